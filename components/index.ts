@@ -18,6 +18,7 @@ import searchIndex from './search-index/index.js';
 import sharedStorage from './shared-storage/index.js';
 import sparql from './sparql/index.js';
 import storages from './storages/index.js';
+import textSearch from './text-search/index.js';
 import transfer from './transfer/index.js';
 
 export const standardComponents: readonly Component[] = [
@@ -29,6 +30,7 @@ export const standardComponents: readonly Component[] = [
   authnSelfSigned,
   authnSaml,
   searchIndex,
+  textSearch,
   accessGrants,
   notifications,
   sparql,

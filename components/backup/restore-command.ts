@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component/contract.js';
 import { tasks } from '../../lib/documents/document-tasks.js';
 import { LwsError } from '../../lib/errors.js';
+import { allIndexes } from '../../lib/postings/maintained-index.js';
 import { writeLinksetGraphs } from '../../lib/resources/linkset-migration.js';
 import type { Blobs } from '../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
@@ -15,7 +16,6 @@ import {
   iriOfRecordKey,
   metaKey,
   newRevision,
-  partsOfEntry,
   rangeOf,
   readRecord,
   recordKey,
@@ -30,7 +30,6 @@ import {
   putSynced,
   writeBatch,
 } from '../../lib/storage/level/durable-level.js';
-import { indexStateKey, ownedSpace } from '../../lib/storage/level/owned-entries.js';
 import { makeFolder } from '../../lib/storage/level/synced-files.js';
 import { BackupError, type CountedGraph, graphKeys, isOf } from './entries.js';
 import { backupBlobFile, copyOnce, damagedFile, type Manifest, readManifest, syncNames } from './folder.js';
@@ -224,8 +223,6 @@ interface Target {
   flush(): Promise<void>;
 }
 
-/** Entries of the type index, rebuilt at the next start. */
-const indexed = new Set(['index', ownedSpace, partsOfEntry(indexStateKey)[0]]);
 const graphOf = (key: string): string =>
   key.slice(graphPrefix('').length - 2, key.indexOf('\u0000', graphPrefix('').length - 2));
 
@@ -277,7 +274,8 @@ export class Rewriting {
   }
 
   private ownEntry(key: string, value: string): Entry[] {
-    return indexed.has(partsOfEntry(key)[0]) ? [] : [this.rewriting.entry(key, value)];
+    // Indexes are rebuilt at the next start.
+    return allIndexes.some((index) => index.has(key)) ? [] : [this.rewriting.entry(key, value)];
   }
 
   private async record(key: string, value: string, level: Level): Promise<Entry> {

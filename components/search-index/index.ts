@@ -1,9 +1,12 @@
 /** The search index: types, and the resources that have them, among those that the caller can read. */
 import { defineComponent } from '../../lib/component/contract.js';
+import { allIndexes } from '../../lib/postings/maintained-index.js';
+import { PostingLists } from '../../lib/postings/posting-lists.js';
 import { loadQueryEngine } from '../../lib/query/query-engine.js';
 import { flag, integer, setting } from '../../lib/settings.js';
-import { abandon, faultsOf, indexChanges, isComplete, rebuild } from './indexer.js';
-import { PostingLists } from './posting-lists.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
+import { indexChanges, typeIndex } from './indexer.js';
+import { postings } from './postings.js';
 import { indexEndpoint, searchEndpoint, searchRoutes } from './routes.js';
 
 const settings = {
@@ -34,10 +37,11 @@ export default defineComponent({
   settings,
   isEnabled: ({ enabled }) => enabled,
   async install(platform, { pageSize, cacheBytes }) {
-    if (!isComplete(platform.store)) await rebuild(platform.store, platform.progress('Rebuilding the type index'));
+    if (!typeIndex.isComplete(platform.store))
+      await typeIndex.rebuild(platform.store, platform.progress('Rebuilding the type index'));
     platform.store.onTransaction(indexChanges);
     return {
-      routes: searchRoutes({ platform, lists: new PostingLists(platform.store, cacheBytes), pageSize }),
+      routes: searchRoutes({ platform, lists: new PostingLists(platform.store, postings, cacheBytes), pageSize }),
       services: [
         { type: 'TypeIndexService', serviceEndpoint: indexEndpoint(platform) },
         { type: 'TypeSearchService', serviceEndpoint: searchEndpoint(platform) },
@@ -49,15 +53,22 @@ export default defineComponent({
       },
     };
   },
-  onDisabled: ({ store }) => abandon(store),
-  check: faultsOf,
+  onDisabled: ({ store }) => typeIndex.abandon(store),
+  check: (store) => typeIndex.faultsOf(store),
   commands: {
     reindex: {
-      help: 'rebuild the type index of a stopped server from its records and graphs',
+      help: 'rebuild the type index and the text index of a stopped server from its records and graphs',
       example: 'reindex --data-dir=lws-data',
       async run({ onStore, progress, print }) {
-        const count = await onStore((store) => rebuild(store, progress('Rebuilding the type index')));
-        print(`The type index contains ${count} resources.`);
+        for (const index of allIndexes) {
+          // An index that is off or outdated is rebuilt when a server starts with it.
+          const rebuild = async (store: Store): Promise<number | undefined> =>
+            index === typeIndex || index.isComplete(store)
+              ? index.rebuild(store, progress(`Rebuilding the ${index.name}`))
+              : undefined;
+          const count = await onStore(rebuild);
+          if (count !== undefined) print(`The ${index.name} contains ${count} resources.`);
+        }
         return 0;
       },
     },

@@ -1,13 +1,13 @@
-/** Maintains the index: updates it in every transaction, and rebuilds it from all records and graphs. */
+/** Maintains the index: updates it in every transaction, and defines its entries for `rebuild` and `check`. */
 import { LwsError } from '../../lib/errors.js';
+import { MaintainedIndex } from '../../lib/postings/maintained-index.js';
 import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
 import { subjectRange } from '../../lib/storage/graphs/committed-graphs.js';
 import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { type GraphChange, overlay } from '../../lib/storage/keys/graph-changes.js';
 import { PackedKeys } from '../../lib/storage/keys/graph-keys.js';
-import { entryKey, entryRange, type ResourceRecord } from '../../lib/storage/keys/records.js';
+import { entryKey, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import { type KeySource, statementReader } from '../../lib/storage/keys/subject-statements.js';
-import { countRecords, recordBlocks } from '../../lib/storage/level/all-records.js';
 import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
@@ -125,54 +125,6 @@ function keysAfter(tx: Transaction, record: ResourceRecord, change: GraphChange)
 }
 
 const keysAtATime = 5_000;
-const resourcesAtATime = 200;
-
-/** True if the index is complete. Otherwise it must be rebuilt before use. */
-export const isComplete = (store: Store): boolean => store.entry(stateKey) === currentState;
-
-/** Marks the index as outdated while it is switched off. */
-export async function abandon(store: Store): Promise<void> {
-  if (store.entry(stateKey) !== undefined) await store.transact((tx) => tx.deleteEntry(stateKey), { frees: true });
-}
-
-/**
- * Rebuilds the index from records, graphs and linksets, without concurrent writers. If interrupted, the next start begins again.
- * @returns the number of indexed resources
- */
-export async function rebuild(store: Store, progress: (done: number, total: number) => void): Promise<number> {
-  await abandon(store);
-  for (const space of [postingSpace, ownedSpace]) await clear(store, space);
-  const total = await countRecords(store);
-  let done = 0;
-  for await (const records of recordBlocks(store)) {
-    for (let at = 0; at < records.length; at += resourcesAtATime) {
-      const slice = records.slice(at, at + resourcesAtATime);
-      await store.transact(async (tx) => {
-        for (const record of slice)
-          for (const [key, value] of await entriesAfter(tx, record, record)) tx.putEntry(key, value);
-      });
-      done += slice.length;
-      progress(done, total);
-    }
-  }
-  await store.transact((tx) => tx.putEntry(stateKey, currentState));
-  return done;
-}
-
-async function clear(store: Store, space: string): Promise<void> {
-  for (;;) {
-    const keys: string[] = [];
-    for await (const entries of store.entries(entryRange(space))) {
-      for (const [key] of entries) keys.push(key);
-      if (keys.length >= keysAtATime) break;
-    }
-    if (keys.length === 0) return;
-    const work = (tx: Transaction): void => {
-      for (const key of keys) tx.deleteEntry(key);
-    };
-    await store.transact(work, { frees: true });
-  }
-}
 
 const keysOf = async (store: Store, { iri, kind, triples = 0 }: ResourceRecord): Promise<KeySource> => {
   if (kind !== 'rdf') return [];
@@ -180,24 +132,13 @@ const keysOf = async (store: Store, { iri, kind, triples = 0 }: ResourceRecord):
 };
 
 /** The types of an owned resource may be in any order. */
-const isSame = (found: string | undefined, expected: string): boolean =>
-  found === expected || (found !== undefined && expected !== '' && sorted(found) === sorted(expected));
 const sorted = (types: string): string => JSON.stringify((JSON.parse(types) as string[]).sort());
 
-/** Compares the index with its sources. @returns one sentence for each fault */
-export async function* faultsOf(store: Store): AsyncGenerator<string> {
-  if (!isComplete(store)) return;
-  let expected = 0;
-  for await (const records of recordBlocks(store))
-    for (const record of records) {
-      const keys = await keysOf(store, record);
-      for (const [key, value] of await entriesOf({ record, keys, links: clientLinks(store, record.iri) })) {
-        expected++;
-        if (!isSame(store.entry(key), value)) yield `The index lacks ${JSON.stringify(key)}.`;
-      }
-    }
-  let found = 0;
-  for (const space of [postingSpace, ownedSpace])
-    for await (const entries of store.entries(entryRange(space))) found += entries.length;
-  if (found !== expected) yield `The index has ${found} entries instead of ${expected}.`;
-}
+export const typeIndex = new MaintainedIndex({
+  ...{ name: 'type index', stateKey, state: currentState, spaces: [postingSpace, ownedSpace] },
+  async *entriesOf(store, record) {
+    yield await entriesOf({ record, keys: await keysOf(store, record), links: clientLinks(store, record.iri) });
+  },
+  isSame: (found, expected) =>
+    found === expected || (found !== undefined && expected !== '' && sorted(found) === sorted(expected)),
+});

@@ -13,15 +13,16 @@ import {
   ofShortGraph,
   ownStatements,
 } from '../../lib/storage/keys/subject-statements.js';
-import { ownedSpace } from '../../lib/storage/level/owned-entries.js';
+import { ownedSpace, relationSpace as postingSpace } from '../../lib/storage/level/owned-entries.js';
 
-/** Key layout: `index`, relation, value, resource. */
-export const postingSpace = 'index';
+/** Key layout: relation, value, resource. */
+export const postings = { space: postingSpace, parts: 2 };
 /** Key layout: `owned`, owner, resource. The value is the JSON of the resource's types. */
 export {
   completeIndex as currentState,
   indexStateKey as stateKey,
   ownedSpace,
+  relationSpace as postingSpace,
 } from '../../lib/storage/level/owned-entries.js';
 
 /** Relation of types. Links cannot use this name: `type` is reserved. */

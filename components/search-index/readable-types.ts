@@ -4,11 +4,12 @@ import type { ReadScope } from '../../lib/authorization/authorizer.js';
 import { inTurn } from '../../lib/authorization/decision-turns.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
+import { intersection } from '../../lib/postings/merge.js';
+import { readableOf } from '../../lib/postings/readable.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { RangeStream } from '../../lib/storage/keys/iri-ranges.js';
 import { entryRange } from '../../lib/storage/keys/records.js';
 import type { SortedStream } from '../../lib/storage/level/entry-cursor.js';
-import { intersection } from './merge.js';
 import { ownedSpace, postingSpace, typeRelation } from './postings.js';
 
 /** Runs `read` on a snapshot of the store. */
@@ -74,19 +75,4 @@ async function anyReadable(
     if (readable.length > 0) return true;
   }
   return false;
-}
-
-/** Returns the readable ones of the resources. */
-export async function readableOf(
-  { authorizer, store }: Platform,
-  access: Access,
-  iris: readonly string[],
-): Promise<readonly string[]> {
-  const readable: string[] = [];
-  for (const iri of iris) {
-    const answer = authorizer.allows({ view: store, access, mode: 'read', iri });
-    // Most decisions are synchronous, and a promise for each would cost more than the decision.
-    if (typeof answer === 'boolean' ? answer : await answer) readable.push(iri);
-  }
-  return readable;
 }

@@ -3,19 +3,17 @@
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { parseAccept, qualityOf } from '../../lib/fields/accept.js';
-import { formatLink } from '../../lib/fields/link.js';
-import { chooseListing, lwsJson } from '../../lib/http/negotiate.js';
-import { pageLinks } from '../../lib/http/paging.js';
+import { lwsJson } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/reply.js';
+import { pageNumber, pageReply } from '../../lib/http/result-pages.js';
 import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
+import type { PostingLists } from '../../lib/postings/posting-lists.js';
 import { lwsContext } from '../../lib/rdf/contexts.js';
-import { lws } from '../../lib/rdf/vocabulary.js';
 import { readBody } from '../../lib/resources/body.js';
 import { item } from '../../lib/resources/listing-documents.js';
 import { seenItem } from '../../lib/resources/seen-state.js';
 import { type Filter, filterOfDocument, filterOfQuery, queryOfFilter } from './filter.js';
-import type { PostingLists } from './posting-lists.js';
 import { typesOf } from './readable-types.js';
 
 export const lwsQuery = 'application/lws-query+json';
@@ -56,7 +54,7 @@ async function answerIndex({ platform, pageSize }: SearchEndpoints, request: Rou
   const page = pageNumber(request.query);
   const items = types.slice((page - 1) * pageSize, page * pageSize).map((id) => ({ id }));
   const document = { '@context': lwsContext, type: 'TypeIndex', totalItems: types.length, items };
-  return pageReply(platform, request, document, indexEndpoint(platform), page, pageSize);
+  return pageReply(request, document, { storage: platform.rootIri, url: indexEndpoint(platform), page, pageSize });
 }
 
 async function answerSearch(
@@ -75,45 +73,7 @@ async function answerSearch(
   const document = { '@context': lwsContext, type: 'ContainerPage', totalItems: total, items: seen.map(item) };
   const query = queryOfFilter(filter);
   const url = query === undefined ? undefined : `${searchEndpoint(platform)}${query === '' ? '' : `?${query}`}`;
-  return pageReply(platform, request, document, url, page, pageSize);
-}
-
-/** @throws LwsError `page-not-found`, also if the page is not a number (rule 13.1) */
-function pageNumber(query: URLSearchParams): number {
-  const values = query.getAll('page');
-  if (values.length === 0) return 1;
-  if (values.length > 1 || !/^[1-9]\d{0,8}$/.test(values[0]!)) throw noSuchPage();
-  return Number(values[0]);
-}
-
-const noSuchPage = (): LwsError => new LwsError('page-not-found', 'This page does not exist.');
-
-/** @param url URL of the response without a page. `undefined` if no GET can express it. Then there are no links. */
-function pageReply(
-  { rootIri: storage }: Platform,
-  { req }: RouteRequest,
-  document: { readonly totalItems: number },
-  url: string | undefined,
-  page: number,
-  pageSize: number,
-): Reply {
-  const last = Math.max(1, Math.ceil(document.totalItems / pageSize));
-  if (page > last) throw noSuchPage();
-  const listing = chooseListing(req.headers.accept);
-  return {
-    status: 200,
-    fields: {
-      'Content-Type': listing.as === 'json' ? listing.contentType : lwsJson,
-      'Cache-Control': 'private, no-store',
-      Vary: 'Accept, Authorization',
-      Link: [formatLink(storage, lws.storage), url === undefined ? '' : pageLinks(url, page, last)]
-        .filter(Boolean)
-        .join(', '),
-      'X-Content-Type-Options': 'nosniff',
-    },
-    body: Buffer.from(JSON.stringify(document)),
-    isCodable: true,
-  };
+  return pageReply(request, document, { storage: platform.rootIri, url, page, pageSize });
 }
 
 /** Parses the filter of a POST or QUERY. @throws LwsError by rule 13.6 */

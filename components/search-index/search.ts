@@ -7,6 +7,9 @@ import type { ReadScope } from '../../lib/authorization/authorizer.js';
 import { inTurn } from '../../lib/authorization/decision-turns.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
+import { intersection, union } from '../../lib/postings/merge.js';
+import type { PostingLists } from '../../lib/postings/posting-lists.js';
+import { rangesOf, readableOf, readableStreams } from '../../lib/postings/readable.js';
 import { type Algebra, loadAlgebraFactory } from '../../lib/query/algebra.js';
 import { BlockStream } from '../../lib/query/block-stream.js';
 import { contextOf, loadQueryEngine } from '../../lib/query/query-engine.js';
@@ -16,7 +19,7 @@ import { structuralType } from '../../lib/resources/types.js';
 import type { Wanted } from '../../lib/resources/visible-members.js';
 import { subjectRange } from '../../lib/storage/graphs/committed-graphs.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
-import { type IriRange, RangeStream } from '../../lib/storage/keys/iri-ranges.js';
+import type { IriRange } from '../../lib/storage/keys/iri-ranges.js';
 import { entryKey, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import { ownStatements } from '../../lib/storage/keys/subject-statements.js';
 import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
@@ -28,10 +31,7 @@ import {
   relationOfPattern,
   resourceVariable,
 } from './filter.js';
-import { intersection, union } from './merge.js';
-import type { PostingLists } from './posting-lists.js';
 import { ownedSpace, relationOf, typeRelation } from './postings.js';
-import { readableOf } from './readable-types.js';
 
 /** The index, and the caller of the search. */
 export interface SearchedIndex {
@@ -70,12 +70,6 @@ async function searchWithin(index: SearchedIndex, scope: ReadScope, asked: Asked
   if (scope === 'nothing') return { items: [], total: 0 };
   const ranges = rangesOf(scope);
   return (ranges && searchLists(index, ranges, asked)) ?? searchBySource(index, scope, asked);
-}
-
-/** Returns the ranges that contain exactly the readable resources. `undefined` if others are readable, or some have to be decided. */
-function rangesOf(scope: ReadScope): readonly IriRange[] | undefined {
-  if (scope === 'everything') return [whole];
-  return typeof scope === 'object' && !scope.owner ? scope.ranges : undefined;
 }
 
 type Postings = readonly (readonly (readonly [relation: string, value: string])[])[];
@@ -125,8 +119,6 @@ async function searchBySource(index: SearchedIndex, scope: ReadScope, { filter, 
     for (const snapshot of opened) await snapshot.close();
   }
 }
-
-const whole: IriRange = { from: '', to: '\uffff' };
 
 /** Returns the postings of a filter's groups. Without groups, those of all resources: each has exactly one structural type. */
 const postingsOf = (filter: Filter): Postings =>
@@ -228,15 +220,6 @@ function postings(operation: Algebra.Operation, { lists, snapshot }: Searched): 
   const { predicate, object } = operation as Algebra.Pattern;
   return lists.stream(snapshot, relationOfPattern(predicate.value), object.value);
 }
-
-/** Returns streams of owned resources and of readable ranges. Ranges contain no resources themselves and only filter other streams. */
-const readableStreams = (
-  snapshot: StoreSnapshot,
-  { owner, ranges }: Extract<ReadScope, object>,
-): readonly SortedStream[] => [
-  ...(owner === undefined ? [] : [snapshot.cursor(ownedSpace, owner)]),
-  ...(ranges.length > 0 ? [new RangeStream(ranges)] : []),
-];
 
 const structuralTypes = [lws.Container, lws.DataResource];
 

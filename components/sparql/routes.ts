@@ -98,6 +98,7 @@ async function answer(
     maxResults,
     maxBytes: maxAnswerBytes,
     allowedServices: services.allowed,
+    hasTextSearch: platform.searchTexts() !== undefined,
   };
   const { mediaType, hint, body } = await runQueryTask(endpoint, asker, task);
   return {

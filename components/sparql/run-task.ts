@@ -3,6 +3,7 @@ import { clientFor } from '../../lib/authorization/client.js';
 import type { Mode } from '../../lib/authorization/mode.js';
 import { whenGone } from '../../lib/http/request.js';
 import type { RouteRequest } from '../../lib/http/route.js';
+import type { TextCall } from '../../lib/query/parse/text-patterns.js';
 import { parentOf } from '../../lib/storage/keys/records.js';
 import type { QueryAnswer } from './pool/asked-query.js';
 import type { Purpose, QueryTask } from './pool/messages.js';
@@ -41,6 +42,7 @@ export async function runQueryTask(
     gone: signal,
     decide,
     callService: serviceCalls(services),
+    searchTexts: (call: TextCall) => platform.searchTexts()!(access, { ...call, within: task.within }),
   };
   return pool.run(job).finally(release);
 }

@@ -41,7 +41,7 @@ const maxJoined = 20_000;
 /** Maximum size of a JSON document in bytes. Longer ones are stored as binary, without parsing. */
 const longestJson = 16 << 20;
 
-interface BuilderOptions extends Pick<ImportTask, 'into' | 'seed' | 'acls'> {
+interface BuilderOptions extends Pick<ImportTask, 'into' | 'seed' | 'acls' | 'texts'> {
   /** Absent: contents are measured but not stored (a dry run). */
   readonly blobs: Blobs | undefined;
 }
@@ -198,7 +198,7 @@ export class BlockBuilder {
   }
 
   private encode(path: string, { member, quads }: { member: GraphMember; quads: GraphMember['quads'][] }): void {
-    const { into, seed } = this.options;
+    const { into, seed, texts } = this.options;
     const iri = into + path;
     try {
       const all = relabelled(quads.length === 1 ? quads[0]! : quads.flat(), seed, path);
@@ -208,7 +208,11 @@ export class BlockBuilder {
       const { size } = defaultTurtle({ keys, quads: found.map(({ quad }) => quad) }, iri, prefixes);
       for (const key of keys) this.keyBytes += key.length;
       this.encoded.set(path, this.items.length);
-      this.push(member, { kind: 'rdf', size, triples: keys.length, prefixes, own: ownKeys(iri, keys) }, { keys });
+      this.push(
+        member,
+        { kind: 'rdf', size, triples: keys.length, prefixes, own: ownKeys(iri, keys, texts) },
+        { keys },
+      );
     } catch (error) {
       this.refuse(member.source, error);
     }
@@ -273,13 +277,21 @@ export function relabelled(quads: readonly Quad[], seed: string, path: string): 
   });
 }
 
-/** Returns the keys indexed by transaction listeners: the subject is the resource or a fragment of it, and the object an IRI. */
-function ownKeys(iri: string, keys: readonly string[]): string[] {
+/**
+ * Returns the keys indexed by transaction listeners: the subject is the resource or a fragment of it, and the object an IRI.
+ * @param texts include those with a text as object
+ */
+function ownKeys(iri: string, keys: readonly string[], texts: boolean): string[] {
   const from = graphPrefix(iri).length;
   const end = from + iri.length;
   const isOwn = (key: string): boolean =>
     (key[end] === '#' || key.startsWith(separator, end)) && key.startsWith(iri, from);
-  return keys.filter((key) => isOwn(key) && key[layoutOf(key).suffixAt + 15] === '0');
+  return keys.filter((key) => {
+    if (!texts && !isOwn(key)) return false;
+    // Type letter of the object: an IRI, a string, or a text with a language.
+    const type = key[layoutOf(key).suffixAt + 15]!;
+    return type === '0' ? isOwn(key) : texts && (type === '3' || type === '4');
+  });
 }
 
 /** Returns all parts of an item except its content. */

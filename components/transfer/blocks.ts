@@ -49,6 +49,8 @@ export interface ImportTask {
   readonly dryRun: boolean;
   /** Import ACLs. */
   readonly acls: boolean;
+  /** Send texts to the HTTP thread, for an index. */
+  readonly texts: boolean;
   /** The reading thread writes the batches, because it has most of their content. */
   readonly writes: boolean;
   /** Seed of blank node labels: different for each import, the same after it was resumed. */

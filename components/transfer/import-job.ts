@@ -191,6 +191,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
         ...{ name, format, mediaType, into, rewrite, dryRun, acls },
         ...(cursor === '' ? {} : { cursor }),
         writes: !this.isShared,
+        texts: platform.store.readsLiterals,
         seed: id,
         level: join(resolve(platform.dataDir), 'level'),
         blobs: platform.store.blobs.location,

@@ -107,7 +107,7 @@ function settle(number: number): void {
 
 /** @returns true if all of it was read */
 async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined): Promise<boolean> {
-  const { source, name, format, mediaType, into, rewrite, cursor, seed, acls } = task;
+  const { source, name, format, mediaType, into, rewrite, cursor, seed, acls, texts } = task;
   const formats = await Formats.of(task.formats);
   const typed = mediaType === undefined ? {} : { mediaType };
   const reader = await formats.openReader({ path: source, name, ...typed, target: { into, rewrite } }, format);
@@ -115,7 +115,7 @@ async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined)
     caller.tell({ total: reader.total });
     let number = 0;
     const known = { isMixed: false, listed: '' };
-    const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, acls, blobs }, known);
+    const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, acls, texts, blobs }, known);
     let builder = fresh();
     const send = async (): Promise<void> => {
       const built = await builder.build(number++);

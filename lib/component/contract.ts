@@ -14,6 +14,7 @@ import type { Tally } from '../authentication/tally.js';
 import type { Throttle } from '../authentication/throttle.js';
 import type { AddedOwners } from '../authorization/added-owners.js';
 import type { Authorizer, PermissionSource } from '../authorization/authorizer.js';
+import type { Access } from '../authorization/principal.js';
 import type { Documents } from '../documents/documents.js';
 import type { Reply } from '../http/reply.js';
 import type { InnerRequest } from '../http/resources.js';
@@ -24,6 +25,7 @@ import type { Log } from '../log.js';
 import type { Answered, Metric } from '../metrics.js';
 import type { AdmissionOptions } from '../outbound/admission.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
+import type { TextAnswer, TextCall } from '../query/parse/text-patterns.js';
 import type { BulkOptions, BulkStaging } from '../resources/bulk.js';
 import type { ExplainedRequest, Explanation } from '../resources/explanation.js';
 import type { Storage } from '../resources/storage.js';
@@ -85,6 +87,8 @@ export interface Platform {
   readonly admitInbox: (inbox: string) => Promise<void>;
   /** Asks the component that owns an entry space to read imported state. @param id its name in the space */
   readonly readState: (space: string, id: string, value: unknown) => ForeignState | undefined;
+  /** Text search of the component that maintains the text index, if any. Call it when requests come, not while components are installed. */
+  readonly searchTexts: () => Installation['searchTexts'];
   /** Returns the named rate limit on attempts per address and minute, shared by all storages of the process. @param perMinute 0 for no limit */
   readonly throttle: (name: string, perMinute: number) => Throttle;
   /** Counts resources of unprivileged callers, by kind, in all storages of the process. */
@@ -154,6 +158,8 @@ export interface Installation {
   admitInbox?(inbox: string): Promise<void>;
   /** Reads imported state of the component's entry space. Returns `undefined` if the value is not valid. */
   readState?(space: string, id: string, value: unknown): ForeignState | undefined;
+  /** Returns the literals that a `text:query` pattern matches, best first. @param call `within` is a container or resource */
+  searchTexts?(access: Access, call: TextCall & { readonly within?: string | undefined }): Promise<TextAnswer>;
   /** Returns the current metrics of the component. */
   metrics?(): Promise<readonly Metric[]> | readonly Metric[];
   /** Called after every response. */

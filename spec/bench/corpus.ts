@@ -16,12 +16,22 @@ export interface CorpusOptions {
   /** Owner of every nth resource. The rest have another owner. */
   readonly sparseOwner: string;
   readonly everyNth: number;
+  /** Content of a resource as Turtle. Default: its types and seven more triples. */
+  readonly turtle?: (number: number) => string;
 }
 
 export const typeIri = (number: number): string => `http://example.org/types#T${number}`;
 
 /** Writes the corpus to a new data directory and returns its path. Each resource has three types and seven more triples. */
-export async function writeCorpus({ root, resources, types, sparseOwner, everyNth }: CorpusOptions): Promise<string> {
+export async function writeCorpus({
+  root,
+  resources,
+  types,
+  sparseOwner,
+  everyNth,
+  ...options
+}: CorpusOptions): Promise<string> {
+  const turtle = options.turtle ?? ((number: number) => turtleOf(number, types));
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-corpus-'));
   const store = await openStore(folder, root, { onTrouble: (message) => process.stderr.write(`${message}\n`) });
   store.onTransaction(indexChanges);
@@ -34,9 +44,7 @@ export async function writeCorpus({ root, resources, types, sparseOwner, everyNt
   for (let at = 0; at < resources; at += 250) {
     const slice = Array.from({ length: Math.min(250, resources - at) }, (_, i) => at + i);
     const documents = await Promise.all(
-      slice.map((number) =>
-        storage.documents.parse(Buffer.from(turtleOf(number, types)), 'text/turtle', iriOf(root, number)),
-      ),
+      slice.map((number) => storage.documents.parse(Buffer.from(turtle(number)), 'text/turtle', iriOf(root, number))),
     );
     await store.transact((tx) => {
       slice.forEach((number, index) => {

@@ -1,7 +1,8 @@
 /**
  * Timing side channel of hidden data, over HTTP: latency of queries with a name in 100 000 hidden triples, compared with a
  * nonexistent name, for several kinds of callers. Run it with `node
- * dist/spec/bench/hidden-timing.js [seconds for each form] [MiB of the index in memory]`. It is not a spec and asserts nothing.
+ * dist/spec/bench/hidden-timing.js [seconds for each form] [MiB of the index in memory]
+ * [name of forms]`. It is not a spec and asserts nothing.
  */
 import { rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -13,6 +14,7 @@ const seconds = Number(process.argv[2] ?? 2);
 const indexMb = process.argv[3] ?? '64';
 const e = 'https://e.example/hidden/';
 const hidden = 100_000;
+const label = 'http://www.w3.org/2000/01/rdf-schema#label';
 const [owner, alice, bob, carol] = [ed25519Identity(), ed25519Identity(), ed25519Identity(), ed25519Identity()];
 const print = (...words: readonly string[]): void => void process.stdout.write(`${words.join('  ')}\n`);
 
@@ -22,6 +24,7 @@ async function start(environment: Record<string, string>): Promise<ServerProcess
       LWS_OWNERS: owner.did,
       LWS_LOG_LEVEL: 'info',
       LWS_INDEX_MEMORY_MB: indexMb,
+      LWS_TEXT_SEARCH_ENABLED: 'true',
       ...environment,
     },
   });
@@ -58,10 +61,13 @@ async function fill(server: ServerProcess, hasAcls: boolean): Promise<void> {
     await put(
       server,
       `secret/n${i}`,
-      times(100, (j) => `<${e}${i}-${j}> <${e}hp> <${e}ho> .`),
+      `${times(100, (j) => `<${e}${i}-${j}> <${e}hp> <${e}ho> .`)} <${e}${i}> <${label}> "hiddenword of ${i}" .`,
     );
   const open = (count: number, start: string): string =>
-    times(count, (i) => `<${e}${start}${i}> <${e}p> ${i} ; <${e}knows> <${e}${start}${i + 1}> .`);
+    times(
+      count,
+      (i) => `<${e}${start}${i}> <${e}p> ${i} ; <${label}> "word ${i % 7}" ; <${e}knows> <${e}${start}${i + 1}> .`,
+    );
   for (const [caller, container, graphs, triples] of [
     [alice, 'few/', 20, 10],
     [bob, 'many/', 30, 1000],
@@ -72,15 +78,16 @@ async function fill(server: ServerProcess, hasAcls: boolean): Promise<void> {
   }
 }
 
-/** Sends a query over one connection, and returns its latency in milliseconds. */
+/** Sends a query, or a request for a path of the system, over one connection, and returns its latency in milliseconds. */
 function ask(server: ServerProcess, query: string, caller: Identity | undefined): Promise<number> {
   return new Promise((resolve, reject) => {
     const began = performance.now();
-    const req = request(`${server.root}.lws/sparql`, {
-      method: 'QUERY',
+    const isQuery = !query.startsWith('/');
+    const req = request(`${server.root}.lws${isQuery ? '/sparql' : query}`, {
+      method: isQuery ? 'QUERY' : 'GET',
       headers: {
-        'Content-Type': 'application/sparql-query',
-        ...(query.startsWith('DESCRIBE') ? {} : { Accept: 'application/sparql-results+json' }),
+        ...(isQuery && { 'Content-Type': 'application/sparql-query' }),
+        ...(!isQuery || query.startsWith('DESCRIBE') ? {} : { Accept: 'application/sparql-results+json' }),
         ...(caller && { Authorization: bearer(server, caller) }),
       },
     });
@@ -93,12 +100,12 @@ function ask(server: ServerProcess, query: string, caller: Identity | undefined)
           : reject(new Error(`${response.statusCode}: ${query}`)),
       );
     });
-    req.end(query);
+    req.end(isQuery ? query : undefined);
   });
 }
 
 /** Queries by the position of the name: graph, predicate, object or subject. */
-const forms: Readonly<Record<string, (names: Names) => string>> = {
+const allForms: Readonly<Record<string, (names: Names) => string>> = {
   'ASK GRAPH': ({ graph }) => `ASK { GRAPH <${graph}> { ?s ?p ?o } }`,
   'COUNT GRAPH': ({ graph }) => `SELECT (COUNT(*) AS ?n) { GRAPH <${graph}> { ?s ?p ?o } }`,
   'GRAPH, a graph of 100': ({ small }) => `SELECT * { GRAPH <${small}> { ?s ?p ?o } }`,
@@ -115,7 +122,17 @@ const forms: Readonly<Record<string, (names: Names) => string>> = {
   'subject and predicate': ({ subject, predicate }) => `SELECT * { <${subject}> <${predicate}> ?o }`,
   'DISTINCT of a subject': ({ subject }) => `SELECT DISTINCT ?p { <${subject}> ?p ?o }`,
   DESCRIBE: ({ subject }) => `DESCRIBE <${subject}>`,
+  'text search, a word': ({ word }) => `/text-search?q=${word}`,
+  'text search, two words': ({ word }) => `/text-search?q=word+${word}`,
+  'text search, a phrase': ({ word }) => `/text-search?q=%22${word}+of%22`,
+  'text search, a beginning': ({ word }) => `/text-search?q=${word.slice(0, 5)}*`,
+  'text:query': ({ word }) => `SELECT * { ?s <http://jena.apache.org/text#query> "${word}" }`,
+  'labels of an IRI': ({ labelled }) => `/labels?iri=${encodeURIComponent(labelled)}`,
+  'labels with a beginning': ({ word }) => `/labels?prefix=${word}`,
 };
+
+/** Forms to compare: all, or those whose name contains the third argument. */
+const forms = Object.fromEntries(Object.entries(allForms).filter(([form]) => form.includes(process.argv[4] ?? '')));
 
 interface Names {
   readonly graph: string;
@@ -123,6 +140,8 @@ interface Names {
   readonly predicate: string;
   readonly object: string;
   readonly subject: string;
+  readonly word: string;
+  readonly labelled: string;
 }
 
 const median = (all: readonly number[]): number => [...all].sort((a, b) => a - b)[all.length >> 1]!;
@@ -130,11 +149,11 @@ const median = (all: readonly number[]): number => [...all].sort((a, b) => a - b
 async function compare(server: ServerProcess, name: string, caller: Identity | undefined): Promise<void> {
   const secret: Names = {
     ...{ graph: `${server.root}secret/large`, small: `${server.root}secret/n7` },
-    ...{ predicate: `${e}hp`, object: `${e}ho`, subject: `${e}hs` },
+    ...{ predicate: `${e}hp`, object: `${e}ho`, subject: `${e}hs`, word: 'hiddenword', labelled: `${e}7` },
   };
   const absent: Names = {
     ...{ graph: `${server.root}secret/largf`, small: `${server.root}secret/m7` },
-    ...{ predicate: `${e}hq`, object: `${e}hr`, subject: `${e}ht` },
+    ...{ predicate: `${e}hq`, object: `${e}hr`, subject: `${e}ht`, word: 'absentword', labelled: `${e}x` },
   };
   print(`\n${name}`);
   print('| form | hidden ms | absent ms | difference ms | hidden slower, % of pairs |\n|---|---|---|---|---|');

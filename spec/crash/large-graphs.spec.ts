@@ -8,19 +8,21 @@ const line = (number: number): string =>
   `<http://data.example/s${number}> <http://data.example/p> "text ${number}" .\n`;
 const body = Array.from({ length: triples }, (_, i) => line(i)).join('');
 const headers = { 'Content-Type': 'text/turtle' };
+/** Its postings are written and removed with the slices of a graph. `check` compares them. */
+const environment = { LWS_TEXT_SEARCH_ENABLED: 'true' };
 
 describe('kill -9 during a write or deletion of a large graph', function () {
   this.timeout(60_000);
   let server: ServerProcess;
   before(async () => {
-    server = await startProcess();
+    server = await startProcess({ environment });
   });
   after(async () => {
     await server.kill();
     rmSync(server.dataDir, { recursive: true, force: true });
   });
   const start = async (): Promise<void> => {
-    server = await startProcess(server);
+    server = await startProcess({ ...server, environment });
   };
   const countOf = async (): Promise<number> => {
     const answer = await fetch(`${server.root}.lws/sparql`, {
@@ -79,6 +81,8 @@ describe('kill -9 during a write or deletion of a large graph', function () {
     expect(await countOf()).to.equal(0);
     expect((await fetch(large, { method: 'PUT', headers, body: line(0) })).status).to.equal(201);
     expect(await countOf()).to.equal(1);
+    const found = (await (await fetch(`${server.root}.lws/text-search?q=text`)).json()) as { totalItems: number };
+    expect(found.totalItems).to.equal(1);
     await expectInOrder();
   });
 });

@@ -26,6 +26,7 @@ const layers: readonly (readonly string[])[] = [
   ['lib/query'],
   ['lib/documents'],
   ['lib/authorization'],
+  ['lib/postings'],
   ['lib/resources', 'lib/authentication'],
   ['lib/exchange'],
   ['lib/http'],

@@ -5,7 +5,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'components/authn-saml/xml-signature.ts assertCovers',
   'components/authorization-server/oauth-error.ts constructor',
   'components/notifications/delivery/delivery.ts signedFields',
-  'components/search-index/routes.ts pageReply',
   'components/search-index/readable-types.ts anyReadable',
   'components/sparql/protocol/protocol.ts requestOfBody',
   'components/sparql/routes.ts answer',

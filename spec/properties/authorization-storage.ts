@@ -4,8 +4,8 @@ import { MemoryLevel } from 'memory-level';
 import { Parser } from 'n3';
 import accessGrants from '../../components/access-grants/index.js';
 import { keyOf } from '../../components/access-grants/kept-index.js';
-import { indexChanges, rebuild } from '../../components/search-index/indexer.js';
-import { PostingLists } from '../../components/search-index/posting-lists.js';
+import { indexChanges, typeIndex } from '../../components/search-index/indexer.js';
+import { postings } from '../../components/search-index/postings.js';
 import { Tallies } from '../../lib/authentication/tally.js';
 import { AclIndex } from '../../lib/authorization/acl-index.js';
 import { createAuthorizer, type PermissionSource } from '../../lib/authorization/authorizer.js';
@@ -15,6 +15,7 @@ import { WacModel } from '../../lib/authorization/wac.js';
 import type { Platform } from '../../lib/component/contract.js';
 import type { Documents } from '../../lib/documents/documents.js';
 import { createLog } from '../../lib/log.js';
+import { PostingLists } from '../../lib/postings/posting-lists.js';
 import { stageAcl } from '../../lib/resources/acl-resource.js';
 import { stageLinks } from '../../lib/resources/metadata.js';
 import { Representations } from '../../lib/resources/representations.js';
@@ -123,7 +124,7 @@ export async function build(like: World, documents: Documents, folder: string): 
   const level = new MemoryLevel<string, string>({ storeEncoding: 'utf8' as never }) as unknown as Level;
   const memory = await memoryStore({ level, folder });
   const { store } = memory;
-  await rebuild(store, () => {});
+  await typeIndex.rebuild(store, () => {});
   store.onTransaction(indexChanges);
   const acls = like.wac ? await AclIndex.open(store) : undefined;
   const fetch = () => Promise.reject(new Error('fetches are disabled here'));
@@ -152,5 +153,5 @@ export async function build(like: World, documents: Documents, folder: string): 
     ...{ mask: like.mask, limits, requireConditionalWrites: true, clock: Date.now },
   };
   await store.transact((tx) => stage(storage, tx, like));
-  return { storage, platform, lists: new PostingLists(store, 1 << 20), dispose: () => store.close() };
+  return { storage, platform, lists: new PostingLists(store, postings, 1 << 20), dispose: () => store.close() };
 }

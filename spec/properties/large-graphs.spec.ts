@@ -1,7 +1,8 @@
 /** Graphs around the size limit of large graphs, after random writes, compared with a set of lines. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { faultsOf } from '../../components/search-index/indexer.js';
+import { typeIndex } from '../../components/search-index/indexer.js';
+import { textIndex } from '../../components/text-search/indexer.js';
 import { isLargeGraph, largeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import { request } from '../support/http.js';
@@ -20,7 +21,14 @@ const own = (iri: string): string[] =>
 const numbers = fc.array(fc.integer({ min: largeGraph - 6, max: largeGraph + 6 }), { maxLength: 8 });
 const owned = fc.subarray([0, 1, 2, 3, 4, 5]);
 const step = fc.oneof(
-  { weight: 1, arbitrary: fc.record({ put: fc.integer({ min: largeGraph - 4, max: largeGraph + 4 }), owned }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      put: fc.integer({ min: largeGraph - 4, max: largeGraph + 4 }),
+      owned,
+      replaces: fc.boolean(),
+    }),
+  },
   { weight: 4, arbitrary: fc.record({ insert: numbers, owned }) },
   { weight: 4, arbitrary: fc.record({ remove: numbers, owned }) },
   { weight: 2, arbitrary: fc.record({ together: numbers }) },
@@ -31,14 +39,14 @@ describe('Large graphs after random writes', () => {
   let server: SpecServer;
   let count = 0;
   before(async () => {
-    server = await startSpecServer();
+    server = await startSpecServer({ settings: { 'text-search.enabled': 'true' } });
   });
   after(() => server.stop());
 
-  const send = (method: string, iri: string, type?: string, body?: string) =>
+  const send = (method: string, iri: string, type?: string, body?: string, headers: Record<string, string> = {}) =>
     request(iri, {
       method,
-      headers: { Authorization: `Bearer ${server.ownerToken}`, ...(type ? { 'Content-Type': type } : {}) },
+      headers: { Authorization: `Bearer ${server.ownerToken}`, ...(type ? { 'Content-Type': type } : {}), ...headers },
       body,
     });
   const change = async (iri: string, text: string): Promise<void> => {
@@ -52,8 +60,10 @@ describe('Large graphs after random writes', () => {
       model.clear();
       for (let i = 0; i < next.put; i++) model.add(filler(i));
       for (const at of next.owned) model.add(lines[at]!);
-      await send('DELETE', iri);
-      expect((await send('PUT', iri, 'application/n-triples', [...model].join('\n'))).status).to.equal(201);
+      const headers: Record<string, string> = next.replaces ? { 'If-Match': '*' } : {};
+      if (!next.replaces) await send('DELETE', iri);
+      const answer = await send('PUT', iri, 'application/n-triples', [...model].join('\n'), headers);
+      expect(answer.status, answer.text).to.equal(next.replaces ? 204 : 201);
     } else if ('together' in next) {
       const fresh = [...new Set(next.together)].map((number) => filler(number + 1_000_000));
       for (const line of fresh) model.add(line);
@@ -83,12 +93,12 @@ describe('Large graphs after random writes', () => {
     expect(found.join('\n') === [...model].sort().join('\n'), 'the same triples').to.equal(true);
   }
 
-  it('have the expected triples, sizes, tags and search index', async () => {
+  it('have the expected triples, sizes, tags and indexes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 6 }), async (steps) => {
         const iri = `${server.root}g${count++}`;
         const model = new Set<string>();
-        await take(iri, model, { put: largeGraph + 1, owned: [0, 1] });
+        await take(iri, model, { put: largeGraph + 1, owned: [0, 1], replaces: false });
         const tags = new Set<string>();
         for (const each of steps) {
           const before = [...model].join();
@@ -99,7 +109,8 @@ describe('Large graphs after random writes', () => {
           const now = server.server.store.record(iri)!.revision;
           if ([...model].join() !== before) expect(tags.has(now), 'a new tag').to.equal(false);
         }
-        for await (const fault of faultsOf(server.server.store)) expect.fail(fault);
+        for (const index of [typeIndex, textIndex])
+          for await (const fault of index.faultsOf(server.server.store)) expect.fail(fault);
         await send('DELETE', iri);
       }),
       { numRuns: runs(3) },

@@ -1,9 +1,10 @@
 /** Search index on a database on disk, with slow writes: each result is of one state of the storage. Independent of the caches. */
 import { expect } from 'chai';
-import { faultsOf, indexChanges, rebuild } from '../../components/search-index/indexer.js';
-import { PostingLists } from '../../components/search-index/posting-lists.js';
+import { indexChanges, typeIndex } from '../../components/search-index/indexer.js';
+import { postings } from '../../components/search-index/postings.js';
 import { search } from '../../components/search-index/search.js';
 import type { Platform } from '../../lib/component/contract.js';
+import { PostingLists } from '../../lib/postings/posting-lists.js';
 import { remove } from '../../lib/resources/delete.js';
 import { writeLinkset } from '../../lib/resources/linkset-write.js';
 import { replace } from '../../lib/resources/replace.js';
@@ -23,7 +24,7 @@ describe('Search index on disk', function () {
   before(async () => {
     spec = await specStorage({ memory: await storeOnDisk() });
     const { store, authorizer } = spec.storage;
-    await rebuild(store, () => {});
+    await typeIndex.rebuild(store, () => {});
     store.onTransaction(indexChanges);
     platform = { store, authorizer } as unknown as Platform;
   });
@@ -67,7 +68,7 @@ describe('Search index on disk', function () {
 
   for (const [what, bytes] of Object.entries({ 'no lists': 0, lists: 1 << 20 })) {
     it(`never finds a partial change, with ${what} in memory`, async () => {
-      const lists = new PostingLists(spec.storage.store, bytes);
+      const lists = new PostingLists(spec.storage.store, postings, bytes);
       const states = [1, 2].map((n) => ({ type: [{ href: `${v}T${n}` }], [`${v}p`]: [{ href: `${v}${n}` }] }));
       await put('changing', '');
       await putLinks('changing', states[0]!);
@@ -84,7 +85,7 @@ describe('Search index on disk', function () {
     });
 
     it(`returns as many resources as the total, with ${what} in memory`, async () => {
-      const lists = new PostingLists(spec.storage.store, bytes);
+      const lists = new PostingLists(spec.storage.store, postings, bytes);
       await put('staying', `<> a <${v}S> .`);
       let different = 0;
       const look = async (): Promise<void> => {
@@ -104,7 +105,7 @@ describe('Search index on disk', function () {
     await put('written', '');
     const filter = [{ relation: 'type', values: [`${v}W`] }];
     for (let turn = 0; turn < 200; turn++) {
-      const lists = new PostingLists(spec.storage.store, 1 << 20);
+      const lists = new PostingLists(spec.storage.store, postings, 1 << 20);
       const links = turn % 2 === 0 ? { type: [{ href: `${v}W` }] } : {};
       const writing = putLinks('written', links);
       for (let wait = 0; wait < turn % 7; wait++) await new Promise((resolve) => setImmediate(resolve));
@@ -118,12 +119,12 @@ describe('Search index on disk', function () {
     // They may be rejected. Accepted names must stay distinct.
     await putLinks('r', { 'a\ud800': [{ href: `${v}d` }], 'a\ud801': [{ href: `${v}d` }] }).catch(() => {});
     const faults: string[] = [];
-    for await (const fault of faultsOf(spec.storage.store)) faults.push(fault);
+    for await (const fault of typeIndex.faultsOf(spec.storage.store)) faults.push(fault);
     expect(faults).to.deep.equal([]);
   });
 
   it('agrees with its SPARQL form for the relation names of that form', async () => {
-    const lists = new PostingLists(spec.storage.store, 0);
+    const lists = new PostingLists(spec.storage.store, postings, 0);
     await put('triples', `<> a <${v}N> ; <${iana}license> <${v}d> ; <${iana}type> <${v}d> .`);
     await put('links', '');
     await putLinks('links', { license: [{ href: `${v}d` }], [`${iana}author`]: [{ href: `${v}d` }] });

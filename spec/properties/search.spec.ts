@@ -5,14 +5,16 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { faultsOf, indexChanges, rebuild } from '../../components/search-index/indexer.js';
-import { PostingLists } from '../../components/search-index/posting-lists.js';
+import { indexChanges, typeIndex } from '../../components/search-index/indexer.js';
+import { postings } from '../../components/search-index/postings.js';
 import { typesOf } from '../../components/search-index/readable-types.js';
 import { search } from '../../components/search-index/search.js';
+import { indexTexts, textIndex } from '../../components/text-search/indexer.js';
 import { type Authorizer, createAuthorizer, type PermissionSource } from '../../lib/authorization/authorizer.js';
 import { ownerModel } from '../../lib/authorization/owner-mode.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { Documents } from '../../lib/documents/documents.js';
+import { PostingLists } from '../../lib/postings/posting-lists.js';
 import { linksetFaults } from '../../lib/resources/metadata.js';
 import { only, subtree, unionOfRanges } from '../../lib/storage/keys/iri-ranges.js';
 import { entryRange } from '../../lib/storage/keys/records.js';
@@ -123,10 +125,11 @@ async function allEntries(store: Store): Promise<Map<string, string>> {
 
 async function expectInOrder(store: Store): Promise<void> {
   const faults = [...(await checkStore(store)).faults];
-  for (const found of [faultsOf(store), linksetFaults(store)]) for await (const fault of found) faults.push(fault);
+  for (const found of [typeIndex.faultsOf(store), textIndex.faultsOf(store), linksetFaults(store)])
+    for await (const fault of found) faults.push(fault);
   expect(faults).to.deep.equal([]);
   const kept = await allEntries(store);
-  await rebuild(store, () => {});
+  await typeIndex.rebuild(store, () => {});
   expect(await allEntries(store)).to.deep.equal(kept);
 }
 
@@ -142,8 +145,10 @@ describe('Search index against a model', function () {
   async function withStorage(work: (spec: SpecStorage) => Promise<void>): Promise<void> {
     const spec = await specStorage({ memory: await storeOnDisk() });
     await spec.storage.documents.close();
-    await rebuild(spec.storage.store, () => {});
+    await typeIndex.rebuild(spec.storage.store, () => {});
+    await textIndex.rebuild(spec.storage.store, () => {});
     spec.storage.store.onTransaction(indexChanges);
+    spec.storage.store.onTransaction((tx) => indexTexts(spec.storage.store, tx));
     try {
       await work({ ...spec, storage: { ...spec.storage, documents } });
     } finally {
@@ -172,7 +177,7 @@ describe('Search index against a model', function () {
       fc.asyncProperty(beginning, events, cacheBytes, questions, (first, then, bytes, asked) =>
         withStorage(async ({ storage }) => {
           const { store } = storage;
-          const [model, lists] = [new Model(root), new PostingLists(store, bytes)];
+          const [model, lists] = [new Model(root), new PostingLists(store, postings, bytes)];
           for (const each of [...first, ...then, ...asked.keys()])
             if (typeof each === 'number') found += await expectAnswers(store, lists, model, asked[each]!);
             else if (await perform(storage, model, each)) done++;
@@ -197,7 +202,7 @@ describe('Search index against a model', function () {
     await fc.assert(
       fc.asyncProperty(beginning, fc.array(step, { maxLength: 15 }), questions, (first, then, asked) =>
         withStorage(async ({ storage }) => {
-          const [model, lists] = [new Model(root), new PostingLists(storage.store, 0)];
+          const [model, lists] = [new Model(root), new PostingLists(storage.store, postings, 0)];
           for (const each of [...first, ...then]) await perform(storage, model, each);
           // The SPARQL form uses rdf:type for types, not as a relation. Tested in search-states.spec.ts.
           for (const each of asked.filter(({ filter }) => filter.every(({ relation }) => relation !== rdfType))) {
@@ -217,7 +222,7 @@ describe('Search index against a model', function () {
       fc.asyncProperty(beginning, batches, questions, (first, then, last) =>
         withStorage(async ({ storage }) => {
           const { store } = storage;
-          const [rough, lists] = [new Model(root), new PostingLists(store, 1 << 20)];
+          const [rough, lists] = [new Model(root), new PostingLists(store, postings, 1 << 20)];
           for (const each of first) await perform(storage, rough, each);
           for (const batch of then)
             await Promise.all(
@@ -262,7 +267,12 @@ describe('Search index against a model', function () {
       ])
         for (const decides of [false, true])
           for (const pageSize of [299, 1000, 1001, 2400])
-            await expectAnswers(store, new PostingLists(store, 1 << 20), model, { filter, viewer, decides, pageSize });
+            await expectAnswers(store, new PostingLists(store, postings, 1 << 20), model, {
+              filter,
+              viewer,
+              decides,
+              pageSize,
+            });
     });
   });
 
@@ -278,7 +288,7 @@ describe('Search index against a model', function () {
           }
         });
       await add(Array.from({ length: count }, (_, number) => String(number).padStart(6, '0')));
-      const lists = new PostingLists(store, 4 << 20);
+      const lists = new PostingLists(store, postings, 4 << 20);
       const viewer = { principal: undefined, publicRead: false, granted: [root] };
       const type = { relation: 'type', values: [`${lws}DataResource`] };
       const find = async (filter: Question['filter'], from: number) => {

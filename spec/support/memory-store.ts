@@ -24,6 +24,7 @@ export async function memoryStore(existing?: { level: Level; folder: string }): 
     existing?.level ?? (new MemoryLevel<string, string>({ storeEncoding: 'utf8' as never }) as unknown as Level);
   await level.open();
   const store = await Store.open(level, folder, root);
+  await store.sweep();
   await ensureRoot(store, root, Date.now());
   return {
     store,

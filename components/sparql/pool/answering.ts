@@ -5,6 +5,7 @@ import type { ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { AskOptions } from '../../../lib/query/answers.js';
 import { NeedsIndexError } from '../../../lib/query/dataset.js';
 import type { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
+import type { TextCall } from '../../../lib/query/parse/text-patterns.js';
 import { DamagedSegmentError } from '../../../lib/query/segments/page-file.js';
 import { stagedGraphs } from '../../../lib/storage/graphs/staged-keys.js';
 import type { Level, LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
@@ -56,6 +57,7 @@ async function start(
     readable: readableGraphs({ level, snapshot, scope, within: task.within, hidden, owned, decide }),
     memory,
     callService: (call: ServiceCall) => caller.ask('service', call),
+    searchTexts: task.hasTextSearch ? (call: TextCall) => caller.ask('texts', call) : undefined,
     assertTime: limits(limit),
     loadEngine,
   };

@@ -5,6 +5,7 @@ import { LwsError } from '../../../lib/errors.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
+import type { SearchTexts } from '../../../lib/query/parse/text-patterns.js';
 import type { Thread } from '../../../lib/threads/thread.js';
 import { ThreadOutput } from '../../../lib/threads/thread-output.js';
 import type { AnswerPart, Purpose, QueryTask, TimeLimit } from './messages.js';
@@ -24,6 +25,8 @@ export interface QueryJob {
   readonly decide: (iris: readonly string[], purpose: Purpose) => Promise<readonly boolean[]>;
   /** Calls another endpoint, at most until the query ends. */
   readonly callService: (call: ServiceCall, ended: AbortSignal) => Promise<ServiceAnswer>;
+  /** Searches texts that the caller may read, if the task has a text search. */
+  readonly searchTexts?: SearchTexts;
 }
 
 export interface QueryAnswer {
@@ -111,6 +114,10 @@ export class AskedQuery {
             await this.confirm();
             this.calls ??= new AbortController();
             return this.answered(job.callService(call, this.calls.signal));
+          },
+          texts: async (call) => {
+            await this.confirm();
+            return this.answered(job.searchTexts!(call));
           },
         },
       },

@@ -4,6 +4,7 @@ import type { AllowedHost } from '../../../lib/outbound/address-policy.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { GraphChanges, MemoryAsked } from '../../../lib/query/memory/memory-layers.js';
+import type { TextAnswer, TextCall } from '../../../lib/query/parse/text-patterns.js';
 import type { AcceptedFormats, SparqlRequest } from '../protocol/protocol.js';
 
 /** Permission on a graph: read it, know that it exists, or create it. */
@@ -25,6 +26,8 @@ export interface QueryTask extends Omit<SparqlRequest, 'isUpdate'> {
   readonly update?: { readonly systemPrefix: string; readonly defaultGraph: string | undefined };
   /** Hosts allowed in SERVICE. */
   readonly allowedServices: readonly AllowedHost[];
+  /** There is a text search, so that `text:query` has the rows of one. */
+  readonly hasTextSearch?: boolean;
 }
 
 /** Time limit of a query, enforced in the thread or by ending the thread. */
@@ -61,6 +64,8 @@ export interface QueryQuestions {
   damaged(why: string): void;
   /** The thread opens no sockets. */
   service(call: ServiceCall): Promise<ServiceAnswer>;
+  /** Rows that the caller may read. */
+  texts(call: TextCall): Promise<TextAnswer>;
 }
 
 export interface QueryThreadData {

@@ -6,6 +6,7 @@ import { namedQuads } from '../../../lib/query/dataset.js';
 import { Observed } from '../../../lib/query/operators/explain.js';
 import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
 import { withConstants } from '../../../lib/query/parse/query-shape.js';
+import type { SearchTexts } from '../../../lib/query/parse/text-patterns.js';
 import { unknownFunctions } from '../../../lib/query/plan/compile-expression.js';
 import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
 import { graphChunks } from '../results/graph-writer.js';
@@ -26,11 +27,13 @@ export interface RunTaskOptions extends Omit<AskOptions, 'memory'> {
   /** The index, if it can be used. */
   readonly memory: AskOptions['memory'] | undefined;
   readonly assertTime: () => void;
+  /** Absent: there is no text search. */
+  readonly searchTexts?: SearchTexts | undefined;
 }
 
 /** Runs a query. @throws LwsError as `readQuery`, `not-acceptable` if the client accepts no format of the result, NeedsIndexError */
 export async function runQuery(task: QueryTask, run: RunTaskOptions): Promise<QueryRun> {
-  const query = await parseQuery(task.query, task.base, task);
+  const query = await parseQuery(task.query, task.base, { ...task, searchTexts: run.searchTexts });
   const dataset = { ...run, ...graphsOf(task, query) };
   const memory = run.memory ?? (await namedQuads(dataset, withConstants(query.shape, query.constants), run.assertTime));
   const observed = task.explain && new Observed(task.explain === 'run');

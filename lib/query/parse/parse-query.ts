@@ -13,6 +13,7 @@ import { putServices, type ServiceClause, takeServices } from './service-clauses
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 import { explainSyntax } from './syntax-errors.js';
+import { mayHaveTextPatterns, replaceTextPatterns, type SearchTexts } from './text-patterns.js';
 
 export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
 
@@ -35,6 +36,8 @@ export interface ReadOptions {
   readonly allowedServices?: readonly AllowedHost[];
   /** Values of parameters. */
   readonly parameters?: Parameters;
+  /** Finds the rows of `text:query` patterns. Absent: they are patterns like others. */
+  readonly searchTexts?: SearchTexts | undefined;
 }
 
 /** Maximum length of cached queries, in characters. Queries whose algebra is modified afterwards are not cached. */
@@ -56,7 +59,9 @@ const none: Constants = new Map();
  */
 export async function parseQuery(written: string, base: string, options: ReadOptions = {}): Promise<ReadQuery> {
   const name = `${base}\u0000${written}`;
-  const isShort = name.length <= longestKept && Object.keys(options.parameters ?? {}).length === 0;
+  const isOwn =
+    Object.keys(options.parameters ?? {}).length > 0 || (options.searchTexts && mayHaveTextPatterns(written));
+  const isShort = name.length <= longestKept && !isOwn;
   const known = isShort ? kept.get(name)?.query : undefined;
   if (known) return known;
   const shape = isShort ? shapeOf(written) : undefined;
@@ -88,7 +93,7 @@ async function keptOf({ text, constants }: QueryShape, base: string) {
 async function parsed(
   written: string,
   base: string,
-  { allowedServices = [], parameters = {} }: ReadOptions = {},
+  { allowedServices = [], parameters = {}, searchTexts }: ReadOptions = {},
 ): Promise<ReadQuery> {
   const { parse, translate } = await sparqlReader(base);
   const text = decodeEscapes(written);
@@ -109,6 +114,7 @@ async function parsed(
         ? 'The request contains no query. A query begins with SELECT, ASK, CONSTRUCT or DESCRIBE.'
         : 'This is an update, but a query is required. Use PATCH to change a resource.',
     );
+  if (searchTexts && mayHaveTextPatterns(text)) await replaceTextPatterns(syntax, baseOf(syntax, base), searchTexts);
   let services: readonly ServiceClause[];
   let algebra: Algebra.Operation;
   try {

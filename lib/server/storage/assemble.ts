@@ -161,6 +161,7 @@ export function assemblePlatform(
     admitInbox: async (inbox) => {
       for (const installation of installations) await installation.admitInbox?.(inbox);
     },
+    searchTexts: () => installations.find(({ searchTexts }) => searchTexts)?.searchTexts,
     readState: (...asked) => installations.map(({ readState }) => readState?.(...asked)).find(Boolean),
     ...{ tokenEndpoint, progress, formats, deployment, profile, store },
     home: home?.platform.rootIri ?? (deployment && storage),

@@ -107,6 +107,7 @@ export async function prepareStorage(
     const { storage } = assembled;
     const platform = assemblePlatform(core, assembled, assembly);
     await installAll(components, settings, platform, installations);
+    await store.sweep();
     // Modules loaded for one storage are shared by all.
     if (!home) process.warms.push(...installations.flatMap(({ warm }) => warm ?? []));
     const { storageLinks } = storage.profile ?? {};

@@ -11,11 +11,16 @@ export interface SortedStream {
   seek(target: string): string | undefined | Promise<string | undefined>;
 }
 
+/** A stream of existing strings, which can also be read one by one. `next` returns the string after the last one returned. */
+export interface SteppedStream extends SortedStream {
+  next(): string | undefined | Promise<string | undefined>;
+}
+
 /** Block sizes: small at first and after a skip, larger with each block read in sequence. */
 const smallestBlock = 32;
 const largestBlock = 1000;
 
-export class EntryCursor implements SortedStream {
+export class EntryCursor implements SteppedStream {
   private readonly iterator;
   private readonly prefix: string;
   private block: readonly string[] = [];
@@ -46,6 +51,10 @@ export class EntryCursor implements SortedStream {
     return this.read(target);
   }
 
+  next(): string | undefined | Promise<string | undefined> {
+    return this.at + 1 < this.block.length ? this.block[++this.at] : this.seek(`${this.head ?? ''}\u0000`);
+  }
+
   private async read(target: string): Promise<string | undefined> {
     for (let missed = false; ; missed = true) {
       // Reads the next block, which usually contains the target. If all of it is below the target, skips ahead.
@@ -65,7 +74,7 @@ export class EntryCursor implements SortedStream {
 }
 
 /** A stream over sorted strings in memory. */
-export class ListStream implements SortedStream {
+export class ListStream implements SteppedStream {
   private at = 0;
 
   constructor(private readonly texts: readonly string[]) {}
@@ -73,6 +82,10 @@ export class ListStream implements SortedStream {
   seek(target: string): string | undefined {
     this.at = lowerBound(this.texts, target, this.at);
     return this.texts[this.at];
+  }
+
+  next(): string | undefined {
+    return this.texts[++this.at];
   }
 
   /** Index of a string, or of its insertion point. */

@@ -5,6 +5,8 @@ import { keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
 
 /** Entry space; the parts are owner and resource. */
 export const ownedSpace = 'owned';
+/** Entry space of postings; the parts are relation (`type` for types), value and resource. */
+export const relationSpace = 'index';
 /** Exists when the index is complete. From then on, every transaction keeps it up to date. */
 export const indexStateKey = entryKey('index-state');
 export const completeIndex = '1';

@@ -21,11 +21,12 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
     batch.put(garbageKey(blob), '');
   }
   let entries = 0;
-  for (const [key, value] of transaction.entries) {
-    if (++entries % quadsAtATime === 0) await yieldToEventLoop();
-    if (value === null) batch.del(key);
-    else batch.put(key, value);
-  }
+  for (const staged of [transaction.entries, transaction.postings])
+    for (const [key, value] of staged) {
+      if (++entries % quadsAtATime === 0) await yieldToEventLoop();
+      if (value === null) batch.del(key);
+      else batch.put(key, value);
+    }
   let quads = 0;
   for (const { added, removed, ...change } of [...transaction.graphs.values(), ...transaction.hidden.values()]) {
     if ('isPartners' in change) continue;
@@ -55,9 +56,10 @@ export function quadsOf({ graphs, hidden }: Transaction): number {
 const recordBytes = 500;
 
 /** Approximate size of a transaction's batch in bytes. */
-export function sizeOfBatch({ records, entries, graphs, hidden, batchWriter }: Transaction): number {
+export function sizeOfBatch({ records, entries, postings, graphs, hidden, batchWriter }: Transaction): number {
   let size = records.size * recordBytes + (batchWriter?.bytes ?? 0);
   for (const [key, value] of entries) size += key.length + (value?.length ?? 0);
+  for (const key of postings.keys()) size += key.length;
   for (const { added, removed } of [...graphs.values(), ...hidden.values()])
     for (const keys of [added, removed]) for (const key of keys) size += key.length;
   return size;

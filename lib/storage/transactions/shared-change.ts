@@ -7,6 +7,7 @@ import { Transaction, type TransactionBase } from './transaction.js';
 interface SharedChange extends Pick<Transaction, 'changes' | 'announcements' | 'actor' | 'trace' | 'position'> {
   readonly records: readonly (readonly [iri: string, record: ResourceRecord | null])[];
   readonly entries: readonly (readonly [key: string, value: string | null])[];
+  readonly postings?: SharedChange['entries'];
   /** Without a number of triples it is a staged graph. */
   readonly graphs: readonly (KeyDifference &
     Partial<Pick<GraphChange, 'triples' | 'isPart'>> & { readonly iri: string })[];
@@ -19,7 +20,7 @@ export function writeChanges(transactions: readonly Transaction[]): Buffer {
 
 function changeOf(transaction: Transaction): SharedChange {
   if (transaction.batchWriter) throw new Error('Writes of another thread cannot be shared with other servers.');
-  const { records, entries, graphs, hidden, changes, announcements, actor, trace, position } = transaction;
+  const { records, entries, postings, graphs, hidden, changes, announcements, actor, trace, position } = transaction;
   const shared = [...graphs].map(([iri, { added, removed, triples, isPart }]) => ({
     iri,
     added,
@@ -29,6 +30,7 @@ function changeOf(transaction: Transaction): SharedChange {
   }));
   return {
     ...{ records: [...records], entries: [...entries], changes, announcements, actor, trace, position },
+    ...(postings.size > 0 && { postings: [...postings] }),
     graphs: [...shared, ...[...hidden].map(([iri, { added, removed }]) => ({ iri, added, removed }))],
   };
 }
@@ -52,6 +54,7 @@ function transactionOf(change: SharedChange, base: TransactionBase): Transaction
   for (const [key, value] of change.entries)
     if (value === null) transaction.deleteEntry(key);
     else transaction.putEntry(key, value);
+  for (const [key, value] of change.postings ?? []) transaction.postings.set(key, value);
   for (const { iri, added, removed, triples, isPart = false } of change.graphs)
     if (triples) transaction.graphs.set(iri, { added, removed, triples, isPart, before: undefined, keys: undefined });
     else transaction.writeHidden(iri, { added, removed });

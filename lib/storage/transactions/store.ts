@@ -44,12 +44,15 @@ export class StoreListeners {
   private readonly listeners = { stage: [] as Listener[], commit: [] as Listener[], drop: [] as Listener[] };
 
   /**
-   * Calls back inside every transaction that changed a resource, after its work. What the listener stages is written with the
+   * Calls back inside every transaction that changed a resource or a staged graph, after its work. What the listener stages is written with the
    * transaction, and its error rolls the transaction back, so an index cannot lag and an event cannot be lost.
    */
   onTransaction(listener: TransactionListener): void {
     this.inTransaction.push(listener);
   }
+
+  /** True if a listener of transactions reads literals: bulk writers must include them in `GraphChange.added`. */
+  readsLiterals = false;
 
   /** Calls back for every transaction committed by another server, before its changes are visible here. */
   onForeign(listener: TransactionListener): void {
@@ -171,9 +174,16 @@ export class Store extends StoreListeners {
     noteIndexes(folder, options.onTrouble);
     await store.coordination.freshen();
     await store.settled.begin((await lastEnd(level)) !== 'whole');
-    await store.hidden.open();
     await noteOpened(level);
     return store;
+  }
+
+  /**
+   * Removes graphs in the background that a process that ended was writing or removing. Called after the listeners of
+   * transactions were added, because indexes remove their entries with the quads.
+   */
+  sweep(): Promise<void> {
+    return this.hidden.open();
   }
 
   /** Bytes counted against the quota, including commits in progress. */

@@ -48,6 +48,11 @@ export class Transaction {
   readonly movedBlobs = new Map<string, string>();
   /** Values of entries; `null` for deleted ones. */
   readonly entries = new Map<string, string | null>();
+  /**
+   * Entries that only indexes read, and only after the commit: neither the transaction nor later ones see them, so that a hundred
+   * of them cost listeners and the overlay nothing. Values of deleted ones are `null`.
+   */
+  readonly postings = new Map<string, string | null>();
   readonly changes: StagedChange[] = [];
   readonly announcements: (Announcement & EventStamp)[] = [];
   /** Subject of the request, and its trace. */

@@ -5,7 +5,10 @@ import type { GraphMember } from '../../../lib/exchange/member.js';
 import { base, factory, node } from '../../support/members.js';
 
 const builderOf = (): BlockBuilder =>
-  new BlockBuilder({ into: base, seed: 'seed', acls: false, blobs: undefined }, { isMixed: false, listed: '' });
+  new BlockBuilder(
+    { into: base, seed: 'seed', acls: false, texts: false, blobs: undefined },
+    { isMixed: false, listed: '' },
+  );
 
 const graph = (path: string, count: number, length: number, hasMore = false): GraphMember => ({
   ...{ kind: 'rdf', path, source: path, prefixes: {} },

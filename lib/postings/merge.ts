@@ -1,16 +1,24 @@
 /** Evaluates the filter tree as a merge of ordered postings: AND is an intersection with seeks, OR a union. */
 import { setImmediate } from 'node:timers/promises';
-import type { SortedStream } from '../../lib/storage/level/entry-cursor.js';
+import type { SortedStream } from '../storage/level/entry-cursor.js';
 
 /** Maximum duration of a merge between other work of the event loop, in milliseconds, tested once in so many steps. */
 const [maxMs, stepsPerTest] = [5, 256];
 
 /** Yields the texts that are in every stream, in order, in blocks of a maximum size. Lists in memory do not block the event loop. */
-export async function* intersection(
+export const intersection = (streams: readonly SortedStream[], blockSize?: number): AsyncGenerator<readonly string[]> =>
+  matches(streams, (text) => text, blockSize);
+
+/**
+ * Same, with a result for each text.
+ * @param take called while every stream is at the text; may advance streams behind it. `undefined`: the text is left out
+ */
+export async function* matches<T>(
   streams: readonly SortedStream[],
+  take: (text: string) => T | undefined | Promise<T | undefined>,
   blockSize = 1000,
-): AsyncGenerator<readonly string[]> {
-  let found: string[] = [];
+): AsyncGenerator<readonly T[]> {
+  let found: T[] = [];
   let target = '';
   let began = performance.now();
   for (let agreeing = 0, index = 0, steps = 1; ; index = (index + 1) % streams.length, steps++) {
@@ -24,7 +32,9 @@ export async function* intersection(
     agreeing = head === target ? agreeing + 1 : 1;
     target = head;
     if (agreeing < streams.length) continue;
-    found.push(head);
+    const taken = take(head);
+    const result = taken instanceof Promise ? await taken : taken;
+    if (result !== undefined) found.push(result);
     // The smallest possible next text.
     target = `${head}\u0000`;
     agreeing = 0;

@@ -3,14 +3,13 @@
  * every commit before it is acknowledged. Independent of the caller.
  */
 import { LRUCache } from 'lru-cache';
-import { lruCache } from '../../lib/caches.js';
-import type { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
-import { entryKey, entryRange, rangeOf } from '../../lib/storage/keys/records.js';
-import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
-import type { Store } from '../../lib/storage/transactions/store.js';
-import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { lruCache } from '../caches.js';
+import type { StoreSnapshot } from '../storage/graphs/snapshot.js';
+import { entryKey, entryRange, rangeOf } from '../storage/keys/records.js';
+import { ListStream, type SteppedStream } from '../storage/level/entry-cursor.js';
+import type { Store } from '../storage/transactions/store.js';
+import type { Transaction } from '../storage/transactions/transaction.js';
 import { intersection, union } from './merge.js';
-import { postingSpace } from './postings.js';
 
 interface List {
   readonly iris: readonly string[];
@@ -32,8 +31,16 @@ interface Found {
   readonly groups: readonly (readonly List[])[];
 }
 
-/** A relation and a value. */
-type Posting = readonly [relation: string, value: string];
+/** Parts of the keys of a list, without the space. */
+type Posting = readonly string[];
+
+/** Entry space of the postings. The keys of a list have the same `parts` after it, and differ in what follows. */
+export interface PostingSpace {
+  readonly space: string;
+  readonly parts: number;
+  /** Where transactions stage them. Default: entries. */
+  readonly of?: 'entries' | 'postings';
+}
 
 /** Merging lists with more IRIs takes milliseconds. */
 const longMerge = 20_000;
@@ -44,15 +51,17 @@ export class PostingLists {
   private readonly tooLong = lruCache<true>(1_000);
   /** Lists that are being read, with the changes committed in between. */
   private readonly reading = new Map<string, { readonly list: Promise<void>; readonly changes: List['changes'] }>();
-  private readonly keyPrefix = `${entryKey(postingSpace)}\u0000`;
+  private readonly keyPrefix: string;
   private readonly listBytes: number;
   private lastVersion = 0;
 
   /** @param maxBytes approximate total size: three quarters for lists, one for results of filters */
   constructor(
     private readonly store: Store,
+    private readonly keys: PostingSpace,
     maxBytes: number,
   ) {
+    this.keyPrefix = entryKey(keys.space, '');
     this.listBytes = Math.max(1, Math.floor(maxBytes * 0.75));
     this.lists = new LRUCache({ maxSize: this.listBytes, sizeCalculation: ({ iris }, key) => bytesOf(key, iris) });
     // The strings are shared with the lists. The versions of a key take less memory than it.
@@ -60,21 +69,26 @@ export class PostingLists {
       maxSize: Math.max(1, maxBytes - this.listBytes),
       sizeCalculation: ({ iris }, key) => 1000 + 2 * key.length + 8 * iris.length,
     });
-    store.onStage((transaction) => this.expect(transaction, 1));
-    store.onDrop((transaction) => this.expect(transaction, -1));
+    store.onStage((transaction) => void this.pending.set(transaction, undefined));
+    store.onDrop((transaction) => void this.pending.delete(transaction));
     store.onCommit((transaction) => this.apply(transaction));
   }
 
   /**
-   * Returns a stream of the resources that have a relation to a value, in the state of a snapshot taken in the same turn. Cached
-   * lists are used only without pending commits that change them, because the snapshot may or may not include those.
+   * Returns a stream of the postings of a list, in the state of a snapshot taken in the same turn. Cached lists are used only
+   * without pending commits that change them, because the snapshot may or may not include those.
    */
-  stream(snapshot: StoreSnapshot, relation: string, value: string): SortedStream {
-    const list = this.known([relation, value]);
+  stream(snapshot: StoreSnapshot, ...posting: Posting): SteppedStream {
+    const list = this.known(posting);
     if (list) return new ListStream(list.iris);
     // Fills the cache for the next request.
-    this.obtain(relation, value).catch(() => {});
-    return snapshot.cursor(postingSpace, relation, value);
+    this.obtain(posting).catch(() => {});
+    return snapshot.cursor(this.keys.space, ...posting);
+  }
+
+  /** Returns the postings of a cached list, in the state of a snapshot taken in the same turn. The array is never modified. */
+  cached(...posting: Posting): readonly string[] | undefined {
+    return this.known(posting)?.iris;
   }
 
   /**
@@ -126,9 +140,9 @@ export class PostingLists {
   }
 
   /** Returns a cached list in the state of the last commit. */
-  private known([relation, value]: Posting): List | undefined {
-    const prefix = entryRange(postingSpace, relation, value).gte;
-    const list = this.underWay.has(prefix) ? undefined : this.lists.get(prefix);
+  private known(posting: Posting): List | undefined {
+    const prefix = entryRange(this.keys.space, ...posting).gte;
+    const list = this.isUnderWay(prefix) ? undefined : this.lists.get(prefix);
     return !list || list.changes.size === 0 ? list : this.keep(prefix, changed(list.iris, list.changes), new Map());
   }
 
@@ -138,21 +152,35 @@ export class PostingLists {
     return list;
   }
 
-  /** Number of pending commits that change a list. */
-  private readonly underWay = new Map<string, number>();
+  /** Pending transactions, with the prefixes of the lists that they change once a request asked for them: writes must be cheap. */
+  private readonly pending = new Map<Transaction, ReadonlySet<string> | undefined>();
 
-  private expect({ entries }: Transaction, by: 1 | -1): void {
-    for (const key of entries.keys()) {
-      if (!key.startsWith(this.keyPrefix)) continue;
-      const prefix = key.slice(0, key.lastIndexOf('\u0000') + 1);
-      const count = (this.underWay.get(prefix) ?? 0) + by;
-      if (count === 0) this.underWay.delete(prefix);
-      else this.underWay.set(prefix, count);
+  /** True if a pending transaction changes a list. */
+  private isUnderWay(prefix: string): boolean {
+    for (const [transaction, known] of this.pending) {
+      const prefixes = known ?? this.prefixesOf(transaction);
+      this.pending.set(transaction, prefixes);
+      if (prefixes.has(prefix)) return true;
     }
+    return false;
   }
 
-  private async obtain(relation: string, value: string): Promise<void> {
-    const prefix = entryRange(postingSpace, relation, value).gte;
+  private prefixesOf(transaction: Transaction): ReadonlySet<string> {
+    const prefixes = new Set<string>();
+    for (const key of transaction[this.keys.of ?? 'entries'].keys())
+      if (key.startsWith(this.keyPrefix)) prefixes.add(key.slice(0, this.cutOf(key)));
+    return prefixes;
+  }
+
+  /** Index of the end of the list's parts in a key. */
+  private cutOf(key: string): number {
+    let at = this.keyPrefix.length;
+    for (let part = 0; part < this.keys.parts; part++) at = key.indexOf('\u0000', at) + 1;
+    return at;
+  }
+
+  private async obtain(posting: Posting): Promise<void> {
+    const prefix = entryRange(this.keys.space, ...posting).gte;
     if (this.lists.has(prefix) || this.tooLong.has(prefix)) return;
     const running = this.reading.get(prefix);
     if (running) return running.list;
@@ -176,12 +204,11 @@ export class PostingLists {
   }
 
   private apply(transaction: Transaction): void {
-    this.expect(transaction, -1);
-    const { entries } = transaction;
+    this.pending.delete(transaction);
     if (this.lists.size === 0 && this.reading.size === 0) return;
-    for (const [key, value] of entries) {
+    for (const [key, value] of transaction[this.keys.of ?? 'entries']) {
       if (!key.startsWith(this.keyPrefix)) continue;
-      const cut = key.lastIndexOf('\u0000') + 1;
+      const cut = this.cutOf(key);
       const [prefix, iri] = [key.slice(0, cut), key.slice(cut)];
       this.reading.get(prefix)?.changes.set(iri, value !== null);
       const list = this.lists.peek(prefix);

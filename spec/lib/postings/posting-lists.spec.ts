@@ -1,9 +1,9 @@
 /** Cached posting lists and results of filters. */
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { intersection } from '../../../components/search-index/merge.js';
-import { PostingLists } from '../../../components/search-index/posting-lists.js';
-import { postingSpace } from '../../../components/search-index/postings.js';
+import { postingSpace, postings } from '../../../components/search-index/postings.js';
+import { intersection } from '../../../lib/postings/merge.js';
+import { PostingLists } from '../../../lib/postings/posting-lists.js';
 import { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
 import { entryKey } from '../../../lib/storage/keys/records.js';
 import { ListStream } from '../../../lib/storage/level/entry-cursor.js';
@@ -18,7 +18,7 @@ describe('Posting lists', () => {
   let lists: PostingLists;
   beforeEach(async () => {
     memory = await memoryStore();
-    lists = new PostingLists(memory.store, 32 << 20);
+    lists = new PostingLists(memory.store, postings, 32 << 20);
   });
   afterEach(() => memory.dispose());
 

@@ -1,0 +1,58 @@
+/** Text search: words of literals, names, titles and texts, among the resources that the caller can read. */
+import { defineComponent } from '../../lib/component/contract.js';
+import { PostingLists } from '../../lib/postings/posting-lists.js';
+import { flag, integer, setting } from '../../lib/settings.js';
+import { documentPostings, textPostings } from './entries.js';
+import { indexTexts, textIndex } from './indexer.js';
+import { answerTexts } from './literals.js';
+import { labelsEndpoint, searchEndpoint, textRoutes } from './routes.js';
+import { loadStemmers } from './stems.js';
+
+const settings = {
+  enabled: setting(
+    'lws.text-search.enabled',
+    flag,
+    false,
+    'Maintain the text index, and serve text search and labels.',
+    'storage',
+  ),
+  pageSize: setting(
+    'lws.text-search.page-size',
+    integer(1, 1_000),
+    20,
+    'Page size of the text search, in items.',
+    'storage',
+  ),
+  cacheBytes: setting(
+    'lws.text-search.cache-bytes',
+    integer(0),
+    64 << 20,
+    'Size of the text index cache for repeated words, in bytes.',
+  ),
+};
+
+export default defineComponent({
+  name: 'text-search',
+  settings,
+  isEnabled: ({ enabled }) => enabled,
+  async install(platform, { pageSize, cacheBytes }) {
+    const { store } = platform;
+    await loadStemmers();
+    if (!textIndex.isComplete(store)) await textIndex.rebuild(store, platform.progress('Rebuilding the text index'));
+    store.readsLiterals = true;
+    store.onTransaction((tx) => indexTexts(store, tx));
+    // The other half is for the hits in lists of words.
+    const documents = new PostingLists(store, documentPostings, cacheBytes / 4);
+    const texts = new PostingLists(store, textPostings, cacheBytes / 4);
+    return {
+      routes: textRoutes({ platform, documents, texts, pageSize }),
+      searchTexts: (access, call) => answerTexts({ storage: platform, access, texts, documents }, call),
+      services: [
+        { type: 'TextSearchService', serviceEndpoint: searchEndpoint(platform) },
+        { type: 'LabelService', serviceEndpoint: labelsEndpoint(platform) },
+      ],
+    };
+  },
+  onDisabled: ({ store }) => textIndex.abandon(store),
+  check: (store) => textIndex.faultsOf(store),
+});

@@ -1,0 +1,200 @@
+/** Maintains the text index: updates it in every transaction, and defines its entries for `rebuild` and `check`. */
+import { LwsError } from '../../lib/errors.js';
+import { MaintainedIndex } from '../../lib/postings/maintained-index.js';
+import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
+import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
+import { hiddenRange, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
+import type { GraphChange, KeyDifference } from '../../lib/storage/keys/graph-changes.js';
+import { PackedKeys } from '../../lib/storage/keys/graph-keys.js';
+import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
+import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../../lib/storage/keys/records.js';
+import type { ResourceChange } from '../../lib/storage/log/changes.js';
+import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
+import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { contentText, hasText, nameText, titlesText } from './content.js';
+import {
+  documentSpace,
+  putStatement,
+  putText,
+  subjectSpace,
+  type TextPlace,
+  textSpace,
+  wordsSpace,
+  writeFacts,
+} from './entries.js';
+import { beginningSpace, labelSpace } from './label-entries.js';
+import type { Put } from './statements.js';
+import { loadStemmers } from './stems.js';
+
+/** Words of a large graph that is being written: the value names the upload. Key layout: `text-load`, resource. */
+const loadSpace = 'text-load';
+const loadKey = (iri: string): string => entryKey(loadSpace, iri);
+
+/**
+ * Statements between two turns of the event loop, and maximum entries of a transaction: each takes about 300 bytes. A graph has
+ * no more words, so that it can be deleted, unless it is large: that is written and removed in slices.
+ */
+const [statementsAtATime, maxEntries] = [500, 500_000];
+
+/** @throws LwsError `too-large` */
+function assertFew(words: number): void {
+  if (words > maxEntries)
+    throw new LwsError(
+      'too-large',
+      `The graph or its change has more than ${maxEntries} words for the text index. Split the resource, or the change.`,
+    );
+}
+
+/** Stages entries of texts, and counts the change of the number of words. */
+class Staged {
+  graphWords = 0;
+  otherWords = 0;
+  private statements = 0;
+
+  constructor(private readonly tx: Transaction) {}
+
+  private readonly add: Put = (key, value) => void this.tx.postings.set(key, value);
+  private readonly remove: Put = (key) => void this.tx.postings.set(key, null);
+
+  /** @throws LwsError `too-large` if a transaction changes too much text, unless `isBounded` */
+  async changed(iri: string, keys: readonly string[], isAdded: boolean, isBounded = false): Promise<void> {
+    for (const key of keys) {
+      const words = putStatement(iri, key, isAdded ? this.add : this.remove);
+      this.graphWords += isAdded ? words : -words;
+      if (++this.statements % statementsAtATime !== 0) continue;
+      if (!isBounded) assertFew(this.tx.postings.size);
+      await yieldToEventLoop();
+    }
+  }
+
+  /** @param text empty for none */
+  text(isAdded: boolean, place: { readonly iri: string; readonly place: TextPlace }, text: string): void {
+    if (text === '') return;
+    const words = putText({ ...place, text, language: '' }, isAdded ? this.add : this.remove);
+    this.otherWords += isAdded ? words : -words;
+  }
+}
+
+/** Stages the index changes of a transaction, so that every acknowledged write is found, also after a crash. */
+export async function indexTexts(store: Store, tx: Transaction): Promise<void> {
+  for (const [iri, difference] of tx.hidden) await indexHidden(tx, iri, difference);
+  for (const change of tx.changes) await indexChange(store, tx, change);
+}
+
+async function indexChange({ blobs }: Store, tx: Transaction, { before, after }: ResourceChange): Promise<void> {
+  const { iri } = (after ?? before)!;
+  const staged = new Staged(tx);
+  const change = tx.graphs.get(iri);
+  // Removals first: an entry that is removed and added remains.
+  if (before?.blob !== undefined && before.blob !== after?.blob && hasText(before))
+    staged.text(false, { iri, place: 'b' }, await contentText(blobs, before));
+  if (before?.linked !== undefined && (!after || changesLinks(tx, iri)))
+    staged.text(false, { iri, place: 't' }, titlesText(clientLinks(tx.before, iri)));
+  if (!after) staged.text(false, { iri, place: 'n' }, nameText(iri));
+  if (change) {
+    await staged.changed(iri, change.removed, false, !change.keys && !change.isPart);
+    await staged.changed(iri, change.added, true);
+  }
+  if (!before) staged.text(true, { iri, place: 'n' }, nameText(iri));
+  if (after?.linked !== undefined && (!before || changesLinks(tx, iri)))
+    staged.text(true, { iri, place: 't' }, titlesText(clientLinks(tx, iri)));
+  if (after?.blob !== undefined && before?.blob !== after.blob && hasText(after))
+    staged.text(true, { iri, place: 'b' }, await contentText(blobs, after));
+  if (!after) return putFacts(tx, iri, undefined);
+  const [graphWords, otherWords] = wordsBefore(tx, iri);
+  const isDropped = change !== undefined && !change.keys && !change.isPart;
+  const inGraph = isDropped ? 0 : graphWords + staged.graphWords + loadedWords(tx, iri, change);
+  if (change && !isLargeGraph(change.triples.after)) assertFew(inGraph);
+  const hasGraph = after.kind === 'rdf';
+  putFacts(tx, iri, { hasGraph, graphWords: inGraph, otherWords: otherWords + staged.otherWords });
+}
+
+function wordsBefore(tx: Transaction, iri: string): readonly [graphWords: number, otherWords: number, facts?: string] {
+  const [graph, other, facts] = tx.entry(entryKey(wordsSpace, iri))?.split(' ') ?? [];
+  return facts === undefined ? [0, 0] : [Number(graph), Number(other), facts];
+}
+
+interface Words {
+  readonly hasGraph: boolean;
+  readonly graphWords: number;
+  readonly otherWords: number;
+}
+
+/** Stages the numbers of words. @param words absent: the resource is deleted */
+function putFacts(tx: Transaction, iri: string, words: Words | undefined): void {
+  const [, , before] = wordsBefore(tx, iri);
+  const entries = words && factEntries(iri, words);
+  if (before !== undefined) tx.deleteEntry(entryKey(documentSpace, iri, before));
+  if (!entries) tx.deleteEntry(entryKey(wordsSpace, iri));
+  for (const [key, value] of entries ?? []) tx.putEntry(key, value);
+}
+
+function factEntries(iri: string, { hasGraph, graphWords, otherWords }: Words): readonly Entry[] {
+  const facts = writeFacts({ hasGraph, words: graphWords + otherWords });
+  return [
+    [entryKey(wordsSpace, iri), `${graphWords} ${otherWords} ${facts}`],
+    [entryKey(documentSpace, iri, facts), ''],
+  ];
+}
+
+/** Stages the entries of quads of a large graph that is not visible: it is being written or removed. */
+async function indexHidden(tx: Transaction, iri: string, { added, removed }: KeyDifference): Promise<void> {
+  const staged = new Staged(tx);
+  await staged.changed(iri, removed, false);
+  await staged.changed(iri, added, true);
+  const name = tx.entry(stagedKey(iri));
+  if (name === undefined || added.length === 0) return;
+  const [last, words] = tx.entry(loadKey(iri))?.split('\n') ?? [];
+  tx.putEntry(loadKey(iri), `${name}\n${staged.graphWords + (last === name ? Number(words) : 0)}`);
+}
+
+/** Returns the number of words of a graph that the transaction publishes, and removes its count. */
+function loadedWords(tx: Transaction, iri: string, change: GraphChange | undefined): number {
+  if (!(change?.keys instanceof PackedKeys) || change.added.length > 0) return 0;
+  const [name, words] = tx.entry(loadKey(iri))?.split('\n') ?? [];
+  if (name === undefined || tx.before.entry(stagedKey(iri)) !== name) return 0;
+  tx.deleteEntry(loadKey(iri));
+  return Number(words);
+}
+
+type Entry = readonly [key: string, value: string];
+
+/** Yields the entries of a resource, in blocks. */
+async function* entriesOf(store: Store, record: ResourceRecord): AsyncGenerator<readonly Entry[]> {
+  const { iri, kind, linked } = record;
+  let block: Entry[] = [];
+  let [graphWords, otherWords] = [0, 0];
+  const put: Put = (key, value) => void block.push([key, value]);
+  if (kind === 'rdf')
+    for await (const keys of store.keys(rangeOf(graphPrefix(iri)))) {
+      for (const key of keys) graphWords += putStatement(iri, key, put);
+      yield block;
+      block = [];
+    }
+  const titles = linked === undefined ? '' : titlesText(clientLinks(store, iri));
+  const texts: readonly (readonly [TextPlace, string])[] = [
+    ['n', nameText(iri)],
+    ['t', titles],
+    ['b', await contentText(store.blobs, record)],
+  ];
+  for (const [place, text] of texts) otherWords += putText({ iri, place, text, language: '' }, put);
+  for (const entry of factEntries(iri, { hasGraph: kind === 'rdf', graphWords, otherWords })) block.push(entry);
+  yield block;
+}
+
+/** Postings also depend on the version of Unicode that words are found by. */
+const state = `1 ${process.versions['unicode']}`;
+
+export const textIndex = new MaintainedIndex({
+  name: 'text index',
+  prepare: loadStemmers,
+  ...{ stateKey: entryKey('text-state'), state, entriesOf },
+  spaces: [textSpace, documentSpace, wordsSpace, subjectSpace, labelSpace, beginningSpace],
+  async ignored(store) {
+    const staged = new Set<string>();
+    for await (const entries of store.entries(hiddenRange))
+      for (const [key] of entries) staged.add(partsOfEntry(key)[1]!);
+    return staged.size === 0 ? undefined : (key) => partsOfEntry(key).some((part) => staged.has(part));
+  },
+});

@@ -1,0 +1,115 @@
+/** Labels of IRIs, and labels with a beginning, from the graphs that the caller can read. */
+import { matches } from '../../lib/postings/merge.js';
+import { readableOf } from '../../lib/postings/readable.js';
+import { beginningSpace, cut, type Label, labelSpace, longestBeginning, predicateOfLabel } from './label-entries.js';
+import { Grouped, onState, prepare, readable, type Searched, scopeStreams, type TextIndex } from './matching.js';
+import { foldedLabel, isInRange } from './terms.js';
+
+/** A label in an answer. */
+export interface FoundLabel {
+  readonly value: string;
+  readonly language?: string;
+  readonly predicate: string;
+}
+
+/** Languages of the caller in lower case, best first. */
+export type Languages = readonly string[];
+
+/** Maximum graphs with labels of an IRI that are read, labels of an IRI in an answer, and labels with a beginning. */
+const [maxGraphs, maxLabels, maxBeginnings] = [100, 20, 50];
+
+const found = ([rank, language, value]: Label): FoundLabel => ({
+  value,
+  ...(language === '' ? {} : { language }),
+  predicate: predicateOfLabel([rank, language, value]),
+});
+
+/** Returns the labels of each IRI, best first: by language, predicate and text. */
+export const labelsOf = (
+  index: TextIndex,
+  iris: readonly string[],
+  languages: Languages,
+): Promise<readonly { readonly id: string; readonly labels: readonly FoundLabel[] }[]> =>
+  onState(index, async (searched) => {
+    await prepare(searched);
+    return Promise.all(iris.map(async (id) => ({ id, labels: await labelsIn(searched, id, languages) })));
+  });
+
+async function labelsIn(searched: Searched, iri: string, languages: Languages): Promise<readonly FoundLabel[]> {
+  const labels = new Map<string, Label>();
+  const graphs = new Grouped(searched.snapshot.cursor(labelSpace, iri));
+  const each = matches(
+    [...scopeStreams(searched), graphs],
+    async (graph) => ({ iri: graph, tails: await graphs.tails() }),
+    20,
+  );
+  let count = 0;
+  for await (const block of readable(searched, each)) {
+    for (const { tails } of await visible(searched, block))
+      for (const tail of tails) {
+        const text = tail.slice(tail.indexOf('\u0000') + 1);
+        labels.set(text, JSON.parse(text) as Label);
+      }
+    count += block.length;
+    if (count >= maxGraphs) break;
+  }
+  const rankOf = ([, language]: Label): number => {
+    const at = languages.findIndex((range) => language !== '' && isInRange(language, range));
+    return at >= 0 ? at : languages.length + (language === '' ? 0 : 1);
+  };
+  return [...labels.values()]
+    .sort((a, b) => rankOf(a) - rankOf(b) || a[0] - b[0] || (a[1] + a[2] < b[1] + b[2] ? -1 : 1))
+    .slice(0, maxLabels)
+    .map(found);
+}
+
+/** Returns those whose resource has a graph: others belong to graphs that are being written or removed. */
+async function visible<T extends { readonly iri: string }>(
+  { snapshot }: Searched,
+  results: readonly T[],
+): Promise<T[]> {
+  const records = await snapshot.records(results.map(({ iri }) => iri));
+  return results.filter((_, at) => records[at]?.kind === 'rdf');
+}
+
+/** Returns IRIs with a label that begins with a text, in the order of the labels. @param lang range of languages */
+export const labelsWith = (
+  index: TextIndex,
+  beginning: string,
+  lang: string | undefined,
+): Promise<readonly ({ readonly id: string } & FoundLabel)[]> =>
+  onState(index, (searched) => labelsFrom(searched, foldedLabel(beginning), lang), { isStepped: true });
+
+async function labelsFrom(searched: Searched, folded: string, lang: string | undefined) {
+  await prepare(searched);
+  const isReadable = readableGraphs(searched);
+  const results = new Map<string, { readonly id: string } & FoundLabel>();
+  const start = cut(folded, longestBeginning);
+  const all = searched.snapshot.cursor(beginningSpace);
+  for (let text = await all.seek(start); text?.startsWith(start); text = await all.next()) {
+    const [, id, graph, , value] = text.split('\u0000') as [string, string, string, string, string];
+    const label = JSON.parse(value) as Label;
+    if (!foldedLabel(label[2]).startsWith(folded) || (lang !== undefined && !isInRange(label[1], lang))) continue;
+    const name = `${id} ${label[1]} ${label[2]}`;
+    if (!results.has(name) && (await isReadable(graph))) results.set(name, { id, ...found(label) });
+    if (results.size >= maxBeginnings) break;
+  }
+  return [...results.values()];
+}
+
+/** Returns a test for graphs that are visible and that the caller can read, which remembers its answers. */
+function readableGraphs(searched: Searched): (iri: string) => Promise<boolean> {
+  const { storage, access, scope } = searched;
+  const owned = new Set(searched.owned);
+  const known = new Map<string, boolean>();
+  const isIn = (iri: string): boolean | Promise<boolean> => {
+    if (scope === 'decide') return readableOf(storage, access, [iri]).then(({ length }) => length > 0);
+    if (typeof scope === 'string') return scope === 'everything';
+    return owned.has(iri) || scope.ranges.some(({ from, to }) => iri >= from && iri < to);
+  };
+  return async (iri) => {
+    const answer = known.get(iri) ?? ((await isIn(iri)) && (await visible(searched, [{ iri }])).length > 0);
+    known.set(iri, answer);
+    return answer;
+  };
+}

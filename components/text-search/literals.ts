@@ -1,0 +1,91 @@
+/** Literals that match all terms of a search, for `text:query` in SPARQL. */
+import { LwsError } from '../../lib/errors.js';
+import type { TextAnswer, TextCall, TextRow } from '../../lib/query/parse/text-patterns.js';
+import { onState, type Searched, type TextIndex } from './matching.js';
+import { Best, type Match, openSearch, steppedFor, type TextSearch } from './search.js';
+import { statementsAt } from './snippets.js';
+import { isStatement, type TextStatement } from './statements.js';
+import { parseTerms } from './terms.js';
+
+/** A literal before it is read. */
+interface Candidate {
+  /** Graph and place, which order literals with the same score. */
+  readonly iri: string;
+  readonly graph: string;
+  readonly place: string;
+  readonly score: number;
+}
+
+/** Maximum literals that are read to find those with a predicate, and literals read at a time. */
+const [maxRead, readAtATime] = [50_000, 1_000];
+
+export interface LiteralSearch extends TextSearch {
+  readonly predicate?: string | undefined;
+  readonly limit: number;
+}
+
+/** Returns the readable literals that match all terms, best first, without those of blank nodes. @throws LwsError as `search` */
+export const literalsOf = (
+  index: TextIndex,
+  { predicate, limit, ...asked }: LiteralSearch,
+): Promise<readonly TextRow[]> =>
+  onState(
+    index,
+    async (searched) => {
+      const best = new Best<Candidate>(predicate === undefined ? limit : maxRead);
+      for await (const block of await openSearch(searched, asked)())
+        for (const match of block) for (const candidate of candidatesIn(match)) best.add(candidate);
+      const candidates = best.sorted();
+      const rows: TextRow[] = [];
+      for (let at = 0; at < candidates.length && rows.length < limit; at += readAtATime)
+        for (const row of await read(searched, candidates.slice(at, at + readAtATime), predicate))
+          if (rows.length < limit) rows.push(row);
+      return rows;
+    },
+    steppedFor(asked),
+  );
+
+/** Returns the statements of a resource that have matches of every term. */
+function candidatesIn({ iri: graph, hits, scoreOf }: Match): readonly Candidate[] {
+  const counts = hits.map((hit) => {
+    const sums = new Map<string, number>();
+    for (const { place, count } of hit.places())
+      if (isStatement(place)) sums.set(place, (sums.get(place) ?? 0) + count);
+    return sums;
+  });
+  return [...counts[0]!.keys()]
+    .filter((place) => counts.every((each) => each.has(place)))
+    .map((place) => ({
+      ...{ iri: `${graph} ${place}`, graph, place },
+      score: scoreOf(counts.map((each) => each.get(place)!)),
+    }));
+}
+
+async function read(
+  { snapshot }: Searched,
+  candidates: readonly Candidate[],
+  predicate: string | undefined,
+): Promise<readonly TextRow[]> {
+  const places = new Map<string, string[]>();
+  for (const { graph, place } of candidates) places.set(graph, [...(places.get(graph) ?? []), place]);
+  const statements = new Map<string, ReadonlyMap<string, TextStatement>>();
+  for (const [graph, wanted] of places) statements.set(graph, await statementsAt(snapshot, graph, wanted));
+  return candidates.flatMap(({ graph, place, score }) => {
+    const found = statements.get(graph)!.get(place);
+    if (!found?.isIri || (predicate !== undefined && found.predicate !== predicate)) return [];
+    return [{ subject: found.subject, score, literal: found.text, language: found.language }];
+  });
+}
+
+/** Answers a `text:query` pattern of a query. */
+export async function answerTexts(
+  index: TextIndex,
+  { query, ...asked }: TextCall & { readonly within?: string | undefined },
+): Promise<TextAnswer> {
+  try {
+    return { rows: await literalsOf(index, { terms: parseTerms(query), ...asked }) };
+  } catch (error) {
+    if (!(error instanceof LwsError) || !(error.code === 'bad-request' || error.code === 'too-busy')) throw error;
+    return { code: error.code === 'too-busy' ? 'too-busy' : 'malformed-query', message: error.message };
+  }
+}

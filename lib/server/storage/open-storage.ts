@@ -71,19 +71,9 @@ export async function prepareStorage(
 ): Promise<PreparedStorage> {
   const core = settings.of(coreSettings);
   const components = home ? installed.filter(({ isOfProcess }) => !isOfProcess) : installed;
-  const { log, progress } = process;
   const { storage: iri } = readBaseUri(core);
   const mintedOwner = core.owners.length === 0 && !core.devOpen ? join(core.dataDir, 'owner.key') : undefined;
-  const store = await openStore(core.dataDir, iri, {
-    servers: serversOf(settings, components),
-    blobPlace: blobPlaceOf(settings, components),
-    onTrouble: (message, error) => log.error({ err: error }, message),
-    onRecovery: (message) => log.warn(message),
-    onMigration: (message) => log.warn(message),
-    onProgress: migrating(progress),
-    quotaBytes: core.quotaBytes,
-    isOneOfMany: home !== undefined,
-  });
+  const store = await openOwnStore(settings, components, { process, home });
   try {
     await ensureRoot(store, iri, Date.now());
     const owners = mintedOwner ? [await localOwner(store, mintedOwner)] : core.owners;
@@ -124,6 +114,24 @@ export async function prepareStorage(
     await store.close();
     throw error;
   }
+}
+
+function openOwnStore(
+  settings: Settings,
+  components: readonly Component[],
+  { process: { log, progress }, home }: Pick<Surroundings, 'process' | 'home'>,
+): Promise<Store> {
+  const core = settings.of(coreSettings);
+  return openStore(core.dataDir, readBaseUri(core).storage, {
+    servers: serversOf(settings, components),
+    blobPlace: blobPlaceOf(settings, components),
+    onTrouble: (message, error) => log.error({ err: error }, message),
+    onRecovery: (message) => log.warn(message),
+    onMigration: (message) => log.warn(message),
+    onProgress: migrating(progress),
+    quotaBytes: core.quotaBytes,
+    isOneOfMany: home !== undefined,
+  });
 }
 
 /** Closes a store after its updates, whose threads have LevelDB open. */

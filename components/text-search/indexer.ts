@@ -58,14 +58,17 @@ class Staged {
   private readonly remove: Put = (key) => void this.tx.postings.set(key, null);
 
   /** @throws LwsError `too-large` if a transaction changes too much text, unless `isBounded` */
-  async changed(iri: string, keys: readonly string[], isAdded: boolean, isBounded = false): Promise<void> {
-    for (const key of keys) {
-      const words = putStatement(iri, key, isAdded ? this.add : this.remove);
-      this.graphWords += isAdded ? words : -words;
-      if (++this.statements % statementsAtATime !== 0) continue;
-      if (!isBounded) assertFew(this.tx.postings.size);
-      await yieldToEventLoop();
-    }
+  async changed(iri: string, { added = [], removed = [] }: Partial<KeyDifference>, isBounded = false): Promise<void> {
+    for (const [keys, put, sign] of [
+      [removed, this.remove, -1],
+      [added, this.add, 1],
+    ] as const)
+      for (const key of keys) {
+        this.graphWords += sign * putStatement(iri, key, put);
+        if (++this.statements % statementsAtATime !== 0) continue;
+        if (!isBounded) assertFew(this.tx.postings.size);
+        await yieldToEventLoop();
+      }
   }
 
   /** @param text empty for none */
@@ -92,10 +95,7 @@ async function indexChange({ blobs }: Store, tx: Transaction, { before, after }:
   if (before?.linked !== undefined && (!after || changesLinks(tx, iri)))
     staged.text(false, { iri, place: 't' }, titlesText(clientLinks(tx.before, iri)));
   if (!after) staged.text(false, { iri, place: 'n' }, nameText(iri));
-  if (change) {
-    await staged.changed(iri, change.removed, false, !change.keys && !change.isPart);
-    await staged.changed(iri, change.added, true);
-  }
+  if (change) await staged.changed(iri, change, !change.keys && !change.isPart);
   if (!before) staged.text(true, { iri, place: 'n' }, nameText(iri));
   if (after?.linked !== undefined && (!before || changesLinks(tx, iri)))
     staged.text(true, { iri, place: 't' }, titlesText(clientLinks(tx, iri)));
@@ -141,8 +141,7 @@ function factEntries(iri: string, { hasGraph, graphWords, otherWords }: Words): 
 /** Stages the entries of quads of a large graph that is not visible: it is being written or removed. */
 async function indexHidden(tx: Transaction, iri: string, { added, removed }: KeyDifference): Promise<void> {
   const staged = new Staged(tx);
-  await staged.changed(iri, removed, false);
-  await staged.changed(iri, added, true);
+  await staged.changed(iri, { added, removed });
   const name = tx.entry(stagedKey(iri));
   if (name === undefined || added.length === 0) return;
   const [last, words] = tx.entry(loadKey(iri))?.split('\n') ?? [];

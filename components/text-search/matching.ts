@@ -294,8 +294,8 @@ function listed(
   return matches([...scopeStreams(searched), postings], (iri) => {
     const tails = postings.tails();
     return tails instanceof Promise
-      ? tails.then((found) => hitOf(searched, iri, found, count))
-      : hitOf(searched, iri, tails, count);
+      ? tails.then((found) => hitOf(searched, { iri, tails: found }, count))
+      : hitOf(searched, { iri, tails }, count);
   });
 }
 
@@ -316,8 +316,7 @@ function counterOf({ accepts }: Pick<Lookup, 'accepts'>): Count {
 /** Returns the matches in a resource, or `undefined` if there are none that are visible. */
 function hitOf(
   { hidden }: Pick<Searched, 'hidden'>,
-  iri: string,
-  tails: readonly string[],
+  { iri, tails }: { readonly iri: string; readonly tails: readonly string[] },
   count: Count,
 ): Hit | undefined {
   const isHidden = hidden.size > 0 && hidden.has(iri);
@@ -339,7 +338,7 @@ const phrases = (searched: Searched, words: readonly Grouped[], { lang }: Langua
     const following = others.map(
       (tails) => new Map(tails.map((tail) => [placeIn(tail), new Set(positionsOf(readPosting(tail).written))])),
     );
-    return hitOf(searched, iri, first!, (tail) => {
+    return hitOf(searched, { iri, tails: first! }, (tail) => {
       const { place, language, written } = readPosting(tail);
       if (lang !== undefined && !isInRange(language, lang)) return 0;
       const next = following.map((texts) => texts.get(place));

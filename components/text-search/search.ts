@@ -194,6 +194,9 @@ function sumsOf(list: readonly string[]): Float64Array {
 const factsOf = (posting: string): ReturnType<typeof readFacts> =>
   readFacts(posting.slice(posting.indexOf('\u0000') + 1));
 
+/** Returns a bound of IRIs as one of postings: one that is directly after a resource is after its postings. */
+const boundOf = (iri: string): string => (iri.endsWith('\u0000') ? `${iri.slice(0, -1)}\u0001` : iri);
+
 /** Opens the list of resources in the turn in which the snapshot was taken. */
 function openStatistics(searched: Searched): () => Promise<Statistics> {
   const list = searched.documents.cached();
@@ -203,7 +206,7 @@ function openStatistics(searched: Searched): () => Promise<Statistics> {
       const [before, stream] = [sumsOf(list), new ListStream(list)];
       let [resources, words] = [0, 0];
       for (const { from, to } of ranges) {
-        const [start, end] = [stream.indexOf(from), stream.indexOf(to)];
+        const [start, end] = [stream.indexOf(boundOf(from)), stream.indexOf(boundOf(to))];
         resources += end - start;
         words += before[end]! - before[start]!;
       }

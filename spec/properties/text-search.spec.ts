@@ -141,7 +141,7 @@ describe('Text search against a scan', function () {
           }
         },
       ),
-      { numRuns: runs(60) },
+      { numRuns: runs(200) },
     );
     expect(found).to.be.above(enough(1_000));
   });

@@ -1,0 +1,200 @@
+/** Endpoints: a dry run of the validation, and the violations of stored resources (rules 23.9, 23.10). */
+import { clientFor } from '../../lib/authorization/client.js';
+import { requireAccess, requirePut } from '../../lib/authorization/guard.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { formatLink } from '../../lib/fields/link.js';
+import { jsonReply, uncached } from '../../lib/http/json-reply.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { Slots } from '../../lib/jobs/slots.js';
+import { isRdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
+import { readBody } from '../../lib/resources/body.js';
+import { assertName } from '../../lib/resources/bulk.js';
+import { isContainerIri, type ResourceRecord } from '../../lib/storage/keys/records.js';
+import type { Admission } from './admission.js';
+import type { Documents } from './documents.js';
+import type { Constraint, InForce, ShapesLinks } from './links.js';
+import type { Members, Violating } from './members.js';
+import { maxListed, reportFormat, resultJson, violationsOf, writeReport } from './report.js';
+import { maxTriples, tooComplex, type Validator } from './validator.js';
+
+export interface ShapesEndpoints {
+  readonly platform: Platform;
+  readonly links: ShapesLinks;
+  readonly documents: Documents;
+  readonly validator: Validator;
+  readonly members: Members;
+  readonly admission: Admission;
+}
+
+const [validatePath, violationsPath] = ['{prefix}/validate', '{prefix}/violations'];
+
+export const endpointOf = ({ baseUri, systemPrefix }: Platform, path: string): string =>
+  baseUri + path.replace('{prefix}', systemPrefix);
+
+/** Maximum size of a dry run's body, in bytes. */
+const longestDryRun = 8 << 20;
+/** Dry runs of one unauthorized address per minute. */
+const perMinute = 60;
+const json = 'application/json';
+
+/** Work that is no write: shared by all storages of the process. */
+const slots = new Slots(
+  { controller: 8, known: 4, stranger: 2 },
+  'Too many validations are running. Retry in a minute.',
+  { controller: 4, known: 2, stranger: 1 },
+);
+
+export const shapesRoutes = (endpoints: ShapesEndpoints): readonly Route[] => {
+  const attempts = endpoints.platform.throttle('validate', perMinute);
+  const limited = (work: (request: RouteRequest) => Promise<Reply>) => async (request: RouteRequest) => {
+    const client = await clientFor(endpoints.platform, request.access, request.address);
+    if (client.standing === 'stranger') await attempts.begin(request.address);
+    const release = slots.take(client);
+    try {
+      return await work(request);
+    } finally {
+      release();
+    }
+  };
+  return [
+    route(
+      'filtered',
+      `POST ${validatePath}`,
+      limited((request) => validate(endpoints, request)),
+    ),
+    route(
+      'filtered',
+      `GET HEAD ${violationsPath}`,
+      limited((request) => violations(endpoints, request)),
+    ),
+  ];
+};
+
+export const shapesServices = (platform: Platform) => [
+  { type: 'ShapeValidationService', serviceEndpoint: endpointOf(platform, validatePath) },
+  { type: 'ShapeViolationService', serviceEndpoint: endpointOf(platform, violationsPath) },
+];
+
+/** Shapes of a dry run, and the IRI that the document would have. @throws LwsError as a write there, and as a read of the shapes */
+async function wanted(
+  { platform, links }: ShapesEndpoints,
+  { access, query }: RouteRequest,
+): Promise<{ readonly base: string; readonly constraint: Constraint; readonly of: string }> {
+  const [targets, named] = [query.getAll('as'), query.getAll('shapes')];
+  const { store: view } = platform;
+  const [target] = targets;
+  if (targets.length > 1 || (target === undefined) === (named.length === 0))
+    throw new LwsError('bad-request', 'Name documents of shapes (?shapes=IRI) or the resource to write (?as=IRI).');
+  let inForce: InForce = { shapes: [...new Set(named)], of: named[0] ?? '' };
+  if (target !== undefined) {
+    assertName(platform, target);
+    if (isContainerIri(target)) throw new LwsError('bad-request', 'Containers are not validated. Name a resource.');
+    await requirePut(platform, view, access, target);
+    const found = links.inForce(target);
+    inForce = found && !found.shapes.includes(target) ? found : { shapes: [], of: target };
+  }
+  for (const iri of inForce.shapes) await requireAccess(platform, view, access, 'read', iri);
+  return { base: target ?? endpointOf(platform, validatePath), constraint: inForce.shapes, of: inForce.of };
+}
+
+async function validate(endpoints: ShapesEndpoints, request: RouteRequest): Promise<Reply> {
+  const { platform, documents, validator, admission } = endpoints;
+  const { access, req, body: open } = request;
+  const { base, constraint, of } = await wanted(endpoints, request);
+  const body = open();
+  const { mediaType } = body;
+  if (!isRdfFormat(mediaType))
+    throw new LwsError('unsupported-media-type', `Send the data as RDF, not as ${mediaType}.`, {
+      fields: { 'Accept-Post': rdfFormats.join(', ') },
+    });
+  const { keys } = await platform.documents.parseGraph({ bytes: await readBody(body, longestDryRun) }, mediaType, base);
+  if (keys.length > maxTriples) throw tooComplex(`The limit of a validation is ${maxTriples} triples.`);
+  const shapes = { shapes: constraint, of };
+  const found = async () =>
+    constraint.length === 0 ? [] : (await validator.validate(access, documents.committed(constraint), [keys]))[0]!;
+  const results = await found().catch(async (error: unknown) => {
+    throw await admission.refusalOf(error, access, shapes);
+  });
+  const format = reportFormat(req.headers.accept, [json]);
+  if (format)
+    return {
+      ...{ status: 200, fields: { ...uncached, 'Content-Type': format, Vary: 'Accept, Authorization' } },
+      ...{ body: writeReport(results, format, true), isCodable: true },
+    };
+  return jsonReply(200, {
+    isAccepted: violationsOf(results).length === 0,
+    conforms: results.length === 0,
+    shapes: constraint,
+    results: results.map((each) => resultJson(each, true)),
+  });
+}
+
+/** Limits of a page: violating resources, validated resources, and milliseconds. */
+const [pageSize, maxValidated, maxMs] = [50, 5_000, 2_000];
+
+async function violations(endpoints: ShapesEndpoints, request: RouteRequest): Promise<Reply> {
+  const { platform, members } = endpoints;
+  const { query, access } = request;
+  const [of, after] = [query.get('of'), query.get('after') ?? undefined];
+  if (of === null) throw new LwsError('bad-request', 'Name a container or a resource: ?of=IRI.');
+  await requireAccess(platform, platform.store, access, 'read', of);
+  if (after !== undefined && !after.startsWith(of))
+    throw new LwsError('bad-request', '"after" is no page of this list.');
+  const page: Page = { items: [], problems: new Set() };
+  const end = performance.now() + maxMs;
+  let [count, last, isPartial] = [0, '', false];
+  for await (const records of members.resources(of, after)) {
+    await addViolations(endpoints, request, { records, page });
+    count += records.length;
+    last = records.at(-1)?.iri ?? last;
+    isPartial = page.items.length >= pageSize || count >= maxValidated || performance.now() > end;
+    if (isPartial) break;
+  }
+  const url = new URL(endpointOf(platform, violationsPath));
+  for (const [name, value] of Object.entries({ of, after: last })) url.searchParams.set(name, value);
+  const next = isPartial && last !== '' ? url.href : undefined;
+  const link = next === undefined ? {} : { Link: formatLink(next, 'next') };
+  return jsonReply(200, { of, items: page.items, problems: [...page.problems], ...(next && { next }) }, link);
+}
+
+interface Page {
+  readonly items: object[];
+  /** Why shapes cannot be applied. */
+  readonly problems: Set<string>;
+}
+
+/** Adds the violations of those resources that the caller may read. */
+async function addViolations(
+  { links, members, admission }: ShapesEndpoints,
+  { access }: RouteRequest,
+  { records, page }: { readonly records: readonly ResourceRecord[]; readonly page: Page },
+): Promise<void> {
+  const groups = new Map<string, { readonly inForce: InForce; readonly records: ResourceRecord[] }>();
+  for (const record of records) {
+    const inForce = links.inForce(record.iri);
+    if (!inForce || inForce.shapes.includes(record.iri) || !(await admission.mayReadAll(access, [record.iri])))
+      continue;
+    const group = groups.get(inForce.of) ?? { inForce, records: [] };
+    groups.set(inForce.of, group);
+    group.records.push(record);
+  }
+  for (const { inForce, records: own } of groups.values()) {
+    const showsShapes = await admission.mayReadAll(access, inForce.shapes);
+    const itemOf = ({ iri: id, results }: Violating): object => ({
+      id,
+      ...(showsShapes && { shapes: inForce.shapes }),
+      ...(results
+        ? { violations: results.slice(0, maxListed).map((each) => resultJson(each, showsShapes)) }
+        : { isTooLarge: true }),
+    });
+    try {
+      page.items.push(...(await members.violating(access, inForce.shapes, own)).map(itemOf));
+    } catch (error) {
+      const refusal = await admission.refusalOf(error, access, inForce);
+      if (!(refusal instanceof LwsError) || !/^(?:unusable-shapes|too-complex)$/.test(refusal.code)) throw refusal;
+      page.problems.add(refusal.message);
+    }
+  }
+}

@@ -72,7 +72,8 @@ function imports(s: StorageUnderTest): void {
     const archive = await requestExport(s, `?of=${encodeURIComponent(from)}`);
     expect(archive.status).to.equal(200);
     const into = s.fresh('/');
-    const told = await imported(s, archive.bytes, { query: { into }, type: 'application/zip' });
+    const query = { into, rewrite: `${from}=${into}` };
+    const told = await imported(s, archive.bytes, { query, type: 'application/zip' });
     expect(told).to.include({ status: 'done', leftOut: 0, created: 3 });
     expect(linked(await s.get(`${into}a/ada`), constrainedBy)).to.deep.equal([`${into}z-shapes`]);
     problemOf(await s.put(`${into}a/bob`, turtle, person('ex:age "x"')));

@@ -1,6 +1,7 @@
 /** Documents of shapes as they are in a transaction or committed. */
 import { createHash } from 'node:crypto';
 import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
 import { isLargeGraph, largeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { allOf, type GraphKeys, PackedKeys } from '../../lib/storage/keys/graph-keys.js';
 import type { ResourceRecord } from '../../lib/storage/keys/records.js';
@@ -8,11 +9,15 @@ import type { Transaction } from '../../lib/storage/transactions/transaction.js'
 import type { Constraint } from './links.js';
 import { type ShapesVersion, UnusableDocument } from './validator.js';
 
-/** The document was replaced before it was read: the transaction runs again. */
-export class Outdated extends Error {}
+/** The document was replaced before it was read. A transaction runs again. */
+export class Outdated extends LwsError {
+  constructor() {
+    super('too-busy', 'The shapes were changed at the same time. Retry.', { fields: { 'Retry-After': '1' } });
+  }
+}
 
-/** Maximum number of documents that a resource can be linked to. */
-export const maxDocuments = 8;
+/** Maximum number of documents that a resource can be linked to, and of the characters of their IRIs, which are sent in header fields. */
+const [maxDocuments, maxCharacters] = [8, 4096];
 
 const digests = new WeakMap<object, string>();
 
@@ -56,8 +61,11 @@ export class Documents {
     recordOf: (iri: string) => ResourceRecord | undefined,
     keysOf: (iri: string) => GraphKeys | undefined = () => undefined,
   ): ShapesVersion[] {
-    if (constraint.length > maxDocuments)
-      throw new UnusableDocument(constraint[maxDocuments]!, `The limit is ${maxDocuments} documents.`);
+    if (constraint.length > maxDocuments || constraint.join('').length > maxCharacters)
+      throw new UnusableDocument(
+        constraint[0]!,
+        `The limit is ${maxDocuments} documents with ${maxCharacters} characters in all IRIs.`,
+      );
     return constraint.map((iri) => {
       const record = recordOf(iri);
       if (record?.kind !== 'rdf') throw new UnusableDocument(iri, 'It is not an RDF resource of this storage.');

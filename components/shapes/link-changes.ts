@@ -1,4 +1,5 @@
 /** Changes of links to shapes: who may make them, and the conditions on shapes and existing resources (rules 23.2, 23.5). */
+import { inTurn } from '../../lib/authorization/decision-turns.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { lruCache } from '../../lib/caches.js';
 import type { Platform } from '../../lib/component/contract.js';
@@ -112,7 +113,7 @@ export class LinkChanges {
     await this.platform.store.transact(() => {});
     try {
       await this.parts.validator.validate(access, versions, []);
-      const violating = isLenient ? [] : await this.violating(access, iri, after);
+      const violating = isLenient ? [] : await inTurn(this.platform, access, () => this.violating(access, iri, after));
       if (violating.length > 0) throw this.conflict(iri, after, violating);
     } catch (error) {
       this.checked.delete(name);

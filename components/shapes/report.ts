@@ -81,17 +81,18 @@ export function reportFormat(accept: string | undefined, others: readonly string
 }
 
 const textOf = (token: TermKey): string => termOf(token).value;
+const messageOf = ({ messages, sentence }: Result): string => messages.map(textOf).join(' ') || sentence;
 
 /** Returns a result as a member of a JSON document. */
 export const resultJson = (result: Result, showsShapes: boolean): object => {
-  const { focus, path, value, component, severity, messages, shape, sentence } = result;
+  const { focus, path, value, component, severity, shape } = result;
   return {
     focus: textOf(focus),
     ...(path && { path: pathText(path, (each) => `<${each}>`) }),
     ...(value !== undefined && { value: textOf(value) }),
     constraint: component.slice(sh.length).replace(/ConstraintComponent$/, ''),
     severity: severity.startsWith(sh) ? severity.slice(sh.length) : severity,
-    message: messages.length > 0 ? messages.map(textOf).join(' ') : sentence,
+    message: messageOf(result),
     ...(showsShapes && !isBlank(shape) && { shape }),
   };
 };
@@ -111,36 +112,28 @@ export interface Disclosure {
 export const shapesLinks = (root: string, shapes: readonly string[]): string =>
   [formatLink(root, lws.storage), ...shapes.map((each) => formatLink(each, constrainedBy))].join(', ');
 
+/** Maximum length of a sentence in `detail`, in characters. */
+const longestDetail = 1000;
+
 /** Returns the error for data that violates its shapes. */
 export function violationError(
   results: readonly Result[],
   { shapes, data }: Disclosure,
-  place: {
-    readonly root: string;
-    readonly constraint: readonly string[];
-    readonly code?: 'conflict';
-    readonly lead?: string;
-  },
+  { root, constraint }: { readonly root: string; readonly constraint: readonly string[] },
 ): LwsError {
-  const { code = 'shape-violation', root, constraint, lead = 'The data violates its shapes.' } = place;
+  const lead = 'The data violates its shapes.';
   const fields: Record<string, string> = shapes ? { Link: shapesLinks(root, constraint) } : {};
   if (!data)
-    return new LwsError(code, `${lead} You may not read the resource, so the violations are not shown.`, { fields });
+    return new LwsError('shape-violation', `${lead} You cannot read the resource and its violations.`, { fields });
   const violations = violationsOf(results);
-  const [first] = violations;
-  const others = violations.length - 1;
-  const more =
-    others === 0 ? '' : ` ${others === 1 ? 'There is 1 more violation' : `There are ${others} more violations`}.`;
-  return new LwsError(
-    code,
-    `${lead} ${first!.messages.length > 0 ? first!.messages.map(textOf).join(' ') : first!.sentence}.${more}`,
-    {
-      fields,
-      members: { violations: results.slice(0, maxListed).map((each) => resultJson(each, shapes)) },
-      describe: (accept) => {
-        const format = reportFormat(accept, ['application/problem+json', 'application/json']);
-        return format && { mediaType: format, body: writeReport(results, format, shapes) };
-      },
+  const more = violations.length === 1 ? '' : ` Violations in total: ${violations.length}.`;
+  const detail = `${lead} ${messageOf(violations[0]!).slice(0, longestDetail)}.${more}`;
+  return new LwsError('shape-violation', detail, {
+    fields,
+    members: { violations: results.slice(0, maxListed).map((each) => resultJson(each, shapes)) },
+    describe: (accept) => {
+      const format = reportFormat(accept, ['application/problem+json', 'application/json']);
+      return format && { mediaType: format, body: writeReport(results, format, shapes) };
     },
-  );
+  });
 }

@@ -1,21 +1,24 @@
 /** Endpoints: a dry run of the validation, and the violations of stored resources (rules 23.9, 23.10). */
-import { clientFor } from '../../lib/authorization/client.js';
+import { type Client, clientFor, priorityOf } from '../../lib/authorization/client.js';
+import { inTurn } from '../../lib/authorization/decision-turns.js';
 import { requireAccess, requirePut } from '../../lib/authorization/guard.js';
+import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { formatLink } from '../../lib/fields/link.js';
 import { jsonReply, uncached } from '../../lib/http/json-reply.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
-import { Slots } from '../../lib/jobs/slots.js';
 import { isRdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
 import { readBody } from '../../lib/resources/body.js';
 import { assertName } from '../../lib/resources/bulk.js';
+import type { GraphKeys } from '../../lib/storage/keys/graph-keys.js';
 import { isContainerIri, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import type { Admission } from './admission.js';
 import type { Documents } from './documents.js';
 import type { Constraint, InForce, ShapesLinks } from './links.js';
 import type { Members, Violating } from './members.js';
+import type { Result } from './model.js';
 import { maxListed, reportFormat, resultJson, violationsOf, writeReport } from './report.js';
 import { maxTriples, tooComplex, type Validator } from './validator.js';
 
@@ -33,41 +36,30 @@ const [validatePath, violationsPath] = ['{prefix}/validate', '{prefix}/violation
 export const endpointOf = ({ baseUri, systemPrefix }: Platform, path: string): string =>
   baseUri + path.replace('{prefix}', systemPrefix);
 
-/** Maximum size of a dry run's body, in bytes. */
-const longestDryRun = 8 << 20;
-/** Dry runs of one unauthorized address per minute. */
+/** Maximum size of a dry run's body in bytes, of unauthorized callers and of all others. */
+const [longestOfStrangers, longestDryRun] = [256 << 10, 8 << 20];
+/** Requests of one unauthorized address per minute. */
 const perMinute = 60;
 const json = 'application/json';
 
-/** Work that is no write: shared by all storages of the process. */
-const slots = new Slots(
-  { controller: 8, known: 4, stranger: 2 },
-  'Too many validations are running. Retry in a minute.',
-  { controller: 4, known: 2, stranger: 1 },
-);
-
 export const shapesRoutes = (endpoints: ShapesEndpoints): readonly Route[] => {
   const attempts = endpoints.platform.throttle('validate', perMinute);
-  const limited = (work: (request: RouteRequest) => Promise<Reply>) => async (request: RouteRequest) => {
-    const client = await clientFor(endpoints.platform, request.access, request.address);
-    if (client.standing === 'stranger') await attempts.begin(request.address);
-    const release = slots.take(client);
-    try {
-      return await work(request);
-    } finally {
-      release();
-    }
-  };
+  const limited =
+    (work: (request: RouteRequest, client: Client) => Promise<Reply>) => async (request: RouteRequest) => {
+      const client = await clientFor(endpoints.platform, request.access, request.address);
+      if (client.standing === 'stranger') await attempts.begin(request.address);
+      return work(request, client);
+    };
   return [
     route(
       'filtered',
       `POST ${validatePath}`,
-      limited((request) => validate(endpoints, request)),
+      limited((...asked) => validate(endpoints, ...asked)),
     ),
     route(
       'filtered',
       `GET HEAD ${violationsPath}`,
-      limited((request) => violations(endpoints, request)),
+      limited((request) => inTurn(endpoints.platform, request.access, () => violations(endpoints, request))),
     ),
   ];
 };
@@ -99,8 +91,8 @@ async function wanted(
   return { base: target ?? endpointOf(platform, validatePath), constraint: inForce.shapes, of: inForce.of };
 }
 
-async function validate(endpoints: ShapesEndpoints, request: RouteRequest): Promise<Reply> {
-  const { platform, documents, validator, admission } = endpoints;
+async function validate(endpoints: ShapesEndpoints, request: RouteRequest, client: Client): Promise<Reply> {
+  const { platform } = endpoints;
   const { access, req, body: open } = request;
   const { base, constraint, of } = await wanted(endpoints, request);
   const body = open();
@@ -109,14 +101,11 @@ async function validate(endpoints: ShapesEndpoints, request: RouteRequest): Prom
     throw new LwsError('unsupported-media-type', `Send the data as RDF, not as ${mediaType}.`, {
       fields: { 'Accept-Post': rdfFormats.join(', ') },
     });
-  const { keys } = await platform.documents.parseGraph({ bytes: await readBody(body, longestDryRun) }, mediaType, base);
+  const bytes = await readBody(body, client.standing === 'stranger' ? longestOfStrangers : longestDryRun);
+  const documents = platform.documents.sentBy(async () => ({ ...client, rank: priorityOf(client.standing) }));
+  const { keys } = await documents.parseGraph({ bytes }, mediaType, base);
   if (keys.length > maxTriples) throw tooComplex(`The limit of a validation is ${maxTriples} triples.`);
-  const shapes = { shapes: constraint, of };
-  const found = async () =>
-    constraint.length === 0 ? [] : (await validator.validate(access, documents.committed(constraint), [keys]))[0]!;
-  const results = await found().catch(async (error: unknown) => {
-    throw await admission.refusalOf(error, access, shapes);
-  });
+  const results = await resultsOf(endpoints, access, { keys, inForce: { shapes: constraint, of } });
   const format = reportFormat(req.headers.accept, [json]);
   if (format)
     return {
@@ -129,6 +118,19 @@ async function validate(endpoints: ShapesEndpoints, request: RouteRequest): Prom
     shapes: constraint,
     results: results.map((each) => resultJson(each, true)),
   });
+}
+
+async function resultsOf(
+  { documents, validator, admission }: ShapesEndpoints,
+  access: Access,
+  { keys, inForce }: { readonly keys: GraphKeys; readonly inForce: InForce },
+): Promise<readonly Result[]> {
+  try {
+    if (inForce.shapes.length === 0) return [];
+    return (await validator.validate(access, documents.committed(inForce.shapes), [keys]))[0]!;
+  } catch (error) {
+    throw await admission.refusalOf(error, access, inForce);
+  }
 }
 
 /** Limits of a page: violating resources, validated resources, and milliseconds. */

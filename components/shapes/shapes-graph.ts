@@ -3,7 +3,7 @@ import { isBlank, isIri, rawOf, type TermKey } from '../../lib/query/access/term
 import { toValue } from '../../lib/query/expressions/values.js';
 import { compactor } from '../../lib/rdf/compact-iri.js';
 import { rdf } from '../../lib/rdf/vocabulary.js';
-import { constraints, singleValued } from './constraints.js';
+import { constraints, Parameter, singleValued } from './constraints.js';
 import type { Shape, Shapes } from './model.js';
 import { type Path, pathText, readPath } from './paths.js';
 import { isTrue, type TokenGraph } from './token-graph.js';
@@ -104,12 +104,12 @@ export class ShapesGraph implements Shapes {
 
   private compile(shape: Shape, predicate: TermKey, values: readonly TermKey[]): void {
     const name = predicate.slice(sh.length);
-    const build = Object.hasOwn(constraints, name) ? constraints[name] : undefined;
+    const build = constraints.get(name);
     if (!build && !others.has(name)) throw notCore(`sh:${name}, which the shape ${this.text(shape.node)} has,`);
     if (values.length > 1 && singleValued.has(name))
       throw new UnusableShapes(`The shape ${this.text(shape.node)} has more than one sh:${name}.`);
     for (const value of build ? values : []) {
-      const check = build!({ shapes: this, shape, name, value });
+      const check = build!(new Parameter(this, shape, [name, value]));
       if (check) shape.checks.push(check);
     }
   }

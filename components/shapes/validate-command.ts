@@ -26,8 +26,8 @@ export async function validateFile({ operands, flags, print }: CommandContext): 
   for (const { severity, sentence } of results)
     print(plain(`${severity.slice(severity.search(/[^/#]*$/))}: ${sentence}.`));
   const violations = violationsOf(results).length;
-  const most = results.length === maxResults ? `The first ${maxResults} results: ` : '';
-  print(`${most}${violations} violations, ${results.length - violations} warnings and infos.`);
+  const most = results.length === maxResults ? `The first ${maxResults} results, ` : '';
+  print(`${most}violations: ${violations}, warnings and infos: ${results.length - violations}.`);
   return violations > 0 ? violated : 0;
 }
 

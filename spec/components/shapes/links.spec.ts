@@ -13,7 +13,7 @@ import {
   problemOf,
   withShapes,
 } from '../../support/shapes.js';
-import { agent, alice, as, bob, inWac, rule, setAcl } from '../../support/wac.js';
+import { agent, alice, as, bob, inSolid, inWac, rule, setAcl } from '../../support/wac.js';
 
 const turtle = 'text/turtle';
 const lenient = { headers: { Prefer: 'handling=lenient' } };
@@ -171,6 +171,24 @@ function permissions(s: StorageUnderTest): void {
   });
 }
 
+function solid(s: StorageUnderTest): void {
+  it('are set by a patch of the metadata, and apply to N3 patches that create resources (rules 23.1, 23.2)', async () => {
+    const { iri } = await s.stored(turtle, personShapes);
+    const container = await s.container();
+    const insert = `INSERT DATA { <${container}> <${constrainedBy}> <${iri}> }`;
+    const linking = await s.patch(metaOf(container), 'application/sparql-update', insert);
+    expect(linking.status, linking.text).to.equal(204);
+    const patch = (
+      age: string,
+    ): string => `@prefix solid: <http://www.w3.org/ns/solid/terms#> . @prefix ex: <https://e.example/> .
+      <> a solid:InsertDeletePatch ; solid:inserts { <#it> a ex:Person ; ex:name "Ada" ; ex:age ${age} } .`;
+    problemOf(await s.patch(`${container}new/ada`, 'text/n3', patch('"x"')));
+    await s.expectAbsent(`${container}new/`);
+    expect((await s.patch(`${container}new/ada`, 'text/n3', patch('7'))).status).to.equal(201);
+  });
+}
+
 describeStorage('Shapes that cannot be applied', shapes, withShapes);
+describeStorage('Links to shapes in the Solid profile', solid, inSolid(withShapes.settings));
 describeStorage('Links to shapes where resources exist', existing, withShapes);
 describeStorage('Permissions on links to shapes', permissions, inWac(withShapes.settings));

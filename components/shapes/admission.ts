@@ -17,12 +17,16 @@ import type { Result } from './model.js';
 import { violationError, violationsOf } from './report.js';
 import { maxTriples, type ShapesVersion, tooComplex, UnusableDocument, type Validator } from './validator.js';
 
-/** A new graph with the shapes that it must conform to. */
-interface Written {
+/** A resource whose graph changes where links are in force. */
+interface Target {
   readonly iri: string;
   readonly existed: boolean;
-  readonly keys: GraphKeys;
   readonly inForce: InForce;
+}
+
+/** Its new graph, and the shapes that the graph must conform to. */
+interface Written extends Target {
+  readonly keys: GraphKeys;
   readonly versions: readonly ShapesVersion[];
 }
 
@@ -50,7 +54,7 @@ export class Admission {
   /** The listener. Returns at once if no link applies. @throws NeedsPreparation, NeedsAllKeys, LwsError */
   listen(tx: Transaction): void | Promise<void> {
     const relinked: LinkChange[] = [];
-    const written: [iri: string, existed: boolean, inForce: InForce][] = [];
+    const written: Target[] = [];
     for (const { before, after } of tx.changes) {
       if (!after) continue;
       const { iri } = after;
@@ -59,16 +63,12 @@ export class Admission {
       if (after.kind !== 'rdf' || !tx.graphs.has(iri)) continue;
       const inForce = this.links.inForce(iri, tx);
       // A document of shapes is exempt from its own constraint, so that it can be repaired (rule 23.7).
-      if (inForce && !inForce.shapes.includes(iri)) written.push([iri, before !== undefined, inForce]);
+      if (inForce && !inForce.shapes.includes(iri)) written.push({ iri, existed: before !== undefined, inForce });
     }
     if (relinked.length + written.length > 0) return this.admit(tx, relinked, written);
   }
 
-  private async admit(
-    tx: Transaction,
-    relinked: readonly LinkChange[],
-    written: readonly (readonly [iri: string, existed: boolean, inForce: InForce])[],
-  ): Promise<void> {
+  private async admit(tx: Transaction, relinked: readonly LinkChange[], written: readonly Target[]): Promise<void> {
     const access = callerOf(tx);
     const { linkChanges } = this.parts;
     const works: (() => Promise<void>)[] = [];
@@ -77,8 +77,8 @@ export class Admission {
       if (work) works.push(work);
     }
     const fresh: Written[] = [];
-    for (const [iri, existed, inForce] of written) {
-      const each = await this.writtenIn(tx, access, { iri, existed, inForce });
+    for (const target of written) {
+      const each = await this.writtenIn(tx, access, target);
       if (each && !this.accepted.has(nameOf(each))) fresh.push(each);
     }
     if (fresh.length > 0) works.push(() => this.validate(access, fresh));
@@ -88,12 +88,10 @@ export class Admission {
       });
   }
 
-  private async writtenIn(
-    tx: Transaction,
-    access: Access | undefined,
-    { iri, existed, inForce }: Pick<Written, 'iri' | 'existed' | 'inForce'>,
-  ): Promise<Written | undefined> {
+  /** Returns the new graph of a resource, unless nothing applies to it. @throws NeedsAllKeys, LwsError */
+  private async writtenIn(tx: Transaction, access: Access | undefined, target: Target): Promise<Written | undefined> {
     const { documents } = this.parts;
+    const { iri, inForce } = target;
     const graph = tx.graphs.get(iri)!;
     // An import may restore the shapes after the resources.
     if (tx.handling === 'restore' && documents.hasMissing(inForce.shapes, tx)) return undefined;
@@ -105,7 +103,7 @@ export class Admission {
     if (keys.length > maxTriples)
       throw tooComplex(`The graph has ${keys.length} triples. Shapes are applied to at most ${maxTriples}.`);
     try {
-      return { iri, existed, keys, inForce, versions: documents.staged(inForce.shapes, tx) };
+      return { ...target, keys, versions: documents.staged(inForce.shapes, tx) };
     } catch (error) {
       throw await this.refusalOf(error, access, inForce);
     }
@@ -121,14 +119,19 @@ export class Admission {
     let refused: { readonly written: Written; readonly results: readonly Result[] } | undefined;
     for (const group of groups.values())
       for (const part of slices(group)) {
-        const results = await this.resultsOf(access, part);
+        const all = await this.resultsOf(access, part);
         // The shapes changed: the transaction runs again on their new state.
-        if (!results) return;
-        for (const [index, written] of part.entries())
-          if (violationsOf(results[index]!).length === 0) this.accepted.set(nameOf(written), true);
-          else refused ??= { written, results: results[index]! };
+        if (!all) return;
+        for (const [index, results] of all.entries())
+          if (violationsOf(results).length === 0) this.accepted.set(nameOf(part[index]!), true);
+          else refused ??= { written: part[index]!, results };
       }
-    if (refused) throw await this.violationOf(access, refused.written, refused.results);
+    if (!refused) return;
+    const { results, written } = refused;
+    const shapes = await this.mayReadAll(access, written.inForce.shapes);
+    const data = !written.existed || (await this.mayReadAll(access, [written.iri]));
+    const place = { root: this.platform.rootIri, constraint: written.inForce.shapes };
+    throw violationError(results, { shapes, data }, place);
   }
 
   private async resultsOf(
@@ -137,33 +140,14 @@ export class Admission {
   ): Promise<readonly (readonly Result[])[] | undefined> {
     const [{ versions, inForce }] = part as [Written];
     try {
-      return await this.parts.validator.validate(
-        access,
-        versions,
-        part.map(({ keys }) => keys),
-      );
+      const graphs = part.map(({ keys }) => keys);
+      return await this.parts.validator.validate(access, versions, graphs);
     } catch (error) {
       if (!(error instanceof Outdated)) throw await this.refusalOf(error, access, inForce);
       // Waits for the commit of the transaction that changed the shapes.
       await this.platform.store.transact(() => {});
       return undefined;
     }
-  }
-
-  private async violationOf(
-    access: Access | undefined,
-    written: Written,
-    results: readonly Result[],
-  ): Promise<LwsError> {
-    const { iri, existed, inForce } = written;
-    return violationError(
-      results,
-      {
-        shapes: await this.mayReadAll(access, inForce.shapes),
-        data: !existed || (await this.mayReadAll(access, [iri])),
-      },
-      { root: this.platform.rootIri, constraint: inForce.shapes },
-    );
   }
 
   /** Returns whether a caller may read all these resources. */

@@ -64,12 +64,23 @@ export class LinkChanges {
     } catch (error) {
       throw asRefusal(error);
     }
-    const name = [tx.handling, iri, ...versions.map(({ version }) => version)].join(' ');
-    const check = this.checked.get(name);
+    const isLenient = tx.handling === 'lenient';
+    const name = [isLenient, iri, ...versions.map(({ version }) => version)].join(' ');
+    const known = this.checked.get(name);
     this.checked.delete(name);
-    if (check && !check.isOutdated) return undefined;
-    // The shapes may be a part of this transaction: they are not committed, but the members are.
-    return () => this.prepare(access, { ...change, name, versions, isLenient: tx.handling === 'lenient' });
+    if (known && !known.isOutdated) return undefined;
+    return async () => {
+      this.checked.set(name, { iri, isOutdated: false });
+      // Waits for the commits of earlier transactions. Later ones make the check outdated.
+      await this.platform.store.transact(() => {});
+      try {
+        await this.parts.validator.validate(access, versions, []);
+        if (!isLenient) await inTurn(this.platform, access, () => this.assertConforming(access, change));
+      } catch (error) {
+        this.checked.delete(name);
+        if (!(error instanceof Outdated)) throw asRefusal(error);
+      }
+    };
   }
 
   /** Linking requires control of the resource, and of the container whose links it replaces. */
@@ -93,52 +104,23 @@ export class LinkChanges {
     }
   }
 
-  private async prepare(
-    access: Access,
-    {
-      iri,
-      after,
-      name,
-      versions,
-      isLenient,
-    }: LinkChange & {
-      readonly name: string;
-      readonly versions: readonly ShapesVersion[];
-      readonly isLenient: boolean;
-    },
-  ): Promise<void> {
-    const check: Checked = { iri, isOutdated: false };
-    this.checked.set(name, check);
-    // Waits for the commits of earlier transactions. Later ones make the check outdated.
-    await this.platform.store.transact(() => {});
-    try {
-      await this.parts.validator.validate(access, versions, []);
-      const violating = isLenient ? [] : await inTurn(this.platform, access, () => this.violating(access, iri, after));
-      if (violating.length > 0) throw this.conflict(iri, after, violating);
-    } catch (error) {
-      this.checked.delete(name);
-      if (!(error instanceof Outdated)) throw asRefusal(error);
-    }
-  }
-
-  /** Returns existing resources that the shapes reject. @throws LwsError `too-complex` */
-  private async violating(access: Access, iri: string, shapes: Constraint): Promise<Violating[]> {
+  /** @throws LwsError `conflict` if existing resources violate the shapes, `too-complex` */
+  private async assertConforming(access: Access, { iri, after: shapes }: LinkChange): Promise<void> {
     const found: Violating[] = [];
     let count = 0;
     for await (const records of this.parts.members.resources(iri)) {
       const own: ResourceRecord[] = [];
       for (const each of records)
-        if (!shapes.includes(each.iri) && !this.isUnderOther(each.iri, iri) && (await this.mayRead(access, each)))
-          own.push(each);
+        if (this.isSubject(each, { iri, shapes }) && (await this.mayRead(access, each))) own.push(each);
       count += own.length;
       if (count > maxMembers)
         throw tooComplex(
           `${iri} has more than ${maxMembers} resources. Link the shapes with "Prefer: handling=lenient", then list the violations.`,
         );
-      if (own.length > 0) found.push(...(await this.parts.members.violating(access, shapes, own)));
+      found.push(...(await this.parts.members.violating(access, shapes, own)));
       if (found.length >= maxViolating) break;
     }
-    return found;
+    if (found.length > 0) throw this.conflict(iri, shapes, found);
   }
 
   /** Resources that the caller may not read are not validated here: the response would reveal them. */
@@ -147,10 +129,13 @@ export class LinkChanges {
     return authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
   }
 
-  /** True if a resource has nearer links than those of a container. */
-  private isUnderOther(iri: string, container: string): boolean {
-    const of = this.links.inForce(iri)?.of;
-    return of !== undefined && of.length > container.length;
+  /** True for an RDF resource without nearer links that is not exempt. */
+  private isSubject(
+    { iri, kind }: ResourceRecord,
+    link: { readonly iri: string; readonly shapes: Constraint },
+  ): boolean {
+    const { of = '' } = this.links.inForce(iri) ?? {};
+    return kind === 'rdf' && of.length <= link.iri.length && !link.shapes.includes(iri);
   }
 
   private conflict(iri: string, shapes: Constraint, violating: readonly Violating[]): LwsError {

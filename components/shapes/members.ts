@@ -40,44 +40,36 @@ export class Members {
     private readonly validator: Validator,
   ) {}
 
-  /** Yields the RDF resources in blocks: of a container those at any depth, of a resource itself. */
+  /** Yields resources in blocks: of a container those at any depth, otherwise the resource itself. */
   async *resources(iri: string, after?: string): AsyncGenerator<ResourceRecord[]> {
     const { store } = this.platform;
     if (!isContainerIri(iri)) {
       const record = after === undefined ? store.record(iri) : undefined;
-      if (record?.kind === 'rdf') yield [record];
+      if (record) yield [record];
       return;
     }
     for await (const entries of store.entries(membersBelow(iri, after)))
       for (let at = 0; at < entries.length; at += graphsAtATime)
-        yield entries
-          .slice(at, at + graphsAtATime)
-          .map(([key, value]) => readRecord(iriOfRecordKey(key), value))
-          .filter(({ kind }) => kind === 'rdf');
+        yield entries.slice(at, at + graphsAtATime).map(([key, value]) => readRecord(iriOfRecordKey(key), value));
   }
 
-  /** Returns the resources that violate a constraint. @throws UnusableDocument, LwsError */
+  /** Returns those RDF resources that violate a constraint. @throws UnusableDocument, LwsError */
   async violating(
     access: Access | undefined,
     constraint: Constraint,
     records: readonly ResourceRecord[],
   ): Promise<Violating[]> {
     const versions = this.documents.committed(constraint);
-    const small = records.filter(({ triples = 0 }) => !isLargeGraph(triples));
-    const graphs = await Promise.all(small.map(({ iri }) => this.platform.store.graph(iri)));
-    const found = graphs.flatMap((graph) => graph ?? []);
-    const results =
-      found.length === 0
-        ? []
-        : await this.validator.validate(
-            access,
-            versions,
-            found.map(({ keys }) => keys),
-          );
-    const violating = found.flatMap(({ record: { iri } }, index) =>
-      violationsOf(results[index]!).length > 0 ? [{ iri, results: results[index]! }] : [],
-    );
-    const large = records.filter(({ triples = 0 }) => isLargeGraph(triples));
-    return [...violating, ...large.map(({ iri }) => ({ iri, results: undefined }))];
+    const found: { readonly iri: string; readonly keys: readonly string[] }[] = [];
+    const violating: Violating[] = [];
+    for (const { iri, kind, triples = 0 } of records)
+      if (kind === 'rdf' && isLargeGraph(triples)) violating.push({ iri, results: undefined });
+      else if (kind === 'rdf') found.push({ iri, keys: (await this.platform.store.graph(iri))?.keys ?? [] });
+    if (found.length === 0) return violating;
+    const graphs = found.map(({ keys }) => keys);
+    const all = await this.validator.validate(access, versions, graphs);
+    for (const [index, results] of all.entries())
+      if (violationsOf(results).length > 0) violating.push({ iri: found[index]!.iri, results });
+    return violating;
   }
 }

@@ -175,7 +175,7 @@ async function addViolations(
 ): Promise<void> {
   const groups = new Map<string, { readonly inForce: InForce; readonly records: ResourceRecord[] }>();
   for (const record of records) {
-    const inForce = links.inForce(record.iri);
+    const inForce = record.kind === 'rdf' ? links.inForce(record.iri) : undefined;
     if (!inForce || inForce.shapes.includes(record.iri) || !(await admission.mayReadAll(access, [record.iri])))
       continue;
     const group = groups.get(inForce.of) ?? { inForce, records: [] };

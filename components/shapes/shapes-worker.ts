@@ -50,14 +50,9 @@ async function shapesOf(version: string, caller: Caller<Questions, never>): Prom
 const functions = {
   async validate({ versions, graphs }: Task, caller: Caller<Questions, never>): Promise<Outcome> {
     const documents: ShapesGraph[] = [];
-    for (const version of versions)
-      try {
-        documents.push(await shapesOf(version, caller));
-      } catch (error) {
-        if (error instanceof UnusableShapes) return { unusable: { version, why: error.message } };
-        throw error;
-      }
+    let version = '';
     try {
+      for (version of versions) documents.push(await shapesOf(version, caller));
       return {
         results: graphs.map((sent) => {
           const keys: GraphKeys = 'chunks' in sent ? new PackedKeys(sent.length, sent.chunks) : sent;
@@ -66,6 +61,7 @@ const functions = {
         }),
       };
     } catch (error) {
+      if (error instanceof UnusableShapes) return { unusable: { version, why: error.message } };
       // The call stack is exhausted.
       if (error instanceof RangeError) return { isTooComplex: true };
       throw error;

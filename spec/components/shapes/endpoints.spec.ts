@@ -130,6 +130,16 @@ function listing(s: StorageUnderTest): void {
     expect((await violationsOf(s, `${container}good`)).items).to.deep.equal([]);
   });
 
+  it('continues behind resources that are not RDF (rule 23.10)', async () => {
+    const container = await s.container();
+    for (let at = 0; at < 150; at++) await s.stored('text/plain', 'x', `${container}a${at}`);
+    await s.stored(turtle, person('ex:age "x"'), `${container}z`);
+    const { iri } = await s.stored(turtle, personShapes);
+    expect((await linkShapes(s, container, [iri], lenient)).status).to.equal(204);
+    const { items } = await violationsOf(s, container);
+    expect(items.map(({ id }) => id)).to.deep.equal([`${container}z`]);
+  });
+
   it('says which shapes cannot be applied (rule 23.10)', async () => {
     const { container, shapes } = await constrained(s);
     await s.stored(turtle, person(), `${container}a`);

@@ -38,6 +38,8 @@ const unusable: readonly (readonly [shapes: string, sentence: string])[] = [
   [`[] ${target} sh:nodeKind ex:Thing .`, 'sh:nodeKind'],
   [`[] ${target} sh:property [ sh:path (${' ex:p'.repeat(80)} ) ; sh:minCount 1 ] .`, '64 steps'],
   [`[] ${target} sh:and (${' [ sh:nodeKind sh:IRI ]'.repeat(1100)} ) .`, '1000 shapes'],
+  [`[] ${target} ${'sh:not [ '.repeat(1100)} sh:nodeKind sh:IRI ${']'.repeat(1100)} .`, '1000 shapes'],
+  [`[] ${target} sh:property [ sh:path ex:p ; sh:severity "high" ; sh:minCount 1 ] .`, 'sh:severity'],
 ];
 
 function shapes(s: StorageUnderTest): void {

@@ -16,7 +16,7 @@ import type { GraphKeys } from '../../lib/storage/keys/graph-keys.js';
 import { isContainerIri, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import type { Admission } from './admission.js';
 import type { Documents } from './documents.js';
-import type { Constraint, InForce, ShapesLinks } from './links.js';
+import type { InForce, ShapesLinks } from './links.js';
 import type { Members, Violating } from './members.js';
 import type { Result } from './model.js';
 import { maxListed, reportFormat, resultJson, violationsOf, writeReport } from './report.js';
@@ -73,7 +73,7 @@ export const shapesServices = (platform: Platform) => [
 async function wanted(
   { platform, links }: ShapesEndpoints,
   { access, query }: RouteRequest,
-): Promise<{ readonly base: string; readonly constraint: Constraint; readonly of: string }> {
+): Promise<{ readonly base: string; readonly inForce: InForce }> {
   const [targets, named] = [query.getAll('as'), query.getAll('shapes')];
   const { store: view } = platform;
   const [target] = targets;
@@ -88,13 +88,13 @@ async function wanted(
     inForce = found && !found.shapes.includes(target) ? found : { shapes: [], of: target };
   }
   for (const iri of inForce.shapes) await requireAccess(platform, view, access, 'read', iri);
-  return { base: target ?? endpointOf(platform, validatePath), constraint: inForce.shapes, of: inForce.of };
+  return { base: target ?? endpointOf(platform, validatePath), inForce };
 }
 
 async function validate(endpoints: ShapesEndpoints, request: RouteRequest, client: Client): Promise<Reply> {
   const { platform } = endpoints;
   const { access, req, body: open } = request;
-  const { base, constraint, of } = await wanted(endpoints, request);
+  const { base, inForce } = await wanted(endpoints, request);
   const body = open();
   const { mediaType } = body;
   if (!isRdfFormat(mediaType))
@@ -105,7 +105,7 @@ async function validate(endpoints: ShapesEndpoints, request: RouteRequest, clien
   const documents = platform.documents.sentBy(async () => ({ ...client, rank: priorityOf(client.standing) }));
   const { keys } = await documents.parseGraph({ bytes }, mediaType, base);
   if (keys.length > maxTriples) throw tooComplex(`The limit of a validation is ${maxTriples} triples.`);
-  const results = await resultsOf(endpoints, access, { keys, inForce: { shapes: constraint, of } });
+  const results = await resultsOf(endpoints, access, { keys, inForce });
   const format = reportFormat(req.headers.accept, [json]);
   if (format)
     return {
@@ -115,7 +115,7 @@ async function validate(endpoints: ShapesEndpoints, request: RouteRequest, clien
   return jsonReply(200, {
     isAccepted: violationsOf(results).length === 0,
     conforms: results.length === 0,
-    shapes: constraint,
+    shapes: inForce.shapes,
     results: results.map((each) => resultJson(each, true)),
   });
 }
@@ -135,31 +135,8 @@ async function resultsOf(
 
 /** Limits of a page: violating resources, validated resources, and milliseconds. */
 const [pageSize, maxValidated, maxMs] = [50, 5_000, 2_000];
-
-async function violations(endpoints: ShapesEndpoints, request: RouteRequest): Promise<Reply> {
-  const { platform, members } = endpoints;
-  const { query, access } = request;
-  const [of, after] = [query.get('of'), query.get('after') ?? undefined];
-  if (of === null) throw new LwsError('bad-request', 'Name a container or a resource: ?of=IRI.');
-  await requireAccess(platform, platform.store, access, 'read', of);
-  if (after !== undefined && !after.startsWith(of))
-    throw new LwsError('bad-request', '"after" is no page of this list.');
-  const page: Page = { items: [], problems: new Set() };
-  const end = performance.now() + maxMs;
-  let [count, last, isPartial] = [0, '', false];
-  for await (const records of members.resources(of, after)) {
-    await addViolations(endpoints, request, { records, page });
-    count += records.length;
-    last = records.at(-1)?.iri ?? last;
-    isPartial = page.items.length >= pageSize || count >= maxValidated || performance.now() > end;
-    if (isPartial) break;
-  }
-  const url = new URL(endpointOf(platform, violationsPath));
-  for (const [name, value] of Object.entries({ of, after: last })) url.searchParams.set(name, value);
-  const next = isPartial && last !== '' ? url.href : undefined;
-  const link = next === undefined ? {} : { Link: formatLink(next, 'next') };
-  return jsonReply(200, { of, items: page.items, problems: [...page.problems], ...(next && { next }) }, link);
-}
+/** Maximum time in which no resource is found that the caller may read, in milliseconds. */
+const longestMs = 10_000;
 
 interface Page {
   readonly items: object[];
@@ -167,22 +144,61 @@ interface Page {
   readonly problems: Set<string>;
 }
 
-/** Adds the violations of those resources that the caller may read. */
-async function addViolations(
-  { links, members, admission }: ShapesEndpoints,
-  { access }: RouteRequest,
-  { records, page }: { readonly records: readonly ResourceRecord[]; readonly page: Page },
-): Promise<void> {
-  const groups = new Map<string, { readonly inForce: InForce; readonly records: ResourceRecord[] }>();
+async function violations(endpoints: ShapesEndpoints, { query, access }: RouteRequest): Promise<Reply> {
+  const { platform, members } = endpoints;
+  const [of, after] = [query.get('of'), query.get('after') ?? undefined];
+  if (of === null) throw new LwsError('bad-request', 'Name a container or a resource: ?of=IRI.');
+  await requireAccess(platform, platform.store, access, 'read', of);
+  if (after !== undefined && !after.startsWith(of))
+    throw new LwsError('bad-request', '"after" is no page of this list.');
+  const page: Page = { items: [], problems: new Set() };
+  const began = performance.now();
+  let [count, last, isPartial] = [0, '', false];
+  for await (const records of members.resources(of, after)) {
+    const subjects = await subjectsAmong(endpoints, access, records);
+    await addViolations(endpoints, access, { subjects, page });
+    count += subjects.length;
+    // The name of a hidden resource must not become a part of the next URL.
+    last = subjects.at(-1)?.record.iri ?? last;
+    const ms = performance.now() - began;
+    isPartial = last !== '' && (page.items.length >= pageSize || count >= maxValidated || ms > maxMs);
+    if (isPartial) break;
+    if (ms > longestMs) throw tooComplex('The container has too many resources. Name a smaller one.');
+  }
+  const url = `${endpointOf(platform, violationsPath)}?${new URLSearchParams({ of, after: last })}`;
+  const link = isPartial ? { Link: formatLink(url, 'next') } : {};
+  const { items, problems } = page;
+  return jsonReply(200, { of, items, problems: [...problems], ...(isPartial && { next: url }) }, link);
+}
+
+/** A resource that the caller may read, with the links that apply to it. */
+interface Subject {
+  readonly record: ResourceRecord;
+  readonly inForce: InForce;
+}
+
+async function subjectsAmong(
+  { links, admission }: ShapesEndpoints,
+  access: Access,
+  records: readonly ResourceRecord[],
+): Promise<Subject[]> {
+  const found: Subject[] = [];
   for (const record of records) {
     const inForce = record.kind === 'rdf' ? links.inForce(record.iri) : undefined;
-    if (!inForce || inForce.shapes.includes(record.iri) || !(await admission.mayReadAll(access, [record.iri])))
-      continue;
-    const group = groups.get(inForce.of) ?? { inForce, records: [] };
-    groups.set(inForce.of, group);
-    group.records.push(record);
+    if (inForce && !inForce.shapes.includes(record.iri) && (await admission.mayReadAll(access, [record.iri])))
+      found.push({ record, inForce });
   }
-  for (const { inForce, records: own } of groups.values()) {
+  return found;
+}
+
+async function addViolations(
+  { members, admission }: ShapesEndpoints,
+  access: Access,
+  { subjects, page }: { readonly subjects: readonly Subject[]; readonly page: Page },
+): Promise<void> {
+  for (const of of new Set(subjects.map(({ inForce }) => inForce.of))) {
+    const own = subjects.filter(({ inForce }) => inForce.of === of);
+    const [{ inForce }] = own as [Subject];
     const showsShapes = await admission.mayReadAll(access, inForce.shapes);
     const itemOf = ({ iri: id, results }: Violating): object => ({
       id,
@@ -192,7 +208,8 @@ async function addViolations(
         : { isTooLarge: true }),
     });
     try {
-      page.items.push(...(await members.violating(access, inForce.shapes, own)).map(itemOf));
+      const records = own.map(({ record }) => record);
+      page.items.push(...(await members.violating(access, inForce.shapes, records)).map(itemOf));
     } catch (error) {
       const refusal = await admission.refusalOf(error, access, inForce);
       if (!(refusal instanceof LwsError) || !/^(?:unusable-shapes|too-complex)$/.test(refusal.code)) throw refusal;

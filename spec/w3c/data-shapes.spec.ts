@@ -8,6 +8,7 @@ import { DataFactory, Parser, Store } from 'n3';
 import { isomorphic } from '../lib/rdf/isomorphism.js';
 import { type Answer, request } from '../support/http.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
+import { constrainedBy } from '../support/shapes.js';
 import { currentFiles, currentSuites } from './suites.js';
 
 const mf = 'http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#';
@@ -19,6 +20,7 @@ const { namedNode, quad } = DataFactory;
 
 interface ShapesTest {
   readonly id: string;
+  readonly title: string;
   readonly data: string;
   readonly shapes: string;
   readonly report: Quad[];
@@ -63,7 +65,9 @@ function testsOf(files: Map<string, Buffer>): ShapesTest[] {
       const hasMessages = store.getQuads(null, named(`${sh}resultMessage`), null, null).length > 0;
       const report = reportOf(store, result, hasMessages);
       const isRejected = report.some(({ object }) => object.value === `${sh}Violation`);
+      const title = one(test as Term, 'http://www.w3.org/2000/01/rdf-schema#label').value;
       return {
+        title,
         id: path.replace(/\.ttl$/, ''),
         data: text('dataGraph'),
         shapes: text('shapesGraph'),
@@ -84,54 +88,57 @@ function expectReport(answer: Answer, { report }: ShapesTest): void {
 
 const turtle = { 'Content-Type': 'text/turtle', Accept: 'text/turtle' };
 
-if (currentSuites)
-  describe('W3C tests of SHACL Core over HTTP', function () {
+/** Registers the tests in a block with a server. */
+function describeTests(title: string, check: (server: Owned, test: ShapesTest) => Promise<void>): void {
+  describe(title, function () {
     this.timeout(30_000);
     const tests = testsOf(currentFiles('data-shapes-test-suite/tests/core'));
-    let server: SpecServer;
+    let server: Owned;
     before(async () => {
-      server = await startSpecServer({ settings: { 'shapes.enabled': 'true' } });
+      server = new Owned(await startSpecServer({ settings: { 'shapes.enabled': 'true' } }));
     });
-    after(() => server.stop());
-
-    const send = (method: string, iri: string, headers: Record<string, string>, body?: string): Promise<Answer> =>
-      request(iri, { method, headers: { ...headers, Authorization: `Bearer ${server.ownerToken}` }, body });
-    const put = (iri: string, body?: string, headers: Record<string, string> = turtle): Promise<Answer> =>
-      send('PUT', iri, body === undefined ? {} : headers, body);
-    const shapesAt = async ({ id, shapes }: ShapesTest): Promise<string> => {
-      const iri = `${server.root}shapes-of-${id.replaceAll('/', '-')}`;
-      const answer = await put(iri, shapes, { ...turtle, 'If-Match': '*' });
-      if (answer.status === 412) expect((await put(iri, shapes)).status).to.equal(201);
-      return iri;
-    };
-
+    after(() => server.server.stop());
     it('are 98', () => {
       expect(tests).to.have.length(98);
     });
-
-    for (const test of tests) {
-      it(`${test.id}: a dry run returns the report`, async () => {
-        const url = `${server.root}.lws/validate?shapes=${encodeURIComponent(await shapesAt(test))}`;
-        const answer = await send('POST', url, turtle, test.data);
-        expect(answer.status, answer.text).to.equal(200);
-        expectReport(answer, test);
-      });
-
-      it(`${test.id}: a write is ${test.isRejected ? 'rejected with the report' : 'accepted'}`, async () => {
-        const shapes = await shapesAt(test);
-        const container = `${server.root}${test.id.replaceAll('/', '-')}/`;
-        expect((await put(container)).status).to.equal(201);
-        const links = {
-          linkset: [{ anchor: container, 'http://www.w3.org/ns/ldp#constrainedBy': [{ href: shapes }] }],
-        };
-        const linked = await put(`${container}.meta`, JSON.stringify(links), {
-          'Content-Type': 'application/linkset+json',
-          'If-Match': '*',
-        });
-        expect(linked.status, linked.text).to.equal(204);
-        const answer = await put(`${container}data`, test.data);
-        expect(answer.status, answer.text).to.equal(test.isRejected ? 422 : 201);
-        if (test.isRejected) expectReport(answer, test);
-      });
-    }
+    for (const test of tests) it(`${test.id}: ${test.title}`, () => check(server, test));
   });
+}
+
+class Owned {
+  constructor(readonly server: SpecServer) {}
+
+  send(method: string, path: string, headers: Readonly<Record<string, string>>, body?: string): Promise<Answer> {
+    const { root, ownerToken } = this.server;
+    return request(root + path, { method, headers: { ...headers, Authorization: `Bearer ${ownerToken}` }, body });
+  }
+
+  /** Stores the shapes of a test. @returns their IRI */
+  async shapesOf({ id, shapes }: ShapesTest): Promise<string> {
+    const path = `shapes-of-${id.replaceAll('/', '-')}`;
+    expect((await this.send('PUT', path, turtle, shapes)).status).to.equal(201);
+    return this.server.root + path;
+  }
+}
+
+if (currentSuites) {
+  describeTests('W3C tests of SHACL Core', async (server, test) => {
+    const path = `.lws/validate?shapes=${encodeURIComponent(await server.shapesOf(test))}`;
+    const answer = await server.send('POST', path, turtle, test.data);
+    expect(answer.status, answer.text).to.equal(200);
+    expectReport(answer, test);
+  });
+
+  describeTests('W3C tests of SHACL Core as writes', async (server, test) => {
+    const href = await server.shapesOf(test);
+    const container = `${test.id.replaceAll('/', '-')}/`;
+    expect((await server.send('PUT', container, {})).status).to.equal(201);
+    const links = { linkset: [{ [constrainedBy]: [{ href }] }] };
+    const fields = { 'Content-Type': 'application/linkset+json', 'If-Match': '*' };
+    const linked = await server.send('PUT', `${container}.meta`, fields, JSON.stringify(links));
+    expect(linked.status, linked.text).to.equal(204);
+    const answer = await server.send('PUT', `${container}data`, turtle, test.data);
+    expect(answer.status, answer.text).to.equal(test.isRejected ? 422 : 201);
+    if (test.isRejected) expectReport(answer, test);
+  });
+}

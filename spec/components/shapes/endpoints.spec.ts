@@ -180,6 +180,19 @@ function hiding(s: StorageUnderTest): void {
     expect(await dryRun(s, { as: `${container}new` }, person(), as(s, alice))).to.include({ isAccepted: true });
   });
 
+  it('does not name a page by a hidden resource (rule 23.10)', async () => {
+    const container = await s.container();
+    for (let at = 0; at < 60; at++) await s.stored(turtle, person('ex:age "x"'), `${container}n${at}`);
+    await s.stored(turtle, person('ex:age "x"'), `${container}z-hidden`);
+    await setAcl(s, container, rule('Read', agent(alice)));
+    await setAcl(s, `${container}z-hidden`);
+    const { iri } = await s.stored(turtle, personShapes);
+    expect((await linkShapes(s, container, [iri], lenient)).status).to.equal(204);
+    expect((await violationsOf(s, container)).next).to.contain('z-hidden');
+    const { next } = await violationsOf(s, container, as(s, alice));
+    expect(next).to.be.a('string').and.not.contain('z-hidden');
+  });
+
   it('limits dry runs of unauthorized callers (rule 23.9)', async () => {
     const { shapes } = await constrained(s);
     await setAcl(s, shapes, rule('Read', 'acl:agentClass <http://xmlns.com/foaf/0.1/Agent>'));

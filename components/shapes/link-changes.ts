@@ -1,9 +1,10 @@
 /** Changes of links to shapes: who may make them, and the conditions on shapes and existing resources (rules 23.2, 23.5). */
-import { inTurn } from '../../lib/authorization/decision-turns.js';
+import { clientFor, connectionOf } from '../../lib/authorization/client.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { lruCache } from '../../lib/caches.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
+import { Slots } from '../../lib/jobs/slots.js';
 import type { ResourceRecord } from '../../lib/storage/keys/records.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { type Documents, Outdated } from './documents.js';
@@ -30,6 +31,13 @@ interface Checked {
 const maxMembers = 10_000;
 /** Maximum number of violating resources in a report. */
 const maxViolating = 20;
+
+/** Slots, not turns: the caller may have its only turn already, for a MOVE of a container. */
+const slots = new Slots(
+  { controller: 4, known: 2, stranger: 1 },
+  'Too many resources are being validated against new shapes. Retry in a minute.',
+  { controller: 1, known: 1, stranger: 1 },
+);
 
 export class LinkChanges {
   private readonly checked = lruCache<Checked>(100);
@@ -75,7 +83,7 @@ export class LinkChanges {
       await this.platform.store.transact(() => {});
       try {
         await this.parts.validator.validate(access, versions, []);
-        if (!isLenient) await inTurn(this.platform, access, () => this.assertConforming(access, change));
+        if (!isLenient) await this.assertConforming(access, change);
       } catch (error) {
         this.checked.delete(name);
         if (!(error instanceof Outdated)) throw asRefusal(error);
@@ -106,6 +114,13 @@ export class LinkChanges {
 
   /** @throws LwsError `conflict` if existing resources violate the shapes, `too-complex` */
   private async assertConforming(access: Access, { iri, after: shapes }: LinkChange): Promise<void> {
+    const client = await clientFor(this.platform, access, connectionOf(access)?.address ?? '');
+    const release = slots.take(client);
+    const violating = await this.violating(access, iri, shapes).finally(release);
+    if (violating.length > 0) throw this.conflict(iri, shapes, violating);
+  }
+
+  private async violating(access: Access, iri: string, shapes: Constraint): Promise<Violating[]> {
     const found: Violating[] = [];
     let count = 0;
     for await (const records of this.parts.members.resources(iri)) {
@@ -120,7 +135,7 @@ export class LinkChanges {
       found.push(...(await this.parts.members.violating(access, shapes, own)));
       if (found.length >= maxViolating) break;
     }
-    if (found.length > 0) throw this.conflict(iri, shapes, found);
+    return found;
   }
 
   /** Resources that the caller may not read are not validated here: the response would reveal them. */

@@ -70,6 +70,25 @@ function methods(s: StorageUnderTest): void {
     expect((await s.get(`${container}x`)).status).to.equal(200);
   });
 
+  it('rejects MOVE and COPY of resources that violate the shapes, and moves links with their container (rule 23.1)', async () => {
+    const { container, shapes } = await constrained(s);
+    const free = await s.container();
+    await s.stored(turtle, wrongAge, `${free}bad`);
+    await s.stored(turtle, person(), `${free}good`);
+    const to = (method: string, from: string, destination: string) =>
+      s.send(method, from, { Destination: destination });
+    for (const method of ['COPY', 'MOVE']) {
+      problemOf(await to(method, `${free}bad`, `${container}bad`));
+      problemOf(await to(method, free, `${container}inner/`));
+    }
+    expect(await s.members(container)).to.deep.equal([]);
+    expect((await to('MOVE', `${free}good`, `${container}good`)).status).to.equal(201);
+    const elsewhere = s.fresh('/');
+    expect((await to('MOVE', container, elsewhere)).status).to.equal(201);
+    expect(linked(await s.get(`${elsewhere}good`), constrainedBy)).to.deep.equal([shapes]);
+    problemOf(await s.put(`${elsewhere}bad`, turtle, wrongAge));
+  });
+
   it('accepts JSON, bytes and containers, and resources without a target of the shapes (rule 23.1)', async () => {
     const { container } = await constrained(s);
     await s.stored('application/json', '{"a":1}', `${container}json`);

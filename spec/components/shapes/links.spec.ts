@@ -103,6 +103,26 @@ function existing(s: StorageUnderTest): void {
     problemOf(await linkShapes(s, `${container}a`, [iri]), 409, 'conflict');
   });
 
+  it('leaves no violating resource if shapes are linked during writes (rule 23.5)', async () => {
+    const { iri } = await s.stored(turtle, personShapes);
+    for (let round = 0; round < 5; round++) {
+      const container = await s.container();
+      const linking = { status: 0 };
+      const writes = Array.from({ length: 20 }, async (_, at) => {
+        const answer = await s.put(`${container}n${at}`, turtle, person(at % 7 === 6 ? 'ex:age "x"' : undefined));
+        expect(answer.status, answer.text).to.be.oneOf([201, 422]);
+        if (at === 3 + round) linking.status = (await linkShapes(s, container, [iri])).status;
+      });
+      await Promise.all(writes);
+      expect(linking.status).to.be.oneOf([204, 409, 503]);
+      const isLinked = linked(await s.get(container), constrainedBy).length > 0;
+      expect(isLinked).to.equal(linking.status === 204);
+      const ids = await s.members(container);
+      if (isLinked) expect(ids.filter((id) => /n(?:6|13)$/.test(id))).to.deep.equal([]);
+      else expect(ids).to.have.length(20);
+    }
+  });
+
   it('validates a resource that is written with its link (rule 23.2)', async () => {
     const { iri } = await s.stored(turtle, personShapes);
     const Link = `<${iri}>; rel="${constrainedBy}"`;

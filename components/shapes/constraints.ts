@@ -216,7 +216,8 @@ const closed: Build = (p) => {
 
 const pattern: Build = (p) => {
   const flags = p.other('flags');
-  const expression = compileRegex(textOf(p.value), flags === undefined ? '' : textOf(flags));
+  const isText = kindOf(p.value) === 'Literal' && (flags === undefined || kindOf(flags) === 'Literal');
+  const expression = isText ? compileRegex(textOf(p.value), flags === undefined ? '' : textOf(flags)) : undefined;
   if (!expression) throw p.wrong('is not a regular expression, or its sh:flags are not valid');
   return p.each(`must match the pattern ${p.text}`, (value) => !isBlank(value) && expression.test(textOf(value)));
 };

@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request as send } from 'node:http';
-import { startProcess } from '../support/process.js';
+import { by, startOwned } from '../support/attack.js';
+import { ed25519Identity } from '../support/identity.js';
 
 const constrainedBy = 'http://www.w3.org/ns/ldp#constrainedBy';
 const count = Number(process.argv[2] ?? 2000);
@@ -22,15 +23,23 @@ const data = `@prefix ex: <https://e.example/> .
 <#it> a ex:Thing ; ${Array.from({ length: 19 }, (_, at) => `ex:p${at} "value ${at}"`).join(' ; ')} .`;
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-const put = (url: string, type?: string, body?: string, match?: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const headers = { ...(type && { 'Content-Type': type }), ...(match && { 'If-Match': match }) };
-    send(url, { method: 'PUT', agent, headers }, (response) =>
+const owner = ed25519Identity();
+const start = async (isOn: boolean) => {
+  const server = await startOwned(owner, { LWS_SHAPES_ENABLED: String(isOn) });
+  return { ...server, fields: by(server, owner) };
+};
+type Server = Awaited<ReturnType<typeof start>>;
+
+async function put({ root, fields }: Server, path: string, sent: Readonly<Record<string, string>> = {}, body?: string) {
+  const status = await new Promise<number>((resolve, reject) => {
+    send(root + path, { method: 'PUT', agent, headers: { ...fields, ...sent } }, (response) =>
       response.resume().once('end', () => resolve(response.statusCode!)),
     )
       .once('error', reject)
       .end(body);
   });
+  if (status !== 201 && status !== 204) throw new Error(`PUT ${path}: ${status}`);
+}
 
 /** CPU time of a process in ms, threads included. */
 function cpuOf(pid: number): number {
@@ -40,32 +49,28 @@ function cpuOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-const start = (isOn: boolean) =>
-  startProcess({ environment: { LWS_DEV_OPEN: 'true', LWS_SHAPES_ENABLED: String(isOn) } });
+const turtle = { 'Content-Type': 'text/turtle' };
 const [off, on] = [await start(false), await start(true)];
-await put(`${on.root}shapes`, 'text/turtle', shapes);
-for (const { root } of [off, on]) for (const name of ['free/', 'bound/']) await put(root + name);
+await put(on, 'shapes', turtle, shapes);
+for (const server of [off, on]) for (const name of ['free/', 'bound/']) await put(server, name);
 const links = JSON.stringify({ linkset: [{ [constrainedBy]: [{ href: `${on.root}shapes` }] }] });
-await put(`${on.root}bound/.meta`, 'application/linkset+json', links, '*');
+await put(on, 'bound/.meta', { 'Content-Type': 'application/linkset+json', 'If-Match': '*' }, links);
 
 // Both servers get as many requests.
-const cases = {
-  off: `${off.root}free/`,
-  'on, no link': `${on.root}free/`,
-  'off again': `${off.root}bound/`,
-  'ten shapes': `${on.root}bound/`,
+const cases: Readonly<Record<string, readonly [Server, string]>> = {
+  off: [off, 'free/'],
+  'on, no link': [on, 'free/'],
+  'off again': [off, 'bound/'],
+  'ten shapes': [on, 'bound/'],
 };
 const measured = new Map(Object.keys(cases).map((name) => [name, [] as [cpu: number, ms: number][]]));
 let made = 0;
 for (let round = 0; round <= rounds + warm; round++)
-  for (const [name, container] of Object.entries(cases)) {
-    const { pid } = name.startsWith('off') ? off : on;
-    const [cpu, began] = [cpuOf(pid), performance.now()];
-    for (let at = 0; at < count; at++) {
-      const status = await put(`${container}n${++made}`, 'text/turtle', data);
-      if (status !== 201) throw new Error(`${name}: ${status}`);
-    }
-    if (round > warm) measured.get(name)!.push([(cpuOf(pid) - cpu) / count, (performance.now() - began) / count]);
+  for (const [name, [server, container]] of Object.entries(cases)) {
+    const [cpu, began] = [cpuOf(server.pid), performance.now()];
+    for (let at = 0; at < count; at++) await put(server, `${container}n${++made}`, turtle, data);
+    if (round > warm)
+      measured.get(name)!.push([(cpuOf(server.pid) - cpu) / count, (performance.now() - began) / count]);
   }
 const median = (values: number[]): string => values.sort((a, b) => a - b)[values.length >> 1]!.toFixed(3);
 for (const [name, found] of measured)

@@ -15,6 +15,7 @@ import metrics from './metrics/index.js';
 import notifications from './notifications/index.js';
 import s3Blobs from './s3-blobs/index.js';
 import searchIndex from './search-index/index.js';
+import shapes from './shapes/index.js';
 import sharedStorage from './shared-storage/index.js';
 import sparql from './sparql/index.js';
 import storages from './storages/index.js';
@@ -29,6 +30,7 @@ export const standardComponents: readonly Component[] = [
   authnOpenId,
   authnSelfSigned,
   authnSaml,
+  shapes,
   searchIndex,
   textSearch,
   accessGrants,

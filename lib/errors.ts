@@ -42,6 +42,7 @@ export type ErrorCode =
   | 'reserved-name'
   | 'root-not-deletable'
   | 'service-failed'
+  | 'shape-violation'
   | 'storage-full'
   | 'too-complex'
   | 'too-large'
@@ -49,6 +50,7 @@ export type ErrorCode =
   | 'too-busy'
   | 'unauthenticated'
   | 'unsupported-media-type'
+  | 'unusable-shapes'
   | 'use-dpop-nonce'
   | 'unsupported-rdf'
   | 'update-timeout'
@@ -63,6 +65,10 @@ export interface ErrorDetails {
   scheme?: 'DPoP';
   /** Header fields of the error response (`Allow`, `Accept-Patch`, `Content-Range` ...). */
   fields?: Readonly<Record<string, string>>;
+  /** More members of the problem document. */
+  members?: Readonly<Record<string, unknown>>;
+  /** Returns the error in another media type that `Accept` prefers to a problem document. */
+  describe?: (accept: string) => { readonly mediaType: string; readonly body: Buffer } | undefined;
 }
 
 /** A command failed. The message is printed as is; the exit code is 2. */
@@ -74,6 +80,8 @@ export class LwsError extends Error {
   readonly reason: string | undefined;
   readonly scheme: 'DPoP' | undefined;
   readonly fields: Readonly<Record<string, string>>;
+  readonly members: ErrorDetails['members'];
+  readonly describe: ErrorDetails['describe'];
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     // No stack trace: it dominates the cost of an error. The limit is global, so it is restored at once.
@@ -86,16 +94,20 @@ export class LwsError extends Error {
     this.reason = details.reason;
     this.scheme = details.scheme;
     this.fields = details.fields ?? {};
+    this.members = details.members;
+    this.describe = details.describe;
   }
 
   /** Returns the same error with a scheme, other fields, or a hint appended. */
   with({ hint = '', ...changed }: Pick<ErrorDetails, 'scheme' | 'fields'> & { readonly hint?: string }): LwsError {
-    const { code, message, cause, reason, fields, scheme } = this;
+    const { code, message, cause, reason, fields, scheme, members, describe } = this;
     return new LwsError(code, message + hint, {
       cause,
       fields,
       ...(scheme === undefined ? {} : { scheme }),
       ...(reason === undefined ? {} : { reason }),
+      ...(members && { members }),
+      ...(describe && { describe }),
       ...changed,
     });
   }

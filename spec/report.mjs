@@ -51,6 +51,12 @@ const suites = [
     ids: /^\w+$/,
     iri: (id) => `${sparql11}/protocol/manifest#${id}`,
   },
+  {
+    name: 'SHACL Core',
+    of: 'W3C tests of SHACL Core',
+    ids: /\//,
+    iri: (id) => `https://w3c.github.io/data-shapes/data-shapes-test-suite/tests/core/${id}`,
+  },
   ...['Solid Protocol', 'Access'].map((name) => ({
     name: name === 'Access' ? 'Web Access Control (Solid)' : name,
     of: `${name} under the Solid profile`,
@@ -195,10 +201,13 @@ const done = suites.map((suite) => ({ ...suite, tests: resultsOf(suite, results)
 const rules = rulesOf(results);
 const missing = done.filter(({ tests }) => tests.length === 0).map(({ name }) => name);
 if (missing.length > 0) throw new Error(`No results of ${missing.join(', ')}.`);
-/** Commits of the suites: of w3c/rdf-tests and w3c/json-ld-api. */
-const [rdfTests, jsonLdTests = rdfTests] = (process.env.W3C_TESTS_VERSION ?? 'current').split(', ');
+/** Commits of the suites: of w3c/rdf-tests, w3c/json-ld-api and w3c/data-shapes. */
+const [rdfTests, jsonLdTests = rdfTests, shapesTests = rdfTests] = (process.env.W3C_TESTS_VERSION ?? 'current').split(
+  ', ',
+);
 const versionOf = (name) => {
   if (name.includes('Solid')) return 'restated in `spec/clients`';
+  if (name.startsWith('SHACL')) return shapesTests;
   return name.startsWith('JSON-LD') ? jsonLdTests : rdfTests;
 };
 const rows = rowsOf(done, versionOf);

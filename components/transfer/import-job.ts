@@ -13,6 +13,7 @@ import type { BulkVerdict } from '../../lib/resources/bulk.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/keys/records.js';
 import { CommitInDoubtError } from '../../lib/storage/level/commit-in-doubt.js';
 import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
+import { NeedsAllKeys } from '../../lib/storage/transactions/preparation.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import type { BlockItem, ImportBlock, ReportEntry } from './blocks.js';
 import {
@@ -284,8 +285,10 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
       });
     } catch (error) {
       if (error instanceof DryRun) return { staged: staged!, stored: Promise.resolve() };
-      if (!(error instanceof NeedsKeys)) throw error;
-      return this.store(block, await this.complete(block.number, items, error.items));
+      const wanted =
+        error instanceof NeedsAllKeys ? graphsOf(items) : error instanceof NeedsKeys ? error.items : undefined;
+      if (!wanted) throw error;
+      return this.store(block, await this.complete(block.number, items, wanted));
     }
   }
 

@@ -22,7 +22,9 @@ export class AddedOwners {
 
   /** Loads the added owners and follows commits. */
   static async open(store: Store): Promise<AddedOwners> {
-    return new AddedOwners(await FollowedEntries.open<AddedOwner>(store, { space, read: JSON.parse }));
+    return new AddedOwners(
+      await FollowedEntries.open<AddedOwner>(store, { space, read: (value) => JSON.parse(value) as AddedOwner }),
+    );
   }
 
   has(subject: string): boolean {

@@ -24,8 +24,12 @@ export function recordDecision(access: Access, mode: Mode, target: string, { all
 
 export const decisionOf = (access: Access): DecisionRecord | undefined => records.get(access);
 
-/** Attributes a transaction to its caller, for notifications. */
-export function attribute(tx: Transaction, { principal, trace }: Access): void {
-  tx.actor = principal?.subject;
-  tx.trace = trace;
+/** Attributes a transaction to its caller, for notifications and for listeners that decide about it. */
+export function attribute(tx: Transaction, access: Access): void {
+  tx.actor = access.principal?.subject;
+  tx.trace = access.trace;
+  tx.caller = access;
 }
+
+/** Returns the caller of a transaction; `undefined` for work of the server itself. */
+export const callerOf = (tx: Transaction): Access | undefined => tx.caller as Access | undefined;

@@ -148,6 +148,8 @@ export interface Installation {
   toolsFor?(caller: ToolCaller, name?: string): Promise<readonly Tool[]>;
   /** Links of every resource of the storage. */
   readonly links?: Storage['links'];
+  /** Returns `Link` values for one resource and caller; `undefined` if there are none, without delay. */
+  readonly linksOf?: Storage['linksOf'];
   /** Answers QUERY on resources. */
   readonly resourceQuery?: ResourceQuery;
   /** Permissions in addition to the base model. */

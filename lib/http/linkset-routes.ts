@@ -26,7 +26,8 @@ export async function linksetReply(exchange: ResourceExchange, described: string
   const { storage, req, access, target } = exchange;
   const isWrite = req.method === 'PUT' || req.method === 'PATCH';
   if (isWrite && target.query === undefined) {
-    const request = { iri: described, access, preconditions: preconditions(req), body: exchange.body() };
+    const isLenient = preferences(req).get('handling')?.value === 'lenient';
+    const request = { iri: described, access, preconditions: preconditions(req), body: exchange.body(), isLenient };
     const written = await writeLinkset(storage, request, req.method === 'PUT');
     return { status: 204, fields: { ...commonFields(exchange, written), 'Want-Content-Digest': wantContentDigest } };
   }

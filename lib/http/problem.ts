@@ -46,22 +46,24 @@ const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]
   'reserved-name': [409, 'The name is reserved'],
   'root-not-deletable': [403, 'The root container cannot be deleted'],
   'service-failed': [502, 'Another service failed'],
+  'shape-violation': [422, 'The data violates its shapes'],
   'storage-full': [507, 'The server has no space left'],
   'too-busy': [503, 'The server is busy'],
-  'too-complex': [422, 'The query is too complex'],
+  'too-complex': [422, 'The request is too complex'],
   'too-large': [413, 'The body is too large'],
   unauthenticated: [401, 'A credential is required'],
   'too-many-requests': [429, 'Too many attempts'],
   'use-dpop-nonce': [401, 'A nonce is required'],
   'unsupported-media-type': [415, 'The media type is not supported here'],
+  'unusable-shapes': [422, 'The shapes cannot be applied'],
   'unsupported-rdf': [400, 'The RDF cannot be stored'],
   'update-timeout': [422, 'Processing took too long'],
 };
 
 /** Members of a problem document. */
-export function problemOf({ code, message: detail }: LwsError): object {
+export function problemOf({ code, message: detail, members }: LwsError): object {
   const [status, title] = table[code];
-  return { type: `urn:problem-type:quadpod:${code}`, title, status, detail };
+  return { type: `urn:problem-type:quadpod:${code}`, title, status, detail, ...members };
 }
 
 /** Returns the status of an error code. */
@@ -95,6 +97,13 @@ export function problemReply(error: unknown, instance: string, policy: Challenge
     },
     body,
   };
+}
+
+/** Returns a problem in another media type, if the error has one that `Accept` prefers. */
+export function describedProblem(problem: Reply, error: unknown, accept: string | undefined): Reply {
+  const described = error instanceof LwsError && accept !== undefined ? error.describe?.(accept) : undefined;
+  if (!described) return problem;
+  return { ...problem, fields: { ...problem.fields, 'Content-Type': described.mediaType }, body: described.body };
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };

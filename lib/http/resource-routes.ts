@@ -109,8 +109,12 @@ export async function read(exchange: Reading): Promise<Reply> {
       if (!reply) continue;
       // Revision changed after authorization: authorize the new revision before replying.
       if (storage.store.record(target.iri)?.revision !== record.revision) await assertStillReadable(exchange, reply);
-      if (!storage.acls) return reply;
-      return { ...reply, fields: { ...reply.fields, 'WAC-Allow': await wacAllow(storage, access, record) } };
+      const links = storage.linksOf?.(access, target.iri);
+      if (!storage.acls && !links) return reply;
+      const fields: Record<string, string | readonly string[]> = { ...reply.fields };
+      if (storage.acls) fields['WAC-Allow'] = await wacAllow(storage, access, record);
+      if (links) fields['Link'] = [fields['Link'], ...(await links)].join(', ');
+      return { ...reply, fields };
     }
     throw await refusalOfAbsent(storage, storage.store, access, target.iri);
   } catch (error) {

@@ -10,7 +10,7 @@ import { withCoding } from './content-coding.js';
 import { withDigests } from './digests.js';
 import type { Step } from './exchange.js';
 import { breakOff, endUnread, hangUp, hasBody, isHttp2 } from './http2.js';
-import { problemPage, problemReply } from './problem.js';
+import { describedProblem, problemPage, problemReply } from './problem.js';
 import type { Fields, Reply } from './reply.js';
 import { ClientGone, expectsContinue } from './request.js';
 
@@ -46,7 +46,8 @@ export function replyWriter({
     } catch (error) {
       exchange.failure = interruptedRead(error);
       const problem = problemReply(exchange.failure, exchange.id, challenge);
-      exchange.reply = hasPages ? problemPage(problem, req.headers.accept) : problem;
+      const { accept } = req.headers;
+      exchange.reply = hasPages ? problemPage(problem, accept) : describedProblem(problem, exchange.failure, accept);
     }
     if (exchange.failure instanceof ClientGone) return void res.destroy();
     endUnread(res, idleMs);

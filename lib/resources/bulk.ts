@@ -34,7 +34,9 @@ export class BulkStaging {
     readonly storage: Storage,
     readonly tx: Transaction,
     private readonly options: BulkOptions,
-  ) {}
+  ) {
+    tx.handling = 'restore';
+  }
 
   /** True if the storage has ACLs. */
   get keepsLists(): boolean {

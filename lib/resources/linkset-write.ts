@@ -50,7 +50,10 @@ export function linksetState(
 }
 
 /** A write of the linkset of `iri`, the described resource. */
-export type LinksetRequest = Omit<PatchRequest, 'model' | 'links'>;
+export type LinksetRequest = Omit<PatchRequest, 'model' | 'links'> & {
+  /** Accepts a constraint that existing resources violate. */
+  readonly isLenient?: boolean;
+};
 
 /**
  * Replaces the client-managed links with a document, or patches them.
@@ -68,6 +71,7 @@ export async function writeLinkset(storage: Storage, request: LinksetRequest, pu
     await storage.store.prefetch(seen.record);
     return storage.store.transact(async (tx): Promise<LinksetState> => {
       attribute(tx, request.access);
+      if (request.isLenient) tx.handling = 'lenient';
       const current = await admit(storage, tx, request, put);
       // Only `If-Match: *` allows a concurrent change. The patch is then recomputed.
       if (!put && current.tag !== seen.tag) throw new RevisionConflict(request.iri);

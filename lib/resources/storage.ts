@@ -1,6 +1,7 @@
 /** Context of resource operations: engine, authorizer, limits, caches. */
 import type { AclIndex } from '../authorization/acl-index.js';
 import type { Guard } from '../authorization/guard.js';
+import type { Access } from '../authorization/principal.js';
 import type { Documents } from '../documents/documents.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Representations } from './representations.js';
@@ -31,6 +32,8 @@ export interface Storage extends Guard {
   readonly queries?: boolean;
   /** Links that components add to every resource; set after all components are installed. */
   links?: readonly { readonly target: string; readonly relation: string }[];
+  /** Returns links that a component adds to the responses for one resource; `undefined` if there are none. */
+  linksOf?: ((access: Access, iri: string) => Promise<readonly string[]> | undefined) | undefined;
   /** True if responses have the Signposting links of the linkset. */
   readonly signposting?: boolean;
   /** Index of resources with an ACL of their own, absent without Web Access Control. */

@@ -1,6 +1,6 @@
 /**
  * Source of the W3C suites: the directory in `W3C_TESTS`, with the folders `rdf` and `sparql` of the repository w3c/rdf-tests and
- * `tests` of w3c/json-ld-api, or the older copies in `data`. Must not depend on a server.
+ * `tests` of w3c/json-ld-api and `data-shapes-test-suite` of w3c/data-shapes, or the older copies in `data`. Must not depend on a server.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -55,7 +55,7 @@ export class Subscriptions {
     const subscriptions = new Subscriptions(clock, tally(subscriptionSpace));
     subscriptions.byId = await FollowedEntries.open<Subscription>(store, {
       space: subscriptionSpace,
-      read: JSON.parse,
+      read: (value) => JSON.parse(value) as Subscription,
       changed: (id, before, after) => subscriptions.changed(id, before, after),
       followsStaged: true,
     });

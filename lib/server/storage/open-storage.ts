@@ -105,6 +105,7 @@ export async function prepareStorage(
       ...(storageLinks ? [{ target: iri, relation: storageLinks.relation }] : []),
       ...installations.flatMap(({ links = [] }) => links),
     ];
+    storage.linksOf = installations.find(({ linksOf }) => linksOf)?.linksOf;
     const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
     const all = { ...assembly, verificationMethods: [method, ...(oldMethod ? [oldMethod] : [])] };
     const appContext: AppContext = assembleAppContext(core, { storage, platform }, all);

@@ -6,7 +6,8 @@ import type { Transaction } from './transaction.js';
 export interface FollowedOptions<T> {
   /** Name of the space. Its keys have one further part. */
   readonly space: string;
-  readonly read: (value: string) => T;
+  /** Returns the parsed value, or `undefined` for one that is not followed. */
+  readonly read: (value: string, name: string) => T | undefined;
   /** Called for each entry loaded or committed. For a deleted one `after` is `undefined`. */
   readonly changed?: (name: string, before: T | undefined, after: T | undefined) => void;
   /** Also tracks uncommitted entries, see `current`. */
@@ -15,8 +16,8 @@ export interface FollowedOptions<T> {
 
 export class FollowedEntries<T> {
   private readonly known = new Map<string, T>();
-  /** Value being committed; `undefined` for a deletion. */
-  private readonly staged = new Map<string, T | undefined>();
+  /** Last value being committed, with its transaction; `undefined` for a deletion. */
+  private readonly staged = new Map<string, { readonly tx: Transaction; readonly value: T | undefined }>();
 
   private readonly prefix: string;
 
@@ -28,14 +29,21 @@ export class FollowedEntries<T> {
   static async open<T>(store: Store, options: FollowedOptions<T>): Promise<FollowedEntries<T>> {
     const all = new FollowedEntries(options);
     for await (const entries of store.entries(entryRange(options.space)))
-      for (const [key, value] of entries) all.set(partsOfEntry(key)[1]!, options.read(value));
+      for (const [key, value] of entries) {
+        const name = partsOfEntry(key)[1]!;
+        all.set(name, options.read(value, name));
+      }
+    // A later transaction may have staged the entry again.
+    const settle = (tx: Transaction, name: string): void => {
+      if (all.staged.get(name)?.tx === tx) all.staged.delete(name);
+    };
     if (options.followsStaged) {
-      store.onStage((tx) => all.each(tx, (name, value) => all.staged.set(name, value)));
-      store.onDrop((tx) => all.each(tx, (name) => all.staged.delete(name)));
+      store.onStage((tx) => all.each(tx, (name, value) => all.staged.set(name, { tx, value })));
+      store.onDrop((tx) => all.each(tx, (name) => settle(tx, name)));
     }
     store.onCommit((tx) =>
       all.each(tx, (name, value) => {
-        all.staged.delete(name);
+        settle(tx, name);
         all.set(name, value);
       }),
     );
@@ -61,13 +69,27 @@ export class FollowedEntries<T> {
   /** State after the pending transactions. */
   *current(): Iterable<T> {
     for (const [name, value] of this.known) if (!this.staged.has(name)) yield value;
-    for (const value of this.staged.values()) if (value !== undefined) yield value;
+    for (const { value } of this.staged.values()) if (value !== undefined) yield value;
+  }
+
+  /** Returns a value after the pending transactions. */
+  latest(name: string): T | undefined {
+    const staged = this.staged.get(name);
+    return staged ? staged.value : this.known.get(name);
+  }
+
+  /** True if there are no entries, pending ones included. */
+  get isEmpty(): boolean {
+    return this.known.size === 0 && this.staged.size === 0;
   }
 
   private each({ entries }: Transaction, work: (name: string, value: T | undefined) => void): void {
     const { prefix, options } = this;
     for (const [key, value] of entries)
-      if (key.startsWith(prefix)) work(key.slice(prefix.length), value === null ? undefined : options.read(value));
+      if (key.startsWith(prefix)) {
+        const name = key.slice(prefix.length);
+        work(name, value === null ? undefined : options.read(value, name));
+      }
   }
 
   private set(name: string, after: T | undefined): void {

@@ -1,5 +1,6 @@
 /** The store: one LevelDB with graphs and records, and the blobs. `transact` is the only way to write. Readers see committed states only. */
 import { lruCache } from '../../caches.js';
+import { tooBusy } from '../../errors.js';
 import type { WrittenBatch } from '../../metrics.js';
 import type { BlobPlace, Blobs } from '../blobs/blobs.js';
 import { adoptBlobs } from '../graphs/adopt.js';
@@ -28,11 +29,15 @@ import {
   type Work,
 } from './commit-queue.js';
 import { type Coordination, singleServer } from './coordination.js';
+import { NeedsPreparation } from './preparation.js';
 import { type Pause, Recovery } from './recovery.js';
 import { SettledBlobs } from './settled-blobs.js';
 import { SharedCommitQueue } from './shared-commit-queue.js';
 import { StagedGraphs } from './staged-graphs.js';
 import type { Transaction } from './transaction.js';
+
+/** Maximum number of times that a transaction is prepared and runs again. */
+const maxPreparations = 10;
 
 /** Listener of transactions, see `StoreListeners`. */
 type Listener = (transaction: Transaction) => void;
@@ -44,8 +49,9 @@ export class StoreListeners {
   private readonly listeners = { stage: [] as Listener[], commit: [] as Listener[], drop: [] as Listener[] };
 
   /**
-   * Calls back inside every transaction that changed a resource or a staged graph, after its work. What the listener stages is written with the
-   * transaction, and its error rolls the transaction back, so an index cannot lag and an event cannot be lost.
+   * Calls back inside every transaction that changed a resource or a staged graph, after its work. What the listener stages is
+   * written with the transaction, and its error rolls the transaction back, so an index cannot lag and an event cannot be lost. To
+   * do asynchronous work while other transactions run, it throws `NeedsPreparation`; the transaction then runs again.
    */
   onTransaction(listener: TransactionListener): void {
     this.inTransaction.push(listener);
@@ -269,17 +275,20 @@ export class Store extends StoreListeners {
   /**
    * Runs `work` while no other transaction runs, commits what it staged, and returns its result when that is on disk. If `work`
    * throws, nothing is written. Check preconditions, authorization and quota inside. It runs again if a graph of the same name is
-   * still being written or removed.
-   * @throws errors of `work`; LwsError `storage-full` if the disk rejects the batch
+   * still being written or removed, and after a preparation, so it must only stage.
+   * @throws errors of `work` and of preparations; LwsError `storage-full` if the disk rejects the batch
    */
   async transact<T>(work: Work<T>, options: TransactOptions = {}): Promise<T> {
-    for (;;) {
+    for (let prepared = 0; ; ) {
       await this.blobs.space.assertSome(options.frees);
       try {
         return await this.queue.transact(work, options);
       } catch (error) {
-        if (!(error instanceof GraphInTheWay)) throw error;
-        await this.hidden.gone(error.graph, () => this.entry(stagedKey(error.graph)));
+        if (error instanceof GraphInTheWay)
+          await this.hidden.gone(error.graph, () => this.entry(stagedKey(error.graph)));
+        else if (!(error instanceof NeedsPreparation)) throw error;
+        else if (prepared++ < maxPreparations) await error.prepare();
+        else throw tooBusy('Too many concurrent changes. Nothing was changed. Retry in a few seconds.', 1);
       }
     }
   }

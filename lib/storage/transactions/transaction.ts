@@ -55,12 +55,18 @@ export class Transaction {
   readonly postings = new Map<string, string | null>();
   readonly changes: StagedChange[] = [];
   readonly announcements: (Announcement & EventStamp)[] = [];
-  /** Subject of the request, and its trace. */
+  /** Subject of the request, its access (`callerOf`), and its trace. */
   actor: string | undefined;
+  caller: object | undefined;
   trace: Trace | undefined;
   batchWriter: BatchPartner | undefined;
   /** New names of moved resources. Listeners give them to what else names the resources. */
   readonly moves: IriRewriting[] = [];
+  /**
+   * Handling of constraints that existing resources violate: reject them (`strict`), accept them because the client prefers so,
+   * or restore them as imported.
+   */
+  handling: 'strict' | 'lenient' | 'restore' = 'strict';
   /** True if another server committed it. */
   isForeign = false;
   /** Position of its last event in the log of changes; 0 if it has none yet. */

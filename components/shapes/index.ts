@@ -1,0 +1,32 @@
+/** Shapes: writes must conform to the SHACL shapes that a resource or a container above is linked to. */
+import { defineComponent } from '../../lib/component/contract.js';
+import { flag, setting } from '../../lib/settings.js';
+
+const settings = {
+  enabled: setting(
+    'lws.shapes.enabled',
+    flag,
+    false,
+    'Apply the shapes (SHACL Core) that linksets name by ldp:constrainedBy to every write, and serve validation.',
+    'storage',
+  ),
+};
+
+export default defineComponent({
+  name: 'shapes',
+  settings,
+  isEnabled: ({ enabled }) => enabled,
+  async install(platform) {
+    const { openShapes } = await import('./shapes.js');
+    return openShapes(platform);
+  },
+  commands: {
+    validate: {
+      help: 'validate an RDF file against the SHACL shapes in another file, without a server; exits with 1 for violations',
+      operand: 'FILE',
+      flags: { against: 'FILE RDF file with shapes' },
+      example: 'validate data.ttl --against shapes.ttl',
+      run: async (context) => (await import('./validate-command.js')).validateFile(context),
+    },
+  },
+});

@@ -1,0 +1,173 @@
+/** Changes of links to shapes: who may make them, and the conditions on shapes and existing resources (rules 23.2, 23.5). */
+import { clientFor, connectionOf } from '../../lib/authorization/client.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import { lruCache } from '../../lib/caches.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { Slots } from '../../lib/jobs/slots.js';
+import type { ResourceRecord } from '../../lib/storage/keys/records.js';
+import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { type Documents, Outdated } from './documents.js';
+import type { Constraint, ShapesLinks } from './links.js';
+import type { Members, Violating } from './members.js';
+import { maxListed, resultJson, shapesLinks } from './report.js';
+import { type ShapesVersion, tooComplex, UnusableDocument, type Validator } from './validator.js';
+
+/** The links of a resource before and after a transaction. */
+export interface LinkChange {
+  readonly iri: string;
+  readonly before: Constraint;
+  readonly after: Constraint;
+}
+
+/** A change whose conditions were checked. */
+interface Checked {
+  readonly iri: string;
+  /** A resource was changed since. */
+  isOutdated: boolean;
+}
+
+/** Maximum number of resources that are validated when shapes are linked. */
+const maxMembers = 10_000;
+/** Maximum number of violating resources in a report. */
+const maxViolating = 20;
+
+/** Slots, not turns: the caller may have its only turn already, for a MOVE of a container. */
+const slots = new Slots(
+  { controller: 4, known: 2, stranger: 1 },
+  'Too many resources are being validated against new shapes. Retry in a minute.',
+  { controller: 1, known: 1, stranger: 1 },
+);
+
+export class LinkChanges {
+  private readonly checked = lruCache<Checked>(100);
+
+  constructor(
+    private readonly platform: Platform,
+    private readonly links: ShapesLinks,
+    private readonly parts: { readonly documents: Documents; readonly validator: Validator; readonly members: Members },
+  ) {
+    platform.store.onStage(({ changes }) => {
+      if (this.checked.size === 0) return;
+      for (const { before, after } of changes)
+        for (const check of this.checked.values())
+          if ((after ?? before)!.iri.startsWith(check.iri)) check.isOutdated = true;
+    });
+  }
+
+  /** Checks a change in its transaction. @returns the work to do before it runs again, if any @throws LwsError `forbidden`, `unusable-shapes` */
+  async admit(
+    tx: Transaction,
+    access: Access | undefined,
+    change: LinkChange,
+  ): Promise<(() => Promise<void>) | undefined> {
+    if (!access || tx.handling === 'restore') return undefined;
+    await this.assertControl(tx, access, change.iri);
+    if (change.after.length === 0) return undefined;
+    const { iri, after } = change;
+    await this.assertReadable(tx, access, after);
+    let versions: ShapesVersion[];
+    try {
+      versions = this.parts.documents.staged(after, tx);
+    } catch (error) {
+      throw asRefusal(error);
+    }
+    const isLenient = tx.handling === 'lenient';
+    const name = [isLenient, iri, ...versions.map(({ version }) => version)].join(' ');
+    const known = this.checked.get(name);
+    this.checked.delete(name);
+    if (known && !known.isOutdated) return undefined;
+    return async () => {
+      this.checked.set(name, { iri, isOutdated: false });
+      // Waits for the commits of earlier transactions. Later ones make the check outdated.
+      await this.platform.store.transact(() => {});
+      try {
+        await this.parts.validator.validate(access, versions, []);
+        if (!isLenient) await this.assertConforming(access, change);
+      } catch (error) {
+        this.checked.delete(name);
+        if (!(error instanceof Outdated)) throw asRefusal(error);
+      }
+    };
+  }
+
+  /** Linking requires control of the resource, and of the container whose links it replaces. */
+  private async assertControl(tx: Transaction, access: Access, iri: string): Promise<void> {
+    const above = this.links.above(iri, tx)?.of;
+    for (const each of above === undefined ? [iri] : [iri, above])
+      if (!(await this.platform.authorizer.allows({ view: tx, access, mode: 'control', iri: each })))
+        throw new LwsError('forbidden', 'You are not allowed to change which shapes apply to this resource.', {
+          reason: `no control of ${each}`,
+        });
+  }
+
+  private async assertReadable(tx: Transaction, access: Access, shapes: Constraint): Promise<void> {
+    for (const iri of shapes) {
+      const record = tx.record(iri);
+      const mayRead =
+        record && (await this.platform.authorizer.allows({ view: tx, access, mode: 'read', iri, record }));
+      // The same for absent and hidden documents.
+      if (!mayRead)
+        throw asRefusal(new UnusableDocument(iri, 'It is not an RDF resource of this storage that you may read.'));
+    }
+  }
+
+  /** @throws LwsError `conflict` if existing resources violate the shapes, `too-complex` */
+  private async assertConforming(access: Access, { iri, after: shapes }: LinkChange): Promise<void> {
+    const client = await clientFor(this.platform, access, connectionOf(access)?.address ?? '');
+    const release = slots.take(client);
+    const violating = await this.violating(access, iri, shapes).finally(release);
+    if (violating.length > 0) throw this.conflict(iri, shapes, violating);
+  }
+
+  private async violating(access: Access, iri: string, shapes: Constraint): Promise<Violating[]> {
+    const found: Violating[] = [];
+    let count = 0;
+    for await (const records of this.parts.members.resources(iri)) {
+      const own: ResourceRecord[] = [];
+      for (const each of records)
+        if (this.isSubject(each, { iri, shapes }) && (await this.mayRead(access, each))) own.push(each);
+      count += own.length;
+      if (count > maxMembers)
+        throw tooComplex(
+          `${iri} has more than ${maxMembers} resources. Link the shapes with "Prefer: handling=lenient", then list the violations.`,
+        );
+      found.push(...(await this.parts.members.violating(access, shapes, own)));
+      if (found.length >= maxViolating) break;
+    }
+    return found;
+  }
+
+  /** Resources that the caller may not read are not validated here: the response would reveal them. */
+  private mayRead(access: Access, record: ResourceRecord): boolean | Promise<boolean> {
+    const { authorizer, store: view } = this.platform;
+    return authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
+  }
+
+  /** True for an RDF resource without nearer links that is not exempt. */
+  private isSubject(
+    { iri, kind }: ResourceRecord,
+    link: { readonly iri: string; readonly shapes: Constraint },
+  ): boolean {
+    const { of = '' } = this.links.inForce(iri) ?? {};
+    return kind === 'rdf' && of.length <= link.iri.length && !link.shapes.includes(iri);
+  }
+
+  private conflict(iri: string, shapes: Constraint, violating: readonly Violating[]): LwsError {
+    const [first] = violating;
+    const sentence = first!.results?.[0]?.sentence ?? 'The graph is too large to be validated here.';
+    const lead = `Resources of ${iri} violate the shapes, such as <${first!.iri}>: ${sentence}.`;
+    return new LwsError('conflict', `${lead} Nothing was changed. Repair them, or send "Prefer: handling=lenient".`, {
+      fields: { Link: shapesLinks(this.platform.rootIri, shapes) },
+      members: {
+        resources: violating.slice(0, maxViolating).map(({ iri: id, results = [] }) => ({
+          id,
+          violations: results.slice(0, maxListed / maxViolating).map((result) => resultJson(result, true)),
+        })),
+      },
+    });
+  }
+}
+
+const asRefusal = (error: unknown): unknown =>
+  error instanceof UnusableDocument ? new LwsError('unusable-shapes', error.message, { cause: error }) : error;

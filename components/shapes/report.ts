@@ -1,0 +1,139 @@
+/** Validation results as RDF (SHACL 3.6), as JSON, and in errors. */
+import type { BlankNode, Literal, NamedNode, Quad } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { LwsError } from '../../lib/errors.js';
+import { chooseMediaType, parseAccept } from '../../lib/fields/accept.js';
+import { formatLink } from '../../lib/fields/link.js';
+import { isBlank, type TermKey, termOf } from '../../lib/query/access/terms.js';
+import { type RdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
+import { serializeRdf } from '../../lib/rdf/serialize.js';
+import { lws, rdf, xsd } from '../../lib/rdf/vocabulary.js';
+import type { Result } from './model.js';
+import { type Path, pathText } from './paths.js';
+import { constrainedBy, sh, violation } from './vocabulary.js';
+
+const factory = new DataFactory<Quad>();
+type Node = NamedNode | BlankNode;
+
+/** Only violations reject a write. Warnings and infos are reported (rule 23.4). */
+export const violationsOf = (results: readonly Result[]): Result[] =>
+  results.filter(({ severity }) => severity === violation);
+
+/** Returns a report. @param showsShapes with the shapes that the results come from, for callers that may read them */
+function reportQuads(results: readonly Result[], showsShapes: boolean): Quad[] {
+  const quads: Quad[] = [];
+  const says = (subject: Node, predicate: string, object: Node | Literal): void =>
+    void quads.push(factory.quad(subject, factory.namedNode(predicate), object));
+  const iri = (value: string): NamedNode => factory.namedNode(value);
+  const list = (members: readonly Node[]): Node => {
+    let rest: Node = iri(rdf.nil);
+    for (const member of members.toReversed()) {
+      const node = factory.blankNode();
+      says(node, rdf.first, member);
+      says(node, rdf.rest, rest);
+      rest = node;
+    }
+    return rest;
+  };
+  const pathNode = (path: Path): Node => {
+    if (path.kind === 'predicate') return iri(path.iri);
+    if (path.kind === 'sequence') return list(path.paths.map(pathNode));
+    const node = factory.blankNode();
+    const inner = 'paths' in path ? list(path.paths.map(pathNode)) : pathNode(path.path);
+    says(node, `${sh}${path.kind}Path`, inner);
+    return node;
+  };
+  // Labels of data and of shapes are independent of each other.
+  const ofShapes = (token: TermKey): Node => {
+    const term = termOf(token);
+    return isBlank(token) ? factory.blankNode(`shape-${term.value}`) : (term as Node);
+  };
+  const report = factory.blankNode();
+  says(report, rdf.type, iri(`${sh}ValidationReport`));
+  says(report, `${sh}conforms`, factory.literal(String(results.length === 0), iri(xsd.boolean)));
+  for (const { focus, path, value, component, shape, severity, messages, sentence } of results) {
+    const result = factory.blankNode();
+    says(report, `${sh}result`, result);
+    says(result, rdf.type, iri(`${sh}ValidationResult`));
+    says(result, `${sh}focusNode`, termOf(focus));
+    if (path) says(result, `${sh}resultPath`, pathNode(path));
+    if (value !== undefined) says(result, `${sh}value`, termOf(value));
+    says(result, `${sh}resultSeverity`, iri(severity));
+    says(result, `${sh}sourceConstraintComponent`, iri(component));
+    if (showsShapes) says(result, `${sh}sourceShape`, ofShapes(shape));
+    if (messages.length === 0) says(result, `${sh}resultMessage`, factory.literal(sentence, 'en'));
+    for (const message of messages) says(result, `${sh}resultMessage`, termOf(message));
+  }
+  return quads;
+}
+
+const prefixes = { sh, xsd: xsd.namespace };
+
+/** Serializes a report. */
+export const writeReport = (results: readonly Result[], format: RdfFormat, showsShapes: boolean): Buffer =>
+  Buffer.from(serializeRdf(reportQuads(results, showsShapes), format, { base: '', prefixes }));
+
+/** Returns the RDF syntax that `Accept` prefers to JSON. @param others JSON types, the first wins ties */
+export function reportFormat(accept: string | undefined, others: readonly string[]): RdfFormat | undefined {
+  const ranges = accept === undefined ? undefined : parseAccept(accept);
+  const chosen = ranges && chooseMediaType(ranges, [...others, ...rdfFormats]);
+  return chosen === undefined || others.includes(chosen) ? undefined : (chosen as RdfFormat);
+}
+
+const textOf = (token: TermKey): string => termOf(token).value;
+const messageOf = ({ messages, sentence }: Result): string => messages.map(textOf).join(' ') || sentence;
+
+/** Returns a result as a member of a JSON document. */
+export const resultJson = (result: Result, showsShapes: boolean): object => {
+  const { focus, path, value, component, severity, shape } = result;
+  return {
+    focus: textOf(focus),
+    ...(path && { path: pathText(path, (each) => `<${each}>`) }),
+    ...(value !== undefined && { value: textOf(value) }),
+    constraint: component.slice(sh.length).replace(/ConstraintComponent$/, ''),
+    severity: severity.startsWith(sh) ? severity.slice(sh.length) : severity,
+    message: messageOf(result),
+    ...(showsShapes && !isBlank(shape) && { shape }),
+  };
+};
+
+/** Maximum number of results in a JSON document. RDF reports have all. */
+export const maxListed = 100;
+
+/** What a caller may learn about results. */
+export interface Disclosure {
+  /** May read the shapes. */
+  readonly shapes: boolean;
+  /** May read the resource, or has written its whole content. */
+  readonly data: boolean;
+}
+
+/** Returns the `Link` value with the storage and the shapes. */
+export const shapesLinks = (root: string, shapes: readonly string[]): string =>
+  [formatLink(root, lws.storage), ...shapes.map((each) => formatLink(each, constrainedBy))].join(', ');
+
+/** Maximum length of a sentence in `detail`, in characters. */
+const longestDetail = 1000;
+
+/** Returns the error for data that violates its shapes. */
+export function violationError(
+  results: readonly Result[],
+  { shapes, data }: Disclosure,
+  { root, constraint }: { readonly root: string; readonly constraint: readonly string[] },
+): LwsError {
+  const lead = 'The data violates its shapes.';
+  const fields: Record<string, string> = shapes ? { Link: shapesLinks(root, constraint) } : {};
+  if (!data)
+    return new LwsError('shape-violation', `${lead} You cannot read the resource and its violations.`, { fields });
+  const violations = violationsOf(results);
+  const more = violations.length === 1 ? '' : ` Violations in total: ${violations.length}.`;
+  const detail = `${lead} ${messageOf(violations[0]!).slice(0, longestDetail)}.${more}`;
+  return new LwsError('shape-violation', detail, {
+    fields,
+    members: { violations: results.slice(0, maxListed).map((each) => resultJson(each, shapes)) },
+    describe: (accept) => {
+      const format = reportFormat(accept, ['application/problem+json', 'application/json']);
+      return format && { mediaType: format, body: writeReport(results, format, shapes) };
+    },
+  });
+}

@@ -1,0 +1,219 @@
+/** Endpoints: a dry run of the validation, and the violations of stored resources (rules 23.9, 23.10). */
+import { type Client, clientFor, priorityOf } from '../../lib/authorization/client.js';
+import { inTurn } from '../../lib/authorization/decision-turns.js';
+import { requireAccess, requirePut } from '../../lib/authorization/guard.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { formatLink } from '../../lib/fields/link.js';
+import { jsonReply, uncached } from '../../lib/http/json-reply.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { isRdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
+import { readBody } from '../../lib/resources/body.js';
+import { assertName } from '../../lib/resources/bulk.js';
+import type { GraphKeys } from '../../lib/storage/keys/graph-keys.js';
+import { isContainerIri, type ResourceRecord } from '../../lib/storage/keys/records.js';
+import type { Admission } from './admission.js';
+import type { Documents } from './documents.js';
+import type { InForce, ShapesLinks } from './links.js';
+import type { Members, Violating } from './members.js';
+import type { Result } from './model.js';
+import { maxListed, reportFormat, resultJson, violationsOf, writeReport } from './report.js';
+import { maxTriples, tooComplex, type Validator } from './validator.js';
+
+export interface ShapesEndpoints {
+  readonly platform: Platform;
+  readonly links: ShapesLinks;
+  readonly documents: Documents;
+  readonly validator: Validator;
+  readonly members: Members;
+  readonly admission: Admission;
+}
+
+const [validatePath, violationsPath] = ['{prefix}/validate', '{prefix}/violations'];
+
+export const endpointOf = ({ baseUri, systemPrefix }: Platform, path: string): string =>
+  baseUri + path.replace('{prefix}', systemPrefix);
+
+/** Maximum size of a dry run's body in bytes, of unauthorized callers and of all others. */
+const [longestOfStrangers, longestDryRun] = [256 << 10, 8 << 20];
+/** Requests of one unauthorized address per minute. */
+const perMinute = 60;
+const json = 'application/json';
+
+export const shapesRoutes = (endpoints: ShapesEndpoints): readonly Route[] => {
+  const attempts = endpoints.platform.throttle('validate', perMinute);
+  const limited =
+    (work: (request: RouteRequest, client: Client) => Promise<Reply>) => async (request: RouteRequest) => {
+      const client = await clientFor(endpoints.platform, request.access, request.address);
+      if (client.standing === 'stranger') await attempts.begin(request.address);
+      return work(request, client);
+    };
+  return [
+    route(
+      'filtered',
+      `POST ${validatePath}`,
+      limited((...asked) => validate(endpoints, ...asked)),
+    ),
+    route(
+      'filtered',
+      `GET HEAD ${violationsPath}`,
+      limited((request) => inTurn(endpoints.platform, request.access, () => violations(endpoints, request))),
+    ),
+  ];
+};
+
+export const shapesServices = (platform: Platform) => [
+  { type: 'ShapeValidationService', serviceEndpoint: endpointOf(platform, validatePath) },
+  { type: 'ShapeViolationService', serviceEndpoint: endpointOf(platform, violationsPath) },
+];
+
+/** Shapes of a dry run, and the IRI that the document would have. @throws LwsError as a write there, and as a read of the shapes */
+async function wanted(
+  { platform, links }: ShapesEndpoints,
+  { access, query }: RouteRequest,
+): Promise<{ readonly base: string; readonly inForce: InForce }> {
+  const [targets, named] = [query.getAll('as'), query.getAll('shapes')];
+  const { store: view } = platform;
+  const [target] = targets;
+  if (targets.length > 1 || (target === undefined) === (named.length === 0))
+    throw new LwsError('bad-request', 'Name documents of shapes (?shapes=IRI) or the resource to write (?as=IRI).');
+  let inForce: InForce = { shapes: [...new Set(named)], of: named[0] ?? '' };
+  if (target !== undefined) {
+    assertName(platform, target);
+    if (isContainerIri(target)) throw new LwsError('bad-request', 'Containers are not validated. Name a resource.');
+    await requirePut(platform, view, access, target);
+    const found = links.inForce(target);
+    inForce = found && !found.shapes.includes(target) ? found : { shapes: [], of: target };
+  }
+  for (const iri of inForce.shapes) await requireAccess(platform, view, access, 'read', iri);
+  return { base: target ?? endpointOf(platform, validatePath), inForce };
+}
+
+async function validate(endpoints: ShapesEndpoints, request: RouteRequest, client: Client): Promise<Reply> {
+  const { platform } = endpoints;
+  const { access, req, body: open } = request;
+  const { base, inForce } = await wanted(endpoints, request);
+  const body = open();
+  const { mediaType } = body;
+  if (!isRdfFormat(mediaType))
+    throw new LwsError('unsupported-media-type', `Send the data as RDF, not as ${mediaType}.`, {
+      fields: { 'Accept-Post': rdfFormats.join(', ') },
+    });
+  const bytes = await readBody(body, client.standing === 'stranger' ? longestOfStrangers : longestDryRun);
+  const documents = platform.documents.sentBy(async () => ({ ...client, rank: priorityOf(client.standing) }));
+  const { keys } = await documents.parseGraph({ bytes }, mediaType, base);
+  if (keys.length > maxTriples) throw tooComplex(`The limit of a validation is ${maxTriples} triples.`);
+  const results = await resultsOf(endpoints, access, { keys, inForce });
+  const format = reportFormat(req.headers.accept, [json]);
+  if (format)
+    return {
+      ...{ status: 200, fields: { ...uncached, 'Content-Type': format, Vary: 'Accept, Authorization' } },
+      ...{ body: writeReport(results, format, true), isCodable: true },
+    };
+  return jsonReply(200, {
+    isAccepted: violationsOf(results).length === 0,
+    conforms: results.length === 0,
+    shapes: inForce.shapes,
+    results: results.map((each) => resultJson(each, true)),
+  });
+}
+
+async function resultsOf(
+  { documents, validator, admission }: ShapesEndpoints,
+  access: Access,
+  { keys, inForce }: { readonly keys: GraphKeys; readonly inForce: InForce },
+): Promise<readonly Result[]> {
+  try {
+    if (inForce.shapes.length === 0) return [];
+    return (await validator.validate(access, documents.committed(inForce.shapes), [keys]))[0]!;
+  } catch (error) {
+    throw await admission.refusalOf(error, access, inForce);
+  }
+}
+
+/** Limits of a page: violating resources, validated resources, and milliseconds. */
+const [pageSize, maxValidated, maxMs] = [50, 5_000, 2_000];
+/** Maximum time in which no resource is found that the caller may read, in milliseconds. */
+const longestMs = 10_000;
+
+interface Page {
+  readonly items: object[];
+  /** Why shapes cannot be applied. */
+  readonly problems: Set<string>;
+}
+
+async function violations(endpoints: ShapesEndpoints, { query, access }: RouteRequest): Promise<Reply> {
+  const { platform, members } = endpoints;
+  const [of, after] = [query.get('of'), query.get('after') ?? undefined];
+  if (of === null) throw new LwsError('bad-request', 'Name a container or a resource: ?of=IRI.');
+  await requireAccess(platform, platform.store, access, 'read', of);
+  if (after !== undefined && !after.startsWith(of))
+    throw new LwsError('bad-request', '"after" is no page of this list.');
+  const page: Page = { items: [], problems: new Set() };
+  const began = performance.now();
+  let [count, last, isPartial] = [0, '', false];
+  for await (const records of members.resources(of, after)) {
+    const subjects = await subjectsAmong(endpoints, access, records);
+    await addViolations(endpoints, access, { subjects, page });
+    count += subjects.length;
+    // The name of a hidden resource must not become a part of the next URL.
+    last = subjects.at(-1)?.record.iri ?? last;
+    const ms = performance.now() - began;
+    isPartial = last !== '' && (page.items.length >= pageSize || count >= maxValidated || ms > maxMs);
+    if (isPartial) break;
+    if (ms > longestMs) throw tooComplex('The container has too many resources. Name a smaller one.');
+  }
+  const url = `${endpointOf(platform, violationsPath)}?${new URLSearchParams({ of, after: last })}`;
+  const link = isPartial ? { Link: formatLink(url, 'next') } : {};
+  const { items, problems } = page;
+  return jsonReply(200, { of, items, problems: [...problems], ...(isPartial && { next: url }) }, link);
+}
+
+/** A resource that the caller may read, with the links that apply to it. */
+interface Subject {
+  readonly record: ResourceRecord;
+  readonly inForce: InForce;
+}
+
+async function subjectsAmong(
+  { links, admission }: ShapesEndpoints,
+  access: Access,
+  records: readonly ResourceRecord[],
+): Promise<Subject[]> {
+  const found: Subject[] = [];
+  for (const record of records) {
+    const inForce = record.kind === 'rdf' ? links.inForce(record.iri) : undefined;
+    if (inForce && !inForce.shapes.includes(record.iri) && (await admission.mayReadAll(access, [record.iri])))
+      found.push({ record, inForce });
+  }
+  return found;
+}
+
+async function addViolations(
+  { members, admission }: ShapesEndpoints,
+  access: Access,
+  { subjects, page }: { readonly subjects: readonly Subject[]; readonly page: Page },
+): Promise<void> {
+  for (const of of new Set(subjects.map(({ inForce }) => inForce.of))) {
+    const own = subjects.filter(({ inForce }) => inForce.of === of);
+    const [{ inForce }] = own as [Subject];
+    const showsShapes = await admission.mayReadAll(access, inForce.shapes);
+    const itemOf = ({ iri: id, results }: Violating): object => ({
+      id,
+      ...(showsShapes && { shapes: inForce.shapes }),
+      ...(results
+        ? { violations: results.slice(0, maxListed).map((each) => resultJson(each, showsShapes)) }
+        : { isTooLarge: true }),
+    });
+    try {
+      const records = own.map(({ record }) => record);
+      page.items.push(...(await members.violating(access, inForce.shapes, records)).map(itemOf));
+    } catch (error) {
+      const refusal = await admission.refusalOf(error, access, inForce);
+      if (!(refusal instanceof LwsError) || !/^(?:unusable-shapes|too-complex)$/.test(refusal.code)) throw refusal;
+      page.problems.add(refusal.message);
+    }
+  }
+}

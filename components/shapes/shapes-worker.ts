@@ -1,0 +1,74 @@
+/** Worker thread of `validator.ts`. Has no store. Validates graphs against documents of shapes, which it keeps compiled. */
+import { LRUCache } from 'lru-cache';
+import { blocksOf, type GraphKeys, PackedKeys } from '../../lib/storage/keys/graph-keys.js';
+import { type Caller, serve } from '../../lib/threads/worker-host.js';
+import type { Result } from './model.js';
+import { ShapesGraph } from './shapes-graph.js';
+import { TokenGraph } from './token-graph.js';
+import { Validation } from './validation.js';
+import { UnusableShapes } from './vocabulary.js';
+
+/** Graph in a message between threads: objects lose their classes. */
+export type SentKeys = readonly string[] | Pick<PackedKeys, 'length' | 'chunks'>;
+
+/** A state of a document of shapes. */
+export interface SentShapes {
+  readonly keys: readonly string[];
+  readonly prefixes: Readonly<Record<string, string>>;
+}
+
+interface Questions {
+  /** Returns the document of a version. */
+  readonly shapes: (version: string) => SentShapes;
+}
+
+export interface Task {
+  /** Versions of the documents. */
+  readonly versions: readonly string[];
+  readonly graphs: readonly SentKeys[];
+}
+
+/** Results of each graph, the first reason why a document cannot be applied, or nothing if the validation takes too much memory. */
+export type Outcome =
+  | { readonly results: readonly (readonly Result[])[] }
+  | { readonly unusable: { readonly version: string; readonly why: string } }
+  | { readonly isTooComplex: true };
+
+/** Triples of the compiled documents. */
+const maxKept = 100_000;
+const compiled = new LRUCache<string, ShapesGraph>({ maxSize: maxKept });
+
+async function shapesOf(version: string, caller: Caller<Questions, never>): Promise<ShapesGraph> {
+  const known = compiled.get(version);
+  if (known) return known;
+  const { keys, prefixes } = await caller.ask('shapes', version);
+  const shapes = new ShapesGraph(new TokenGraph([keys]), prefixes);
+  compiled.set(version, shapes, { size: keys.length + 1 });
+  return shapes;
+}
+
+const functions = {
+  async validate({ versions, graphs }: Task, caller: Caller<Questions, never>): Promise<Outcome> {
+    const documents: ShapesGraph[] = [];
+    let version = '';
+    try {
+      for (version of versions) documents.push(await shapesOf(version, caller));
+      return {
+        results: graphs.map((sent) => {
+          const keys: GraphKeys = 'chunks' in sent ? new PackedKeys(sent.length, sent.chunks) : sent;
+          const data = new TokenGraph(blocksOf(keys));
+          return documents.flatMap((shapes) => new Validation(shapes, data).run());
+        }),
+      };
+    } catch (error) {
+      if (error instanceof UnusableShapes) return { unusable: { version, why: error.message } };
+      // The call stack is exhausted.
+      if (error instanceof RangeError) return { isTooComplex: true };
+      throw error;
+    }
+  },
+};
+
+export type ShapesFunctions = typeof functions;
+
+serve(functions);

@@ -1,0 +1,104 @@
+/** A graph in memory as tokens, indexed by subject and, on demand, by object. */
+import { KeyReader } from '../../lib/query/access/key-reader.js';
+import { isIri, literalParts, type TermKey } from '../../lib/query/access/terms.js';
+import { rdf, xsd } from '../../lib/rdf/vocabulary.js';
+
+/** Objects by subject and predicate, or subjects by object and predicate. */
+type Index = Map<TermKey, Map<TermKey, TermKey[]>>;
+
+function edgesOf(index: Index, node: TermKey): Map<TermKey, TermKey[]> {
+  let edges = index.get(node);
+  if (!edges) {
+    edges = new Map();
+    index.set(node, edges);
+  }
+  return edges;
+}
+
+function add(edges: Map<TermKey, TermKey[]>, predicate: TermKey, other: TermKey): void {
+  const others = edges.get(predicate);
+  if (others) others.push(other);
+  else edges.set(predicate, [other]);
+}
+
+const none: readonly TermKey[] = [];
+
+export class TokenGraph {
+  private readonly forward: Index = new Map();
+  private backward: Index | undefined;
+
+  /** @param blocks GSPO keys */
+  constructor(blocks: Iterable<readonly string[]>) {
+    const reader = new KeyReader();
+    for (const keys of blocks)
+      for (const key of keys) {
+        reader.read(key);
+        add(edgesOf(this.forward, reader.token(0)), reader.token(1), reader.token(2));
+      }
+  }
+
+  objects(subject: TermKey, predicate: TermKey): readonly TermKey[] {
+    return this.forward.get(subject)?.get(predicate) ?? none;
+  }
+
+  subjects(predicate: TermKey, object: TermKey): readonly TermKey[] {
+    this.backward ??= this.reversed();
+    return this.backward.get(object)?.get(predicate) ?? none;
+  }
+
+  /** Returns the objects of a subject by predicate, or `undefined` if it has none. */
+  properties(subject: TermKey): ReadonlyMap<TermKey, readonly TermKey[]> | undefined {
+    return this.forward.get(subject);
+  }
+
+  *triples(predicate: TermKey): Generator<readonly [subject: TermKey, object: TermKey]> {
+    for (const [subject, edges] of this.forward)
+      for (const object of edges.get(predicate) ?? none) yield [subject, object];
+  }
+
+  /** Returns the members of a list, or `undefined` for a node that is not the head of a well-formed list. */
+  list(head: TermKey): readonly TermKey[] | undefined {
+    const members: TermKey[] = [];
+    const seen = new Set<TermKey>();
+    for (let at = head; at !== rdf.nil; ) {
+      const [first, rest] = [this.objects(at, rdf.first), this.objects(at, rdf.rest)];
+      if (first.length !== 1 || rest.length !== 1 || seen.has(at)) return undefined;
+      seen.add(at);
+      members.push(first[0]!);
+      at = rest[0]!;
+    }
+    return members;
+  }
+
+  private reversed(): Index {
+    const index: Index = new Map();
+    for (const [subject, edges] of this.forward)
+      for (const [predicate, objects] of edges)
+        for (const object of objects) add(edgesOf(index, object), predicate, subject);
+    return index;
+  }
+}
+
+/** Returns all nodes that are reached from some by repeated steps, without the first ones unless they are reached. */
+export function closure(from: Iterable<TermKey>, step: (node: TermKey) => Iterable<TermKey>): Set<TermKey> {
+  const found = new Set<TermKey>();
+  let frontier = [...from];
+  while (frontier.length > 0) {
+    const next: TermKey[] = [];
+    for (const node of frontier)
+      for (const reached of step(node)) {
+        if (found.has(reached)) continue;
+        found.add(reached);
+        next.push(reached);
+      }
+    frontier = next;
+  }
+  return found;
+}
+
+/** True for the literal `true` only: `1` does not switch on a constraint (SHACL 4.4.5, 4.8.1). */
+export function isTrue(token: TermKey | undefined): boolean {
+  if (token === undefined || isIri(token)) return false;
+  const { text, datatype } = literalParts(token);
+  return text === 'true' && datatype === xsd.boolean;
+}

@@ -1,0 +1,153 @@
+/** Evaluation of SHACL Core where the W3C tests have no case (rule 23.4). */
+import { expect } from 'chai';
+import { Parser } from 'n3';
+import { follow, readPath } from '../../../components/shapes/paths.js';
+import { ShapesGraph } from '../../../components/shapes/shapes-graph.js';
+import { TokenGraph } from '../../../components/shapes/token-graph.js';
+import { maxResults, Validation } from '../../../components/shapes/validation.js';
+import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
+import { prefixes } from '../../support/shapes.js';
+
+const e = 'https://e.example/';
+const graphOf = (text: string): TokenGraph =>
+  new TokenGraph([encodeGraph(`${e}g`, new Parser().parse(prefixes + text))]);
+const resultsOf = (shapes: string, data: string) =>
+  new Validation(new ShapesGraph(graphOf(shapes), { ex: e }), graphOf(data)).run();
+/** Returns the constraint components that reject `ex:x`. */
+const rejected = (content: string, data = ''): string[] =>
+  resultsOf(`ex:S a sh:NodeShape ; sh:targetNode ex:x ; ${content} .`, data).map(({ component }) =>
+    component.replace(/^.*#|ConstraintComponent$/g, ''),
+  );
+const property = (content: string): string => `sh:property [ sh:path ex:p ; ${content} ]`;
+
+/** Paths with the nodes that they reach from `ex:a`. */
+const graph =
+  graphOf(`ex:a ex:p ex:b . ex:b ex:p ex:c . ex:c ex:p ex:a . ex:a ex:q ex:d . ex:d ex:q ex:e . ex:f ex:q ex:a .
+  ex:b ex:q ex:g . ex:g ex:p ex:h .`);
+const paths: readonly (readonly [path: string, reached: string])[] = [
+  ['[ sh:zeroOrMorePath ( ex:p ex:p ) ]', 'a b c'],
+  ['[ sh:oneOrMorePath [ sh:inversePath ex:p ] ]', 'a b c'],
+  ['[ sh:zeroOrMorePath [ sh:alternativePath ( ex:p ex:q ) ] ]', 'a b c d e g h'],
+  ['[ sh:zeroOrOnePath ( ex:q ex:q ) ]', 'a e'],
+  ['[ sh:alternativePath ( ex:p ( ex:q ex:q ) ) ]', 'b e'],
+  ['[ sh:alternativePath ( [ sh:inversePath ex:q ] ex:q ) ]', 'd f'],
+  ['[ sh:inversePath ( ex:p ex:p ) ]', 'b'],
+  ['[ sh:inversePath [ sh:alternativePath ( ex:p ex:q ) ] ]', 'c f'],
+  ['( ex:p ( ex:q ex:p ) )', 'h'],
+  ['[ sh:inversePath [ sh:inversePath ( ex:p ex:q ) ] ]', 'g'],
+  ['( [ sh:zeroOrMorePath ex:p ] ex:q )', 'd g'],
+];
+
+describe('Evaluation of shapes', () => {
+  for (const [path, reached] of paths)
+    it(`follows ${path}`, () => {
+      const shapes = graphOf(`ex:S sh:path ${path} .`);
+      const found = follow(graph, readPath(shapes, shapes.objects(`${e}S`, 'http://www.w3.org/ns/shacl#path')[0]!), [
+        `${e}a`,
+      ]);
+      expect(
+        [...found]
+          .map((node) => node.slice(e.length))
+          .sort()
+          .join(' '),
+      ).to.equal(reached);
+    });
+
+  it('applies each of several sh:or, sh:not, sh:hasValue and sh:class (rule 23.4)', () => {
+    const or = 'sh:or ( [ sh:class ex:A ] [ sh:class ex:B ] ) , ( [ sh:class ex:C ] [ sh:class ex:D ] )';
+    expect(rejected(or, 'ex:x a ex:A .')).to.deep.equal(['Or']);
+    expect(rejected(or, 'ex:x a ex:A, ex:D .')).to.deep.equal([]);
+    expect(rejected('sh:not [ sh:class ex:A ], [ sh:class ex:B ]', 'ex:x a ex:B .')).to.deep.equal(['Not']);
+    expect(rejected(property('sh:hasValue 1, 2'), 'ex:x ex:p 1 .')).to.deep.equal(['HasValue']);
+    expect(rejected('sh:class ex:A, ex:B', 'ex:x a ex:A .')).to.deep.equal(['Class']);
+  });
+
+  it('validates targets of an empty graph (rule 23.4)', () => {
+    expect(rejected(property('sh:minCount 1'))).to.deep.equal(['MinCount']);
+  });
+
+  it('compares as in SPARQL: strings by code points, numbers exactly, dates with time zones (rule 23.4)', () => {
+    const less = (a: string, b: string) =>
+      rejected(property('sh:lessThan ex:q'), `ex:x ex:p ${a} ; ex:q ${b} .`).length === 0;
+    expect(less('"B"', '"a"')).to.equal(true);
+    expect(less('"a"', '"B"')).to.equal(false);
+    expect(less('9007199254740993', '9007199254740992')).to.equal(false);
+    expect(less('1', '"2"')).to.equal(false);
+    expect(less('"2026-01-01"^^xsd:date', '"2026-01-02"^^xsd:date')).to.equal(true);
+    expect(less('"2026-01-01Z"^^xsd:date', '"2026-01-02"^^xsd:date')).to.equal(false);
+  });
+
+  it('rejects literals that are not valid for their datatype (rule 23.4)', () => {
+    const types = {
+      byte: '300',
+      integer: '1.5',
+      boolean: 'yes',
+      date: '2026-02-30',
+      gYear: '26',
+      hexBinary: 'A',
+      duration: 'P',
+      anyURI: '',
+    };
+    for (const [type, text] of Object.entries(types))
+      expect(rejected(property(`sh:datatype xsd:${type}`), `ex:x ex:p "${text}"^^xsd:${type} .`), type).to.deep.equal(
+        type === 'anyURI' ? [] : ['Datatype'],
+      );
+    expect(rejected(property('sh:datatype xsd:gYear'), 'ex:x ex:p "2026"^^xsd:gYear .')).to.deep.equal([]);
+  });
+
+  it('matches languages by ranges, lengths by characters and patterns as in SPARQL (rule 23.4)', () => {
+    expect(rejected(property('sh:languageIn ( "EN" )'), 'ex:x ex:p "a"@en-GB .')).to.deep.equal([]);
+    expect(rejected(property('sh:languageIn ( "en" )'), 'ex:x ex:p "a"@eng .')).to.deep.equal(['LanguageIn']);
+    expect(rejected(property('sh:maxLength 1'), 'ex:x ex:p "😀" .')).to.deep.equal([]);
+    expect(rejected(property('sh:pattern "a b" ; sh:flags "x"'), 'ex:x ex:p "xABx" .')).to.deep.equal(['Pattern']);
+    expect(rejected(property('sh:pattern "a b" ; sh:flags "xi"'), 'ex:x ex:p "xABx" .')).to.deep.equal([]);
+    expect(rejected(property('sh:pattern "a.c" ; sh:flags "q"'), 'ex:x ex:p "abc" .')).to.deep.equal(['Pattern']);
+  });
+
+  it('finds instances of subclasses that the data or the shapes declare (rule 23.4)', () => {
+    expect(rejected('sh:class ex:A', 'ex:x a ex:B . ex:B rdfs:subClassOf ex:A .')).to.deep.equal([]);
+    expect(rejected('sh:class ex:A . ex:B rdfs:subClassOf ex:A', 'ex:x a ex:B .')).to.deep.equal([]);
+  });
+
+  it('closes shapes to the predicates of their properties, not to those of inverse paths', () => {
+    const closed = 'sh:closed true ; sh:property [ sh:path [ sh:inversePath ex:p ] ] , [ sh:path ex:q ]';
+    expect(rejected(closed, 'ex:x ex:p 1 ; ex:q 2 .')).to.deep.equal(['Closed']);
+  });
+
+  it('evaluates recursive shapes (rule 23.4)', () => {
+    const shape = 'sh:property [ sh:path ex:knows ; sh:node ex:S ] , [ sh:path ex:name ; sh:minCount 1 ]';
+    const ring = 'ex:x ex:knows ex:y ; ex:name "X" . ex:y ex:knows ex:x';
+    expect(rejected(shape, `${ring} ; ex:name "Y" .`)).to.deep.equal([]);
+    expect(rejected(shape, `${ring} .`)).to.deep.equal(['Node']);
+  });
+
+  it('says why a value does not conform to another shape', () => {
+    const [result] = resultsOf(
+      `ex:S a sh:NodeShape ; sh:targetNode ex:x ; sh:property [ sh:path ex:p ; sh:node ex:T ] . ex:T sh:property [ sh:path ex:q ; sh:minCount 1 ] .`,
+      'ex:x ex:p ex:y .',
+    );
+    expect(result!.sentence).to.equal(
+      'ex:p of ex:x must conform to the shape ex:T: ex:q of ex:y must have at least 1 value, but has 0; it is ex:y',
+    );
+  });
+
+  it('stops at 1 000 results (rule 23.11)', () => {
+    const data = `ex:x ex:p ${Array.from({ length: 3000 }, (_, at) => at).join(', ')} .`;
+    expect(rejected(property('sh:nodeKind sh:IRI'), data)).to.have.length(maxResults);
+  });
+
+  it('finds a violation behind more warnings than are reported (rule 23.11)', () => {
+    const data = `ex:x ex:p ${Array.from({ length: 3000 }, (_, at) => at).join(', ')} .`;
+    const warning = property('sh:nodeKind sh:IRI ; sh:severity sh:Warning');
+    expect(rejected(warning, data)).to.have.length(maxResults);
+    const found = rejected(`${warning} ; sh:property [ sh:path ex:q ; sh:minCount 1 ]`, data);
+    expect(found).to.have.length(maxResults + 1);
+    expect(found.at(-1)).to.equal('MinCount');
+  });
+
+  it('reports long values in a bounded number of results (rule 23.11)', () => {
+    const long = `"${'x'.repeat(300_000)}"`;
+    const data = `ex:x ex:p ${[1, 2, 3, 4, 5, 6, 7, 8, 9].map((at) => long.replace('x', String(at))).join(', ')} .`;
+    expect(rejected(property('sh:nodeKind sh:IRI'), data)).to.have.length(4);
+  });
+});

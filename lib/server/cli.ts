@@ -110,9 +110,29 @@ const explained = (name: string, components: readonly Component[]): string => {
   return Object.hasOwn(all, name) ? usageOf(name, all[name]!) : usage(all);
 };
 
-/** Runs the command line and returns the exit code. */
+/** Runs the command line and returns the exit code, after the readers of its output have received it. */
 export async function main(words: readonly string[], standard: readonly Component[]): Promise<number> {
   endWithoutReader();
+  const ran: { command?: string } = {};
+  const code = await run(words, standard, ran);
+  // A server that was told to stop does not wait for a reader.
+  if (ran.command !== 'serve') await Promise.all([process.stdout, process.stderr].map(flushed));
+  return code;
+}
+
+/** Resolves when a slow reader of a pipe has taken everything, or has closed the pipe. */
+const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
+  stream.writableLength === 0 || stream.destroyed
+    ? Promise.resolve()
+    : new Promise((resolve) => {
+        stream.once('close', resolve).write('', () => resolve());
+      });
+
+async function run(
+  words: readonly string[],
+  standard: readonly Component[],
+  ran: { command?: string },
+): Promise<number> {
   let settings: Settings | undefined;
   try {
     // Switches of components in `lws.components` are unknown until the settings are read: then the line is read again.
@@ -133,6 +153,7 @@ export async function main(words: readonly string[], standard: readonly Componen
     const known: HelpOfCommands = { ...commands, ...commandsOf(components) };
     const line = readCommandLine(words, switchesOf(known));
     const { command, flags } = line;
+    ran.command = command;
     const own = Object.hasOwn(known, command) ? { ...known[command]!.flags, ...known[command]!.switches } : {};
     const isOwn = ([name]: [string, string]): boolean => Object.hasOwn(own, name);
     const { storage, ...given } = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));

@@ -119,6 +119,22 @@ describeStorage(
       expect(await ids(s, { q: 'possum' })).to.deep.equal([]);
     });
 
+    it('finds moved and copied resources at their new names only (rule 13.8)', async () => {
+      const box = await s.container();
+      await s.stored('text/turtle', '<#it> <urn:p> "itinerant numbat"@en .', `${box}graph`);
+      await s.stored('text/plain', 'a numbat in a text', `${box}text`);
+      const [copy, moved] = [s.fresh('/'), s.fresh('/')];
+      expect((await s.send('COPY', box, { Destination: copy })).status).to.equal(201);
+      expect((await s.send('MOVE', box, { Destination: moved })).status).to.equal(201);
+      expect((await page(s, { q: 'numbats itinerant', lang: 'en' })).totalItems).to.equal(2);
+      expect(await ids(s, { q: 'numbat', in: moved })).to.have.members([`${moved}graph`, `${moved}text`]);
+      expect(await ids(s, { q: 'numbat', in: copy })).to.have.members([`${copy}graph`, `${copy}text`]);
+      expect((await page(s, { q: 'numbat' })).totalItems).to.equal(4);
+      const faults: string[] = [];
+      for await (const fault of textIndex.faultsOf(s.server!.server.store)) faults.push(fault);
+      expect(faults).to.deep.equal([]);
+    });
+
     it('returns a container page with scores and snippets, best first (rule 13.9)', async () => {
       const { iri: best } = await s.stored('text/turtle', '<> <urn:label> "axolotl axolotl"@en .');
       const long = `${'filler '.repeat(60)}axolotl ${'more '.repeat(60)}`;

@@ -114,6 +114,16 @@ const texts = (values: readonly unknown[]): readonly string[] | undefined =>
   values.every((value) => typeof value === 'string') ? (values as readonly string[]) : undefined;
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
+/** Returns an accepted document with other names of its targets. */
+export const withTargets = (document: AccessDocument, rename: (iri: string) => string): AccessDocument => ({
+  ...document,
+  access: document.access.map((policy) => {
+    const { value, ...target } = policy['target'] as Members;
+    const renamed = Array.isArray(value) ? value.map((each) => rename(String(each))) : rename(String(value));
+    return { ...policy, target: { ...target, value: renamed } };
+  }),
+});
+
 /** Returns the policies of an accepted document. */
 export const policiesOf = ({ access }: AccessDocument, storage: string): readonly Policy[] =>
   access.flatMap(({ action, assignee, target, constraint }) => {

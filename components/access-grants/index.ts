@@ -1,10 +1,13 @@
 /** Access requests, and grants that extend the base model (rule 17.4). */
 import { isDeepStrictEqual } from 'node:util';
+import { callerOf } from '../../lib/authorization/audit.js';
+import { controls } from '../../lib/authorization/guard.js';
 import { defineComponent, type Platform } from '../../lib/component/contract.js';
 import { flag, integer, optional, setting, text } from '../../lib/settings.js';
 import { entryRange } from '../../lib/storage/keys/records.js';
 import { FollowedEntries } from '../../lib/storage/transactions/followed-entries.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { withTargets } from './access-documents.js';
 import { GrantIndex } from './grant-index.js';
 import { foreignDocument, KeptIndex, readKept, type Space } from './kept-index.js';
 import { type DocumentsEndpoint, documentRoutes, documentsUrl } from './routes.js';
@@ -64,7 +67,7 @@ export default defineComponent({
       longest: space === 'access-grants' ? longestGrant : requestBytes,
       requests: limits,
     });
-    platform.store.onTransaction(moveGrants);
+    platform.store.onTransaction((tx) => moveGrants(platform, tx));
     const [requests, grants] = [await open('access-requests'), await open('access-grants')];
     return {
       routes: [...documentRoutes(requests), ...documentRoutes(grants)],
@@ -83,12 +86,16 @@ export default defineComponent({
   },
 });
 
-/** Grants of a moved resource apply to its new name (rule 6.25). */
-async function moveGrants(tx: Transaction): Promise<void> {
-  if (tx.moves.length === 0) return;
+/** Grants of a resource that a controller of the storage moves apply to its new name (rule 6.25). */
+async function moveGrants(platform: Platform, tx: Transaction): Promise<void> {
+  const access = callerOf(tx);
+  if (tx.moves.length === 0 || (access && !(await controls(platform, tx, access)))) return;
   for (const [key, value] of await tx.entriesIn(entryRange('access-grants'))) {
     const kept = readKept(value);
-    const document = tx.moves.reduce((moved, rewriting) => rewriting.value(moved), kept.document);
+    const document = tx.moves.reduce(
+      (moved, rewriting) => withTargets(moved, (iri) => rewriting.iri(iri)),
+      kept.document,
+    );
     if (!isDeepStrictEqual(document, kept.document)) tx.putEntry(key, JSON.stringify({ ...kept, document }));
   }
 }

@@ -147,7 +147,7 @@ async function callTool({ platform }: AgentsEndpoint, caller: ToolCaller, { para
 }
 
 async function listResources(platform: Platform, caller: ToolCaller, { cursor = '1' }: Members): Promise<Members> {
-  const page = /^[1-9]\d{0,8}$/.test(String(cursor)) ? Number(cursor) : undefined;
+  const page = typeof cursor === 'string' && /^[1-9]\d{0,8}$/.test(cursor) ? Number(cursor) : undefined;
   if (page === undefined) throw new RpcError(codes.params, 'The cursor is not valid.');
   const { text, next } = await orAbsent(listed(platform, caller, { page }));
   const { items } = JSON.parse(text) as { items: { id: string; format?: string; size?: number }[] };

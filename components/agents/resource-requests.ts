@@ -172,6 +172,8 @@ export async function explained(
     view.record(iri) !== undefined && authorizer.allows({ view, access, mode: 'read', iri });
   let found = await explain({ ...request, access });
   if (await controls(platform, view, access)) return found;
+  // A POST to a resource that is not a container is answered by its existence.
+  if (request.method === 'POST' && !isContainerIri(request.iri) && !(await canRead(request.iri))) return hidden;
   if (request.method === 'PUT' && !found.allowed && !(await canRead(found.needs.iri))) {
     // A PUT of an absent resource is decided by its parent.
     found = await explain({ access, method: 'POST', iri: parentOf(request.iri) });

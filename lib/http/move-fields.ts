@@ -1,7 +1,7 @@
 /** Parses the fields of MOVE and COPY (RFC 4918 10.2, 10.3, 10.6). */
 import type { IncomingMessage } from 'node:http';
 import { LwsError } from '../errors.js';
-import { readTarget } from '../resources/names.js';
+import { originForm, readTarget } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
 import { field } from './request.js';
 
@@ -9,8 +9,9 @@ import { field } from './request.js';
 export function destinationOf({ rootIri }: Pick<Storage, 'rootIri'>, req: IncomingMessage): string {
   const value = field(req, 'destination')?.trim();
   if (value === undefined) throw new LwsError('bad-request', 'The Destination is missing. Send the new IRI.');
-  const origin = rootIri.slice(0, rootIri.indexOf('/', rootIri.indexOf('//') + 2));
-  const path = value.startsWith('/') ? value : value.startsWith(`${origin}/`) ? value.slice(origin.length) : undefined;
+  const { origin } = new URL(rootIri);
+  const isHere = !value.startsWith('/') && URL.canParse(value) && new URL(value).origin === origin;
+  const path = value.startsWith('/') ? value : isHere ? originForm(value) : undefined;
   if (path === undefined || /[?#]/.test(path) || !(origin + path).startsWith(rootIri))
     throw new LwsError(
       'bad-request',

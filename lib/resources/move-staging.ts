@@ -35,7 +35,7 @@ export async function stageArrival(
   const links = from.linked === undefined ? undefined : clientLinks(tx, from.iri);
   if (!copies) deleteLinks(tx, from);
   if (old && !links) deleteLinks(tx, old);
-  if (old?.acl) tx.deleteEntry(aclKey(iri));
+  if (old?.acl && !copies) tx.deleteEntry(aclKey(iri));
   const record = arrived({ storage, tx }, request, { record: from, iri, graph, blob, old });
   if (!copies) tx.deleteRecord(from);
   tx.putRecord(record);
@@ -74,6 +74,8 @@ function arrived(
     ...(copies ? { created: now } : {}),
     ...(copies || old ? dateAfter(old, now) : {}),
     ...(owner === undefined ? {} : { owner }),
+    // A copy replaces the content only, as PUT does.
+    ...(copies && old?.acl ? { acl: true } : {}),
   };
 }
 

@@ -24,9 +24,10 @@ import type { Storage } from './storage.js';
 import { assertUnreserved, nameTaken, type Staging, type WriteResult } from './write.js';
 
 /**
- * Maximum number of resources and of triples. All other transactions wait for this one, which holds all of them in memory.
+ * Maximum number of resources, of triples and of characters of their keys. All other transactions wait for this one, which holds
+ * all of them in memory.
  */
-const [maxResources, maxTriples] = [5_000, 100_000];
+const [maxResources, maxTriples, maxCharacters] = [5_000, 100_000, 64 << 20];
 
 /**
  * Moves or copies a resource.
@@ -87,6 +88,8 @@ async function admit(
   const old = await requireTarget(storage, view, { iri: destination, access });
   if (!old && view.record(counterpart(destination))) throw nameTaken();
   if (old) await requireAccess(storage, view, access, 'delete', destination);
+  if (old && storage.profile?.deletesFromContainers)
+    await requireAccess(storage, view, access, 'write', parentOf(destination));
   if (old && !overwrites)
     throw new LwsError('precondition-failed', 'The Destination exists. Send "Overwrite: T" to replace it.');
   const seen = await stateOf(storage, view, access, source);
@@ -120,7 +123,7 @@ async function* treeOf(
 const tooMany = (): LwsError =>
   new LwsError(
     'too-complex',
-    `One request moves or copies at most ${maxResources} resources with ${maxTriples} triples. The limit is fixed. Create the Destination, and move the members one by one.`,
+    `One request moves or copies at most ${maxResources} resources with ${maxTriples} triples and ${maxCharacters} characters. The limit is fixed. Create the Destination, and move the members one by one.`,
   );
 
 /** Yields what is moved: all of the source, of which nothing may be protected. A copy contains what the caller may read (rule 6.24). */
@@ -147,15 +150,19 @@ async function* sources(
 /** Yields the resources with their new content. @throws LwsError `quota-exceeded`, `iri-too-long`, RevisionConflict */
 async function* prepared(storage: Storage, request: MoveRequest): AsyncGenerator<Placed> {
   const { iri: from, destination, copies } = request;
-  const { source } = await admit(storage, storage.store, request);
-  let room = copies ? roomFor(storage, 0) : Number.POSITIVE_INFINITY;
+  const { source, old } = await admit(storage, storage.store, request);
+  let room = copies ? roomFor(storage, old?.size ?? 0) : Number.POSITIVE_INFINITY;
+  let characters = 0;
   for await (const record of sources({ storage, view: storage.store }, request, source)) {
     const iri = destination + record.iri.slice(from.length);
     if (iri.length - storage.rootIri.length >= longestPath)
       throw new LwsError('iri-too-long', `A new path exceeds the limit of ${longestPath} characters.`);
     room -= record.size;
     if (room < 0) throw quotaExceeded();
-    yield await place(storage, request, { record, iri });
+    const placed = await place(storage, request, { record, iri });
+    for (const key of placed.graph?.keys ?? []) characters += key.length;
+    if (characters > maxCharacters) throw tooMany();
+    yield placed;
   }
 }
 
@@ -178,6 +185,7 @@ async function stage(
   }
   if (found.length < placed.size) throw new RevisionConflict(iri);
   const replaced = old ? await overwritten(staging, access, old) : new Map<string, ResourceRecord>();
+  if (!copies) await assertListsMovable(staging, request, { found, replaced });
   stageParents(storage, tx, { iri: destination, access });
   if (!copies) for (const { record } of found) await stageLeaving(tx, record);
   const members = new Map<string, number>();
@@ -201,6 +209,28 @@ async function stage(
   return { record: tx.record(destination)!, created: old === undefined };
 }
 
+/**
+ * Whoever moves access control lists, or removes them from the destination, needs control there, as for writing them (rule 6.25).
+ * @throws LwsError `forbidden`
+ */
+async function assertListsMovable(
+  { storage, tx }: Staging,
+  { access, destination }: MoveRequest,
+  { found, replaced }: { readonly found: readonly Placed[]; readonly replaced: ReadonlyMap<string, ResourceRecord> },
+): Promise<void> {
+  if (!storage.acls) return;
+  const lists = [...found.map(({ record }) => record), ...replaced.values()].filter((record) => record.acl);
+  if (lists.length === 0) return;
+  const place = replaced.get(destination) ?? tx.record(parentOf(destination));
+  for (const record of [...lists, ...(place ? [place] : [])])
+    if (!(await storage.authorizer.allows({ view: tx, access, mode: 'control', iri: record.iri, record })))
+      throw new LwsError(
+        'forbidden',
+        'Access control lists would be moved or replaced, which needs control of their resources and of the Destination. Nothing was moved.',
+        { reason: `${record.iri} refuses control` },
+      );
+}
+
 /** Returns the resources that are overwritten, by name. @throws LwsError `forbidden` if one of them may not be deleted */
 async function overwritten(
   { storage, tx }: Staging,
@@ -208,9 +238,11 @@ async function overwritten(
   old: ResourceRecord,
 ): Promise<Map<string, ResourceRecord>> {
   const found = new Map<string, ResourceRecord>();
-  const mayUse = async (member: ResourceRecord): Promise<boolean> => {
-    if (await storage.authorizer.allows({ view: tx, access, mode: 'delete', iri: member.iri, record: member }))
-      return true;
+  const may = (mode: Mode, of: ResourceRecord) =>
+    storage.authorizer.allows({ view: tx, access, mode, iri: of.iri, record: of });
+  const mayUse = async (member: ResourceRecord, container: ResourceRecord): Promise<boolean> => {
+    const needs = storage.profile?.deletesFromContainers ? await may('write', container) : true;
+    if (needs && (await may('delete', member))) return true;
     throw new LwsError('forbidden', 'You are not allowed to replace everything in the Destination.', {
       reason: `${member.iri} refuses delete`,
     });

@@ -1,4 +1,5 @@
 /** What MOVE and COPY write at the new names: graphs with other names, their sizes, and copies of blobs. Made outside of transactions. */
+import { assertGrown } from '../rdf/bounds.js';
 import { turtle } from '../rdf/formats.js';
 import type { BlobWriter } from '../storage/blobs/blobs.js';
 import { defaultTurtle, isLargeGraph } from '../storage/graphs/graph-lines.js';
@@ -34,7 +35,7 @@ export interface Placed {
   readonly blob?: BlobWriter;
 }
 
-/** Prepares one resource. @throws RevisionConflict if it was changed since its record was read */
+/** Prepares one resource. @throws RevisionConflict if it was changed since its record was read, LwsError `too-large` for a long name */
 export async function place(
   storage: Storage,
   request: MoveRequest,
@@ -46,6 +47,9 @@ export async function place(
       : { record, iri, blob: await copyOf(storage, record) };
   const found = await storage.store.graph(record.iri);
   if (found?.record.revision !== record.revision) throw new RevisionConflict(record.iri);
+  // Every key has the name of its graph, and up to three other terms that are rewritten.
+  const grown = Math.max(0, iri.length - record.iri.length) * found.keys.length * (request.rewrites ? 4 : 1);
+  assertGrown({ before: 0, after: found.keys.length, characters: grown }, 0, { triples: found.keys.length });
   const keys = request.rewrites
     ? await rewritten(found.keys, rewritingOf(request))
     : found.keys.map((key) => keyInGraph(key, iri));

@@ -3,7 +3,10 @@ import { expect } from 'chai';
 import { describeStorage, type Sender } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 import { grant, policy } from '../support/grants.js';
-import { aclOf, agent, alice, as, bob, inWac, modesOf, ownerRule, rule, setAcl } from '../support/wac.js';
+import { ed25519Identity } from '../support/identity.js';
+import { aclOf, agent, alice, as, bob, inSolid, inWac, modesOf, ownerRule, rule, setAcl } from '../support/wac.js';
+
+const carol = ed25519Identity();
 
 describeStorage(
   'MOVE and COPY with access control lists',
@@ -84,11 +87,74 @@ describeStorage(
       expect(new Set(answers.map(({ status }) => status)).size).to.equal(1);
       expect((await s.get(iri)).text).to.equal('kept');
     });
+
+    it('Rule 6.25: lists are moved and replaced with control only', async () => {
+      const [own, team] = [await s.container(), await s.container()];
+      for (const iri of [`${own}doc`, `${team}doc`]) await s.stored('text/plain', iri, iri);
+      await setAcl(s, own, ownerRule, rule('Read Write Control', agent(alice)));
+      await setAcl(s, `${own}doc`, ownerRule, rule('Read Write Control', agent(alice)), rule('Read', agent(carol)));
+      await setAcl(s, team, ownerRule, rule('Read Write', agent(alice)));
+      await setAcl(
+        s,
+        `${team}doc`,
+        ownerRule,
+        rule('Read Write', agent(alice)),
+        rule('Read Write Control', agent(bob)),
+      );
+      // Neither a planted list, nor the removal of one.
+      expectProblem(await send('MOVE', `${own}doc`, `${team}new`, as(s, alice)), 403, s);
+      expectProblem(await send('MOVE', `${own}doc`, `${team}doc`, as(s, alice), { Overwrite: 'T' }), 403, s);
+      await s.stored('text/plain', 'plain', `${own}plain`);
+      expectProblem(await send('MOVE', `${own}plain`, `${team}doc`, as(s, alice), { Overwrite: 'T' }), 403, s);
+      const copied = await send('COPY', `${own}doc`, `${team}doc`, as(s, alice), { Overwrite: 'T' });
+      expect(copied.status).to.equal(204);
+      expect((await s.get(`${team}doc`)).text).to.equal(`${own}doc`);
+      expect(await modesOf(s, `${team}doc`, as(s, bob))).to.contain('control');
+      expect(await modesOf(s, `${team}doc`, as(s, carol))).to.equal('');
+      expect((await send('MOVE', `${own}doc`, `${team}doc`, undefined, { Overwrite: 'T' })).status).to.equal(204);
+      expect(await modesOf(s, `${team}doc`, as(s, carol))).to.equal('read');
+    });
   },
   inWac(),
 );
 
+describeStorage(
+  'MOVE and COPY with the Solid profile',
+  (s) => {
+    it('Rule 6.24: an overwritten resource needs write access to its container too', async () => {
+      const [own, site] = [await s.container(), await s.container()];
+      const { iri } = await s.stored('text/plain', 'draft', `${site}draft`);
+      await s.stored('text/plain', 'x', `${own}x`);
+      await setAcl(s, own, ownerRule, rule('Read Write', agent(alice)));
+      await setAcl(s, iri, ownerRule, rule('Read Write', agent(alice)));
+      for (const method of ['MOVE', 'COPY']) {
+        const answer = await s.send(method, `${own}x`, { Destination: iri, Overwrite: 'T' }, undefined, as(s, alice));
+        expect(answer.status).to.be.oneOf([403, 404]);
+      }
+      expect((await s.get(iri)).text).to.equal('draft');
+    });
+  },
+  inSolid(),
+);
+
 describeStorage('MOVE and COPY with grants', (s) => {
+  it('Rule 6.25: only a controller of the storage moves grants, and only their targets', async () => {
+    const [open, team] = [await s.container(), await s.container()];
+    const box = await s.container(`${open}box/`);
+    const card = `${open}card`;
+    await s.stored('text/turtle', '<#me> <#p> 1 .', card);
+    await grant(s, policy(bob, 'read', box));
+    const named = await grant(s, policy(`${card}#me`, 'read', `${open}x`));
+    await grant(s, policy(alice, ['read', 'create', 'delete'], open));
+    await grant(s, policy(alice, ['read', 'create', 'delete'], team));
+    const moved = await s.send('MOVE', box, { Destination: `${team}box/` }, undefined, as(s, alice));
+    expect(moved.status).to.equal(201);
+    await s.stored('text/plain', 'plan', `${team}box/plan`);
+    expectProblem(await s.send('GET', `${team}box/plan`, {}, undefined, as(s, bob)), 404, s);
+    expect((await s.send('MOVE', card, { Destination: `${team}profile` })).status).to.equal(201);
+    expect((await s.get(named)).text).to.contain(`${card}#me`);
+  });
+
   it('Rule 6.25: grants of a moved resource apply to its new name only', async () => {
     const container = await s.container();
     await s.stored('text/plain', 'x', `${container}x`);

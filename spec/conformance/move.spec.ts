@@ -185,6 +185,24 @@ describeStorage('MOVE and COPY', (s) => {
     expect((await s.get(iri)).text).to.equal('x');
   });
 
+  it('Rule 6.23: a much longer name is refused as for PUT', async () => {
+    const lines = Array.from({ length: 5_000 }, (_, at) => `<#${at}> <#p> <#o${at}> .`).join('\n');
+    const { iri } = await s.stored(turtle, lines);
+    const to = s.scratch + 'x'.repeat(3_900);
+    const put = await s.put(to, turtle, lines, { 'If-None-Match': '*' });
+    expectProblem(put, 413, s);
+    for (const Prefer of ['rewrite-links', 'return=minimal']) expectProblem(await copy(iri, to, { Prefer }), 413, s);
+    expect((await copy(iri, s.fresh('-long'), { Prefer: 'rewrite-links' })).status).to.equal(201);
+  });
+
+  it('Rule 6.23: the Destination may be written in other forms of the same origin', async () => {
+    const { iri } = await s.stored('text/plain', 'x');
+    const to = s.fresh();
+    expect((await move(iri, to.replace('http://localhost', 'HTTP://LOCALHOST'))).headers['location']).to.equal(to);
+    const path = new URL(iri).pathname;
+    expect((await move(to, path)).headers['location']).to.equal(iri);
+  });
+
   it('Rule 6.23: Allow names both methods', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     expect((await s.send('OPTIONS', iri)).headers['allow']).to.match(/\bMOVE, COPY\b/);

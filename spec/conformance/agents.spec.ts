@@ -305,6 +305,25 @@ describe('Agents with Web Access Control (rules 24.4, 24.9)', function () {
   });
 });
 
+describe('Agents that may create without reading (rule 24.9)', function () {
+  this.timeout(60_000);
+
+  it('learn nothing from explain about a POST, as over HTTP', async () => {
+    const s = await startAgentStorage();
+    try {
+      for (const name of ['drop/', 'drop/salary'])
+        await request(s.root + name, { method: 'PUT', headers: { ...s.owner, 'Content-Type': 'text/plain' } });
+      await grantTo(s, s.agent, ['create'], 'drop/');
+      const agent = await Agent.connect(s.root, s.token);
+      const explained = (name: string) => agent.json('explain', { method: 'POST', iri: s.root + name });
+      expect(await explained('drop/salary')).to.deep.equal(await explained('drop/absent'));
+      expect(await explained('drop/')).to.include({ allowed: true });
+    } finally {
+      await s.server.stop();
+    }
+  });
+});
+
 describe('Stored queries as tools (rule 24.6)', () => {
   it('need a container', async () => {
     const error = await startAgentStorage({ 'sparql.endpoint.tools': 'queries' }).catch((reason: Error) => reason);

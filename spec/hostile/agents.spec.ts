@@ -48,7 +48,9 @@ describe('Hostile messages of agents', function () {
       [{ ...list, method: 'tools/call' }, 200, -32602, 1],
       [{ ...list, method: 'tools/call', params: { name: 'toString' } }, 200, -32602, 1],
       [{ ...list, method: 'resources/read', params: { uri: 5 } }, 200, -32602, 1],
-      [{ ...list, method: 'resources/list', params: { cursor: '../..' } }, 200, -32602, 1],
+      ...['../..', { toString: 1 }, ['1'], 1].map(
+        (cursor) => [{ ...list, method: 'resources/list', params: { cursor } }, 200, -32602, 1] as const,
+      ),
     ];
     for (const [message, ...expected] of rejected)
       expect(codeOf(await ask(message)), JSON.stringify(message).slice(0, 80)).to.deep.equal(expected);

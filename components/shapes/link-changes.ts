@@ -94,11 +94,13 @@ export class LinkChanges {
   /** Linking requires control of the resource, and of the container whose links it replaces. */
   private async assertControl(tx: Transaction, access: Access, iri: string): Promise<void> {
     const above = this.links.above(iri, tx)?.of;
+    // Before the transaction: a caller that replaces a resource may become its owner.
     for (const each of above === undefined ? [iri] : [iri, above])
-      if (!(await this.platform.authorizer.allows({ view: tx, access, mode: 'control', iri: each })))
-        throw new LwsError('forbidden', 'You are not allowed to change which shapes apply to this resource.', {
-          reason: `no control of ${each}`,
-        });
+      for (const view of tx.before.record(each) ? [tx.before, tx] : [tx])
+        if (!(await this.platform.authorizer.allows({ view, access, mode: 'control', iri: each })))
+          throw new LwsError('forbidden', 'You are not allowed to change which shapes apply to this resource.', {
+            reason: `no control of ${each}`,
+          });
   }
 
   private async assertReadable(tx: Transaction, access: Access, shapes: Constraint): Promise<void> {

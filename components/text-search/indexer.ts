@@ -42,7 +42,7 @@ function assertFew(words: number): void {
   if (words > maxEntries)
     throw new LwsError(
       'too-large',
-      `The graph or its change has more than ${maxEntries} words for the text index. Split the resource, or the change.`,
+      `The request changes more than ${maxEntries} entries of the text index. Split the resource, or the request.`,
     );
 }
 
@@ -76,6 +76,7 @@ class Staged {
     if (text === '') return;
     const words = putText({ ...place, text, language: '' }, isAdded ? this.add : this.remove);
     this.otherWords += isAdded ? words : -words;
+    assertFew(this.tx.postings.size);
   }
 }
 

@@ -16,8 +16,11 @@ interface Candidate {
   readonly score: number;
 }
 
-/** Maximum literals that are read to find those with a predicate, and literals read at a time. */
-const [maxRead, readAtATime] = [50_000, 1_000];
+/**
+ * Maximum literals that are read to find those with a predicate and without blank nodes, literals read at a time, and maximum
+ * characters of all results, which the query thread receives at once.
+ */
+const [maxRead, readAtATime, maxCharacters] = [50_000, 100, 8 << 20];
 
 export interface LiteralSearch extends TextSearch {
   readonly predicate?: string | undefined;
@@ -32,17 +35,36 @@ export const literalsOf = (
   onState(
     index,
     async (searched) => {
-      const best = new Best<Candidate>(predicate === undefined ? limit : maxRead);
+      const best = new Best<Candidate>(maxRead);
+      let count = 0;
       for await (const block of await openSearch(searched, asked)())
-        for (const match of block) for (const candidate of candidatesIn(match)) best.add(candidate);
+        for (const match of block)
+          for (const candidate of candidatesIn(match)) {
+            best.add(candidate);
+            count++;
+          }
       const candidates = best.sorted();
       const rows: TextRow[] = [];
+      let characters = 0;
       for (let at = 0; at < candidates.length && rows.length < limit; at += readAtATime)
-        for (const row of await read(searched, candidates.slice(at, at + readAtATime), predicate))
-          if (rows.length < limit) rows.push(row);
+        for (const row of await read(searched, candidates.slice(at, at + readAtATime), predicate)) {
+          if (rows.length === limit) break;
+          characters += row.literal.length;
+          if (characters > maxCharacters)
+            throw tooMuch(`The matching literals have more than ${maxCharacters} characters.`);
+          rows.push(row);
+        }
+      // A result that is cut off must not look complete.
+      if (rows.length < limit && count > maxRead) throw tooMuch(`More than ${maxRead} literals match the words.`);
       return rows;
     },
     steppedFor(asked),
+  );
+
+const tooMuch = (detail: string): LwsError =>
+  new LwsError(
+    'bad-request',
+    `${detail} The limit of text:query is fixed. Search for more words, or use a lower limit.`,
   );
 
 /** Returns the statements of a resource that have matches of every term. */
@@ -72,7 +94,8 @@ async function read(
   for (const [graph, wanted] of places) statements.set(graph, await statementsAt(snapshot, graph, wanted));
   return candidates.flatMap(({ graph, place, score }) => {
     const found = statements.get(graph)!.get(place);
-    if (!found?.isIri || (predicate !== undefined && found.predicate !== predicate)) return [];
+    if (!found) throw tooMuch('A matching literal is of a subject with too many statements.');
+    if (!found.isIri || (predicate !== undefined && found.predicate !== predicate)) return [];
     return [{ subject: found.subject, score, literal: found.text, language: found.language }];
   });
 }

@@ -97,7 +97,8 @@ async function answerSearch(endpoints: TextEndpoints, request: RouteRequest): Pr
     items: await itemsOf(endpoints, { access, terms: asked.terms, items, snapshot }),
   }));
   const url = `${searchEndpoint(platform)}?${asked.query}`;
-  return pageReply(request, document, { storage: platform.rootIri, url, page, pageSize });
+  const last = Math.ceil(deepest / pageSize);
+  return pageReply(request, document, { storage: platform.rootIri, url, page, pageSize, deepest: last });
 }
 
 interface Page extends Pick<RouteRequest, 'access'>, Pick<TextSearch, 'terms'> {

@@ -1,7 +1,7 @@
 /** Terms of a search, and the words that they match. */
 import { LwsError } from '../../lib/errors.js';
 import { allStemmers, stemmerOf, stemOf } from './stems.js';
-import { normalized, tokensOf } from './tokens.js';
+import { longestToken, normalized, tokensOf } from './tokens.js';
 
 /** A word, the beginning of a word, or words that follow each other. */
 export type Term =
@@ -30,13 +30,20 @@ export function parseTerms(query: string): readonly Term[] {
   return [...new Map(terms.map((term) => [JSON.stringify(term), term])).values()];
 }
 
+/** Returns the tokens of words. @throws LwsError `bad-request` for words that are too long to be in the index */
+function indexedTokens(text: string): readonly string[] {
+  const tokens = tokensOf(text);
+  if (tokens.includes('')) throw refused(`The query has a word of more than ${longestToken} characters.`);
+  return tokens;
+}
+
 function phraseOf(text: string): readonly Term[] {
-  const tokens = tokensOf(text).filter(Boolean);
+  const tokens = indexedTokens(text);
   return tokens.length === 0 ? [] : [{ kind: 'phrase', tokens }];
 }
 
 function wordsIn(text: string): readonly Term[] {
-  const tokens = tokensOf(text).filter(Boolean);
+  const tokens = indexedTokens(text);
   const isPrefix = /[^*]\*$/.test(text);
   return tokens.map((token, index) => {
     if (!isPrefix || index < tokens.length - 1) return { kind: 'word', token };

@@ -50,6 +50,8 @@ interface StagingOptions extends ImportOptions {
   readonly state: Pick<ImportState, 'conflict' | 'into' | 'grants'>;
   /** Names of the resources stored by the import. */
   readonly seen: Pick<NameSet, 'has'>;
+  /** IRIs of graphs of which a part was rejected: the other parts are rejected too. */
+  readonly refused: ReadonlySet<string>;
 }
 
 const itemsAtATime = 64;
@@ -86,7 +88,7 @@ export const isRefusal = (error: unknown): error is LwsError =>
 export async function stageItems(
   tx: Transaction,
   items: readonly BlockItem[],
-  { platform, isOperator, dryRun, state: { conflict }, seen, ...options }: StagingOptions,
+  { platform, isOperator, dryRun, state: { conflict }, seen, refused, ...options }: StagingOptions,
 ): Promise<Staged> {
   // A copy: decisions are cached by this object, and may have changed since the last block.
   const access = { ...options.access };
@@ -101,6 +103,7 @@ export async function stageItems(
     const name = nameInSet(item.iri);
     const existing = seen.has(name) || stored.has(name) ? 'merge' : conflict;
     try {
+      if (refused.has(item.iri)) throw new LwsError('conflict', 'Another part of this resource was left out.');
       const isTold = dryRun && seen.has(name);
       const verdict = isTold ? verdictAgain(item) : await staging.stage(item, existing);
       verdicts.push(verdict);
@@ -125,7 +128,12 @@ export async function stageItems(
 export function stageStates(
   tx: Transaction,
   { states }: ImportBlock,
-  { platform, access, state: { into, grants }, staged }: Omit<StagingOptions, 'seen'> & { readonly staged: Outcome },
+  {
+    platform,
+    access,
+    state: { into, grants },
+    staged,
+  }: Omit<StagingOptions, 'seen' | 'refused'> & { readonly staged: Outcome },
 ): void {
   const { subject } = access.principal ?? {};
   const taken = new Map<string, number>();
@@ -266,6 +274,8 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     return this.underWay.reduce((state, { block, staged }) => behind(state, block, staged), this.state);
   }
 
+  private readonly refused = new Set<string>();
+
   /** Stores a block in one transaction. Returns after staging. */
   private async store(block: ImportBlock, items: readonly BlockItem[]): Promise<Taken> {
     const { platform } = this.options;
@@ -318,6 +328,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
       } catch (error) {
         if (error instanceof CommitInDoubtError) kept.push(index);
         if (!isRefusal(error)) throw error;
+        if (item.content?.kind === 'rdf') this.refused.add(item.iri);
         verdicts.push({ source: item.source, why: error.message });
       }
     const staged = { verdicts, stored, written: [], lost, access: [] };
@@ -346,7 +357,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
 
   private stage(tx: Transaction, items: readonly BlockItem[]): Promise<Staged> {
     this.assertGoing();
-    return stageItems(tx, items, { ...this.options, state: this.state, seen: this.seen });
+    return stageItems(tx, items, { ...this.options, state: this.state, seen: this.seen, refused: this.refused });
   }
 
   /** Stages the progress of the import with the block, and lets the thread with the keys write the batch. */

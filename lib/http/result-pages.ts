@@ -24,15 +24,17 @@ interface ResultPage {
   readonly url: string | undefined;
   readonly page: number;
   readonly pageSize: number;
+  /** Number of the last page that exists, if there are more results. */
+  readonly deepest?: number;
 }
 
 /** Returns a page of results with links to the others. @throws LwsError `page-not-found` */
 export function pageReply(
   { req }: { readonly req: IncomingMessage },
   document: { readonly totalItems: number },
-  { storage, url, page, pageSize }: ResultPage,
+  { storage, url, page, pageSize, deepest = Number.POSITIVE_INFINITY }: ResultPage,
 ): Reply {
-  const last = Math.max(1, Math.ceil(document.totalItems / pageSize));
+  const last = Math.max(1, Math.min(deepest, Math.ceil(document.totalItems / pageSize)));
   if (page > last) throw noSuchPage();
   const listing = chooseListing(req.headers.accept);
   return {

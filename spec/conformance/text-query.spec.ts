@@ -48,6 +48,19 @@ describeStorage(
       await s.restart({ settings: { 'text-search.enabled': 'true', owners: bob.did }, owner: bob });
     });
 
+    it('counts no literals of blank nodes towards the limit (rule 14.18)', async () => {
+      const best = '[] <urn:p> "zebra" . [] <urn:p> "zebra zebra" .';
+      const { iri } = await s.stored('text/turtle', `<#a> <urn:p> "a zebra in the long savannah grass" . ${best}`);
+      expect(await values('SELECT * { (?s ?score) text:query ("zebra" 1) }', 's')).to.deep.equal([`${iri}#a`]);
+    });
+
+    it('rejects patterns that match more text than a query may receive (rule 14.18)', async () => {
+      for (let at = 0; at < 9; at++) await s.stored('text/turtle', `<#a> <urn:p> "${'x'.repeat(1 << 20)} manatee" .`);
+      const answer = await ask('SELECT ?s { ?s text:query "manatee" } LIMIT 1');
+      expect([answer.status, answer.text.includes('The limit of text:query is fixed')]).to.deep.equal([400, true]);
+      expect(await values('SELECT ?s { ?s text:query ("manatee" 2) }', 's')).to.have.length(2);
+    });
+
     it('binds subject, score and literal, best first (rule 14.18)', async () => {
       const found = await rows('SELECT * { (?s ?score ?literal) text:query "neural network" } ORDER BY DESC(?score)');
       expect(found.map(({ s: subject }) => subject!.value)).to.deep.equal([

@@ -42,6 +42,22 @@ function imports(s: StorageUnderTest): void {
     expect((await checkStore(s.server!.server.store, { content: true })).faults).to.deep.equal([]);
   });
 
+  it('keeps an existing resource if the first of several parts violates its shapes (rule 23.12)', async () => {
+    const { container } = await constrained(s);
+    const iri = `${container}torn`;
+    await s.stored(turtle, person(), iri);
+    const before = (await s.get(iri, { Accept: 'application/n-triples' })).text;
+    const says = (predicate: string, object: string) => `<${iri}> <${predicate}> ${object} <${iri}> .\n`;
+    const source =
+      says(rdfType, `<${e}Person>`) +
+      Array.from({ length: 6_000 }, (_, at) => `<urn:s> <urn:p> "${at}" <${container}other${at % 300}> .\n`).join('') +
+      says(`${e}name`, '"late"') +
+      says(`${e}age`, '"7"^^<http://www.w3.org/2001/XMLSchema#integer>');
+    const told = await imported(s, source, { query: { into: container, 'on-conflict': 'replace' } });
+    expect(told.leftOut).to.be.at.least(2);
+    expect((await s.get(iri, { Accept: 'application/n-triples' })).text).to.equal(before);
+  });
+
   it('replaces resources, and adds to them, only if they conform then (rule 23.12)', async () => {
     const { container } = await constrained(s);
     await s.stored(turtle, person(), `${container}p0`);

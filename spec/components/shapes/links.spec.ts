@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../../support/conformance.js';
 import { linked } from '../../support/expectations.js';
+import { grant, policy } from '../../support/grants.js';
 import { mergePatch, metaOf } from '../../support/linkset.js';
 import {
   constrained,
@@ -42,6 +43,25 @@ const unusable: readonly (readonly [shapes: string, sentence: string])[] = [
   [`[] ${target} ${'sh:not [ '.repeat(1100)} sh:nodeKind sh:IRI ${']'.repeat(1100)} .`, '1000 shapes'],
   [`[] ${target} sh:property [ sh:path ex:p ; sh:severity "high" ; sh:minCount 1 ] .`, 'sh:severity'],
 ];
+
+function replacing(s: StorageUnderTest): void {
+  it('links are not removed by replacing their resource without control (rule 23.2)', async () => {
+    const { iri: document } = await s.stored(turtle, personShapes);
+    const container = await s.container();
+    const { iri } = await s.stored(turtle, person(), `${container}linked`);
+    expect((await linkShapes(s, iri, [document])).status).to.equal(204);
+    await grant(s, policy(bob, ['read', 'create', 'modify', 'delete'], container));
+    const bad = `${container}bad`;
+    const fields = { 'Content-Type': turtle, 'If-None-Match': '*' };
+    const made = await s.send('PUT', bad, fields, person('ex:name 1, 2'), as(s, bob));
+    expect(made.status).to.equal(201);
+    for (const method of ['COPY', 'MOVE']) {
+      const answer = await s.send(method, bad, { Destination: iri, Overwrite: 'T' }, undefined, as(s, bob));
+      expect(answer.status).to.equal(403);
+    }
+    expect((await s.get(iri, { Accept: turtle })).text).to.contain('Ada');
+  });
+}
 
 function shapes(s: StorageUnderTest): void {
   for (const [text, sentence] of unusable)
@@ -215,3 +235,5 @@ describeStorage('Shapes that cannot be applied', shapes, withShapes);
 describeStorage('Links to shapes in the Solid profile', solid, inSolid(withShapes.settings));
 describeStorage('Links to shapes where resources exist', existing, withShapes);
 describeStorage('Permissions on links to shapes', permissions, inWac(withShapes.settings));
+
+describeStorage('Links to shapes and MOVE', replacing, withShapes);

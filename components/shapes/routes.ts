@@ -39,7 +39,7 @@ export const endpointOf = ({ baseUri, systemPrefix }: Platform, path: string): s
 /** Maximum size of a dry run's body in bytes, of unauthorized callers and of all others. */
 const [longestOfStrangers, longestDryRun] = [256 << 10, 8 << 20];
 /** Requests of one unauthorized address per minute. */
-const perMinute = 60;
+export const perMinute = 60;
 const json = 'application/json';
 
 export const shapesRoutes = (endpoints: ShapesEndpoints): readonly Route[] => {
@@ -72,7 +72,7 @@ export const shapesServices = (platform: Platform) => [
 /** Shapes of a dry run, and the IRI that the document would have. @throws LwsError as a write there, and as a read of the shapes */
 async function wanted(
   { platform, links }: ShapesEndpoints,
-  { access, query }: RouteRequest,
+  { access, query }: Pick<RouteRequest, 'access' | 'query'>,
 ): Promise<{ readonly base: string; readonly inForce: InForce }> {
   const [targets, named] = [query.getAll('as'), query.getAll('shapes')];
   const { store: view } = platform;
@@ -91,33 +91,51 @@ async function wanted(
   return { base: target ?? endpointOf(platform, validatePath), inForce };
 }
 
+/** Data of a dry run. */
+interface Sent {
+  readonly client: Client;
+  readonly mediaType: string;
+  /** @throws LwsError `too-large` */
+  bytes(longest: number): Promise<Uint8Array>;
+}
+
 async function validate(endpoints: ShapesEndpoints, request: RouteRequest, client: Client): Promise<Reply> {
-  const { platform } = endpoints;
-  const { access, req, body: open } = request;
-  const { base, inForce } = await wanted(endpoints, request);
-  const body = open();
-  const { mediaType } = body;
-  if (!isRdfFormat(mediaType))
-    throw new LwsError('unsupported-media-type', `Send the data as RDF, not as ${mediaType}.`, {
-      fields: { 'Accept-Post': rdfFormats.join(', ') },
-    });
-  const bytes = await readBody(body, client.standing === 'stranger' ? longestOfStrangers : longestDryRun);
-  const documents = platform.documents.sentBy(async () => ({ ...client, rank: priorityOf(client.standing) }));
-  const { keys } = await documents.parseGraph({ bytes }, mediaType, base);
-  if (keys.length > maxTriples) throw tooComplex(`The limit of a validation is ${maxTriples} triples.`);
-  const results = await resultsOf(endpoints, access, { keys, inForce });
-  const format = reportFormat(req.headers.accept, [json]);
+  const body = request.body();
+  const sent = { client, mediaType: body.mediaType, bytes: (longest: number) => readBody(body, longest) };
+  const { results, shapes } = await dryRun(endpoints, request, sent);
+  const format = reportFormat(request.req.headers.accept, [json]);
   if (format)
     return {
       ...{ status: 200, fields: { ...uncached, 'Content-Type': format, Vary: 'Accept, Authorization' } },
       ...{ body: writeReport(results, format, true), isCodable: true },
     };
-  return jsonReply(200, {
-    isAccepted: violationsOf(results).length === 0,
-    conforms: results.length === 0,
-    shapes: inForce.shapes,
-    results: results.map((each) => resultJson(each, true)),
-  });
+  return jsonReply(200, reportJson(results, shapes));
+}
+
+/** Returns a report as JSON (rule 23.9). */
+export const reportJson = (results: readonly Result[], shapes: readonly string[]): object => ({
+  isAccepted: violationsOf(results).length === 0,
+  conforms: results.length === 0,
+  shapes,
+  results: results.map((each) => resultJson(each, true)),
+});
+
+/** Validates data without writing it. @throws LwsError as a write, and as a read of the shapes */
+export async function dryRun(
+  endpoints: ShapesEndpoints,
+  request: Pick<RouteRequest, 'access' | 'query'>,
+  { client, mediaType, bytes }: Sent,
+): Promise<{ readonly results: readonly Result[]; readonly shapes: readonly string[] }> {
+  const { base, inForce } = await wanted(endpoints, request);
+  if (!isRdfFormat(mediaType))
+    throw new LwsError('unsupported-media-type', `Send the data as RDF, not as ${mediaType}.`, {
+      fields: { 'Accept-Post': rdfFormats.join(', ') },
+    });
+  const data = await bytes(client.standing === 'stranger' ? longestOfStrangers : longestDryRun);
+  const documents = endpoints.platform.documents.sentBy(async () => ({ ...client, rank: priorityOf(client.standing) }));
+  const { keys } = await documents.parseGraph({ bytes: data }, mediaType, base);
+  if (keys.length > maxTriples) throw tooComplex(`The limit of a validation is ${maxTriples} triples.`);
+  return { results: await resultsOf(endpoints, request.access, { keys, inForce }), shapes: inForce.shapes };
 }
 
 async function resultsOf(

@@ -7,6 +7,7 @@ import { LinkChanges } from './link-changes.js';
 import { ShapesLinks } from './links.js';
 import { Members } from './members.js';
 import { shapesRoutes, shapesServices } from './routes.js';
+import { shapesTools } from './tools.js';
 import { Validator } from './validator.js';
 import { constrainedBy } from './vocabulary.js';
 
@@ -18,8 +19,10 @@ export async function openShapes(platform: Platform): Promise<Installation> {
   const linkChanges = new LinkChanges(platform, links, { documents, validator, members });
   const admission = new Admission(platform, links, { documents, validator, linkChanges });
   store.onTransaction((tx) => admission.listen(tx));
+  const endpoints = { platform, links, documents, validator, members, admission };
   return {
-    routes: shapesRoutes({ platform, links, documents, validator, members, admission }),
+    routes: shapesRoutes(endpoints),
+    tools: shapesTools(endpoints),
     services: shapesServices(platform),
     capabilities: [{ type: 'https://www.w3.org/TR/shacl/' }],
     linksOf(access, iri) {

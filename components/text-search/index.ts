@@ -7,6 +7,7 @@ import { indexTexts, textIndex } from './indexer.js';
 import { answerTexts } from './literals.js';
 import { labelsEndpoint, searchEndpoint, textRoutes } from './routes.js';
 import { loadStemmers } from './stems.js';
+import { textTools } from './tools.js';
 
 const settings = {
   enabled: setting(
@@ -44,8 +45,10 @@ export default defineComponent({
     // The other half is for the hits in lists of words.
     const documents = new PostingLists(store, documentPostings, cacheBytes / 4);
     const texts = new PostingLists(store, textPostings, cacheBytes / 4);
+    const endpoints = { platform, documents, texts, pageSize };
     return {
-      routes: textRoutes({ platform, documents, texts, pageSize }),
+      routes: textRoutes(endpoints),
+      tools: textTools(endpoints),
       searchTexts: (access, call) => answerTexts({ storage: platform, access, texts, documents }, call),
       services: [
         { type: 'TextSearchService', serviceEndpoint: searchEndpoint(platform) },

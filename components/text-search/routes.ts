@@ -81,7 +81,11 @@ function searchOf({ rootIri, store }: Platform, query: URLSearchParams): TextSea
   return { terms: parseTerms(q), ...language, type, within, query: String(paged) };
 }
 
-async function answerSearch(endpoints: TextEndpoints, request: RouteRequest): Promise<Reply> {
+/** Answers a search. @throws LwsError `bad-request`, `page-not-found` */
+export async function answerSearch(
+  endpoints: TextEndpoints,
+  request: Pick<RouteRequest, 'req' | 'access' | 'query'>,
+): Promise<Reply> {
   const { platform, texts, documents, pageSize } = endpoints;
   const { access } = request;
   const asked = searchOf(platform, request.query);

@@ -305,6 +305,59 @@ describe('Agents with Web Access Control (rules 24.4, 24.9)', function () {
   });
 });
 
+describe('Agents with text search and shapes (rule 24.12)', function () {
+  this.timeout(60_000);
+  let s: AgentStorage;
+  let agent: Agent;
+  before(async () => {
+    s = await startAgentStorage({ 'text-search.enabled': 'true', 'shapes.enabled': 'true' });
+    const put = async (name: string, type: string, body: string, fields = {}): Promise<void> => {
+      const headers = { ...s.owner, 'Content-Type': type, ...fields };
+      const { status, text } = await request(s.root + name, { method: 'PUT', headers, body });
+      expect(status, text).to.be.oneOf([201, 204]);
+    };
+    await put(
+      'vocabularies/shapes',
+      'text/turtle',
+      `@prefix sh: <http://www.w3.org/ns/shacl#> . <#N> a sh:NodeShape ; sh:targetClass <https://example.org/Note> ;
+         sh:property [ sh:path <https://example.org/text> ; sh:minCount 1 ] .`,
+    );
+    const links = { 'http://www.w3.org/ns/ldp#constrainedBy': [{ href: `${s.root}vocabularies/shapes` }] };
+    const linkset = JSON.stringify({ linkset: [{ anchor: `${s.root}notes/`, ...links }] });
+    await put('notes/.meta', 'application/linkset+json', linkset, { 'If-Match': '*' });
+    await put('private/words', 'text/turtle', '<#me> <https://example.org/text> "a quagga and concepts" .');
+    agent = await Agent.connect(s.root, s.token);
+  });
+  after(() => s.server.stop());
+
+  it('search finds what the agent can read, and nothing else', async () => {
+    const found = await agent.json('search', { words: '"concept scheme"', in: `${s.root}vocabularies/` });
+    expect((found['items'] as unknown as { id: string }[]).map(({ id }) => id)).to.include(
+      `${s.root}vocabularies/skos`,
+    );
+    expect((await agent.json('search', { words: 'quagga' }))['totalItems']).to.equal(0);
+    for (const given of [{ words: '' }, { words: '"open' }, { words: 'x', page: 400 }, { words: 'x', in: 'y' }])
+      expect((await agent.call('search', given)).isError, JSON.stringify(given)).to.equal(true);
+  });
+
+  it('validate checks data against the shapes without writing it', async () => {
+    const iri = `${s.root}notes/new`;
+    const note = (properties: string): string => `<#it> a <https://example.org/Note> ${properties} .`;
+    expect(await agent.json('validate', { iri, content: note('') })).to.include({ isAccepted: false });
+    const good = note('; <https://example.org/text> "x"');
+    expect(await agent.json('validate', { iri, content: good })).to.include({ isAccepted: true });
+    expect((await agent.call('read', { iri })).isError).to.equal(true);
+    for (const given of [
+      { iri, content: 'not Turtle' },
+      { iri: `${s.root}private/new`, content: good },
+      { iri: `${s.root}private/salary`, content: good },
+    ])
+      expect((await agent.call('validate', given)).isError, given.iri).to.equal(true);
+    expect((await agent.call('write', { iri, content: note('') })).isError).to.equal(true);
+    expect((await agent.call('write', { iri, content: good })).isError).not.to.equal(true);
+  });
+});
+
 describe('Agents that may create without reading (rule 24.9)', function () {
   this.timeout(60_000);
 

@@ -23,8 +23,7 @@ export async function validateFile({ operands, flags, print }: CommandContext): 
   if (against === undefined) throw new CommandError('Name a file with shapes: --against FILE.');
   const [data, document] = [await graphIn(operands[0]!), await graphIn(against)];
   const results = new Validation(shapesOf(against, document), data.graph).run();
-  for (const { severity, sentence } of results)
-    print(plain(`${severity.slice(severity.search(/[^/#]*$/))}: ${sentence}.`));
+  for (const { severity, sentence } of results) print(plain(`${severity.split(/[/#]/).at(-1)!}: ${sentence}.`));
   const violations = violationsOf(results).length;
   const most = results.length === maxResults ? `The first ${maxResults} results, ` : '';
   print(`${most}violations: ${violations}, warnings and infos: ${results.length - violations}.`);

@@ -4,17 +4,17 @@ import { aclKey } from '../authorization/acl.js';
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
-import type { Mode } from '../authorization/mode.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
-import { newRevision, parentOf, type ResourceRecord } from '../storage/keys/records.js';
+import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { assertDigests, type RequestBody } from './body.js';
 import { deleteLinks } from './metadata.js';
-import { assertPreconditions, datedAnew } from './preconditions.js';
+import { assertPreconditions } from './preconditions.js';
 import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
-import { stageGraphDeletion, type WriteRequest } from './write.js';
+import { type IsPart, mayDelete, subtreeOf } from './subtree.js';
+import { stageGraphDeletion, stageMembership, type WriteRequest } from './write.js';
 
 export interface DeleteRequest extends WriteRequest {
   /** `Depth: infinity` */
@@ -64,11 +64,8 @@ export async function stageRemoval(
   tx: Transaction,
   { access, record }: { readonly access: Access; readonly record: ResourceRecord },
 ): Promise<void> {
-  const parent = tx.record(parentOf(record.iri))!;
   await stageDeletion(storage, tx, access, record);
-  // A listing includes the dates of its members, so the deletion of one must get a later date.
-  const shown = { ...parent, modified: Math.max(parent.modified, record.modified) };
-  tx.putRecord({ ...datedAnew(shown, storage.clock()), revision: newRevision(), members: (parent.members ?? 1) - 1 });
+  stageMembership({ storage, tx }, record, -1);
 }
 
 /** Evaluates the ACLs of all descendants once before the transaction, in which no remote group is fetched. */
@@ -78,30 +75,28 @@ async function askGroups({ acls, authorizer, store }: Storage, access: Access, c
 }
 
 async function stageDeletion(storage: Storage, tx: Transaction, access: Access, root: ResourceRecord): Promise<void> {
-  const found: ResourceRecord[] = [root];
-  const needsContainers = storage.profile?.deletesFromContainers;
-  const may = (mode: Mode, of: ResourceRecord) =>
-    storage.authorizer.allows({ view: tx, access, mode, iri: of.iri, record: of });
-  for (const record of found)
-    if (record.kind === 'container' && record.members)
-      for await (const members of tx.members(record.iri))
-        for (const member of members) {
-          if (!(await may('delete', member)) || (needsContainers && !(await may('write', record))))
-            // Names no resource: the caller may not be allowed to know of the descendant.
-            throw new LwsError(
-              'forbidden',
-              'You are not allowed to delete everything in this container. Nothing was deleted.',
-              {
-                reason: `${member.iri} refuses delete`,
-              },
-            );
-          found.push(member);
-        }
-  for (const record of found) {
-    if (record.kind === 'rdf') await stageGraphDeletion(tx, record);
-    deleteLinks(tx, record);
-    if (record.acl) tx.deleteEntry(aclKey(record.iri));
-    tx.deleteRecord(record);
-    tx.changed({ before: record });
-  }
+  const may = mayDelete(storage, tx, access);
+  const found: ResourceRecord[] = [];
+  const isPart: IsPart = async (member, container) => {
+    if (await may(member, container)) return true;
+    // Names no resource: the caller may not be allowed to know of the descendant.
+    throw new LwsError(
+      'forbidden',
+      'You are not allowed to delete everything in this container. Nothing was deleted.',
+      {
+        reason: `${member.iri} refuses delete`,
+      },
+    );
+  };
+  for await (const record of subtreeOf(tx, root, isPart)) found.push(record);
+  for (const record of found) await stageDeleted(tx, record);
+}
+
+/** Stages the deletion of one resource, without its membership. */
+export async function stageDeleted(tx: Transaction, record: ResourceRecord): Promise<void> {
+  if (record.kind === 'rdf') await stageGraphDeletion(tx, record);
+  deleteLinks(tx, record);
+  if (record.acl) tx.deleteEntry(aclKey(record.iri));
+  tx.deleteRecord(record);
+  tx.changed({ before: record });
 }

@@ -5,8 +5,8 @@ import { sortKeys } from '../storage/keys/key-order.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { clientLinks, deleteLinks, stageLinks } from './metadata.js';
-import { type MoveRequest, type Placed, rewritingOf } from './moved-content.js';
-import { dateAfter, datedAnew } from './preconditions.js';
+import type { Moving, Placed } from './moved-content.js';
+import { dateAfter } from './preconditions.js';
 import { type Staging, stageGraph, stageGraphDeletion } from './write.js';
 
 /** Stages the removal of a resource from its old name. */
@@ -15,46 +15,32 @@ export async function stageLeaving(tx: Transaction, record: ResourceRecord): Pro
   tx.changed({ before: record });
 }
 
-export async function stageRemoved(tx: Transaction, record: ResourceRecord): Promise<void> {
-  if (record.kind === 'rdf') await stageGraphDeletion(tx, record);
-  deleteLinks(tx, record);
-  if (record.acl) tx.deleteEntry(aclKey(record.iri));
-  tx.deleteRecord(record);
-  tx.changed({ before: record });
-}
-
 /** Stages a resource at its new name, with its links, and if it is moved with its ACL and owner (rule 6.25). */
-export async function stageArrival(
-  { storage, tx }: Staging,
-  request: MoveRequest,
-  { record: from, iri, graph, blob, old }: Arriving,
-): Promise<void> {
-  const { copies, rewrites } = request;
+export async function stageArrival({ storage, tx }: Staging, request: Moving, arriving: Arriving): Promise<void> {
+  const { copies, rewrites, rewriting } = request;
+  const { record: from, iri, graph, old } = arriving;
   if (old) await stageGraph(tx, old, graph?.keys);
   else if (graph) tx.putGraph(iri, [], graph.keys);
   const links = from.linked === undefined ? undefined : clientLinks(tx, from.iri);
   if (!copies) deleteLinks(tx, from);
   if (old && !links) deleteLinks(tx, old);
   if (old?.acl && !copies) tx.deleteEntry(aclKey(iri));
-  const record = arrived({ storage, tx }, request, { record: from, iri, graph, blob, old });
+  const record = arrived({ storage, tx }, request, arriving);
   if (!copies) tx.deleteRecord(from);
   tx.putRecord(record);
-  if (links) tx.putRecord(stageLinks(storage, tx, record, rewrites ? rewritingOf(request).value(links) : links));
-  if (from.acl && !copies) stageMovedAcl({ storage, tx }, rewritingOf(request), { from: from.iri, iri });
+  if (links) tx.putRecord(stageLinks(storage, tx, record, rewrites ? rewriting.value(links) : links));
+  if (from.acl && !copies) stageMovedAcl({ storage, tx }, rewriting, { from: from.iri, iri });
   const after = tx.record(iri)!;
   tx.changed(old ? { before: old, after } : { after });
 }
 
-type Arriving = Omit<Placed, 'graph' | 'blob'> & {
-  readonly graph: Placed['graph'] | undefined;
-  readonly blob: Placed['blob'] | undefined;
-  readonly old: ResourceRecord | undefined;
-};
+/** A resource that arrives at a name, and the one that has it. */
+type Arriving = Placed & { readonly old: ResourceRecord | undefined };
 
 /** Returns the record at the new name, before its links and its ACL are staged. */
 function arrived(
   { storage, tx }: Staging,
-  { access, copies }: MoveRequest,
+  { access, copies }: Moving,
   { record: from, iri, graph, blob, old }: Arriving,
 ): ResourceRecord {
   const {
@@ -97,11 +83,4 @@ function stageMovedAcl(
   tx.deleteEntry(aclKey(from));
   tx.putEntry(aclKey(iri), JSON.stringify(moved));
   tx.putRecord({ ...tx.record(iri)!, acl: true });
-}
-
-/** Stages the changed membership of a container. A listing includes the dates of its members, so its date must be later. */
-export function stageMembers({ storage, tx }: Staging, { iri, modified }: ResourceRecord, by: number): void {
-  const record = tx.record(parentOf(iri))!;
-  const shown = { ...record, modified: Math.max(record.modified, modified) };
-  tx.putRecord({ ...datedAnew(shown, storage.clock()), revision: newRevision(), members: (record.members ?? 0) + by });
 }

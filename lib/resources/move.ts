@@ -3,17 +3,16 @@
  * rules 6.23 to 6.27).
  */
 import { attribute } from '../authorization/audit.js';
-import type { View } from '../authorization/authorizer.js';
 import { inTurn } from '../authorization/decision-turns.js';
 import { requireAccess } from '../authorization/guard.js';
-import type { Mode } from '../authorization/mode.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { quotaExceeded } from '../storage/level/quota.js';
 import { roomFor } from './body.js';
-import { stageArrival, stageLeaving, stageMembers, stageRemoved } from './move-staging.js';
-import { type MoveRequest, type Placed, place, rewritingOf } from './moved-content.js';
+import { stageDeleted } from './delete.js';
+import { stageArrival, stageLeaving } from './move-staging.js';
+import { type MoveRequest, type Moving, type Placed, place, rewritingOf } from './moved-content.js';
 import { counterpart, longestPath } from './names.js';
 import { RevisionConflict, retryOnConflict } from './optimistic-retry.js';
 import { stageParents } from './parents.js';
@@ -21,7 +20,8 @@ import { assertPreconditions } from './preconditions.js';
 import { requireTarget } from './replace.js';
 import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
-import { assertUnreserved, nameTaken, type Staging, type WriteResult } from './write.js';
+import { type IsPart, mayDelete, subtreeOf, type Tree } from './subtree.js';
+import { assertUnreserved, nameTaken, type Staging, stageMembership, type WriteResult } from './write.js';
 
 /**
  * Maximum number of resources, of triples and of characters of their keys. All other transactions wait for this one, which holds
@@ -38,12 +38,13 @@ const [maxResources, maxTriples, maxCharacters] = [5_000, 100_000, 64 << 20];
 export async function move(storage: Storage, request: MoveRequest): Promise<WriteResult> {
   assertNames(storage, request);
   const { source } = await admit(storage, storage.store, request);
-  const work = (): Promise<WriteResult> => retryOnConflict(() => moveOnce(storage, request));
+  const moving = { ...request, rewriting: rewritingOf(request) };
+  const work = (): Promise<WriteResult> => retryOnConflict(() => moveOnce(storage, moving));
   // Decides on every member.
   return source.kind === 'container' ? inTurn(storage, request.access, work) : work();
 }
 
-async function moveOnce(storage: Storage, request: MoveRequest): Promise<WriteResult> {
+async function moveOnce(storage: Storage, request: Moving): Promise<WriteResult> {
   const placed = new Map<string, Placed>();
   try {
     for await (const each of prepared(storage, request)) placed.set(each.record.iri, each);
@@ -97,27 +98,15 @@ async function admit(
   return { source, old };
 }
 
-type Tree = View & { members(container: string): AsyncIterable<readonly ResourceRecord[]> };
-
-/** Yields a resource and everything below it, containers before their members. @throws LwsError `too-complex`, and errors of `mayUse` */
-async function* treeOf(
-  view: Tree,
-  root: ResourceRecord,
-  mayUse: (member: ResourceRecord, container: ResourceRecord) => Promise<boolean>,
-): AsyncGenerator<ResourceRecord> {
-  const containers = [root];
-  let [resources, triples] = [1, root.triples ?? 0];
-  yield root;
-  for (const container of containers)
-    for await (const members of view.members(container.iri))
-      for (const member of members) {
-        if (!(await mayUse(member, container))) continue;
-        resources++;
-        triples += member.triples ?? 0;
-        if (resources > maxResources || triples > maxTriples) throw tooMany();
-        if (member.kind === 'container') containers.push(member);
-        yield member;
-      }
+/** Limits a walk. @throws LwsError `too-complex` */
+async function* bounded(records: AsyncIterable<ResourceRecord>): AsyncGenerator<ResourceRecord> {
+  let [resources, triples] = [0, 0];
+  for await (const record of records) {
+    resources++;
+    triples += record.triples ?? 0;
+    if (resources > maxResources || triples > maxTriples) throw tooMany();
+    yield record;
+  }
 }
 
 const tooMany = (): LwsError =>
@@ -127,28 +116,25 @@ const tooMany = (): LwsError =>
   );
 
 /** Yields what is moved: all of the source, of which nothing may be protected. A copy contains what the caller may read (rule 6.24). */
-async function* sources(
+function sources(
   { storage, view }: { readonly storage: Storage; readonly view: Tree },
   { access, copies, isDeep }: MoveRequest,
   source: ResourceRecord,
 ): AsyncGenerator<ResourceRecord> {
-  const may = (mode: Mode, of: ResourceRecord) =>
-    storage.authorizer.allows({ view, access, mode, iri: of.iri, record: of });
-  if (source.kind !== 'container' || !isDeep) yield source;
-  else
-    yield* treeOf(view, source, async (member, container) => {
-      if (copies) return may('read', member);
-      const needs = storage.profile?.deletesFromContainers ? await may('write', container) : true;
-      if (needs && (await may('read', member)) && (await may('delete', member))) return true;
-      // Names no resource: the caller may not be allowed to know of it.
-      throw new LwsError('forbidden', 'You are not allowed to move everything in this container. Nothing was moved.', {
-        reason: `${member.iri} refuses read or delete`,
-      });
+  const canDelete = mayDelete(storage, view, access);
+  const isPart: IsPart = async (member, container) => {
+    const canRead = await storage.authorizer.allows({ view, access, mode: 'read', iri: member.iri, record: member });
+    if (copies || (canRead && (await canDelete(member, container)))) return canRead;
+    // Names no resource: the caller may not be allowed to know of it.
+    throw new LwsError('forbidden', 'You are not allowed to move everything in this container. Nothing was moved.', {
+      reason: `${member.iri} refuses read or delete`,
     });
+  };
+  return bounded(subtreeOf(view, isDeep ? source : { ...source, members: 0 }, isPart));
 }
 
 /** Yields the resources with their new content. @throws LwsError `quota-exceeded`, `iri-too-long`, RevisionConflict */
-async function* prepared(storage: Storage, request: MoveRequest): AsyncGenerator<Placed> {
+async function* prepared(storage: Storage, request: Moving): AsyncGenerator<Placed> {
   const { iri: from, destination, copies } = request;
   const { source, old } = await admit(storage, storage.store, request);
   let room = copies ? roomFor(storage, old?.size ?? 0) : Number.POSITIVE_INFINITY;
@@ -167,11 +153,7 @@ async function* prepared(storage: Storage, request: MoveRequest): AsyncGenerator
 }
 
 /** Stages everything. @throws RevisionConflict if the source is not as prepared */
-async function stage(
-  staging: Staging,
-  request: MoveRequest,
-  placed: ReadonlyMap<string, Placed>,
-): Promise<WriteResult> {
+async function stage(staging: Staging, request: Moving, placed: ReadonlyMap<string, Placed>): Promise<WriteResult> {
   const { storage, tx } = staging;
   const { iri, destination, access, copies } = request;
   attribute(tx, access);
@@ -192,20 +174,17 @@ async function stage(
   for (const { record } of found.slice(1))
     members.set(parentOf(record.iri), (members.get(parentOf(record.iri)) ?? 0) + 1);
   const kept = new Set(found.map((each) => each.iri));
-  for (const record of replaced.values()) if (!kept.has(record.iri)) await stageRemoved(tx, record);
+  for (const record of replaced.values()) if (!kept.has(record.iri)) await stageDeleted(tx, record);
   for (const each of found) {
     const record =
       each.record.kind === 'container' ? { ...each.record, members: members.get(each.record.iri) ?? 0 } : each.record;
-    await stageArrival(staging, request, {
-      ...{ iri: each.iri, graph: each.graph, blob: each.blob },
-      ...{ record, old: replaced.get(each.iri) },
-    });
+    await stageArrival(staging, request, { ...each, record, old: replaced.get(each.iri) });
   }
   if (!copies) {
-    tx.moves.push(rewritingOf(request));
-    stageMembers(staging, source, -1);
+    tx.moves.push(request.rewriting);
+    stageMembership(staging, source, -1);
   }
-  stageMembers(staging, { ...source, iri: destination }, old ? 0 : 1);
+  stageMembership(staging, { ...source, iri: destination }, old ? 0 : 1);
   return { record: tx.record(destination)!, created: old === undefined };
 }
 
@@ -238,15 +217,13 @@ async function overwritten(
   old: ResourceRecord,
 ): Promise<Map<string, ResourceRecord>> {
   const found = new Map<string, ResourceRecord>();
-  const may = (mode: Mode, of: ResourceRecord) =>
-    storage.authorizer.allows({ view: tx, access, mode, iri: of.iri, record: of });
-  const mayUse = async (member: ResourceRecord, container: ResourceRecord): Promise<boolean> => {
-    const needs = storage.profile?.deletesFromContainers ? await may('write', container) : true;
-    if (needs && (await may('delete', member))) return true;
+  const may = mayDelete(storage, tx, access);
+  const isPart: IsPart = async (member, container) => {
+    if (await may(member, container)) return true;
     throw new LwsError('forbidden', 'You are not allowed to replace everything in the Destination.', {
       reason: `${member.iri} refuses delete`,
     });
   };
-  for await (const record of treeOf(tx, old, mayUse)) found.set(record.iri, record);
+  for await (const record of bounded(subtreeOf(tx, old, isPart))) found.set(record.iri, record);
   return found;
 }

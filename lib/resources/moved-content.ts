@@ -25,6 +25,9 @@ export interface MoveRequest extends Omit<WriteRequest, 'links' | 'model'> {
   readonly rewrites: boolean;
 }
 
+/** A request with the rewriting of the IRIs of what is moved. */
+export type Moving = MoveRequest & { readonly rewriting: IriRewriting };
+
 /** A resource with its new name. */
 export interface Placed {
   readonly record: ResourceRecord;
@@ -38,7 +41,7 @@ export interface Placed {
 /** Prepares one resource. @throws RevisionConflict if it was changed since its record was read, LwsError `too-large` for a long name */
 export async function place(
   storage: Storage,
-  request: MoveRequest,
+  request: Moving,
   { record, iri }: Pick<Placed, 'record' | 'iri'>,
 ): Promise<Placed> {
   if (record.kind !== 'rdf')
@@ -51,7 +54,7 @@ export async function place(
   const grown = Math.max(0, iri.length - record.iri.length) * found.keys.length * (request.rewrites ? 4 : 1);
   assertGrown({ before: 0, after: found.keys.length, characters: grown }, 0, { triples: found.keys.length });
   const keys = request.rewrites
-    ? await rewritten(found.keys, rewritingOf(request))
+    ? await rewritten(found.keys, request.rewriting)
     : found.keys.map((key) => keyInGraph(key, iri));
   return { record, iri, graph: { keys, size: await sizeOf(storage, iri, { keys, prefixes: record.prefixes ?? {} }) } };
 }

@@ -99,6 +99,17 @@ export function stageMade(
   return record;
 }
 
+/** Stages the changed membership of a resource. A listing includes the dates of its members, so the date of the container must be later. */
+export function stageMembership(
+  { storage, tx }: Staging,
+  { iri, modified }: Pick<ResourceRecord, 'iri' | 'modified'>,
+  by: number,
+): void {
+  const parent = tx.record(parentOf(iri))!;
+  const shown = { ...parent, modified: Math.max(parent.modified, modified) };
+  tx.putRecord({ ...datedAnew(shown, storage.clock()), revision: newRevision(), members: (parent.members ?? 0) + by });
+}
+
 /** Stages a new resource with its content and links. */
 export function stageNew(
   storage: Storage,

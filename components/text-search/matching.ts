@@ -222,13 +222,13 @@ async function hitsIn(list: readonly string[], lookup: Lookup, key: string): Pro
   if (found) return found;
   const hits: Hit[] = [];
   const count = counterOf(lookup);
-  for (let at = 0, from = 0; at < list.length; from = at) {
+  for (let at = 0, from = 0, resources = 1; at < list.length; from = at, resources++) {
     const iri = list[at]!.slice(0, list[at]!.indexOf('\u0000'));
     let sum = 0;
     for (; list[at]?.startsWith(iri) && list[at]![iri.length] === '\u0000'; at++)
       sum += count(list[at]!, iri.length + 1);
     if (sum > 0) hits.push(new ListHit(iri, sum, { list, from, to: at, count }));
-    if (hits.length % hitsAtATime === 0) await yieldToEventLoop();
+    if (resources % hitsAtATime === 0) await yieldToEventLoop();
   }
   // A word has few languages and forms that others search for.
   if (ofList.size >= maxKnown) ofList.clear();

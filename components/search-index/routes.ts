@@ -6,7 +6,7 @@ import { parseAccept, qualityOf } from '../../lib/fields/accept.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { pageNumber, pageReply } from '../../lib/http/result-pages.js';
-import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { type Route, type RouteRequest, route, urlOfRoute } from '../../lib/http/route.js';
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
 import type { PostingLists } from '../../lib/postings/posting-lists.js';
 import { lwsContext } from '../../lib/rdf/contexts.js';
@@ -23,10 +23,8 @@ const searchPath = '{prefix}/type-search';
 /** Maximum size of a filter in a body, in bytes. 256 IRIs of maximum length do not fit into a request target. */
 const longestFilter = 1 << 20;
 
-export const endpointOf = ({ baseUri, systemPrefix }: Platform, path: string): string =>
-  baseUri + path.replace('{prefix}', systemPrefix);
-export const indexEndpoint = (platform: Platform): string => endpointOf(platform, indexPath);
-export const searchEndpoint = (platform: Platform): string => endpointOf(platform, searchPath);
+export const indexEndpoint = (platform: Platform): string => urlOfRoute(platform, indexPath);
+export const searchEndpoint = (platform: Platform): string => urlOfRoute(platform, searchPath);
 
 /** Context of the endpoints. */
 export interface SearchEndpoints {

@@ -8,7 +8,7 @@ import { LwsError } from '../../lib/errors.js';
 import { formatLink } from '../../lib/fields/link.js';
 import { jsonReply, uncached } from '../../lib/http/json-reply.js';
 import type { Reply } from '../../lib/http/reply.js';
-import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { type Route, type RouteRequest, route, urlOfRoute } from '../../lib/http/route.js';
 import { isRdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
 import { readBody } from '../../lib/resources/body.js';
 import { assertName } from '../../lib/resources/bulk.js';
@@ -32,9 +32,6 @@ export interface ShapesEndpoints {
 }
 
 const [validatePath, violationsPath] = ['{prefix}/validate', '{prefix}/violations'];
-
-export const endpointOf = ({ baseUri, systemPrefix }: Platform, path: string): string =>
-  baseUri + path.replace('{prefix}', systemPrefix);
 
 /** Maximum size of a dry run's body in bytes, of unauthorized callers and of all others. */
 const [longestOfStrangers, longestDryRun] = [256 << 10, 8 << 20];
@@ -65,8 +62,8 @@ export const shapesRoutes = (endpoints: ShapesEndpoints): readonly Route[] => {
 };
 
 export const shapesServices = (platform: Platform) => [
-  { type: 'ShapeValidationService', serviceEndpoint: endpointOf(platform, validatePath) },
-  { type: 'ShapeViolationService', serviceEndpoint: endpointOf(platform, violationsPath) },
+  { type: 'ShapeValidationService', serviceEndpoint: urlOfRoute(platform, validatePath) },
+  { type: 'ShapeViolationService', serviceEndpoint: urlOfRoute(platform, violationsPath) },
 ];
 
 /** Shapes of a dry run, and the IRI that the document would have. @throws LwsError as a write there, and as a read of the shapes */
@@ -88,7 +85,7 @@ async function wanted(
     inForce = found && !found.shapes.includes(target) ? found : { shapes: [], of: target };
   }
   for (const iri of inForce.shapes) await requireAccess(platform, view, access, 'read', iri);
-  return { base: target ?? endpointOf(platform, validatePath), inForce };
+  return { base: target ?? urlOfRoute(platform, validatePath), inForce };
 }
 
 /** Data of a dry run. */
@@ -183,7 +180,7 @@ async function violations(endpoints: ShapesEndpoints, { query, access }: RouteRe
     if (isPartial) break;
     if (ms > longestMs) throw tooComplex('The container has too many resources. Name a smaller one.');
   }
-  const url = `${endpointOf(platform, violationsPath)}?${new URLSearchParams({ of, after: last })}`;
+  const url = `${urlOfRoute(platform, violationsPath)}?${new URLSearchParams({ of, after: last })}`;
   const link = isPartial ? { Link: formatLink(url, 'next') } : {};
   const { items, problems } = page;
   return jsonReply(200, { of, items, problems: [...problems], ...(isPartial && { next: url }) }, link);

@@ -5,7 +5,7 @@ import { acceptedLanguages } from '../../lib/fields/accept-language.js';
 import { formatLink } from '../../lib/fields/link.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { pageNumber, pageReply } from '../../lib/http/result-pages.js';
-import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { type Route, type RouteRequest, route, urlOfRoute } from '../../lib/http/route.js';
 import type { PostingLists } from '../../lib/postings/posting-lists.js';
 import { lwsContext } from '../../lib/rdf/contexts.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
@@ -22,10 +22,8 @@ import { parseTerms } from './terms.js';
 const searchPath = '{prefix}/text-search';
 const labelsPath = '{prefix}/labels';
 
-export const endpointOf = ({ baseUri, systemPrefix }: Platform, path: string): string =>
-  baseUri + path.replace('{prefix}', systemPrefix);
-export const searchEndpoint = (platform: Platform): string => endpointOf(platform, searchPath);
-export const labelsEndpoint = (platform: Platform): string => endpointOf(platform, labelsPath);
+export const searchEndpoint = (platform: Platform): string => urlOfRoute(platform, searchPath);
+export const labelsEndpoint = (platform: Platform): string => urlOfRoute(platform, labelsPath);
 
 /** Context of the endpoints. */
 export interface TextEndpoints {

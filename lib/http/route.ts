@@ -67,3 +67,9 @@ export function route(access: RouteAccess, methodsAndPath: string, handle: Route
   const words = methodsAndPath.split(' ');
   return { methods: words.slice(0, -1), path: words.at(-1)!, access, handle };
 }
+
+/** Returns the URL of a route. @param path as in `route` */
+export const urlOfRoute = (
+  { baseUri, systemPrefix }: { readonly baseUri: string; readonly systemPrefix: string },
+  path: string,
+): string => baseUri + path.replace('{prefix}', systemPrefix);

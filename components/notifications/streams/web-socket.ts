@@ -17,7 +17,7 @@ import { formatLink } from '../../../lib/fields/link.js';
 import { acceptedRanges, chooseRdfFormat } from '../../../lib/http/negotiate.js';
 import { statusOf } from '../../../lib/http/problem.js';
 import type { Reply } from '../../../lib/http/reply.js';
-import { type Route, type RouteRequest, route } from '../../../lib/http/route.js';
+import { type Route, type RouteRequest, route, urlOfRoute } from '../../../lib/http/route.js';
 import { endUpgrade } from '../../../lib/http/upgrade.js';
 import { isObject } from '../../../lib/json/exact-json.js';
 import { decodeUtf8, parseJson } from '../../../lib/json/json.js';
@@ -65,8 +65,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
   private readonly addresses: string;
 
   constructor(private readonly streams: Streams) {
-    const { baseUri, systemPrefix } = streams.platform;
-    this.endpoint = `${baseUri}${path.replace('{prefix}', systemPrefix)}`;
+    this.endpoint = urlOfRoute(streams.platform, path);
     this.addresses = `${new URL(this.endpoint).pathname}/`;
   }
 

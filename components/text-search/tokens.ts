@@ -16,7 +16,7 @@ const longestCut = 256;
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 const letter = 'A-Za-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f';
-/** Characters whose words the expression below finds, five times faster than `Intl.Segmenter`. A cedilla alone (U+00B8) is a letter for it. */
+/** Characters whose words the expression below finds, five times faster than `Intl.Segmenter`. U+00B8, a letter for `Intl.Segmenter`, is not one of them. */
 const isLatin =
   /^[\t\n\r -~\u00a0-\u00ac\u00ae-\u00b7\u00b9-\u024f\u2013\u2014\u2018\u2019\u201c-\u201e\u2022\u2026\u20ac]*$/;
 const latinWord = new RegExp(

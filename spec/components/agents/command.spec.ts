@@ -23,7 +23,8 @@ describe('The command agent (rule 24.11)', function () {
   this.timeout(120_000);
   let s: AgentStorage;
   before(async () => {
-    s = await startAgentStorage();
+    // docs/agents.md describes the tools of these components too.
+    s = await startAgentStorage({ 'text-search.enabled': 'true', 'shapes.enabled': 'true' });
   });
   after(() => s.server.stop());
   const run = (...words: string[]): Promise<Ended> => {

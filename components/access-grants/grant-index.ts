@@ -15,6 +15,7 @@ import type { Mode } from '../../lib/authorization/mode.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { parseMediaType } from '../../lib/fields/media-type.js';
+import { HiddenField } from '../../lib/hidden-field.js';
 import { foaf, rdf } from '../../lib/rdf/vocabulary.js';
 import { structuralType } from '../../lib/resources/types.js';
 import { type IriRange, only, subtree } from '../../lib/storage/keys/iri-ranges.js';
@@ -45,7 +46,10 @@ const modeOf: Readonly<Record<Action, Mode>> = { read: 'read', create: 'append',
 export class GrantIndex implements PermissionSource {
   private readonly grants = new Map<string, Map<string, Grant[]>>();
   /** Controls the storage: cached per request, once outside of its transaction and once inside. */
-  private readonly controllers = [new WeakMap<Access, Controllers>(), new WeakMap<Access, Controllers>()] as const;
+  private readonly controllers = [
+    new HiddenField<Access, Controllers>(),
+    new HiddenField<Access, Controllers>(),
+  ] as const;
 
   constructor(private readonly platform: Platform) {}
 

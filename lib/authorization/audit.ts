@@ -1,4 +1,5 @@
 /** Collects the decisions about writes and rejected requests for the request's log line. */
+import { HiddenField } from '../hidden-field.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import type { Decision } from './authorizer.js';
 import type { Mode } from './mode.js';
@@ -11,7 +12,7 @@ export interface DecisionRecord {
   readonly rule: string;
 }
 
-const records = new WeakMap<Access, DecisionRecord>();
+const records = new HiddenField<Access, DecisionRecord>();
 
 /**
  * Records a decision. The last one of a request counts, which is the one inside the transaction. A later check of read access

@@ -1,5 +1,7 @@
 /** Keys for round robin between clients. */
+
 import { clientOf } from '../fields/client-address.js';
+import { HiddenField } from '../hidden-field.js';
 import type { Authorizer, CallerClass, View } from './authorizer.js';
 import type { Access } from './principal.js';
 
@@ -20,7 +22,7 @@ export interface Connection {
 }
 
 /** Not a field of `Access`, which is cached, copied and logged. */
-const connections = new WeakMap<Access, Connection>();
+const connections = new HiddenField<Access, Connection>();
 
 export const noteConnection = (access: Access, connection: Connection): void =>
   void connections.set(access, connection);

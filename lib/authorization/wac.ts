@@ -2,7 +2,9 @@
  * Web Access Control (rule 3.3): the resource's own ACL, or the inherited rules of the nearest container that has one. Only the
  * nearest ACL applies.
  */
+
 import { lruCache } from '../caches.js';
+import { HiddenField } from '../hidden-field.js';
 import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/keys/iri-ranges.js';
 import { type Acl, type AclRule, aclKey, originOf, readAcl } from './acl.js';
 import type { AclIndex } from './acl-index.js';
@@ -114,7 +116,7 @@ const restless: Decision = { allowed: false, rule: 'the ACL changes too quickly 
 /** Access model of a storage with ACLs. */
 export class WacModel implements BaseModel {
   // Decided again inside the transaction, since a group may have changed.
-  private readonly memos = [new WeakMap<Access, Memo>(), new WeakMap<Access, Memo>()] as const;
+  private readonly memos = [new HiddenField<Access, Memo>(), new HiddenField<Access, Memo>()] as const;
 
   /** Readable resources per version of the ACLs. */
   private readonly scopes = lruCache<{ readonly version: number; readonly scope: ReadScope }>(500);

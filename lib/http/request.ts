@@ -1,4 +1,5 @@
 /** Parses the header section and body of a request. */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LwsError } from '../errors.js';
 import { clientOf } from '../fields/client-address.js';
@@ -8,6 +9,7 @@ import { type EntityTag, parseEntityTags } from '../fields/etag.js';
 import { type Link, parseLinks } from '../fields/link.js';
 import { longestEcho, parseMediaType } from '../fields/media-type.js';
 import { type Preference, parsePrefer } from '../fields/prefer.js';
+import { HiddenField } from '../hidden-field.js';
 import { type RequestBody, tooLarge } from '../resources/body.js';
 import type { Preconditions } from '../resources/preconditions.js';
 import { codingOf, decodedBody } from './coded-body.js';
@@ -86,7 +88,7 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
   return decodedBody(body, coding, { client, onEnd: (done) => void res.once('close', done) });
 }
 
-const addresses = new WeakMap<IncomingMessage, string>();
+const addresses = new HiddenField<IncomingMessage, string>();
 
 /** Records the address of the client that sent a request. */
 export const noteAddress = (req: IncomingMessage, address: string): void => void addresses.set(req, address);

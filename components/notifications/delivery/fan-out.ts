@@ -2,8 +2,10 @@
  * Distributes notifications to inboxes after the commit and page by page, so that no write waits for its subscribers, with a rate
  * limit for all but controllers. Until then they are stored with the event. Independent of authorization.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallerClass } from '../../../lib/authorization/authorizer.js';
+import { HiddenField } from '../../../lib/hidden-field.js';
 import type { Log } from '../../../lib/log.js';
 import { entryKey, entryRange, partsOfEntry } from '../../../lib/storage/keys/records.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
@@ -77,7 +79,7 @@ export class FanOut {
   /** Sequence numbers of waiting events, in order. */
   private readonly waiting = new Set<string>();
   /** Deliveries staged per transaction. */
-  private readonly inTransaction = new WeakMap<Transaction, number>();
+  private readonly inTransaction = new HiddenField<Transaction, number>();
   private running: Promise<void> | undefined;
   private readonly ending = new AbortController();
 

@@ -2,6 +2,7 @@
  * Many storages in one process: each request goes to the storage that its host or path names, which is opened on demand. The
  * storage of `lws.base-uri`, the home storage, is always open. Its controllers are the operators.
  */
+
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -15,6 +16,7 @@ import { lruCache } from '../../caches.js';
 import { type Deployment, invitationDays, type StorageRecord } from '../../component/deployment.js';
 import { LwsError, tooBusy } from '../../errors.js';
 import { clientOf } from '../../fields/client-address.js';
+import { HiddenField } from '../../hidden-field.js';
 import { createRefusal } from '../../http/app.js';
 import { hasBody, isHttp2, onClosed } from '../../http/http2.js';
 import { statusOf } from '../../http/problem.js';
@@ -57,10 +59,10 @@ export class StorageDeployment implements Deployment {
   private readonly shared: ServerProcess;
   private home: OpenStorage | undefined;
   private refusal: RequestListener | undefined;
-  private readonly refusals = new WeakMap<IncomingMessage, unknown>();
+  private readonly refusals = new HiddenField<IncomingMessage, unknown>();
   /** Storage openings per minute caused by unprivileged callers: per address, and in total. */
   private readonly openings = throttle(30, 600);
-  private readonly seats = new WeakMap<IncomingMessage, Seat>();
+  private readonly seats = new HiddenField<IncomingMessage, Seat>();
   private readonly standings = new WeakMap<Principal, { readonly standing: CallerClass; readonly until: number }>();
   /** Caller classes by digests of storage and accepted credential. */
   private readonly credentials = lruCache<CallerClass>(10_000, credentialMs);

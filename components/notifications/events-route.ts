@@ -1,7 +1,9 @@
 /** Event stream for controllers of the storage (rule 16.11): past events after a position, then live events. */
+
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { controls } from '../../lib/authorization/guard.js';
+import { freshAccess } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { parseDateTime } from '../../lib/fields/date.js';
@@ -39,7 +41,8 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
   const body = new PassThrough({ highWaterMark: maxBehind });
   const isOpen = (): boolean => !body.destroyed && !body.writableEnded;
   // A new object: decisions are cached on that of the request.
-  const mayGoOn = async (): Promise<boolean> => isOpen() && (await controls(platform, platform.store, { ...access }));
+  const mayGoOn = async (): Promise<boolean> =>
+    isOpen() && (await controls(platform, platform.store, freshAccess(access)));
   const options = { platform, access, includeActor, covers: () => true, announcements: true };
   let past: PastEvents | undefined;
   let last = Promise.resolve();

@@ -1,7 +1,7 @@
 /** An export as a byte stream: a thread writes it and asks the HTTP thread for access decisions. */
 import { resolve } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
-import type { Access } from '../../lib/authorization/principal.js';
+import { type Access, freshAccess } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError, tooBusy } from '../../lib/errors.js';
 import { stateSpaces, TransferError } from '../../lib/exchange/member.js';
@@ -40,7 +40,7 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
   }
   // A copy of `access`: decisions are cached by this object and may change during a long export.
   const allows = async (mode: AskedMode, iri: string): Promise<boolean> =>
-    isOperator || (await authorizer.allows({ view: store, access: { ...access }, mode, iri }));
+    isOperator || (await authorizer.allows({ view: store, access: freshAccess(access), mode, iri }));
   // Current access lists do not apply to an earlier state of the resource, which the snapshot may contain.
   const decide = async (mode: AskedMode, { iri, revision }: ExportedState): Promise<boolean> => {
     if (!(await allows(mode, iri))) return false;

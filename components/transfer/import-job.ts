@@ -4,7 +4,7 @@
  */
 import { join, resolve } from 'node:path';
 import { attribute } from '../../lib/authorization/audit.js';
-import type { Access } from '../../lib/authorization/principal.js';
+import { type Access, freshAccess } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { stateSpaces, TransferError } from '../../lib/exchange/member.js';
@@ -91,7 +91,7 @@ export async function stageItems(
   { platform, isOperator, dryRun, state: { conflict }, seen, refused, ...options }: StagingOptions,
 ): Promise<Staged> {
   // A copy: decisions are cached by this object, and may have changed since the last block.
-  const access = { ...options.access };
+  const access = freshAccess(options.access);
   attribute(tx, access);
   const staging = platform.bulk(tx, { access, isOperator });
   const [verdicts, lost]: [Verdict[], ReportEntry[]] = [[], []];

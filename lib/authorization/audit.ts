@@ -19,7 +19,7 @@ const records = new HiddenField<Access, DecisionRecord>();
  * only selects the error and is not recorded.
  */
 export function recordDecision(access: Access, mode: Mode, target: string, { allowed, rule }: Decision): void {
-  if (mode === 'read' && (allowed || records.has(access))) return;
+  if (mode === 'read' && (allowed || records.get(access))) return;
   records.set(access, { mode, target, granted: allowed, rule });
 }
 

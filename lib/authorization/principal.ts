@@ -22,3 +22,14 @@ export interface Access {
   /** `LWS-Purpose` field (rule 17.5). */
   readonly purpose?: string;
 }
+
+/** Returns a copy without the cached decisions and the connection of the request. */
+export function freshAccess({ principal, origin, trace, expires, purpose }: Access): Access {
+  return {
+    ...(principal && { principal }),
+    ...(origin !== undefined && { origin }),
+    ...(trace && { trace }),
+    ...(expires !== undefined && { expires }),
+    ...(purpose !== undefined && { purpose }),
+  };
+}

@@ -1,6 +1,6 @@
 /** Past events from the log of changes, up to the position after which a stream gets live events. */
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Access } from '../../../lib/authorization/principal.js';
+import { type Access, freshAccess } from '../../../lib/authorization/principal.js';
 import type { Platform } from '../../../lib/component/contract.js';
 import { LwsError } from '../../../lib/errors.js';
 import type { LoggedEvent } from '../../../lib/storage/log/change-entry.js';
@@ -57,7 +57,7 @@ export class PastEvents {
       this.isOver = events.length === 0 && this.at >= changes.committed;
       if (this.isOver) return;
       // A new object for each block: decisions are cached on it and may change.
-      const access = { ...this.options.access };
+      const access = freshAccess(this.options.access);
       for (const event of events) {
         const activity = await this.read(event, access);
         if (activity) await tell(activity, event.position);

@@ -1,5 +1,5 @@
 /** Readers of events, in terms of access decisions. */
-import type { Access } from '../../../lib/authorization/principal.js';
+import { type Access, freshAccess } from '../../../lib/authorization/principal.js';
 import type { Activity } from './events.js';
 import { subscriberOf } from './subscriptions.js';
 
@@ -43,7 +43,7 @@ export class Subscribers {
 
   /** Never the object of a request, on which decisions are cached, too. */
   private one(name: string, access: Access): Access {
-    const known = this.known.get(name) ?? { ...access };
+    const known = this.known.get(name) ?? freshAccess(access);
     this.known.set(name, known);
     return known;
   }

@@ -31,6 +31,11 @@ interface Found {
   readonly groups: readonly (readonly List[])[];
 }
 
+interface Pending {
+  readonly transaction: Transaction;
+  prefixes?: ReadonlySet<string>;
+}
+
 /** Parts of the keys of a list, without the space. */
 type Posting = readonly string[];
 
@@ -69,8 +74,8 @@ export class PostingLists {
       maxSize: Math.max(1, maxBytes - this.listBytes),
       sizeCalculation: ({ iris }, key) => 1000 + 2 * key.length + 8 * iris.length,
     });
-    store.onStage((transaction) => void this.pending.set(transaction, undefined));
-    store.onDrop((transaction) => void this.pending.delete(transaction));
+    store.onStage((transaction) => void this.pending.push({ transaction }));
+    store.onDrop((transaction) => this.settle(transaction));
     store.onCommit((transaction) => this.apply(transaction));
   }
 
@@ -152,17 +157,24 @@ export class PostingLists {
     return list;
   }
 
-  /** Pending transactions, with the prefixes of the lists that they change once a request asked for them: writes must be cheap. */
-  private readonly pending = new Map<Transaction, ReadonlySet<string> | undefined>();
+  /**
+   * Pending transactions, with the prefixes of the lists that they change once a request asked for them: writes must be cheap. Not a
+   * `Map`, whose earlier tables keep transactions alive until the next full garbage collection. They settle in order, so that
+   * `settle` finds them at the beginning.
+   */
+  private readonly pending: Pending[] = [];
+
+  private settle(transaction: Transaction): void {
+    const at = this.pending.findIndex((pending) => pending.transaction === transaction);
+    if (at >= 0) this.pending.splice(at, 1);
+  }
 
   /** True if a pending transaction changes a list. */
   private isUnderWay(prefix: string): boolean {
-    for (const [transaction, known] of this.pending) {
-      const prefixes = known ?? this.prefixesOf(transaction);
-      this.pending.set(transaction, prefixes);
-      if (prefixes.has(prefix)) return true;
-    }
-    return false;
+    return this.pending.some((pending) => {
+      pending.prefixes ??= this.prefixesOf(pending.transaction);
+      return pending.prefixes.has(prefix);
+    });
   }
 
   private prefixesOf(transaction: Transaction): ReadonlySet<string> {
@@ -204,7 +216,7 @@ export class PostingLists {
   }
 
   private apply(transaction: Transaction): void {
-    this.pending.delete(transaction);
+    this.settle(transaction);
     if (this.lists.size === 0 && this.reading.size === 0) return;
     for (const [key, value] of transaction[this.keys.of ?? 'entries']) {
       if (!key.startsWith(this.keyPrefix)) continue;

@@ -3,7 +3,7 @@
  * corresponds to. The change log shows the graphs that have changed since, or that it does not reach back far enough. The
  * folder is derived data: it can be deleted at any time.
  */
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
@@ -57,6 +57,11 @@ export class IndexFolder {
 
   constructor(private readonly folder: string) {
     this.manifest = join(folder, manifestName);
+  }
+
+  /** True if an index has been written. It may be outdated. */
+  get hasFiles(): boolean {
+    return existsSync(this.manifest);
   }
 
   /** Path of a segment. */

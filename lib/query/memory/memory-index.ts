@@ -34,6 +34,8 @@ export interface MemoryIndexOptions {
   readonly retryMs?: number;
   /** Time without a query after which the index is dropped. */
   readonly idleMs?: number;
+  /** Number of changed graphs after which the files are renewed even without a query. */
+  readonly renewFrom?: number;
 }
 
 /** Memory that a server needs for everything else, and the share and maximum of the rest that indexes may use, in bytes. */
@@ -77,6 +79,8 @@ export class MemoryIndex {
   private version = 0;
   /** Earliest time of the next build, as a timestamp. */
   private nextAt = 0;
+  /** Number of graphs that have changed since the last build began. */
+  private unread = 0;
   /** The last build did not produce an index. */
   private hasFailed = false;
   /** Start of the last build, as a timestamp. */
@@ -95,7 +99,19 @@ export class MemoryIndex {
       if (transaction.graphs.size === 0) return;
       this.changed.settle(transaction);
       this.review();
+      this.count(transaction.graphs.size);
     });
+  }
+
+  /**
+   * Renews the files after many changes without a query. Otherwise the change log would not cover them, and the first query after a
+   * start would wait until the index is built from all quads.
+   */
+  private count(changed: number): void {
+    this.unread += changed;
+    if (this.unread < (this.options.renewFrom ?? 25_000) || this.isBuilding || this.isClosed) return;
+    this.unread = 0;
+    if (indexFolder(this.options.folder).hasFiles) this.later(this.nextAt - Date.now());
   }
 
   /**
@@ -131,19 +147,26 @@ export class MemoryIndex {
 
   /** Called for each query. The first one starts a build, so a server without queries has no index. */
   use(): void {
-    const { idleMs = 3_600_000 } = this.options;
     if (this.isClosed) return;
     this.isUsed = true;
-    this.idle ??= setTimeout(() => this.leave(), idleMs).unref();
-    this.idle.refresh();
+    this.postpone();
     if (this.base) processBudget.use(this, bytesOf(this.base.data));
     if (this.base) this.review();
     else if (!this.isBuilding) this.later(this.nextAt - Date.now());
   }
 
+  /** Restarts the idle time. */
+  private postpone(): void {
+    const { idleMs = 3_600_000 } = this.options;
+    this.idle ??= setTimeout(() => this.leave(), idleMs).unref();
+    this.idle.refresh();
+  }
+
   /** Builds the index in the background. */
   start(): void {
     if (this.isClosed || this.isPaused || this.isBuilding) return;
+    this.unread = 0;
+    if (!this.idle) this.postpone();
     clearTimeout(this.timer);
     this.timer = undefined;
     this.isUsed = false;

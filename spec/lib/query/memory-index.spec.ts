@@ -11,12 +11,17 @@ import { LwsError } from '../../../lib/errors.js';
 import { MemoryIndex, type MemoryIndexOptions } from '../../../lib/query/memory/memory-index.js';
 import { openStore } from '../../../lib/server/storage/open-store.js';
 import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
+import type { ResourceRecord } from '../../../lib/storage/keys/records.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 
 const factory = new DataFactory<Quad>();
 const root = 'http://example.org/';
 const value = `${root}value`;
 const copies = 5;
+
+const recordOf: Omit<ResourceRecord, 'iri'> = {
+  ...{ kind: 'rdf', revision: '1', mediaType: 'text/turtle', size: 0, created: 0, modified: 0 },
+};
 
 /** Store with an index and query threads. */
 class Queried {
@@ -82,6 +87,7 @@ class Queried {
         if (state === undefined) tx.deleteGraph(graph, before);
         else tx.putGraph(graph, before, keys);
         this.graphs.set(graph, keys);
+        tx.changed({ after: { ...recordOf, iri: graph } });
       }
       tx.putEntry('E\u0000spec', '');
     });
@@ -274,6 +280,23 @@ describe('In-memory index', function () {
     expect((await queried.read()).size).to.equal(121);
     await queried.until(() => queried.builds > builds);
     expect((await queried.read()).size).to.equal(121);
+  });
+
+  it('renews its files after many changes without queries, so that the change log covers the rest', async () => {
+    queried = await Queried.open({ filesFrom: 1, renewFrom: 100 });
+    await queried.write(new Map([['a', 1]]));
+    await queried.read();
+    await queried.until(() => !queried.index.isAtWork);
+    queried.index.leave();
+    const { builds } = queried;
+    for (let state = 0; state < 99; state++) await queried.write(new Map([[`b${state}`, state]]));
+    await queried.rest();
+    expect([queried.builds, queried.index.isAtWork]).to.deep.equal([builds, false]);
+    await queried.write(new Map([['c', 1]]));
+    await queried.until(() => queried.builds > builds);
+    expect(queried.said.at(-1)).to.match(/"from":"(?:merge|files)"/);
+    expect((await queried.read()).size).to.equal(101);
+    expect(queried.builds).to.equal(builds + 1);
   });
 
   it('makes a query retry later that waits too long for a build', async () => {

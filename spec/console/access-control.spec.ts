@@ -108,8 +108,13 @@ for (const path of pathsOf('The console, access control'))
       for (const name of ['Everybody', 'All signed-in users']) {
         await rules().getByRole('combobox', { name: 'For', exact: true }).selectOption({ label: name });
         await rules().getByRole('button', { name: 'Add' }).click();
+        await page.getByRole('dialog').getByText(`Give access to ${name.toLowerCase()}?`).waitFor();
+        await page.getByRole('dialog').getByRole('button', { name: 'Give access' }).click();
         await dismiss('The rules are saved.');
         expect(await box(`Read for ${name}`).isChecked()).to.equal(true);
+        await box(`Write for ${name}`).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+        expect(await box(`Write for ${name}`).isChecked(), 'not confirmed').to.equal(false);
       }
       await anonymous.reload();
       await anonymous.locator('.empty').waitFor();

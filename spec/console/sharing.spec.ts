@@ -160,12 +160,40 @@ for (const path of pathsOf('The console, sharing'))
       await owner.getByRole('combobox', { name: 'For', exact: true }).selectOption({ label: 'Everybody' });
       await owner.getByLabel('Person, by name or IRI').waitFor({ state: 'detached' });
       await owner.getByRole('button', { name: 'Give access' }).click();
+      const dialog = owner.getByRole('dialog');
+      await dialog.getByText('Everyone who can reach this server will be able to read sub/').waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(await grants(owner).count(), 'not confirmed').to.equal(0);
+      await owner.getByRole('button', { name: 'Give access' }).click();
+      await dialog.getByRole('button', { name: 'Give access' }).click();
       await grants(owner).getByText('Everybody').waitFor();
       const anonymous = await console.person();
       await anonymous.goto(console.at(at('browse', 'data/sub/')));
       await anonymous.locator('.empty').waitFor();
       await anonymous.goto(console.at(at('browse', 'data/')));
       await anonymous.getByRole('alert').waitFor();
+      await revoke();
+    });
+
+    it('creates a read link that ends', async () => {
+      await owner.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await console.go(owner, at('sharing', 'data/sub/'));
+      const form = owner.locator('form', { hasText: 'Read link' });
+      const until = await form.getByLabel('Until').inputValue();
+      expect(new Date(until).getTime() - Date.now()).to.be.within(6.9 * 86_400_000, 7.1 * 86_400_000);
+      await form.getByLabel('Until').fill('2020-01-01T00:00');
+      await form.getByRole('button', { name: 'Create and copy link' }).click();
+      await dismiss(owner, 'The end must be in the future.');
+      await form.getByLabel('Until').fill(until);
+      await form.getByRole('button', { name: 'Create and copy link' }).click();
+      await owner.getByRole('dialog').getByRole('button', { name: 'Give access' }).click();
+      await dismiss(owner, 'The link is copied. It ends');
+      await grants(owner).getByText('for: Read link').waitFor();
+      const anonymous = await console.person();
+      await anonymous.goto(String(await owner.evaluate('navigator.clipboard.readText()')));
+      await anonymous.locator('.empty').waitFor();
+      expect(await findings()).to.deep.equal([]);
       await revoke();
     });
 

@@ -4,7 +4,7 @@ import { html, render } from 'lit';
 
 export type Tone = 'good' | 'bad';
 
-/** Shows a sentence for some seconds. An error stays until it is dismissed, replaced by another one, or the page changes. */
+/** Shows a sentence for some seconds, in place of the previous one. An error stays until it is dismissed, replaced, or the page changes. */
 export function notify(text: string, tone: Tone = 'good'): void {
   const region = regionNow();
   const notice = document.createElement('div');
@@ -13,8 +13,7 @@ export function notify(text: string, tone: Tone = 'good'): void {
   notice.dataset['place'] = location.hash;
   render(html`<span>${text}</span><button type="button" @click=${() => dismiss(notice)}>Close</button>`, notice);
   region.append(notice);
-  if (tone === 'bad')
-    for (const before of region.querySelectorAll<HTMLElement>('.notice.bad')) if (before !== notice) dismiss(before);
+  for (const before of region.querySelectorAll<HTMLElement>('.notice')) if (before !== notice) dismiss(before);
   if (tone === 'good') setTimeout(() => dismiss(notice), 6000);
 }
 

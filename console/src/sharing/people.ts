@@ -2,6 +2,7 @@
 
 import { html, type TemplateResult } from 'lit';
 import { customElement } from 'lit/decorators.js';
+import { confirmed } from '../frame/confirm.js';
 import { Page } from '../frame/page.js';
 import { subjectNow } from '../session/session.js';
 import { keptKey } from '../session/vault.js';
@@ -10,6 +11,20 @@ import { type Action, actionNames, allActions, list, type Policy } from './acces
 
 export const everybody = 'http://xmlns.com/foaf/0.1/Agent';
 export const signedIn = 'http://www.w3.org/ns/auth/acl#AuthenticatedAgent';
+
+const classes: ReadonlySet<string> = new Set([everybody, signedIn]);
+
+/**
+ * Asks before all callers get access. Returns true for a single identity.
+ * @param what what they may do, such as `read notes/ and everything in it`
+ */
+export async function mayBePublic(iri: string, what: string): Promise<boolean> {
+  if (!classes.has(iri)) return true;
+  const callers =
+    iri === everybody ? 'Everyone who can reach this server' : 'Everyone who signs in, with any identity,';
+  const text = `${callers} will be able to ${what}. Search engines and copies may keep it after you revoke access.`;
+  return confirmed({ title: `Give access to ${nameOfPerson(iri).toLowerCase()}?`, text, proceed: 'Give access' });
+}
 
 /** True if a policy is for the signed-in user, or for all callers. */
 export const isForMe = ({ assignee }: Policy): boolean =>

@@ -5,13 +5,13 @@ import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Quad } from 'n3';
 import { confirmed } from '../frame/confirm.js';
-import { Page, placeHref, scrollTable, submitted } from '../frame/page.js';
+import { nameOf, Page, placeHref, scrollTable, submitted } from '../frame/page.js';
 import { storageUri, subjectNow } from '../session/session.js';
 import { Refusal } from '../storage/api.js';
 import { isContainer } from '../storage/names.js';
 import * as model from './acl-model.js';
 import { deleteAcl, type EffectiveAcl, effectiveAcl, inheritedAcl, putAcl } from './acl-requests.js';
-import { everybody, nameOfPerson, person, personFields, personFrom, signedIn } from './people.js';
+import { everybody, mayBePublic, nameOfPerson, person, personFields, personFrom, signedIn } from './people.js';
 
 const scopeNames: Readonly<Record<model.Scope, string>> = {
   both: 'This container and what is in it',
@@ -123,8 +123,9 @@ export class ShareAcl extends Page {
       ${this.at === storageUri ? nothing : html`<button type="button" class="danger" @click=${this.removeOwn}>Remove these rules</button> <span class="soft">Those of the container above count again.</span>`}`;
   }
 
-  private toggle(row: model.Row, mode: model.AclMode, on: boolean): Promise<void> {
+  private async toggle(row: model.Row, mode: model.AclMode, on: boolean): Promise<void> {
     const modes = model.modes.filter((each) => (each === mode ? on : row.modes.includes(each)));
+    if (on && !(await mayBePublic(row.iri, `${mode.toLowerCase()} ${nameOf(this.at)}`))) return this.requestUpdate();
     return this.save(model.withRow(this.quads, this.at, { ...row, modes }));
   }
 
@@ -137,6 +138,7 @@ export class ShareAcl extends Page {
       const scope = (data.get('scope') ?? 'here') as model.Scope;
       const ticked = data.getAll('mode') as model.AclMode[];
       if (ticked.length === 0) throw new Error('Select at least one action.');
+      if (!(await mayBePublic(iri, `${ticked.join(', ').toLowerCase()} ${nameOf(this.at)}`))) return;
       const before = model.tableOf(this.quads, this.at).rows.find((row) => row.iri === iri && row.scope === scope);
       const modes = model.modes.filter((mode) => ticked.includes(mode) || before?.modes.includes(mode));
       await this.save(model.withRow(this.quads, this.at, { kind, iri, scope, modes }));

@@ -1,12 +1,21 @@
 /** Grants that cover a resource: the user's own, or for controllers all, with creation and revocation. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { Page, submitted } from '../frame/page.js';
+import { openHref, Page, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
-import { ancestors, isContainer, shortName } from '../storage/names.js';
-import { covers, type Kept, policyFor, post, readAll, revoke } from './access.js';
+import { ancestors, dateText, isContainer, shortName } from '../storage/names.js';
+import { actionNames, covers, type Kept, policyFor, post, readAll, revoke } from './access.js';
 import { grantsTable } from './grants-table.js';
-import { actionFields, actionsFrom, everybody, nameOfPerson, personFields, personFrom, untilField } from './people.js';
+import {
+  actionFields,
+  actionsFrom,
+  everybody,
+  mayBePublic,
+  nameOfPerson,
+  personFields,
+  personFrom,
+  untilField,
+} from './people.js';
 
 @customElement('share-grants')
 export class ShareGrants extends Page {
@@ -33,14 +42,14 @@ export class ShareGrants extends Page {
     return html`
       <h2>${this.controller ? 'Access that was granted' : 'Access that you were granted'}</h2>
       <p class="soft">A grant adds to what the rules above allow. Those that cover this resource are listed, from containers above it too.</p>
-      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderGrants()}
-      ${this.controller ? this.renderForm() : nothing}`;
+      ${this.controller ? html`<div class="cards">${this.renderForm()}${this.renderReadLink()}</div>` : nothing}
+      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderGrants()}`;
   }
 
   private renderGrants(): TemplateResult {
     if (!this.grants) return html`<p>Loading …</p>`;
     if (this.grants.length === 0)
-      return html`<p class="empty">${this.controller ? 'No grant covers this. Give access below.' : 'No grant covers this.'}</p>`;
+      return html`<p class="empty">${this.controller ? 'No grant covers this. Give access above.' : 'No grant covers this.'}</p>`;
     return grantsTable({
       label: 'Grants that cover this',
       grants: this.grants,
@@ -71,11 +80,38 @@ export class ShareGrants extends Page {
     </form>`;
   }
 
+  private renderReadLink(): TemplateResult {
+    const inAWeek = new Date(Date.now() + 7 * 86_400_000 - new Date().getTimezoneOffset() * 60_000);
+    return html`<form class="card" @submit=${this.shareLink}>
+      <h3>Read link</h3>
+      <p class="soft">Everyone can read ${wording(this.at)} without signing in, until the end. To end it earlier, revoke the grant below.</p>
+      <label>Until <input type="datetime-local" name="until" required .value=${inAWeek.toISOString().slice(0, 16)}></label>
+      <button class="primary">Create and copy link</button>
+    </form>`;
+  }
+
+  private async shareLink(event: SubmitEvent): Promise<void> {
+    const until = submitted(event).text('until');
+    const { at } = this;
+    const shared = await this.attempt(async () => {
+      const policy = policyFor({ person: everybody, iri: at, actions: ['read'], until });
+      if (!(await mayBePublic(everybody, `read ${wording(at)}`))) throw new DOMException('', 'AbortError');
+      await post('AccessGrant', [policy], { purpose: 'Read link' });
+    });
+    if (!shared) return;
+    const link = `${storageUri}app${openHref(at)}`;
+    await this.attempt(() => navigator.clipboard.writeText(link), `The link is copied. It ends ${dateText(until)}.`);
+    await this.readGrants();
+  }
+
   private async give(event: SubmitEvent): Promise<void> {
     const { form, data, text } = submitted(event);
     const given = await this.attempt(async () => {
       const person = this.isPerson ? personFrom(data) : everybody;
-      const policy = policyFor({ person, iri: text('iri'), actions: actionsFrom(data), until: text('until') });
+      const [iri, actions] = [text('iri'), actionsFrom(data)];
+      const policy = policyFor({ person, iri, actions, until: text('until') });
+      const what = `${actions.map((each) => actionNames[each].toLowerCase()).join(', ')} ${wording(iri)}`;
+      if (!(await mayBePublic(person, what))) throw new DOMException('', 'AbortError');
       await post('AccessGrant', [policy], text('purpose') === '' ? {} : { purpose: text('purpose') });
     }, 'Access is given.');
     if (!given) return;

@@ -4,6 +4,7 @@
  * graphs are not written again.
  */
 import { createWriteStream, existsSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -37,6 +38,7 @@ import {
   writeManifest,
 } from './folder.js';
 import { GraphSet, maxSetBytes } from './graph-set.js';
+import { lastBackupName } from './last-backup.js';
 import type { BackupReport } from './routes.js';
 import { digestOfFile, readHeader, readState, type StateFiles, writeState } from './state-file.js';
 
@@ -70,6 +72,9 @@ export async function backUp(context: CommandContext): Promise<number> {
     await syncNames(folder);
     await writeManifest(folder, manifest);
     prune(folder, manifest, blobs.names);
+    await writeFile(join(source, lastBackupName), made).catch(({ message }: Error) =>
+      print(`The backup is complete, but its time could not be recorded for the status of the storage: ${message}.`),
+    );
     const secret = keys.length > 0 ? `, and the keys ${keys.join(', ')}: keep it secret` : '';
     print(
       `${folder} has the state of ${made}: ${blobs.entries} entries, ${written ? quadsTold(written, earlier) : ''}` +

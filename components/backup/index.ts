@@ -1,6 +1,10 @@
 /** Backups of a running or stopped server: create, verify and restore. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineComponent } from '../../lib/component/contract.js';
+import { type Metric, metric } from '../../lib/metrics.js';
 import { flag, setting } from '../../lib/settings.js';
+import { lastBackupName } from './last-backup.js';
 
 const settings = {
   enabled: setting(
@@ -11,6 +15,15 @@ const settings = {
   ),
 };
 
+function lastBackup(dataDir: string): readonly Metric[] {
+  const file = join(dataDir, lastBackupName);
+  if (!existsSync(file)) return [];
+  const seconds = Date.parse(readFileSync(file, 'utf8')) / 1000;
+  return [
+    metric('gauge', 'backup_last_timestamp_seconds', 'Time of the last backup, in seconds since the epoch.', seconds),
+  ];
+}
+
 export default defineComponent({
   name: 'backup',
   settings,
@@ -18,7 +31,12 @@ export default defineComponent({
   async install(platform) {
     const [{ BackupJobs }, { backupRoutes }] = await Promise.all([import('./jobs.js'), import('./routes.js')]);
     const jobs = new BackupJobs(platform);
-    return { routes: backupRoutes(platform, jobs), isBusy: () => jobs.isBusy, stop: () => jobs.stop() };
+    return {
+      routes: backupRoutes(platform, jobs),
+      metrics: () => lastBackup(platform.dataDir),
+      isBusy: () => jobs.isBusy,
+      stop: () => jobs.stop(),
+    };
   },
   commands: {
     backup: {

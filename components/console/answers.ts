@@ -1,6 +1,7 @@
 /** Small endpoints of the console. */
 
 import { createPublicKey, randomUUID } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { LwsError, type Platform } from '../../lib/plugin/component.js';
 import {
@@ -41,13 +42,17 @@ export const rightsRoute = (platform: Platform): Route =>
 
 const indexMetric = 'index_';
 
-/** Status of the storage: versions, disk usage, index for queries, and active settings. */
-export function statusRoute({ store, clock, describeSettings, version, metrics }: Platform): Route {
+/** Status of the storage: versions, disk usage, last backup, queries and their index, and active settings. */
+export function statusRoute({ store, clock, dataDir, describeSettings, version, metrics }: Platform): Route {
   const started = clock();
   const settings = describeSettings();
   const quota = settings.find(({ name }) => name === 'lws.quota.max-bytes')?.value;
   return route('controller', 'GET HEAD {prefix}/status', async () => {
-    const ofIndex = (await metrics()).filter(({ name }) => name.startsWith(indexMetric));
+    const all = await metrics();
+    const ofIndex = all.filter(({ name }) => name.startsWith(indexMetric));
+    const measured = (metric: string): number | undefined => all.find(({ name }) => name === metric)?.values[0]?.value;
+    const { bavail, bsize } = await statfs(dataDir);
+    const lastBackup = measured('backup_last_timestamp_seconds');
     return jsonReply(200, {
       version,
       node: process.version,
@@ -55,6 +60,9 @@ export function statusRoute({ store, clock, describeSettings, version, metrics }
       bytes: store.bytes,
       /** 0: no limit. */
       quotaBytes: quota,
+      freeBytes: bavail * bsize,
+      lastBackup: lastBackup && new Date(lastBackup * 1000).toISOString(),
+      queries: { running: measured('sparql_threads_busy'), waiting: measured('sparql_queries_waiting') },
       /** Metrics of the index without their prefix: quads, memory_bytes, changed_graphs, building, build_seconds. */
       index: Object.fromEntries(ofIndex.map(({ name, values }) => [name.slice(indexMetric.length), values[0]?.value])),
       settings,

@@ -63,6 +63,9 @@ describeStorage(
       expect(told).to.include({ version, node: process.version, quotaBytes: 1_000_000_000 });
       expect(told['uptimeSeconds']).to.be.a('number').and.to.be.at.least(0);
       expect(told['bytes']).to.be.a('number').and.to.be.above(0);
+      expect(told['freeBytes']).to.be.a('number').and.to.be.above(0);
+      expect(told).not.to.have.property('lastBackup');
+      expect(told['queries']).to.deep.equal({ running: 0, waiting: 0 });
       expect(told['index']).to.have.keys('quads', 'memory_bytes', 'changed_graphs', 'building', 'build_seconds');
       const mode = told.settings.find(({ name }) => name === 'lws.access-control');
       expect(mode).to.deep.include({ value: 'wac', source: 'flag --access-control' });

@@ -117,15 +117,19 @@ for (const path of pathsOf('The console, administration'))
       await page.getByText('No subscriptions').waitFor();
     });
 
-    it('shows changes live, and buffers them while paused', async () => {
+    it('shows the changes of the last day, then live ones, and buffers them while paused', async () => {
       await page.getByRole('tab', { name: 'Subscriptions' }).focus();
       await page.keyboard.press('ArrowRight');
       await page.getByText('Following.').waitFor();
-      await page.getByText('No changes since').waitFor();
-      await put('data/first');
       const happened = page.getByRole('region', { name: 'What happened' });
       const link = (name: string): Locator =>
         happened.getByRole('link', { name: `${console.server.root}data/${name}`, exact: true }).first();
+      // Created before the page was opened.
+      await happened
+        .getByRole('link', { name: `${console.server.root}data/`, exact: true })
+        .first()
+        .waitFor();
+      await put('data/first');
       await link('first').waitFor();
       expect(await happened.textContent())
         .to.contain('Create')
@@ -138,11 +142,19 @@ for (const path of pathsOf('The console, administration'))
       await page.getByRole('button', { name: 'Continue' }).click();
       await link('second').waitFor();
       await link('first').waitFor();
+      await happened.getByRole('link', { name: `Check access to ${console.server.root}data/first` }).click();
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await page
+        .locator('admin-explain [role=status]')
+        .getByText(/\(you\) may$/)
+        .waitFor();
+      expect(await page.getByLabel('Address').inputValue()).to.equal(`${console.server.root}data/first`);
     });
 
     it('explains why a caller has or lacks permission', async () => {
       await tab('Explain');
       const answer = page.locator('admin-explain [role=status]');
+      await page.getByLabel('Caller, by name').fill('');
       await page.getByLabel('Address').fill(`${console.server.root}data/`);
       await page.getByRole('button', { name: 'Explain' }).click();
       await answer.getByText('An anonymous caller may not').waitFor();
@@ -162,6 +174,8 @@ for (const path of pathsOf('The console, administration'))
     it('shows usage and settings, but no secrets', async () => {
       await tab('Storage');
       await page.getByText('Runs for').waitFor();
+      await page.getByText('none. Run quadpod backup DIR').waitFor();
+      await page.getByText('0 running, 0 waiting').waitFor();
       const shown = page.getByRole('region', { name: 'Settings' });
       const row = (name: string): Locator => shown.getByRole('row').filter({ hasText: name });
       await row('lws.oidc.client-secret').getByText('kept secret').waitFor();

@@ -1,7 +1,7 @@
-/** Live activity of the storage, from the event stream while the page is shown. */
+/** Activity of the storage: the last day, then live from the event stream while the page is shown. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { Page, scrollTable } from '../frame/page.js';
+import { Page, placeHref, scrollTable } from '../frame/page.js';
 import { targetLink } from '../sharing/grants-table.js';
 import { person } from '../sharing/people.js';
 import { messageOf, refusalOf, request, systemUrl } from '../storage/api.js';
@@ -16,6 +16,7 @@ interface Activity {
 
 /** Maximum number of events shown. */
 const most = 500;
+const dayMs = 86_400_000;
 
 type Following = 'connecting' | 'following' | 'ended' | 'hidden';
 
@@ -38,7 +39,12 @@ export class AdminActivity extends Page {
     this.following = 'connecting';
     this.failure = '';
     try {
-      const response = await request('GET', await systemUrl('events'), { signal: stop.signal });
+      const ask = async (query: string): Promise<Response> =>
+        request('GET', await systemUrl(`events${query}`), { signal: stop.signal });
+      const past = await ask(`?since=${new Date(Date.now() - dayMs).toISOString()}`);
+      // The log of the server does not reach back a day.
+      const response = past.status === 410 ? await ask('') : past;
+      this.events = [];
       if ([401, 403, 404].includes(response.status)) {
         this.following = 'hidden';
         return;
@@ -80,7 +86,7 @@ export class AdminActivity extends Page {
         }
       </div>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : ''}
-      ${this.events.length === 0 ? html`<p class="empty">No changes since you opened this page. New changes appear here.</p>` : this.renderEvents()}`;
+      ${this.events.length === 0 ? html`<p class="empty">No changes in the last day. New changes appear here.</p>` : this.renderEvents()}`;
   }
 
   private said(): string {
@@ -92,15 +98,20 @@ export class AdminActivity extends Page {
   private renderEvents(): TemplateResult {
     return scrollTable(
       'What happened',
-      ['When', 'What', 'Resource', 'By'],
+      ['When', 'What', 'Resource', 'By', 'Access'],
       this.events.map(
         ({ type, object, published, actor }) => html`<tr>
           <td>${dateText(published)}</td><td>${type.join(', ')}</td><td>${targetLink(object.id)}</td><td>${actor ? person(actor) : html`<span class="soft">not recorded</span>`}</td>
+          <td>${explainLink(object.id, actor)}</td>
         </tr>`,
       ),
     );
   }
 }
+
+/** Link to the explanation of a caller's access. */
+const explainLink = (iri: string, actor = ''): TemplateResult =>
+  html`<a href=${placeHref('admin', { tab: 'explain', iri, as: actor })} aria-label=${`Check access to ${iri}`}>Check access</a>`;
 
 /** Yields the lines of a response body as they arrive, without empty lines. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {

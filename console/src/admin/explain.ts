@@ -31,6 +31,8 @@ const methods: Readonly<Record<string, string>> = {
 @customElement('admin-explain')
 export class AdminExplain extends Page {
   @property() iri = '';
+  /** Identity of the caller. Empty: anonymous. */
+  @property() as = '';
   @state() private answer: Answer | undefined;
   @state() private controller: boolean | undefined;
 
@@ -48,7 +50,7 @@ export class AdminExplain extends Page {
       <h2>Check access</h2>
       <form class="card" @submit=${this.ask}>
         <label>Caller, by name or IRI (empty: anonymous)
-          <input name="as" list="explain-people" spellcheck="false" autocomplete="off">
+          <input name="as" list="explain-people" .value=${this.as} spellcheck="false" autocomplete="off">
         </label>
         <datalist id="explain-people">${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>
         <label>May they <select name="method">${Object.entries(methods).map(([method, text]) => html`<option value=${method}>${text}</option>`)}</select></label>

@@ -3,7 +3,7 @@ import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable } from '../frame/page.js';
 import { readStatus, type Status } from '../storage/controller.js';
-import { sizeText } from '../storage/names.js';
+import { dateText, sizeText } from '../storage/names.js';
 
 function indexText({ quads = 0, memory_bytes, changed_graphs, building, build_seconds }: Status['index']): string {
   const build = building ? `being built for ${durationText(build_seconds ?? 0)}` : 'built at the next query';
@@ -27,11 +27,14 @@ export class AdminStorage extends Page {
     if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
     if (!this.status) return html`<p>Loading …</p>`;
     if (this.status === 'hidden') return html`<p class="empty">You need control of this storage to see its status.</p>`;
-    const { version, node, uptimeSeconds, bytes, quotaBytes, index } = this.status;
+    const { version, node, uptimeSeconds, bytes, quotaBytes, freeBytes, lastBackup, queries, index } = this.status;
     return html`
-      <h2>Room and versions</h2>
+      <h2>Status</h2>
       <dl class="facts">
         <dt>Used</dt><dd>${sizeText(bytes)} ${quotaBytes > 0 ? html`of ${sizeText(quotaBytes)} <meter min="0" max=${quotaBytes} .value=${bytes} aria-label="Room used"></meter>` : '(no quota is set)'}</dd>
+        <dt>Free on the disk</dt><dd>${sizeText(freeBytes)}</dd>
+        <dt>Last backup</dt><dd>${lastBackup === undefined ? html`none. Run <code>quadpod backup DIR</code>.` : dateText(lastBackup)}</dd>
+        ${queries.running === undefined ? '' : html`<dt>Queries</dt><dd>${queries.running} running, ${queries.waiting} waiting</dd>`}
         ${index.quads === undefined ? '' : html`<dt>Index for queries</dt><dd>${indexText(index)}</dd>`}
         <dt>Runs for</dt><dd>${durationText(uptimeSeconds)}</dd>
         <dt>Quadpod</dt><dd>${version}</dd>

@@ -47,7 +47,8 @@ export class AdminPage extends Page {
 
   private renderTab(): TemplateResult {
     if (this.tab === 'activity') return html`<admin-activity></admin-activity>`;
-    if (this.tab === 'explain') return html`<admin-explain .iri=${this.parameters.get('iri') ?? ''}></admin-explain>`;
+    if (this.tab === 'explain')
+      return html`<admin-explain .iri=${this.parameters.get('iri') ?? ''} .as=${this.parameters.get('as') ?? ''}></admin-explain>`;
     if (this.tab === 'agents') return html`<admin-agents></admin-agents>`;
     if (this.tab === 'transfer') return html`<admin-transfer></admin-transfer>`;
     if (this.tab === 'storage') return html`<admin-storage></admin-storage>`;

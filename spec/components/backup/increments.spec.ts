@@ -176,6 +176,20 @@ describe('Incremental backups', () => {
     number,
   );
 
+  it('are told in the status of the storage', async () => {
+    const last = async (): Promise<string | undefined> =>
+      JSON.parse((await send('GET', '.lws/status')).text).lastBackup;
+    expect(await last()).to.equal(undefined);
+    const folder = fresh();
+    const [line = ''] = await run('backup', folder);
+    expect(line).to.include(`${folder} has the state of ${await last()}: `);
+    const file = join(server.dataDir, 'last-backup');
+    rmSync(file);
+    mkdirSync(file);
+    expect((await run('backup', folder)).join('\n')).to.match(/its time could not be recorded.*\n.* has the state of/);
+    rmSync(file, { recursive: true });
+  });
+
   it('are restored to the state of the backup, after random writes', async () => {
     const succeeded = new Set<string>();
     await fc.assert(

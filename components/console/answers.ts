@@ -43,7 +43,10 @@ export const rightsRoute = (platform: Platform): Route =>
 const indexMetric = 'index_';
 
 /** Status of the storage: versions, disk usage, last backup, queries and their index, and active settings. */
-export function statusRoute({ store, clock, dataDir, describeSettings, version, metrics }: Platform): Route {
+export function statusRoute(platform: Platform): Route {
+  const { store, clock, dataDir, describeSettings, version, metrics, home, rootIri } = platform;
+  // Rule 21.2: other storages of a deployment reveal nothing about it.
+  const isOfServer = home === undefined || home === rootIri;
   const started = clock();
   const settings = describeSettings();
   const quota = settings.find(({ name }) => name === 'lws.quota.max-bytes')?.value;
@@ -60,9 +63,11 @@ export function statusRoute({ store, clock, dataDir, describeSettings, version, 
       bytes: store.bytes,
       /** 0: no limit. */
       quotaBytes: quota,
-      freeBytes: bavail * bsize,
+      ...(isOfServer && {
+        freeBytes: bavail * bsize,
+        queries: { running: measured('sparql_threads_busy'), waiting: measured('sparql_queries_waiting') },
+      }),
       lastBackup: lastBackup && new Date(lastBackup * 1000).toISOString(),
-      queries: { running: measured('sparql_threads_busy'), waiting: measured('sparql_queries_waiting') },
       /** Metrics of the index without their prefix: quads, memory_bytes, changed_graphs, building, build_seconds. */
       index: Object.fromEntries(ofIndex.map(({ name, values }) => [name.slice(indexMetric.length), values[0]?.value])),
       settings,

@@ -16,6 +16,7 @@ import { assertPreconditions, undated } from '../../lib/resources/preconditions.
 import { nameOf, SignUp, type SignUpSettings } from './sign-up.js';
 
 const pageSize = 100;
+const quota = 'lws.quota.max-bytes';
 
 export function storageRoutes(platform: Platform, deployment: Deployment, settings: SignUpSettings): readonly Route[] {
   const endpoint = new StoragesEndpoint(platform, deployment, new SignUp(platform, deployment.storages, settings));
@@ -46,7 +47,8 @@ class StoragesEndpoint {
     const page = pageOf(query.toString()) ?? 1;
     const isOperator = await this.controls(access);
     const known = this.storages.all();
-    const all = known.filter(seenBy(access, isOperator));
+    const text = query.get('q')?.toLowerCase() ?? '';
+    const all = known.filter(seenBy(access, isOperator)).filter(({ name }) => name.includes(text));
     const last = Math.max(1, Math.ceil(all.length / pageSize));
     if (page > last) throw new LwsError('page-not-found', `The list has ${last} pages.`);
     const storages = all.slice((page - 1) * pageSize, page * pageSize).map((record) => this.shown(record));
@@ -55,8 +57,13 @@ class StoragesEndpoint {
     const isIt = ({ name, state }: StorageRecord): boolean =>
       state === 'ready' && this.storages.addressOf(name) === open;
     const opens = open !== '' && known.some(isIt);
-    const shown = { totalItems: all.length, opens, isOperator, signUp: this.signUp.issuers, templates, storages };
-    return jsonReply(200, shown, { Link: pageLinks(this.signUp.url, page, last) });
+    const defaults = this.platform.describeSettings().filter(({ name }) => name === quota);
+    const shown = {
+      ...{ totalItems: all.length, opens, isOperator, signUp: this.signUp.issuers, templates, storages },
+      defaults: Object.fromEntries(defaults.map(({ name, value }) => [name, value])),
+    };
+    const url = text === '' ? this.signUp.url : `${this.signUp.url}?q=${encodeURIComponent(text)}`;
+    return jsonReply(200, shown, { Link: pageLinks(url, page, last) });
   }
 
   async make(request: RouteRequest): Promise<Reply> {
@@ -118,7 +125,8 @@ class StoragesEndpoint {
 
   private shown({ revision: _, id: __, invitation: ___, ownersChange: ____, ...record }: StorageRecord): object {
     const { name } = record;
-    return { ...record, address: this.storages.addressOf(name), isOpen: this.deployment.isOpen(name) };
+    const usedBytes = this.deployment.usedBytes(name);
+    return { ...record, address: this.storages.addressOf(name), isOpen: this.deployment.isOpen(name), usedBytes };
   }
 
   private reply(status: number, record: StorageRecord): Reply {

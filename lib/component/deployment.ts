@@ -64,6 +64,8 @@ export interface Storages {
 export interface Deployment {
   readonly storages: Storages;
   isOpen(name: string): boolean;
+  /** Returns the used bytes of a storage, those of its last closing if it is not open. `undefined` if it was never open. */
+  usedBytes(name: string): number | undefined;
   /** Returns a sign-in credential of the subject for a storage. `undefined` if the subject is not the owner of the key in the home storage. */
   signIn(name: string, subject: string | undefined): Promise<string | undefined>;
   /** True if the pages of all storages have the same origin. */

@@ -130,6 +130,22 @@ for (const by of ['host', 'path'] as const)
         .fill('0.5');
       await press(operator, 'Make it');
       await row('hans').getByText('512 MiB').waitFor();
+      await row('hans').getByText('not opened yet').waitFor();
+      expect(await row('hans').getByText('(default)').count()).to.equal(0);
+      await operator.getByRole('searchbox', { name: 'Name contains' }).fill('HAN');
+      await press(operator, 'Search');
+      await operator.getByText('1 in all').waitFor();
+      await row('hans').waitFor();
+      await operator.getByRole('searchbox', { name: 'Name contains' }).fill('nobody');
+      await press(operator, 'Search');
+      await operator.getByText('No storage has nobody in its name.').waitFor();
+      await operator.getByRole('searchbox', { name: 'Name contains' }).fill('');
+      await press(operator, 'Search');
+      await row('hans').waitFor();
+      await row('gina').getByText('no limit (default)').waitFor();
+      await row('gina')
+        .getByText(/^\d+ (?:B|KiB)$/)
+        .waitFor();
       await press(operator, 'Suspend hans');
       await row('hans').getByText('suspended').waitFor();
       await press(operator, 'Resume hans');

@@ -32,9 +32,9 @@ export class AdminStorage extends Page {
       <h2>Status</h2>
       <dl class="facts">
         <dt>Used</dt><dd>${sizeText(bytes)} ${quotaBytes > 0 ? html`of ${sizeText(quotaBytes)} <meter min="0" max=${quotaBytes} .value=${bytes} aria-label="Room used"></meter>` : '(no quota is set)'}</dd>
-        <dt>Free on the disk</dt><dd>${sizeText(freeBytes)}</dd>
+        ${freeBytes === undefined ? '' : html`<dt>Free on the disk</dt><dd>${sizeText(freeBytes)}</dd>`}
         <dt>Last backup</dt><dd>${lastBackup === undefined ? html`none. Run <code>quadpod backup DIR</code>.` : dateText(lastBackup)}</dd>
-        ${queries.running === undefined ? '' : html`<dt>Queries</dt><dd>${queries.running} running, ${queries.waiting} waiting</dd>`}
+        ${queries?.running === undefined ? '' : html`<dt>Queries</dt><dd>${queries.running} running, ${queries.waiting} waiting</dd>`}
         ${index.quads === undefined ? '' : html`<dt>Index for queries</dt><dd>${indexText(index)}</dd>`}
         <dt>Runs for</dt><dd>${durationText(uptimeSeconds)}</dd>
         <dt>Quadpod</dt><dd>${version}</dd>

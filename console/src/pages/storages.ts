@@ -14,6 +14,8 @@ interface Stored {
   readonly owners: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
   readonly created: string;
+  /** Bytes at its last closing if it is not open. Absent: it was never open. */
+  readonly usedBytes?: number;
 }
 
 interface Listed {
@@ -25,6 +27,8 @@ interface Listed {
   readonly signUp: readonly string[];
   readonly templates?: readonly string[];
   readonly storages: readonly Stored[];
+  /** Values of settings that a storage does not have. */
+  readonly defaults: Readonly<Record<string, unknown>>;
 }
 
 const pageSize = 100;
@@ -46,6 +50,11 @@ export class StoragesPage extends Page {
     if (changed.get('parameters')) void this.load();
   }
 
+  /** Part of the names to list. */
+  private get name(): string {
+    return this.parameters.get('name') ?? '';
+  }
+
   private get invitation(): string | undefined {
     return this.parameters.get('invitation') ?? undefined;
   }
@@ -56,7 +65,7 @@ export class StoragesPage extends Page {
       // The shell sets the route after it has added the page.
       const url = await systemUrl('storages');
       const [page, open] = [this.parameters.get('page') ?? '1', this.parameters.get('open') ?? ''];
-      this.listed = await json<Listed>(`${url}?${new URLSearchParams({ page, open })}`);
+      this.listed = await json<Listed>(`${url}?${new URLSearchParams({ page, open, q: this.name })}`);
       // Anyone can create a link, so only an existing storage learns the signed-in identity, and only with consent.
       const question = {
         title: `Continue to ${open}?`,
@@ -82,7 +91,9 @@ export class StoragesPage extends Page {
       ${this.invitation ? this.renderOwn('You are invited to a storage of your own.') : nothing}
       ${
         who().kind === 'anonymous' && !this.invitation
-          ? html`<p class="empty">Sign in to see your storages. <a href=${signInHref()}>Sign in</a></p>`
+          ? html`<p class="empty">Sign in to see your storages. <a href=${signInHref()}>Sign in</a></p>
+            <p>A storage has its own address, owner and data. To create one, open an invitation link from the operator of this server, or sign in
+              at an identity provider whose users may create storages. Then choose a name.</p>`
           : nothing
       }
       ${listed ? this.renderList(listed) : nothing}
@@ -108,30 +119,43 @@ export class StoragesPage extends Page {
     </section>`;
   }
 
-  private renderList({ storages, totalItems, isOperator }: Listed): TemplateResult {
+  private renderList(listed: Listed): TemplateResult {
+    const { storages, totalItems, isOperator } = listed;
+    const { name } = this;
+    const search = html`<form role="search" class="row" @submit=${this.find}>
+      <label>Name contains <input name="find" type="search" .value=${name} spellcheck="false" autocomplete="off" /></label>
+      <button>Search</button>
+    </form>`;
+    if (totalItems === 0 && name !== '') return html`${search}<p class="empty">No storage has ${name} in its name.</p>`;
     if (totalItems === 0)
       return html`<p class="empty">${isOperator ? 'There are none yet.' : 'You have none yet.'}</p>`;
     const page = Number(this.parameters.get('page') ?? 1);
     const to = (next: number, title: string, is: boolean): unknown =>
-      is ? html`<a class="button" href=${placeHref('storages', { page: String(next) })}>${title}</a>` : nothing;
-    return html`${scrollTable(
+      is ? html`<a class="button" href=${listHref(name, next)}>${title}</a>` : nothing;
+    return html`${search}${scrollTable(
       'Storages',
-      ['Name', 'State', 'Owners', 'Quota', 'Made', 'Actions'],
-      storages.map((each) => this.renderRow(each, isOperator)),
+      ['Name', 'State', 'Owners', 'Used', 'Quota', 'Made', 'Actions'],
+      storages.map((each) => this.renderRow(each, listed)),
     )}
     <div class="row"><span>${totalItems} in all</span>
       ${to(page - 1, 'Before', page > 1)} ${to(page + 1, 'Next', page * pageSize < totalItems)}</div>`;
   }
 
-  private renderRow(stored: Stored, isOperator: boolean): TemplateResult {
-    const { name, address, state, owners, settings, created } = stored;
+  private readonly find = (event: SubmitEvent): void => {
+    location.hash = listHref(submitted(event).text('find').toLowerCase());
+  };
+
+  private renderRow(stored: Stored, { isOperator, defaults }: Listed): TemplateResult {
+    const { name, address, state, owners, settings, created, usedBytes } = stored;
+    const most = Number(settings[quota] ?? defaults[quota] ?? 0);
     const button = (title: string, work: () => unknown, kind = ''): TemplateResult =>
       html`<button type="button" class=${kind} aria-label=${`${title} ${name}`} @click=${work}>${title}</button>`;
     return html`<tr>
       <th scope="row"><a href=${`${address}app`}>${name}</a></th>
       <td>${state}</td>
       <td>${owners.map((owner) => html`<span title=${owner}>${shortName(owner)}</span> `)}</td>
-      <td>${settings[quota] === undefined ? 'the usual' : sizeText(Number(settings[quota]))}</td>
+      <td>${usedBytes === undefined ? 'not opened yet' : sizeText(usedBytes)}</td>
+      <td>${quotaText(most)}${settings[quota] === undefined ? html` <span class="soft">(default)</span>` : nothing}</td>
       <td>${dateText(created)}</td>
       <td><div class="row">
         ${state === 'ready' ? button('Open', () => this.attempt(() => this.open(address, name))) : nothing}
@@ -142,14 +166,14 @@ export class StoragesPage extends Page {
     </tr>`;
   }
 
-  private renderOperators({ templates = [] }: Listed): TemplateResult {
+  private renderOperators({ templates = [], defaults }: Listed): TemplateResult {
     const given = html`
       ${
         templates.length > 0
           ? html`<label>Begins with <select name="template"><option value="">nothing</option>${templates.map((each) => html`<option>${each}</option>`)}</select></label>`
           : nothing
       }
-      <label>Quota in GiB; empty: the usual <input name="quota" type="number" min="0.001" step="any" /></label>`;
+      <label>Quota in GiB; empty: ${quotaText(Number(defaults[quota] ?? 0))} <input name="quota" type="number" min="0.001" step="any" /></label>`;
     return html`<div class="cards">
       <section class="card">
         <h2>Make a storage</h2>
@@ -226,6 +250,11 @@ export class StoragesPage extends Page {
     await this.keepFocus();
   }
 }
+
+const listHref = (name: string, page = 1): string =>
+  placeHref('storages', { ...(name === '' ? {} : { name }), ...(page === 1 ? {} : { page: String(page) }) });
+
+const quotaText = (bytes: number): string => (bytes > 0 ? sizeText(bytes) : 'no limit');
 
 /** Values of the fields that both forms have. */
 function givenIn(text: (name: string) => string): object {

@@ -10,12 +10,12 @@ export interface Status {
   readonly bytes: number;
   /** 0: no limit. */
   readonly quotaBytes: number;
-  /** Free bytes of the disk that holds the database. */
-  readonly freeBytes: number;
+  /** Free bytes of the disk that holds the database. Absent for storages of a deployment. */
+  readonly freeBytes?: number;
   /** Absent: none yet. */
   readonly lastBackup?: string;
-  /** Empty: there is no SPARQL endpoint. */
-  readonly queries: { readonly running?: number; readonly waiting?: number };
+  /** Empty: there is no SPARQL endpoint. Absent for storages of a deployment. */
+  readonly queries?: { readonly running?: number; readonly waiting?: number };
   /** Index for queries. Empty: there is no SPARQL endpoint. */
   readonly index: Partial<Record<'quads' | 'memory_bytes' | 'changed_graphs' | 'building' | 'build_seconds', number>>;
   readonly settings: readonly {

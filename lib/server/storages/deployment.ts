@@ -69,6 +69,8 @@ export class StorageDeployment implements Deployment {
   private sweeper: NodeJS.Timeout | undefined;
   /** A file for each storage that is open or has pending work. Beside the records, since changes in their directory cause a rescan. */
   private readonly marks: string;
+  /** Same, for the number of bytes that a storage used when it was closed. */
+  private readonly usages: string;
   private sweeping = Promise.resolve();
   private isSweepDue = false;
   /** Health routes, answered by the home storage. */
@@ -82,8 +84,9 @@ export class StorageDeployment implements Deployment {
     this.records = storages.records;
     storages.onChanged = (name) => this.renew(name);
     this.marks = join(this.records.folder, '.open');
+    this.usages = join(this.records.folder, '.used');
     rmSync(join(this.records.folder, laying), { recursive: true, force: true });
-    mkdirSync(this.marks, { recursive: true, mode: 0o700 });
+    for (const folder of [this.marks, this.usages]) mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.watchedPath = `${new URL(readBaseUri(core).storage).pathname.slice(0, -1)}${core.systemPrefix}/health/`;
     // Parsing, queries and imports of one storage must not delay responses of others.
     priority.niceness = 10;
@@ -98,6 +101,7 @@ export class StorageDeployment implements Deployment {
       isReady: (name) => this.isReady(name),
       open: (name) => this.open(name),
       markOf: (name) => this.markOf(name),
+      usageOf: (name) => this.usageOf(name),
       onFailure: (name, error) =>
         process.log.error({ err: error, storage: name }, 'a storage cannot be opened or closed'),
     });
@@ -139,6 +143,14 @@ export class StorageDeployment implements Deployment {
 
   private markOf(name: string): string {
     return join(this.marks, name);
+  }
+
+  private usageOf(name: string): string {
+    return join(this.usages, name);
+  }
+
+  usedBytes(name: string): number | undefined {
+    return this.residents.usedBytes(name);
   }
 
   /** Applies the current record. */
@@ -315,7 +327,7 @@ export class StorageDeployment implements Deployment {
     await this.residents.close(name);
     this.process.tallies.remove(this.storages.addressOf(name));
     await rm(this.records.folderOf(name), { recursive: true, force: true });
-    await rm(this.markOf(name), { force: true });
+    for (const file of [this.markOf(name), this.usageOf(name)]) await rm(file, { force: true });
     // An invitation that may still be valid has created its storage.
     const isSpent =
       record!.invitation !== undefined && Date.parse(record!.created) > Date.now() - invitationDays * dayMs;

@@ -1,5 +1,5 @@
 /** Open storages (an LRU cache): each is opened by its first request and closed when idle, or when another one needs its slot. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError, tooBusy } from '../../errors.js';
 import type { OpenStorage } from '../storage/open-storage.js';
@@ -18,6 +18,8 @@ export interface ResidentsOptions {
   readonly open: (name: string) => Promise<OpenStorage>;
   /** File that exists while a storage is open, or was when the process ended. */
   readonly markOf: (name: string) => string;
+  /** File with the number of bytes that a storage used when it was closed. */
+  readonly usageOf: (name: string) => string;
   readonly onFailure: (name: string, error: unknown) => void;
 }
 
@@ -73,6 +75,14 @@ export class OpenStorages {
   isOpen(name: string): boolean {
     const { storage, closing } = this.residents.get(name) ?? {};
     return storage !== undefined && !closing;
+  }
+
+  /** Returns the used bytes of a storage, or those of its last closing. `undefined` if it was never open. */
+  usedBytes(name: string): number | undefined {
+    const { storage } = this.residents.get(name) ?? {};
+    if (storage) return storage.platform.store.bytes;
+    const file = this.options.usageOf(name);
+    return existsSync(file) ? Number(readFileSync(file, 'utf8')) : undefined;
   }
 
   /**
@@ -305,6 +315,7 @@ export class OpenStorages {
       // The failed opening was already reported.
       const storage = await resident.opening.catch(() => undefined);
       resident.seats.close();
+      if (storage) writeFileSync(this.options.usageOf(name), String(storage.platform.store.bytes), { mode: 0o600 });
       if (storage && (await storage.close(endMs))) this.asleep.add(name);
       else if (storage) rmSync(this.options.markOf(name), { force: true });
     } catch (error) {

@@ -62,6 +62,22 @@ describe('Storages of a deployment', function () {
     expect((await bob.ask('GET', '')).status).to.equal(200);
   });
 
+  it('selects names that contain a text, and lists the used bytes (rule 21.3)', async () => {
+    const list = async (query: string) =>
+      JSON.parse((await home.ask('GET', `.lws/storages${query}`)).text) as {
+        totalItems: number;
+        defaults: object;
+        storages: { name: string; usedBytes?: number }[];
+      };
+    const { totalItems, storages, defaults } = await list('?q=BO');
+    expect([totalItems, storages.map(({ name }) => name)]).to.deep.equal([1, ['bob']]);
+    expect(storages[0]!.usedBytes).to.be.above(0);
+    expect(defaults).to.deep.equal({ 'lws.quota.max-bytes': 0 });
+    expect(await list('?q=o%26b')).to.deep.include({ totalItems: 0, storages: [] });
+    const { headers } = await home.ask('GET', '.lws/storages?q=b%26');
+    expect(headers['link']).to.include('?q=b%26&page=1');
+  });
+
   for (const [what, body, status] of [
     ['a taken name', { name: 'alice' }, 409],
     ['an invalid name', { name: 'A b' }, 409],

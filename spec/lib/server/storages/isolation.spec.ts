@@ -285,6 +285,7 @@ for (const by of ['path', 'host'] as const)
       const settings = (JSON.parse(answers[0]!.text) as { settings: { name: string }[] }).settings.map(
         ({ name }) => name,
       );
+      expect(JSON.parse(answers[0]!.text)).not.to.have.any.keys('freeBytes', 'queries');
       expect(settings).to.include('lws.public-read').and.not.to.include('lws.data-dir');
     });
 

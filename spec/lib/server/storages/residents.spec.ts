@@ -29,6 +29,7 @@ describe('Residents (rule 21.4)', () => {
 
   const storage = (name: string): OpenStorage =>
     ({
+      platform: { store: { bytes: 7 } },
       isBusy: () => busy.has(name),
       isFollowed: () => followed.has(name),
       close: async () => {
@@ -57,6 +58,7 @@ describe('Residents (rule 21.4)', () => {
         return storage(name);
       },
       markOf: (name) => join(folder, name),
+      usageOf: (name) => join(folder, `${name}.used`),
       onFailure: (name) => events.push(`failure ${name}`),
     });
   });
@@ -77,6 +79,14 @@ describe('Residents (rule 21.4)', () => {
     const interrupt = (error: LwsError): void => void errors.push(error);
     return { ...seatOf({ isUnfinished: () => true, interrupt, ...given }), errors };
   };
+
+  it('tell the used bytes of storages, also after they are closed', async () => {
+    expect(residents.usedBytes('a')).to.equal(undefined);
+    await visit('a');
+    expect(residents.usedBytes('a')).to.equal(7);
+    await residents.close('a');
+    expect([residents.isOpen('a'), residents.usedBytes('a')]).to.deep.equal([false, 7]);
+  });
 
   it('one open serves all concurrent requests, and its mark exists until it is closed', async () => {
     held.set('a', () => {});

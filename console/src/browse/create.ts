@@ -15,9 +15,12 @@ const contents: Readonly<
   text: ['text/plain', '', '.txt'],
 };
 
+export const memberIri = (container: string, name: string): string =>
+  container + encodeURIComponent(name.normalize('NFC'));
+
 /** Creates an empty member of a container. @returns its IRI @throws Error if the name is taken, Refusal if it is reserved */
 export async function createMember(container: string, kind: Kind, name: string): Promise<string> {
-  const iri = container + encodeURIComponent(name.normalize('NFC')) + (kind === 'container' ? '/' : '');
+  const iri = memberIri(container, name) + (kind === 'container' ? '/' : '');
   const [mediaType, body = null] = kind === 'container' ? [] : contents[kind];
   const type: Record<string, string> = mediaType ? { 'Content-Type': mediaType } : { Link: containerType };
   const response = await request('PUT', iri, { headers: { ...type, 'If-None-Match': '*' }, body });

@@ -9,6 +9,7 @@ import { confirmed } from '../frame/confirm.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { onSession, storageUri, who } from '../session/session.js';
+import { loadShapeActions } from '../shapes/offered.js';
 import { messageOf } from '../storage/api.js';
 import type { Member } from '../storage/container.js';
 import { type Rights, rightsOn } from '../storage/controller.js';
@@ -23,6 +24,8 @@ export class BrowsePage extends Page {
   @state() private selected: ReadonlySet<string> = new Set();
   @state() private isTarget = false;
   @state() private rights: Rights = {};
+  /** The storage has shapes, and their links are loaded. */
+  @state() private hasShapes = false;
   /** The user is signed in, is not a controller, and is at the root. */
   @state() private isGuest = false;
   @state() private deleting: { readonly deleted: number; readonly ending: AbortController } | undefined;
@@ -62,6 +65,9 @@ export class BrowsePage extends Page {
     this.rights = rights ?? {};
     this.isGuest = rights !== undefined && !rights.share && at === storageUri && who().kind === 'subject';
     if (this.isGuest) await this.attempt(() => import('../sharing/shared-with.js'));
+    await this.attempt(async () => {
+      this.hasShapes = await loadShapeActions();
+    });
   }
 
   protected override render(): TemplateResult {
@@ -81,7 +87,7 @@ export class BrowsePage extends Page {
   }
 
   private actions(): TemplateResult {
-    const { append, share } = this.rights;
+    const { append, share, write } = this.rights;
     return html`<div class="row">
       ${
         append
@@ -91,6 +97,7 @@ export class BrowsePage extends Page {
           : nothing
       }
       ${share ? html`<a class="button" href=${placeHref('sharing', { at: this.at })}>Share</a>` : nothing}
+      ${this.hasShapes ? html`<shape-actions .iri=${this.at} .creates=${append ?? false} .links=${write ?? false}></shape-actions>` : nothing}
       <label class="inline search">
         <span class="visually-hidden">Look for a name</span>
         <input type="search" placeholder="Look for a name" @input=${this.look} />

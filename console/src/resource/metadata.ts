@@ -5,7 +5,6 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
 import { vocabulary } from '../search/vocabulary.js';
 import { messageOf, succeed } from '../storage/api.js';
-import { Draft, saveRow, type Version } from './draft.js';
 import {
   addTarget,
   changeTarget,
@@ -17,7 +16,8 @@ import {
   readable,
   removeRelation,
   removeType,
-} from './linkset.js';
+} from '../storage/linkset.js';
+import { Draft, saveRow, type Version } from './draft.js';
 
 const commonRelations =
   'about alternate author canonical cite-as collection copyright derivedfrom describedby describes item license original preview profile related replies up version-history via'.split(

@@ -12,6 +12,7 @@ import './preview.js';
 import './serialisations.js';
 import './delete-dialog.js';
 import { type Tab, tabStrip } from '../frame/tabs.js';
+import { loadShapeActions } from '../shapes/offered.js';
 import { download } from '../storage/download.js';
 import type { ResourceDelete } from './delete-dialog.js';
 import { Draft, type Theirs } from './draft.js';
@@ -43,6 +44,8 @@ export class ResourceView extends Page implements Keepable {
   @state() private draft: Draft | undefined;
   /** Error of reading. */
   @state() private why: unknown;
+  /** The storage has shapes, and their links are loaded. */
+  @state() private hasShapes = false;
   @state() private tab: TabId = 'text';
   @state() private form = turtle;
   /** Tabs that were shown once keep their state. */
@@ -74,7 +77,12 @@ export class ResourceView extends Page implements Keepable {
       this.tab = this.subject && kind === 'rdf' ? 'table' : this.tabs(opened)[0]!.id;
     } catch (error) {
       this.why = error;
+      return;
     }
+    if (this.opened.kind === 'rdf')
+      await this.attempt(async () => {
+        this.hasShapes = await loadShapeActions();
+      });
   }
 
   private goTo(subject: string): void {
@@ -102,6 +110,7 @@ export class ResourceView extends Page implements Keepable {
       <div class="row about">
         <span class="soft grow">${this.about(opened)}</span>
         <button type="button" @click=${this.take}>Download</button>
+        ${this.hasShapes && opened.kind === 'rdf' ? html`<shape-actions .iri=${this.iri} .creates=${opened.isWritable} .links=${opened.isWritable}></shape-actions>` : nothing}
         ${opened.canShare ? html`<a class="button" href=${placeHref('sharing', { at: this.iri })}>Share</a>` : nothing}
         ${opened.isWritable ? html`<button type="button" class="danger" @click=${this.ask}>Delete …</button>` : nothing}
       </div>

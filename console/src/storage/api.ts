@@ -9,6 +9,8 @@ export class Refusal extends Error {
     /** Stable code of the problem type, such as `precondition-failed`. Empty if there is none. */
     readonly code: string,
     detail: string,
+    /** Problem document. */
+    readonly problem: Readonly<Record<string, unknown>> = {},
   ) {
     super(detail);
   }
@@ -64,11 +66,12 @@ export async function refusalOf(response: Pick<Response, 'status' | 'text'>): Pr
 
 export function refusalFrom(status: number, text: string): Refusal {
   try {
-    const { detail, title, type } = JSON.parse(text) as Record<string, string | undefined>;
+    const problem = JSON.parse(text) as Record<string, string | undefined>;
+    const { detail, title, type } = problem;
     const code = type?.replace(/^.*[/#:]/, '') ?? '';
     // The server's message is about header fields, which users of a page cannot send.
     const said = code === 'unauthenticated' ? 'You are not signed in, and this is not public.' : (detail ?? title);
-    return new Refusal(status, code, said ?? `The server returned ${status}.`);
+    return new Refusal(status, code, said ?? `The server returned ${status}.`, problem);
   } catch {
     return new Refusal(status, '', `The server returned ${status}.`);
   }
@@ -91,15 +94,17 @@ export const json = async <T>(url: string, options: RequestOptions = {}): Promis
 export const essenceOf = ({ headers }: Pick<Response, 'headers'>): string =>
   (headers.get('Content-Type') ?? '').replace(/;.*/, '').trim().toLowerCase();
 
-/** Target of the first link with a relation. @param base for relative targets */
-export function linkTarget({ headers }: Pick<Response, 'headers'>, relation: string, base: string): string | undefined {
-  for (const [, target = '', parameters = ''] of (headers.get('Link') ?? '').matchAll(
-    /<([^>]*)>((?:\s*;\s*[\w*]+\s*=\s*(?:"[^"]*"|[^\s;,"]+))*)/g,
-  ))
-    if (new RegExp(`;\\s*rel\\s*=\\s*"?(?:[^"]* )?${relation}(?: [^"]*)?"?(?:;|$|\\s)`, 'i').test(parameters))
-      return new URL(target, base).href;
-  return undefined;
+/** Targets of the links with a relation. @param base for relative targets */
+export function linkTargets({ headers }: Pick<Response, 'headers'>, relation: string, base: string): string[] {
+  const links = (headers.get('Link') ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[\w*]+\s*=\s*(?:"[^"]*"|[^\s;,"]+))*)/g);
+  const wanted = new RegExp(`;\\s*rel\\s*=\\s*"?(?:[^"]* )?${relation}(?: [^"]*)?"?(?:;|$|\\s)`, 'i');
+  return [...links].flatMap(([, target = '', parameters = '']) =>
+    wanted.test(parameters) ? new URL(target, base).href : [],
+  );
 }
+
+/** Target of the first link with a relation. */
+export const linkTarget = (...of: Parameters<typeof linkTargets>): string | undefined => linkTargets(...of)[0];
 
 /** A service of the storage, by its type in the storage description. Its URL has this origin. */
 export interface Service {

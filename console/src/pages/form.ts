@@ -1,0 +1,276 @@
+/** A form to create an RDF resource of a shape, or to edit one. */
+import '../frame/access-denied.js';
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { memberIri, suggestedName } from '../browse/create.js';
+import { compact, wellKnown } from '../editor/prefixes.js';
+import { notify } from '../frame/notice.js';
+import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
+import { iriOf, parseDocument, type Term, termText } from '../rdf/document.js';
+import { readResource } from '../resource/read.js';
+import {
+  draftOf,
+  draftText,
+  type Entry,
+  emptyRow,
+  type FormDraft,
+  newDraft,
+  type Row,
+  readShapes,
+  type Section,
+} from '../shapes/draft.js';
+import { type Field, type FormShapes, inputType, literalOf } from '../shapes/fields.js';
+import { shapesInForce, type Violation } from '../shapes/links.js';
+import { messageOf, Refusal, succeed } from '../storage/api.js';
+import { isContainer, shortName } from '../storage/names.js';
+
+/** What the form is about. */
+interface Opened {
+  readonly at: string;
+  /** Entity tag of an existing resource. */
+  readonly etag: string;
+  readonly shapes: FormShapes;
+  readonly prefixes: Readonly<Record<string, string>>;
+}
+
+@customElement('page-form')
+export class FormPage extends Page {
+  @property({ attribute: false }) parameters = new URLSearchParams();
+  @state() private opened: Opened | undefined;
+  @state() private draft: FormDraft | undefined;
+  /** Error of reading. */
+  @state() private why: unknown;
+  @state() private violations: readonly Violation[] = [];
+  @state() private isSaving = false;
+  private isDirty = false;
+  /** IRI that the last attempt to save named. */
+  private target = '';
+
+  constructor() {
+    super();
+    addEventListener('beforeunload', (event) => {
+      if (this.isDirty && this.isConnected) event.preventDefault();
+    });
+  }
+
+  private get at(): string {
+    return this.parameters.get('at') ?? '';
+  }
+
+  protected override updated(changed: Map<PropertyKey, unknown>): void {
+    // Input is kept while another page is shown.
+    if (changed.has('parameters') && this.at !== '' && !(this.isDirty && this.opened?.at === this.at)) void this.read();
+  }
+
+  private async read(): Promise<void> {
+    const { at } = this;
+    this.opened = this.draft = this.why = undefined;
+    this.violations = [];
+    this.failure = '';
+    this.isDirty = false;
+    try {
+      const { shapes, prefixes } = await readShapes(await shapesInForce(at));
+      const isNew = isContainer(at);
+      const { etag, text = '' } = isNew ? { etag: '' } : await readResource(at);
+      const document = parseDocument(text, at);
+      if (at !== this.at) return;
+      this.opened = { at, etag, shapes, prefixes };
+      const [first] = shapes.nodes;
+      this.draft = !isNew ? draftOf(shapes, document) : first ? newDraft(shapes, first, prefixes) : undefined;
+    } catch (error) {
+      if (at === this.at) this.why = error;
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const { at, opened, draft } = this;
+    const isNew = isContainer(at);
+    return html`${crumbs(at)}
+      <h1>${isNew ? 'New resource in' : 'Edit'} ${nameOf(at)}</h1>
+      ${
+        this.why
+          ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>`
+          : !opened
+            ? html`<p class="soft" role="status">Loading …</p>`
+            : draft && draft.sections.length > 0
+              ? this.form(opened, draft)
+              : html`<p class="empty">No shape applies here. ${isNew ? html`<a href=${placeHref('shapes', { at })}>Link a document of shapes</a> first.` : html`Give a subject a type that a shape is for, in the <a href=${openHref(at)}>text</a>.`}</p>`
+      }`;
+  }
+
+  private form(opened: Opened, draft: FormDraft): TemplateResult {
+    const isNew = isContainer(opened.at);
+    const known = new Set(
+      draft.sections.flatMap((section) => section.entries.flatMap(({ field }) => this.of(section, field))),
+    );
+    const others = this.violations.filter((each) => !known.has(each));
+    return html`<form @submit=${this.save}>
+      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
+      ${others.length > 0 ? html`<div class="problem" role="alert">${others.map(({ message }) => html`<p>${message}</p>`)}</div>` : nothing}
+      ${isNew ? html`${this.choice(opened)}<label>Name of the resource <input class="wide" name="name" required maxlength="200" autocomplete="off"></label>` : nothing}
+      ${draft.sections.map((section, index) => this.section(section, index))}
+      <div class="row"><button class="primary" ?disabled=${this.isSaving}>${isNew ? 'Create' : 'Save'}</button>
+        <a class="button" href=${openHref(opened.at)}>Cancel</a></div>
+    </form>`;
+  }
+
+  /** Selects one of several shapes. */
+  private choice({ shapes, prefixes }: Opened): TemplateResult | typeof nothing {
+    if (shapes.nodes.length < 2) return nothing;
+    const name = (shape: Term): string => this.name(shapes.classesOf(shape)[0] ?? shape.value);
+    return html`<label>Shape <select @change=${(event: Event) => {
+      this.draft = newDraft(shapes, shapes.nodes[(event.target as HTMLSelectElement).selectedIndex]!, prefixes);
+      this.violations = [];
+    }}>${shapes.nodes.map((shape) => html`<option>${name(shape)}</option>`)}</select></label>`;
+  }
+
+  private name(iri: string): string {
+    const prefixes = { ...this.opened?.prefixes, ...this.draft?.document.prefixes };
+    return compact(iri, prefixes) ?? compact(iri, wellKnown) ?? shortName(iri);
+  }
+
+  private section(section: Section, index: number): TemplateResult {
+    const { subject, entries, uncovered } = section;
+    const isOnly = this.draft?.sections.length === 1;
+    return html`<section class="card">
+      ${isOnly ? nothing : html`<h2 title=${subject.value}>${subject.value.replace(this.at, '') || nameOf(this.at)}</h2>`}
+      ${entries.map((entry, at) => this.entry(section, entry, `field-${index}-${at}`))}
+      ${uncovered > 0 ? html`<p class="soft">${uncovered} ${uncovered === 1 ? 'property of the shape has' : 'properties of the shape have'} no field here. Edit them as text.</p>` : nothing}
+    </section>`;
+  }
+
+  private entry(section: Section, entry: Entry, id: string): TemplateResult {
+    const { field, rows } = entry;
+    const label = field.name || this.name(field.path);
+    const violations = this.of(section, field);
+    const about = [...(field.hint ? [`${id}-hint`] : []), ...(violations.length > 0 ? [`${id}-problem`] : [])].join(
+      ' ',
+    );
+    const name = (at: number): string => (rows.length > 1 ? `${label} ${at + 1}` : label);
+    return html`<fieldset class="field" aria-describedby=${about || nothing}>
+      <legend title=${field.path}>${label} <span class="soft">${countText(field)}</span></legend>
+      ${field.hint ? html`<p class="soft" id=${`${id}-hint`}>${field.hint}</p>` : nothing}
+      ${violations.length > 0 ? html`<div class="problem" role="alert" id=${`${id}-problem`}>${violations.map(({ message }) => html`<p>${message}</p>`)}</div>` : nothing}
+      ${rows.map(
+        (row, at) => html`<div class="row">${this.row(field, row, name(at))}
+          ${rows.length > Math.max(1, field.min) ? html`<button type="button" aria-label=${`Remove ${name(at)}`} @click=${(event: Event) => this.leaveOut(event, entry, row)}>Remove</button>` : nothing}</div>`,
+      )}
+      ${rows.length < field.max ? html`<button type="button" aria-label=${`Add another ${label}`} @click=${() => this.add(entry)}>Add</button>` : nothing}
+    </fieldset>`;
+  }
+
+  private row(field: Field, row: Row, name: string): TemplateResult {
+    const { termType, value, language = '', datatype: own } = row.term;
+    if (termType === 'BlankNode') return html`<span class="grow soft">A blank node. Edit it as text.</span>`;
+    const isIri = termType === 'NamedNode';
+    const datatype = field.datatype || (own?.value ?? '');
+    const isBoolean = datatype.endsWith('#boolean');
+    const options = isBoolean ? ['true', 'false'].map((each) => literalOf(each, datatype)) : field.options;
+    if (options.length > 0) return this.select(options, row, name);
+    const set = (term: Term) => this.set(row, term);
+    const typed = ({ target }: Event): void => {
+      const text = (target as HTMLInputElement).value;
+      set(isIri ? iriOf(text.trim()) : literalOf(text, language === '' ? datatype : '', language));
+    };
+    const type = isIri ? 'text' : inputType(datatype, value);
+    return html`${
+      value.includes('\n')
+        ? html`<textarea class="grow" rows="4" aria-label=${name} .value=${value} @change=${typed}></textarea>`
+        : html`<input class="grow" type=${type} step=${type === 'number' ? 'any' : type === 'text' ? nothing : 1} aria-label=${name} placeholder=${isIri ? 'https://…' : nothing}
+            autocomplete="off" spellcheck=${isIri ? 'false' : 'true'} .value=${value} @change=${typed}>`
+    }
+      ${
+        field.kinds.length > 1
+          ? html`<select aria-label=${`Kind of ${name}`} @change=${() => set(isIri ? literalOf(value, '') : iriOf(value))}>
+              <option ?selected=${!isIri}>Text</option><option ?selected=${isIri}>IRI</option></select>`
+          : nothing
+      }
+      ${
+        !isIri && (datatype === '' || language !== '')
+          ? html`<input class="language" aria-label=${`Language of ${name}`} placeholder=${field.languages.join(', ') || 'language'} autocomplete="off" spellcheck="false" .value=${language}
+              @change=${({ target }: Event) => set(literalOf(row.term.value, '', (target as HTMLInputElement).value.trim()))}>`
+          : nothing
+      }`;
+  }
+
+  private select(options: readonly Term[], row: Row, name: string): TemplateResult {
+    const current = termText(row.term);
+    const isKnown = row.term.value === '' || options.some((each) => termText(each) === current);
+    const all = isKnown ? options : [row.term, ...options];
+    const text = ({ termType, value, language }: Term): string =>
+      termType === 'NamedNode' ? this.name(value) : language ? `${value} (${language})` : value;
+    const chosen = ({ target }: Event): void =>
+      this.set(row, all[(target as HTMLSelectElement).selectedIndex - 1] ?? iriOf(''));
+    return html`<select class="grow" aria-label=${name} @change=${chosen}><option></option>
+      ${all.map((each) => html`<option ?selected=${termText(each) === current}>${text(each)}</option>`)}</select>`;
+  }
+
+  private set(row: Row, term: Term): void {
+    row.term = term;
+    this.isDirty = true;
+    this.requestUpdate();
+  }
+
+  private add(entry: Entry): void {
+    entry.rows = [...entry.rows, emptyRow(entry.field)];
+    this.requestUpdate();
+  }
+
+  private leaveOut(event: Event, entry: Entry, row: Row): void {
+    const fieldset = (event.currentTarget as HTMLElement).closest('fieldset');
+    entry.rows = entry.rows.filter((each) => each !== row);
+    this.isDirty = true;
+    this.requestUpdate();
+    void this.updateComplete.then(() =>
+      fieldset?.querySelector<HTMLElement>('input, select, textarea, button')?.focus(),
+    );
+  }
+
+  /** Violations of a field. */
+  private of({ subject }: Section, { path }: Field): readonly Violation[] {
+    const focus = new URL(subject.value, this.target || this.at).href;
+    return this.violations.filter((each) => each.focus === focus && each.path === `<${path}>`);
+  }
+
+  private readonly save = async (event: SubmitEvent): Promise<void> => {
+    const { text } = submitted(event);
+    const { opened, draft } = this;
+    if (!opened || !draft || this.isSaving) return;
+    this.isSaving = true;
+    this.violations = [];
+    this.failure = '';
+    try {
+      const isNew = isContainer(opened.at);
+      this.target = isNew ? memberIri(opened.at, suggestedName('turtle', text('name'))) : opened.at;
+      await succeed('PUT', this.target, {
+        headers: { 'Content-Type': 'text/turtle', ...(isNew ? { 'If-None-Match': '*' } : { 'If-Match': opened.etag }) },
+        body: draftText(draft),
+      });
+      this.isDirty = false;
+      this.opened = undefined;
+      notify(`${shortName(this.target)} is saved.`);
+      location.hash = openHref(this.target);
+    } catch (error) {
+      this.refused(error);
+    } finally {
+      this.isSaving = false;
+    }
+  };
+
+  private refused(error: unknown): void {
+    this.failure = messageOf(error);
+    if (!(error instanceof Refusal)) return;
+    if (error.status === 412)
+      this.failure = isContainer(this.at)
+        ? `“${shortName(this.target)}” already exists. Choose another name.`
+        : 'Another user changed this resource since you opened it. Copy your input, and open the form again.';
+    this.violations = (error.problem['violations'] ?? []) as readonly Violation[];
+    void this.updateComplete.then(() =>
+      this.querySelector<HTMLElement>('.problem')?.scrollIntoView({ block: 'center' }),
+    );
+  }
+}
+
+/** Number of values that a shape allows. */
+const countText = ({ min, max }: Field): string =>
+  [min > 0 ? `at least ${min}` : '', Number.isFinite(max) ? `at most ${max}` : ''].filter(Boolean).join(', ');

@@ -1,0 +1,181 @@
+/** Shapes of a resource or container: links to their documents, and resources that violate them. */
+import '../frame/access-denied.js';
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
+import { storageUri } from '../session/session.js';
+import {
+  constrainedBy,
+  type Links,
+  readLinks,
+  saveLinks,
+  shapesInForce,
+  type Violating,
+  type ViolationsPage,
+} from '../shapes/links.js';
+import { violationsEndpoint } from '../shapes/offered.js';
+import { json, Refusal } from '../storage/api.js';
+import { rightsOn } from '../storage/controller.js';
+import { addTarget, removeRelation } from '../storage/linkset.js';
+import { decoded, isContainer } from '../storage/names.js';
+
+interface Shown {
+  /** Documents in force. */
+  readonly shapes: readonly string[];
+  readonly links: Links | undefined;
+  readonly isWritable: boolean;
+  /** URL of the first page of violations. */
+  readonly violations: string;
+}
+
+/** Violations shown of a resource. */
+const most = 5;
+const pathOf = (iri: string): string =>
+  iri === storageUri ? nameOf(iri) : `/${decoded(iri.slice(storageUri.length))}`;
+const link = (iri: string): TemplateResult => html`<a href=${openHref(iri)} title=${iri}>${pathOf(iri)}</a>`;
+
+@customElement('page-shapes')
+export class ShapesPage extends Page {
+  @property({ attribute: false }) parameters = new URLSearchParams();
+  @state() private shown: Shown | undefined;
+  /** Error of reading. */
+  @state() private why: unknown;
+  /** Document that existing resources violate, with the server's message. */
+  @state() private conflict: { readonly shapes: string; readonly error: Refusal } | undefined;
+  @state() private listed: ViolationsPage | undefined;
+  @state() private isListing = false;
+
+  private get at(): string {
+    return this.parameters.get('at') ?? storageUri;
+  }
+
+  protected override updated(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has('parameters')) void this.read();
+  }
+
+  private async read(): Promise<void> {
+    const { at } = this;
+    if (this.shown?.links?.iri !== at) this.shown = this.listed = undefined;
+    this.conflict = this.why = undefined;
+    try {
+      const endpoint = await violationsEndpoint();
+      if (endpoint === undefined) throw new Error('This storage has no shapes (lws.shapes.enabled is off).');
+      const [shapes, links, { write = false }] = await Promise.all([shapesInForce(at), readLinks(at), rightsOn(at)]);
+      const violations = `${endpoint}?${new URLSearchParams({ of: at })}`;
+      if (at === this.at) this.shown = { shapes, links, isWritable: write, violations };
+    } catch (error) {
+      if (at === this.at) this.why = error;
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const { at, shown } = this;
+    return html`${crumbs(at, 'shapes')}
+      <h1>Shapes of ${nameOf(at)}</h1>
+      ${this.why ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>` : shown ? this.renderParts(shown) : html`<p class="soft" role="status">Loading …</p>`}`;
+  }
+
+  private renderParts(shown: Shown): TemplateResult {
+    const { at } = this;
+    return html`<div class="row"><a class="button" href=${openHref(at)}>Open it</a>
+        ${shown.shapes.length > 0 && isContainer(at) ? html`<a class="button" href=${placeHref('form', { at })}>New with a form</a>` : nothing}</div>
+      <section class="card"><h2>Documents of shapes</h2>${this.documents(shown)}${shown.isWritable && shown.links ? this.linkForm(shown.links) : nothing}</section>
+      <section class="card"><h2>Violations</h2>${this.violations(shown)}</section>`;
+  }
+
+  private documents({ shapes, links, isWritable }: Shown): TemplateResult {
+    const own = links?.own ?? [];
+    const all = [...new Set([...own.map((each) => each.shapes), ...shapes])];
+    if (all.length === 0)
+      return html`<p class="empty">No shapes apply here. ${isWritable ? 'Link a document of shapes: from then on, writes that violate it are rejected.' : 'A controller can link a document of shapes.'}</p>`;
+    return html`${own.length > 0 ? nothing : html`<p>A container above is linked to these. Links of ${nameOf(this.at)} replace them.</p>`}
+      <ul class="plain">${all.map((iri) => {
+        const of = own.find((each) => each.shapes === iri);
+        return html`<li class="row"><span class="grow">${link(iri)}</span>
+          ${links && of && isWritable ? html`<button type="button" aria-label=${`Unlink ${pathOf(iri)}`} @click=${() => this.unlink(saveLinks(links, removeRelation(links.text, of)))}>Unlink</button>` : nothing}</li>`;
+      })}</ul>`;
+  }
+
+  private linkForm(links: Links): TemplateResult {
+    const { conflict } = this;
+    const violating = (conflict?.error.problem['resources'] ?? []) as readonly Violating[];
+    return html`<form class="row" @submit=${(event: SubmitEvent) => this.link(links, event)}>
+        <label class="grow">Document of shapes (IRI or path) <input class="wide" name="shapes" required autocomplete="off" spellcheck="false" placeholder=${`${storageUri}shapes.ttl`}></label>
+        <button class="primary">Link</button>
+      </form>
+      ${
+        conflict
+          ? html`<p class="problem" role="alert">${conflict.error.message}</p>${this.resources(violating)}
+            <div class="row"><button type="button" @click=${() => this.write(links, conflict.shapes, true)}>Link anyway</button></div>`
+          : nothing
+      }`;
+  }
+
+  private violations({ violations }: Shown): TemplateResult {
+    const { listed, isListing } = this;
+    const next = listed ? listed.next : violations;
+    return html`
+      ${(listed?.problems ?? []).map((problem) => html`<p class="problem">${problem}</p>`)}
+      ${
+        listed?.items.length === 0 && !next
+          ? html`<p class="empty" role="status">No violations among the resources that you may read.</p>`
+          : listed
+            ? html`<p role="status">${listed.items.length.toLocaleString()}${next ? ' so far' : ''}</p>${this.resources(listed.items)}`
+            : html`<p class="soft">Resources stored before the link was made can violate the shapes.</p>`
+      }
+      ${next ? html`<div class="row"><button type="button" ?disabled=${isListing} @click=${() => this.list(next)}>${listed ? 'List more' : 'List violations'}</button></div>` : nothing}`;
+  }
+
+  private resources(items: readonly Violating[]): TemplateResult {
+    return html`<ul>${items.map(
+      ({ id, violations = [], isTooLarge }) => html`<li>${link(id)}
+        <ul>${isTooLarge ? html`<li>The graph is too large to be validated.</li>` : nothing}
+          ${violations.slice(0, most).map(({ message, severity }) => html`<li>${severity === 'Violation' ? '' : `${severity}: `}${message}</li>`)}
+          ${violations.length > most ? html`<li>And ${violations.length - most} more.</li>` : nothing}</ul></li>`,
+    )}</ul>`;
+  }
+
+  private async list(url: string): Promise<void> {
+    const before = this.listed;
+    this.isListing = true;
+    await this.attempt(async () => {
+      const page = await json<ViolationsPage>(url);
+      const problems = [...new Set([...(before?.problems ?? []), ...page.problems])];
+      if (this.listed === before) this.listed = { ...page, items: [...(before?.items ?? []), ...page.items], problems };
+    });
+    this.isListing = false;
+    await this.keepFocus();
+  }
+
+  private async link(links: Links, event: SubmitEvent): Promise<void> {
+    const { form, text } = submitted(event);
+    if (await this.write(links, text('shapes'), false)) form.reset();
+  }
+
+  /** @param shapes IRI, or path in the storage @returns true if linked */
+  private async write(links: Links, shapes: string, isLenient: boolean): Promise<boolean> {
+    this.conflict = undefined;
+    const done = await this.attempt(async () => {
+      try {
+        const href = new URL(shapes.replace(/^\//, ''), storageUri).href;
+        await saveLinks(links, addTarget(links.text, constrainedBy, { href }), isLenient);
+      } catch (error) {
+        if (!(error instanceof Refusal && error.code === 'conflict')) throw error;
+        this.conflict = { shapes, error };
+        return;
+      }
+      await this.again();
+    });
+    return done && this.conflict === undefined;
+  }
+
+  private async unlink(saved: Promise<void>): Promise<void> {
+    if (await this.attempt(() => saved, 'The document is unlinked.')) await this.again();
+    await this.keepFocus();
+  }
+
+  private again(): Promise<void> {
+    this.listed = undefined;
+    return this.read();
+  }
+}

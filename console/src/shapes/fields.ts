@@ -1,0 +1,177 @@
+/** Fields of a form: what shapes (SHACL Core) say about the properties of a node. Constraints without a field are left to the server. */
+import { iriOf, rdf, type Term, termText, xsd } from '../rdf/document.js';
+import type { Graph } from '../rdf/graph.js';
+
+const sh = 'http://www.w3.org/ns/shacl#';
+const rdfs = 'http://www.w3.org/2000/01/rdf-schema#';
+const classTypes = [`${rdfs}Class`, 'http://www.w3.org/2002/07/owl#Class'];
+
+export type Kind = 'iri' | 'literal';
+
+export interface Field {
+  /** IRI of the predicate. */
+  readonly path: string;
+  /** `sh:name` in the reader's language, or empty. */
+  readonly name: string;
+  readonly hint: string;
+  readonly order: number;
+  readonly min: number;
+  readonly max: number;
+  readonly kinds: readonly Kind[];
+  readonly datatype: string;
+  readonly languages: readonly string[];
+  /** Values of `sh:in`, or empty. */
+  readonly options: readonly Term[];
+  /** Values of a new node. */
+  readonly initial: readonly Term[];
+}
+
+export interface Form {
+  readonly fields: readonly Field[];
+  /** Number of properties with a path or values that have no field. */
+  readonly uncovered: number;
+}
+
+/** The best text for the reader: in the first of the browser's languages, or without one. */
+export function inLanguageOfReader(terms: readonly Term[]): string {
+  const rank = ({ language = '' }: Term): number => {
+    const at = navigator.languages.findIndex((each) => each.toLowerCase().split('-')[0] === language.split('-')[0]);
+    return at >= 0 ? at : language === '' ? 1000 : 1001;
+  };
+  return terms.toSorted((a, b) => rank(a) - rank(b))[0]?.value ?? '';
+}
+
+/** The shapes of some documents. */
+export class FormShapes {
+  /** Node shapes with a target. */
+  readonly nodes: readonly Term[];
+
+  constructor(private readonly graph: Graph) {
+    const isTargeted = (node: Term): boolean =>
+      ['targetNode', 'targetSubjectsOf', 'targetObjectsOf'].some((name) => this.values([node], name).length > 0) ||
+      this.classesOf(node).length > 0;
+    this.nodes = graph.subjects.filter(
+      (node) => isTargeted(node) && this.isOn(node) && this.values([node], 'path').length === 0,
+    );
+  }
+
+  /** Classes whose instances a shape applies to. */
+  classesOf(shape: Term): readonly string[] {
+    const classes = this.values([shape], 'targetClass').map(({ value }) => value);
+    return classTypes.some((type) => this.graph.types(shape).has(type)) ? [...classes, shape.value] : classes;
+  }
+
+  nodeOf(shape: Term): Term | undefined {
+    return this.values([shape], 'targetNode')[0];
+  }
+
+  /** The shapes that apply to a node. */
+  applying(node: Term, data: Graph): readonly Term[] {
+    const [name, types] = [termText(node), data.types(node, this.graph)];
+    const isNode = (each: Term): boolean => termText(each) === name;
+    return this.nodes.filter(
+      (shape) =>
+        this.classesOf(shape).some((each) => types.has(each)) ||
+        this.values([shape], 'targetNode').some(isNode) ||
+        this.values([shape], 'targetSubjectsOf').some(({ value }) => data.objects(node, value).length > 0) ||
+        this.values([shape], 'targetObjectsOf').some(({ value }) =>
+          data.quads.some(({ predicate, object }) => predicate.value === value && isNode(object)),
+        ),
+    );
+  }
+
+  /** Fields of shapes, and of those that they include by `sh:node` and `sh:and`. */
+  form(shapes: readonly Term[]): Form {
+    const all = new Map(shapes.map((shape) => [termText(shape), shape]));
+    for (const shape of all.values())
+      for (const each of [...this.values([shape], 'node'), ...this.list([shape], 'and')]) all.set(termText(each), each);
+    const byPath = new Map<string, Term[]>();
+    for (const each of this.values([...all.values()], 'property').filter((property) => this.isOn(property))) {
+      const [path] = this.values([each], 'path');
+      const name = path?.termType === 'NamedNode' && this.kinds(each).length > 0 ? path.value : '';
+      byPath.set(name, [...(byPath.get(name) ?? []), each]);
+    }
+    const fields = [...byPath].flatMap(([path, properties]) => (path === '' ? [] : this.field(path, properties)));
+    return { fields: fields.sort((a, b) => a.order - b.order), uncovered: byPath.get('')?.length ?? 0 };
+  }
+
+  /** @param properties property shapes of one predicate, which apply together */
+  private field(path: string, properties: readonly Term[]): Field {
+    const text = (name: string): string => inLanguageOfReader(this.values(properties, name));
+    const numbers = (name: string): number[] => this.values(properties, name).map(({ value }) => Number(value));
+    const required = this.values(properties, 'hasValue');
+    const kinds = properties.map((each) => this.kinds(each));
+    return {
+      path,
+      name: text('name'),
+      hint: text('description'),
+      order: Math.min(...numbers('order'), Number.MAX_VALUE),
+      min: Math.max(...numbers('minCount'), required.length),
+      max: Math.min(...numbers('maxCount'), Number.POSITIVE_INFINITY),
+      kinds: kinds.find(({ length }) => length === 1) ?? kinds[0]!,
+      datatype: (this.values(properties, 'datatype')[0]?.value ?? '').replace(`${rdf}langString`, ''),
+      languages: this.list([...properties, ...this.alternatives(properties)], 'languageIn').map(({ value }) => value),
+      options: this.list(properties, 'in'),
+      initial: required.length > 0 ? required : this.values(properties, 'defaultValue'),
+    };
+  }
+
+  /** Kinds of values that a property can have. Blank nodes have no field. */
+  private kinds(property: Term): readonly Kind[] {
+    const kind = this.values([property], 'nodeKind')[0]?.value.slice(sh.length) ?? '';
+    const has = (...names: string[]): boolean => names.some((name) => this.values([property], name).length > 0);
+    if (kind === 'BlankNode') return [];
+    if (kind.endsWith('IRI') || has('class', 'node', 'property')) return ['iri'];
+    if (kind.endsWith('Literal') && kind !== 'IRIOrLiteral') return ['literal'];
+    if (has('datatype', 'languageIn', 'uniqueLang')) return ['literal'];
+    const alternatives = this.alternatives([property]).flatMap((each) => this.kinds(each));
+    return alternatives.length > 0 ? [...new Set(alternatives)] : ['literal', 'iri'];
+  }
+
+  private alternatives(properties: readonly Term[]): readonly Term[] {
+    return [...this.list(properties, 'or'), ...this.list(properties, 'xone')];
+  }
+
+  private isOn(shape: Term): boolean {
+    return !['true', '1'].includes(this.values([shape], 'deactivated')[0]?.value ?? '');
+  }
+
+  private values(nodes: readonly Term[], name: string): readonly Term[] {
+    return nodes.flatMap((node) => this.graph.objects(node, sh + name));
+  }
+
+  private list(nodes: readonly Term[], name: string): readonly Term[] {
+    return this.values(nodes, name).flatMap((head) => this.graph.list(head));
+  }
+}
+
+const decimal = ['number', /^-?\d{1,15}(?:\.\d+)?$/] as const;
+const inputs: Readonly<Record<string, readonly [type: string, form: RegExp]>> = {
+  date: ['date', /^\d{4}-\d\d-\d\d$/],
+  dateTime: ['datetime-local', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/],
+  time: ['time', /^\d\d:\d\d:\d\d$/],
+  ...{ decimal, double: decimal, float: decimal },
+  ...{
+    integer: decimal,
+    int: decimal,
+    long: decimal,
+    short: decimal,
+    nonNegativeInteger: decimal,
+    positiveInteger: decimal,
+  },
+};
+
+/** Input type for a datatype if the lexical form of the value fits it. */
+export function inputType(datatype: string, value: string): string {
+  const [type, form] = (datatype.startsWith(xsd) && inputs[datatype.slice(xsd.length)]) || ['text', /^/];
+  return value === '' || form.test(value) ? type : 'text';
+}
+
+/** Literal that was typed. */
+export function literalOf(typed: string, datatype: string, language = ''): Term {
+  // Browsers leave out seconds that are 0.
+  const isCut = /^(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d$/.test(typed) && /(?:dateTime|time)$/.test(datatype);
+  const value = isCut ? `${typed}:00` : typed;
+  if (language !== '') return { termType: 'Literal', value, language };
+  return { termType: 'Literal', value, ...(datatype === '' ? {} : { datatype: iriOf(datatype) }) };
+}

@@ -1,0 +1,58 @@
+/** Links to documents of shapes, and what the storage says about them. */
+
+import { linkTarget, linkTargets, succeed } from '../storage/api.js';
+import { linksetView, type Relation } from '../storage/linkset.js';
+
+export const constrainedBy = 'http://www.w3.org/ns/ldp#constrainedBy';
+
+/** Documents that apply to a resource, or to new members of a container, as far as the user may read them. */
+export const shapesInForce = async (iri: string): Promise<readonly string[]> =>
+  linkTargets(await succeed('HEAD', iri), constrainedBy, iri);
+
+/** Client-managed links of a resource. */
+export interface Links {
+  readonly iri: string;
+  /** URL and content of the linkset. */
+  readonly linkset: string;
+  readonly text: string;
+  readonly etag: string;
+  /** Links of the resource itself to documents of shapes. */
+  readonly own: readonly (Relation & { readonly shapes: string })[];
+}
+
+/** @returns `undefined` if the resource has no linkset */
+export async function readLinks(iri: string): Promise<Links | undefined> {
+  const linkset = linkTarget(await succeed('HEAD', iri), 'linkset', iri);
+  if (linkset === undefined) return undefined;
+  const response = await succeed('GET', linkset, { headers: { Accept: 'application/linkset+json' } });
+  const text = await response.text();
+  const own = linksetView(text).relations.flatMap((each) =>
+    each.name === constrainedBy && each.target ? { ...each, shapes: new URL(each.target.href, iri).href } : [],
+  );
+  return { iri, linkset, text, etag: response.headers.get('ETag') ?? '', own };
+}
+
+/** @param isLenient also if existing resources violate the shapes @throws Refusal, with `resources` if some do */
+export async function saveLinks({ linkset, etag }: Links, body: string, isLenient = false): Promise<void> {
+  const headers = { 'Content-Type': 'application/linkset+json', 'If-Match': etag };
+  await succeed('PUT', linkset, { headers: isLenient ? { ...headers, Prefer: 'handling=lenient' } : headers, body });
+}
+
+export interface Violation {
+  readonly focus: string;
+  /** `<IRI>` for a single predicate. */
+  readonly path?: string;
+  readonly severity: string;
+  readonly message: string;
+}
+export interface Violating {
+  readonly id: string;
+  readonly violations?: readonly Violation[];
+  readonly isTooLarge?: boolean;
+}
+export interface ViolationsPage {
+  readonly items: readonly Violating[];
+  /** Why shapes cannot be applied. */
+  readonly problems: readonly string[];
+  readonly next?: string;
+}

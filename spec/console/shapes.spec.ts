@@ -1,0 +1,196 @@
+/** Console: shapes of a container, their violations, and forms for resources of a shape, in a browser. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { asContainer } from '../support/conformance.js';
+import { ConsoleResources } from '../support/console-resources.js';
+import { pathsOf } from '../support/places.js';
+import { constrainedBy, withShapes } from '../support/shapes.js';
+
+const shapes = `@prefix sh: <http://www.w3.org/ns/shacl#> .
+@prefix dcat: <http://www.w3.org/ns/dcat#> .
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+<#Dataset> a sh:NodeShape ; sh:targetClass dcat:Dataset ;
+  sh:property [ sh:path dct:title ; sh:name "Title"@en, "Titel"@de ; sh:description "What the dataset is called." ; sh:order 1 ;
+    sh:minCount 1 ; sh:or ( [ sh:datatype xsd:string ] [ sh:nodeKind sh:Literal ; sh:languageIn ( "en" "de" ) ] ) ] ;
+  sh:property [ sh:path dct:issued ; sh:order 2 ; sh:maxCount 1 ; sh:datatype xsd:date ] ;
+  sh:property [ sh:path dct:license ; sh:order 3 ; sh:minCount 1 ; sh:maxCount 2 ; sh:nodeKind sh:IRI ; sh:pattern "^https:" ;
+    sh:message "The license must be an https address." ] ;
+  sh:property [ sh:path dct:accrualPeriodicity ; sh:order 4 ; sh:in ( <http://example.org/daily> <http://example.org/weekly> ) ] ;
+  sh:property [ sh:path ( dct:publisher dct:title ) ; sh:maxCount 1 ; sh:message "The publisher has two names." ] .
+`;
+const rivers = `@prefix dct: <http://purl.org/dc/terms/> .
+@prefix ex: <http://example.org/> .
+<#it> a <http://www.w3.org/ns/dcat#Dataset> ; dct:title "Rivers"@en, "Flüsse"@de ; dct:license <https://example.org/free> ;
+  dct:publisher [ dct:title "A \\"quoted\\" name" ] ; ex:other 5, "five", true . <#more> ex:about <#it> .
+`;
+
+for (const path of pathsOf('The console, shapes'))
+  describeInBrowser(`The console, shapes, at ${path || '/'}`, () => {
+    const console = new Console();
+    const resources = new ConsoleResources(console);
+    let page: Page;
+    before(async () => {
+      await console.start({ path, settings: { ...withShapes.settings, 'public-read': 'true' } });
+      page = await console.owner();
+      await resources.send('PUT', 'sets/', asContainer);
+      await resources.put('shapes.ttl', 'text/turtle', shapes);
+      await resources.put('sets/broken', 'text/turtle', '<#it> a <http://www.w3.org/ns/dcat#Dataset> .');
+    });
+    after(() => console.stop());
+
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    const link = (name: string) => page.getByRole('main').getByRole('link', { name, exact: true });
+    const field = (name: string) => page.getByLabel(name, { exact: true });
+    const at = (name: string): string => new URLSearchParams({ at: resources.iri(name) }).toString();
+
+    it('links a container to shapes, and lists the resources that violate them', async () => {
+      await console.go(page, `browse?${at('sets/')}`);
+      await link('Shapes').click();
+      await page.getByText('No shapes apply here.').waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await field('Document of shapes (IRI or path)').fill('/absent');
+      await button('Link').click();
+      await page.locator('.notice.bad').waitFor();
+      await field('Document of shapes (IRI or path)').fill('/shapes.ttl');
+      await button('Link').click();
+      await page.getByRole('alert').filter({ hasText: 'violate the shapes' }).waitFor();
+      await link('/sets/broken').waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await button('Link anyway').click();
+      await button('Unlink /shapes.ttl').waitFor();
+      await button('List violations').click();
+      await page.getByText('The license must be an https address.').waitFor();
+      await link('/sets/broken').click();
+      await page.getByRole('heading', { level: 1, name: 'broken' }).waitFor();
+      expect((await resources.send('GET', 'sets/.meta')).text).to.contain(constrainedBy);
+    });
+
+    it('creates a resource with a form, and shows violations next to their fields', async () => {
+      await console.go(page, `browse?${at('sets/')}`);
+      await link('New with a form').press('Enter');
+      await field('Name of the resource').fill('levels');
+      await field('Title').fill('Levels of the "Aare"');
+      expect(await page.locator('fieldset').first().getAttribute('aria-describedby')).to.equal('field-0-0-hint');
+      await page.getByText('What the dataset is called.').waitFor();
+      await field('Language of Title').fill('en');
+      expect(await field('dct:issued').getAttribute('type')).to.equal('date');
+      await field('dct:issued').fill('2026-06-01');
+      await button('Add another Title').click();
+      await field('Title 2').fill('Pegel');
+      await field('Language of Title 2').fill('de');
+      await field('dct:license').fill('http://example.org/free');
+      await field('dct:accrualPeriodicity').selectOption({ index: 2 });
+      await button('Create').click();
+      const refused = page.locator('fieldset', { hasText: 'dct:license' }).getByRole('alert');
+      await refused.filter({ hasText: 'The license must be an https address.' }).waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      expect((await resources.send('HEAD', 'sets/levels.ttl')).status).to.equal(404);
+      await field('dct:license').fill('https://example.org/free');
+      await button('Create').press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'levels.ttl' }).waitFor();
+      const stored = await resources.text('sets/levels.ttl', 'application/n-triples');
+      for (const statement of [
+        'title> "Levels of the \\"Aare\\""@en',
+        'title> "Pegel"@de',
+        'issued> "2026-06-01"^^<http://www.w3.org/2001/XMLSchema#date>',
+        'license> <https://example.org/free>',
+        'accrualPeriodicity> <http://example.org/weekly>',
+        `<${resources.iri('sets/levels.ttl')}#it> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://www.w3.org/ns/dcat#Dataset>`,
+      ])
+        expect(stored).to.contain(statement);
+      expect(stored.trim().split('\n').length).to.equal(6);
+    });
+
+    it('edits a resource with a form, and keeps what has no field', async () => {
+      await resources.put('sets/rivers', 'text/turtle', rivers);
+      const before = (await resources.text('sets/rivers', 'application/n-triples')).trim().split('\n');
+      await resources.open(page, 'sets/rivers');
+      await link('Edit with a form').click();
+      await page.getByText('1 property of the shape has no field here.').waitFor();
+      expect(await field('Title 1').inputValue()).to.equal('Flüsse');
+      await button('Remove Title 1').press('Enter');
+      await field('Title').fill('Rivers and lakes');
+      await button('Save').click();
+      await page.getByRole('heading', { level: 1, name: 'rivers', exact: true }).waitFor();
+      const blankless = (lines: readonly string[]) => lines.map((line) => line.replace(/_:\S+/g, '_:b')).sort();
+      const after = (await resources.text('sets/rivers', 'application/n-triples')).trim().split('\n');
+      expect(blankless(after)).to.deep.equal(
+        blankless(before.filter((line) => !line.includes('Flüsse'))).map((line) =>
+          line.replace('"Rivers"', '"Rivers and lakes"'),
+        ),
+      );
+      expect(await resources.text('sets/rivers')).to.contain('@prefix ex: <http://example.org/>');
+    });
+
+    it('shows violations without a field above the form, and keeps the input after a concurrent change', async () => {
+      await console.go(page, `form?${at('sets/rivers')}`);
+      await field('Title').fill('Mine');
+      const strict = shapes
+        .replace('sh:path dct:issued ;', 'sh:path dct:issued ; sh:minCount 1 ;')
+        .replace('sh:maxCount 1 ; sh:message', 'sh:maxCount 0 ; sh:message');
+      await resources.put('shapes.ttl', 'text/turtle', strict);
+      await button('Save').click();
+      await page.locator('form > .problem', { hasText: 'The publisher has two names.' }).last().waitFor();
+      await page.locator('fieldset', { hasText: 'dct:issued' }).getByRole('alert').waitFor();
+      await resources.put('shapes.ttl', 'text/turtle', shapes);
+      await resources.put('sets/rivers', 'text/turtle', rivers.replace('five', 'six').replace(', "Flüsse"@de', ''));
+      await button('Save').click();
+      await page.getByRole('alert').filter({ hasText: 'Another user changed this resource' }).waitFor();
+      expect(await field('Title').inputValue()).to.equal('Mine');
+      await console.go(page, 'search');
+      await console.go(page, `form?${at('sets/rivers')}`);
+      expect(await field('Title').inputValue()).to.equal('Mine');
+    });
+
+    it('shows callers without write access neither links nor forms', async () => {
+      const reader = await console.person({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
+      await reader.goto(console.at(`browse?${at('sets/')}`));
+      await reader.getByRole('main').getByRole('link', { name: 'Shapes', exact: true }).click();
+      await reader.getByRole('link', { name: '/shapes.ttl', exact: true }).waitFor();
+      expect(await reader.getByRole('button', { name: /Link|Unlink/ }).count()).to.equal(0);
+      expect(await reader.evaluate('document.documentElement.scrollWidth')).to.equal(360);
+      expect(await axeFindings(reader)).to.deep.equal([]);
+      const owner = await console.owner({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
+      await console.go(owner, `form?${at('sets/rivers')}`);
+      await owner.getByLabel('Title', { exact: true }).waitFor();
+      expect(await owner.evaluate('document.documentElement.scrollWidth')).to.equal(360);
+      expect(await axeFindings(owner)).to.deep.equal([]);
+    });
+
+    it('says that shapes are inherited, and unlinks them', async () => {
+      await console.go(page, `shapes?${at('sets/levels.ttl')}`);
+      await page.getByText('A container above is linked to these.').waitFor();
+      await console.go(page, `shapes?${at('sets/')}`);
+      await button('Unlink /shapes.ttl').click();
+      await page.getByText('No shapes apply here.').waitFor();
+      expect((await resources.send('GET', 'sets/.meta')).text).not.to.contain(constrainedBy);
+    });
+
+    it('causes no script error or CSP violation and contacts no other origin', () => {
+      expect(console.complaints).to.deep.equal([]);
+      expect([...console.elsewhere]).to.deep.equal([]);
+    });
+  });
+
+describeInBrowser('The console of a storage without shapes', () => {
+  const console = new Console();
+  before(() => console.start({ path: '' }));
+  after(() => console.stop());
+
+  it('shows nothing of shapes', async () => {
+    const resources = new ConsoleResources(console);
+    await resources.put('ada.ttl', 'text/turtle', '<#it> <#is> 1 .');
+    const page = await console.owner();
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.getByRole('link', { name: 'ada.ttl' }).click();
+    await page.getByRole('tab', { name: 'Table' }).waitFor();
+    await console.go(page, 'browse');
+    expect(await page.locator('shape-actions').count()).to.equal(0);
+    expect(requests.filter((url) => /shape|violations/i.test(url))).to.deep.equal([]);
+    await console.go(page, `shapes?${new URLSearchParams({ at: console.server.root })}`);
+    await page.getByText('This storage has no shapes (lws.shapes.enabled is off).').waitFor();
+  });
+});

@@ -123,12 +123,9 @@ for (const path of pathsOf('The console, administration'))
       await page.getByText('Following.').waitFor();
       const happened = page.getByRole('region', { name: 'What happened' });
       const link = (name: string): Locator =>
-        happened.getByRole('link', { name: `${console.server.root}data/${name}`, exact: true }).first();
+        happened.getByRole('link', { name: `/data/${name}`, exact: true }).first();
       // Created before the page was opened.
-      await happened
-        .getByRole('link', { name: `${console.server.root}data/`, exact: true })
-        .first()
-        .waitFor();
+      await happened.getByRole('link', { name: '/data/', exact: true }).first().waitFor();
       await put('data/first');
       await link('first').waitFor();
       expect(await happened.textContent())

@@ -1,10 +1,10 @@
 /** Activity of the storage: the last day, then live from the event stream while the page is shown. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { Page, placeHref, scrollTable } from '../frame/page.js';
-import { targetLink } from '../sharing/grants-table.js';
+import { openHref, Page, placeHref, scrollTable } from '../frame/page.js';
 import { person } from '../sharing/people.js';
 import { messageOf, refusalOf, request, systemUrl } from '../storage/api.js';
+import { compact, iriName } from '../storage/labels.js';
 import { dateText } from '../storage/names.js';
 
 interface Activity {
@@ -101,7 +101,7 @@ export class AdminActivity extends Page {
       ['When', 'What', 'Resource', 'By', 'Access'],
       this.events.map(
         ({ type, object, published, actor }) => html`<tr>
-          <td>${dateText(published)}</td><td>${type.join(', ')}</td><td>${targetLink(object.id)}</td><td>${actor ? person(actor) : html`<span class="soft">not recorded</span>`}</td>
+          <td>${dateText(published)}</td><td>${type.join(', ')}</td><td><a href=${openHref(object.id)}>${iriName(object.id, compact(object.id))}</a></td><td>${actor ? person(actor) : html`<span class="soft">not recorded</span>`}</td>
           <td>${explainLink(object.id, actor)}</td>
         </tr>`,
       ),

@@ -6,6 +6,7 @@ import { storageUri } from '../session/session.js';
 import { nameOfPerson, people, personOf } from '../sharing/people.js';
 import { json, systemUrl } from '../storage/api.js';
 import { controls } from '../storage/controller.js';
+import { compact, iriName } from '../storage/labels.js';
 
 interface Explanation {
   readonly allowed: boolean;
@@ -64,8 +65,8 @@ export class AdminExplain extends Page {
     return html`<div class="card">
       <h3>${who} ${allowed ? 'may' : 'may not'}</h3>
       <dl class="facts">
-        <dt>Request</dt><dd>${method} <span class="iri">${iri}</span></dd>
-        <dt>Needs</dt><dd>${needs.mode} on <span class="iri">${needs.iri}</span>${exists ? nothing : ', which does not exist'}</dd>
+        <dt>Request</dt><dd>${method} ${iriName(iri, compact(iri))}</dd>
+        <dt>Needs</dt><dd>${needs.mode} on ${iriName(needs.iri, compact(needs.iri))}${exists ? nothing : ', which does not exist'}</dd>
         <dt>Because</dt><dd>${rule}</dd>
       </dl>
     </div>`;

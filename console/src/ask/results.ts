@@ -81,8 +81,9 @@ export class AskResults extends Page {
     return this.table(answer);
   }
 
-  private table({ kind, columns, rows }: TableAnswer): TemplateResult {
-    if (rows.length > 0 && columns.length > 0) return html`<ask-table .columns=${columns} .rows=${rows}></ask-table>`;
+  private table({ kind, columns, rows, prefixes }: TableAnswer): TemplateResult {
+    if (rows.length > 0 && columns.length > 0)
+      return html`<ask-table .columns=${columns} .rows=${rows} .prefixes=${prefixes}></ask-table>`;
     return html`<p class="empty">${kind === 'graph' ? 'The graph is empty' : 'No rows'}: nothing that you may read matches.
       Statements come with resources such as Turtle files, which <a href=${placeHref('browse')}>Browse</a> shows.
       The examples “A picture” and “A chart” need no data.</p>`;

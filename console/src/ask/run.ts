@@ -1,4 +1,6 @@
 /** A running query: duration and result. */
+
+import { declaredPrefixes } from '../editor/prefixes.js';
 import { essenceOf, messageOf, Refusal, serviceEndpoint, succeed } from '../storage/api.js';
 import type { PlanPart } from './plan.js';
 import { iriTerm, literalTerm, type Row, type Term } from './terms.js';
@@ -74,6 +76,8 @@ export interface TableAnswer extends Read {
   readonly kind: 'rows' | 'graph';
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
+  /** Prefixes of the query, or of the graph. */
+  readonly prefixes: Readonly<Record<string, string>>;
 }
 
 export type Answer =
@@ -103,7 +107,7 @@ export async function ask(query: string, signal: AbortSignal, isExplained: boole
   const whole = { hint, mediaType: essenceOf(response), text: await wholeText(response, signal) };
   return isExplained
     ? { kind: 'plan', ...whole, plan: (JSON.parse(whole.text) as { plan: PlanPart }).plan }
-    : read(whole);
+    : read(whole, query);
 }
 
 async function wholeText(response: Response, signal: AbortSignal): Promise<string> {
@@ -116,13 +120,13 @@ async function wholeText(response: Response, signal: AbortSignal): Promise<strin
   }
 }
 
-async function read(whole: Read): Promise<Answer> {
+async function read(whole: Read, query: string): Promise<Answer> {
   if (whole.mediaType !== resultsJson) return { kind: 'graph', ...whole, ...(await readTurtle(whole.text)) };
   const document = JSON.parse(whole.text) as JsonResults;
   if (document.boolean !== undefined) return { kind: 'boolean', ...whole, value: document.boolean };
   const columns = document.head.vars ?? [];
   const rows = (document.results?.bindings ?? []).map((binding) => columns.map((name) => termOfJson(binding[name])));
-  return { kind: 'rows', ...whole, columns, rows };
+  return { kind: 'rows', ...whole, columns, rows, prefixes: declaredPrefixes(query) };
 }
 
 interface JsonTerm {
@@ -145,8 +149,8 @@ function termOfJson(term: JsonTerm | undefined): Term | undefined {
   return literalTerm(term.value, term['xml:lang'], term.datatype);
 }
 
-async function readTurtle(text: string): Promise<Pick<TableAnswer, 'columns' | 'rows'>> {
+async function readTurtle(text: string): Promise<Pick<TableAnswer, 'columns' | 'rows' | 'prefixes'>> {
   // SELECT results need no parser.
   const { parseTurtle } = await import('./turtle.js');
-  return { columns: ['subject', 'predicate', 'object'], rows: parseTurtle(text) };
+  return { columns: ['subject', 'predicate', 'object'], ...parseTurtle(text) };
 }

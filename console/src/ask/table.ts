@@ -3,6 +3,7 @@ import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
+import { compact, iriName, labelled, labels } from '../storage/labels.js';
 import { compareTerms, labelOf, numberOf, plainText, type Row, type Term } from './terms.js';
 
 /** Up to this many rows are all in the document and wrap their text. */
@@ -20,6 +21,7 @@ type Direction = 'ascending' | 'descending';
 export class AskTable extends Page {
   @property({ attribute: false }) columns: readonly string[] = [];
   @property({ attribute: false }) rows: readonly Row[] = [];
+  @property({ attribute: false }) prefixes: Readonly<Record<string, string>> = {};
   @state() private filter = '';
   @state() private order: { readonly column: number; readonly direction: Direction } | undefined;
   @state() private from = 0;
@@ -27,6 +29,7 @@ export class AskTable extends Page {
   private chosen: readonly Row[] = [];
 
   protected override willUpdate(changed: PropertyValues): void {
+    this.follow(labels);
     if (changed.has('rows')) {
       this.filter = '';
       this.order = undefined;
@@ -46,7 +49,13 @@ export class AskTable extends Page {
   private filtered(): readonly Row[] {
     const wanted = this.filter.trim().toLowerCase();
     if (wanted === '') return this.rows;
-    return this.rows.filter((row) => row.some((term) => plainText(term).toLowerCase().includes(wanted)));
+    return this.rows.filter((row) => row.some((term) => this.textOf(term, wanted).toLowerCase().includes(wanted)));
+  }
+
+  /** Text that is searched: the value, and for an IRI its label and its name with a prefix. */
+  private textOf(term: Term | undefined, wanted: string): string {
+    if (term?.kind !== 'iri') return plainText(term);
+    return `${term.value} ${labels.peek(term.value)} ${wanted.includes(':') ? compact(term.value, this.prefixes) : ''}`;
   }
 
   private sorted(rows: readonly Row[]): readonly Row[] {
@@ -82,7 +91,7 @@ export class AskTable extends Page {
                   (term) => html`<td
                   class=${numberOf(term) === undefined ? '' : 'number'}
                   title=${isLong ? plainText(term) : nothing}
-                >${termContent(term)}</td>`,
+                >${termContent(term, this.prefixes)}</td>`,
                 )}</tr>`,
             )}
             ${this.space(shown - to)}
@@ -132,11 +141,10 @@ export function hrefOf(iri: string): string | undefined {
 
 export const isOutside = (iri: string): boolean => !iri.startsWith(storageUri);
 
-/** An IRI of the storage without the common prefix. */
-const shown = (iri: string): string =>
-  iri.startsWith(storageUri) && iri.length > storageUri.length ? `/${iri.slice(storageUri.length)}` : iri;
-
-function termContent(term: Term | undefined): TemplateResult | typeof nothing {
+function termContent(
+  term: Term | undefined,
+  prefixes: Readonly<Record<string, string>>,
+): TemplateResult | typeof nothing {
   if (!term) return nothing;
   if (term.kind === 'blank') return html`<span class="soft">_:${term.value}</span>`;
   if (term.kind === 'literal') {
@@ -144,8 +152,9 @@ function termContent(term: Term | undefined): TemplateResult | typeof nothing {
     return html`${term.value}${note === '' ? nothing : html` <span class="soft term-note">${note}</span>`}`;
   }
   const href = hrefOf(term.value);
-  if (href === undefined) return html`${term.value}`;
+  const name = iriName(term.value, labelled(term.value, prefixes));
+  if (href === undefined) return name;
   return isOutside(term.value)
-    ? html`<a href=${href} target="_blank" rel="noreferrer">${term.value}</a>`
-    : html`<a href=${href}>${shown(term.value)}</a>`;
+    ? html`<a href=${href} target="_blank" rel="noreferrer">${name}</a>`
+    : html`<a href=${href}>${name}</a>`;
 }

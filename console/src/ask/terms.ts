@@ -1,4 +1,5 @@
 /** RDF terms of results, and how they are displayed. */
+import { labels } from '../storage/labels.js';
 import { decoded } from '../storage/names.js';
 
 export interface Term {
@@ -50,8 +51,10 @@ const known: readonly (readonly [string, string])[] = [
   ['owl:', 'http://www.w3.org/2002/07/owl#'],
 ];
 
-/** Short label of an IRI: with a well-known prefix, or the part after the last separator. */
+/** Short name of an IRI: its label, a name with a well-known prefix, or the part after the last separator. */
 export function labelOf(iri: string): string {
+  const label = labels.of(iri);
+  if (label !== undefined) return label;
   for (const [prefix, namespace] of known)
     if (iri.startsWith(namespace) && iri.length > namespace.length) return prefix + iri.slice(namespace.length);
   const name = /[^/#?:]+[/#]?$/.exec(iri)?.[0] ?? iri;

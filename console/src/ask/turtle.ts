@@ -1,12 +1,13 @@
 /** Turtle as rows of subject, predicate and object. Loaded with the first graph result. */
-import N3Parser, { type Term as RdfTerm } from 'n3/src/N3Parser.js';
-import { iriTerm, literalTerm, type Row, type Term } from './terms.js';
+import { parseDocument, type Term as RdfTerm } from '../rdf/document.js';
+import { storageUri } from '../session/session.js';
+import type { TableAnswer } from './run.js';
+import { iriTerm, literalTerm, type Term } from './terms.js';
 
 /** @throws Error of the parser for invalid Turtle */
-export function parseTurtle(text: string): Row[] {
-  return new N3Parser({ format: 'text/turtle' })
-    .parse(text)
-    .map(({ subject, predicate, object }) => [subject, predicate, object].map(termOf));
+export function parseTurtle(text: string): Pick<TableAnswer, 'rows' | 'prefixes'> {
+  const { quads, prefixes } = parseDocument(text, storageUri);
+  return { rows: quads.map(({ subject, predicate, object }) => [subject, predicate, object].map(termOf)), prefixes };
 }
 
 function termOf({ termType, value, language, datatype }: RdfTerm): Term {

@@ -3,7 +3,7 @@ import type { Completion, CompletionContext, CompletionResult, CompletionSource 
 import { syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
-import { compact, declaredPrefixes, wellKnown } from './prefixes.js';
+import { declaredPrefixes, prefixedName, wellKnown } from './prefixes.js';
 
 /** Source of the names of a storage. */
 export interface Completions {
@@ -77,7 +77,7 @@ function nameOptions(
   // A prefix that the document declares for another namespace must not be used.
   const prefixes = { ...wellKnown, ...known };
   return iris.map((iri) => {
-    const name = compact(iri, prefixes);
+    const name = prefixedName(iri, prefixes);
     const base = { type, boost: 2 };
     if (name === undefined) return { ...base, label: `<${iri}>` };
     return { ...base, label: name, detail: iri, apply: applyName(name, name.slice(0, name.indexOf(':')), dialect) };

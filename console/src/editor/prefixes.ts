@@ -37,7 +37,7 @@ export function declaredPrefixes(text: string): Record<string, string> {
 }
 
 /** A name such as `foaf:name`, or `undefined` if no prefix matches or the local part needs escapes. */
-export function compact(iri: string, prefixes: Readonly<Record<string, string>>): string | undefined {
+export function prefixedName(iri: string, prefixes: Readonly<Record<string, string>>): string | undefined {
   let best: string | undefined;
   let longest = 0;
   for (const [name, namespace] of Object.entries(prefixes)) {

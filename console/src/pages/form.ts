@@ -3,7 +3,6 @@ import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { memberIri, suggestedName } from '../browse/create.js';
-import { compact, wellKnown } from '../editor/prefixes.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { iriOf, parseDocument, type Term, termText } from '../rdf/document.js';
@@ -22,6 +21,7 @@ import {
 import { type Field, type FormShapes, inputType, literalOf } from '../shapes/fields.js';
 import { shapesInForce, type Violation } from '../shapes/links.js';
 import { messageOf, Refusal, succeed } from '../storage/api.js';
+import { labelled, labels } from '../storage/labels.js';
 import { isContainer, shortName } from '../storage/names.js';
 
 /** What the form is about. */
@@ -55,6 +55,10 @@ export class FormPage extends Page {
 
   private get at(): string {
     return this.parameters.get('at') ?? '';
+  }
+
+  protected override willUpdate(): void {
+    this.follow(labels);
   }
 
   protected override updated(changed: Map<PropertyKey, unknown>): void {
@@ -126,7 +130,7 @@ export class FormPage extends Page {
 
   private name(iri: string): string {
     const prefixes = { ...this.opened?.prefixes, ...this.draft?.document.prefixes };
-    return compact(iri, prefixes) ?? compact(iri, wellKnown) ?? shortName(iri);
+    return labelled(iri, prefixes);
   }
 
   private section(section: Section, index: number): TemplateResult {

@@ -9,6 +9,7 @@ import { type Hits, isStructural, type Joined, readFacets, readTypes, search, ty
 import { onSession, storageUri, who } from '../session/session.js';
 import { messageOf } from '../storage/api.js';
 import type { Member } from '../storage/container.js';
+import { labels } from '../storage/labels.js';
 import { dateText, decoded } from '../storage/names.js';
 
 const switchedOff = 'This storage does not offer search by type (lws.search-index.enabled is off).';
@@ -39,6 +40,10 @@ export class SearchPage extends Page {
 
   private get page(): number {
     return Math.max(1, Number.parseInt(this.parameters.get('page') ?? '1', 10) || 1);
+  }
+
+  protected override willUpdate(): void {
+    this.follow(labels);
   }
 
   protected override updated(changed: Map<PropertyKey, unknown>): void {

@@ -5,6 +5,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
 import { vocabulary } from '../search/vocabulary.js';
 import { messageOf, succeed } from '../storage/api.js';
+import { iriName, labelled, labels } from '../storage/labels.js';
 import {
   addTarget,
   changeTarget,
@@ -23,6 +24,9 @@ const commonRelations =
   'about alternate author canonical cite-as collection copyright derivedfrom describedby describes item license original preview profile related replies up version-history via'.split(
     ' ',
   );
+
+/** Relations of the IANA registry are names already. */
+const named = (name: string) => iriName(name, labelled(name));
 
 async function readVersion(iri: string): Promise<Version> {
   const response = await succeed('GET', iri, { headers: { Accept: 'application/linkset+json' } });
@@ -43,6 +47,7 @@ export class ResourceMetadata extends Page {
   }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    this.follow(labels);
     if (changed.has('iri')) void this.read();
   }
 
@@ -103,7 +108,7 @@ export class ResourceMetadata extends Page {
       <fieldset class="bare" ?disabled=${this.readonly}><section class="card"><h2>Types</h2>${this.types(view.types)}</section>
       <section class="card"><h2>Links</h2>${this.relations(view.relations)}</section></fieldset>
       <section class="card"><h2>Given by the server</h2>
-        <dl class="facts">${view.given.map(({ name, target }) => html`<dt>${name}</dt><dd class="iri">${target?.href ?? ''}</dd>`)}</dl>
+        <dl class="facts">${view.given.map(({ name, target }) => html`<dt>${named(name)}</dt><dd>${named(target?.href ?? '')}</dd>`)}</dl>
       </section>`;
   }
 
@@ -113,7 +118,7 @@ export class ResourceMetadata extends Page {
       <ul class="plain">
         ${types.map(
           (type) =>
-            html`<li class="row"><span class="iri grow">${type}</span>${
+            html`<li class="row"><span class="grow">${named(type)}</span>${
               isServerType(type)
                 ? html`<span class="soft">given by the server</span>`
                 : html`<button type="button" aria-label=${`Remove the type ${type}`} @click=${(event: Event) => this.leaveOut(event, (text) => removeType(text, type))}>Remove</button>`
@@ -154,7 +159,7 @@ export class ResourceMetadata extends Page {
       @input=${({ target: input }: Event) => this.change((text) => changeTarget(text, relation, { [part]: (input as HTMLInputElement).value }))}
     />`;
     return html`<tr>
-      <th scope="row">${name}</th>
+      <th scope="row">${named(name)}</th>
       ${target ? html`<td>${field('href', 'Target')}</td><td>${field('title', 'Title')}</td>` : html`<td colspan="2"><code>${JSON.stringify(literal)}</code></td>`}
       <td><button type="button" aria-label=${`Remove ${name} ${target?.href ?? ''}`} @click=${(event: Event) => this.leaveOut(event, (text) => removeRelation(text, relation))}>Remove</button></td>
     </tr>`;

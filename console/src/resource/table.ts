@@ -29,7 +29,7 @@ export class ResourceTable extends Page {
     try {
       const { groupsOf } = await import('./triples.js');
       if (text !== this.text) return;
-      this.groups = groupsOf(text, base, storageUri);
+      this.groups = groupsOf(text, base);
       this.failure = '';
     } catch (error) {
       this.groups = [];

@@ -1,6 +1,6 @@
 /** Triples of a Turtle document by subject, with its own prefixes. Loaded with the first table. */
 import N3Parser, { type Quad, type Term } from 'n3/src/N3Parser.js';
-import { compact } from '../editor/prefixes.js';
+import { compact } from '../storage/labels.js';
 
 export interface Node {
   readonly kind: 'iri' | 'blank' | 'literal';
@@ -19,7 +19,7 @@ const xsdString = 'http://www.w3.org/2001/XMLSchema#string';
 const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
 /** @throws Error with the line */
-export function groupsOf(text: string, base: string, storage: string): Group[] {
+export function groupsOf(text: string, base: string): Group[] {
   const prefixes: Record<string, string> = {};
   const onPrefix = (prefix: string, namespace: Term): void => {
     prefixes[prefix] = namespace.value;
@@ -29,7 +29,7 @@ export function groupsOf(text: string, base: string, storage: string): Group[] {
   const label = (iri: string): string => {
     if (iri === base) return '<> (this document)';
     if (iri.startsWith(`${base}#`)) return iri.slice(base.length);
-    return compact(iri, prefixes) ?? (iri.startsWith(storage) ? `/${iri.slice(storage.length)}` : iri);
+    return compact(iri, prefixes);
   };
   const node = (term: Term): Node => {
     if (term.termType === 'Literal') return literal(term, label);

@@ -24,23 +24,40 @@ export function parseDocument(text: string, base: string): RdfDocument {
 
 export const iriOf = (value: string): Term => ({ termType: 'NamedNode', value });
 
+/** The best text for the reader: in the first of the browser's languages, or without one. */
+export function inLanguageOfReader(terms: readonly Term[]): string {
+  const rank = ({ language = '' }: Term): number => {
+    const at = navigator.languages.findIndex((each) => each.toLowerCase().split('-')[0] === language.split('-')[0]);
+    return at >= 0 ? at : language === '' ? 1000 : 1001;
+  };
+  return terms.toSorted((a, b) => rank(a) - rank(b))[0]?.value ?? '';
+}
+
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n', '\r': '\\r' };
 const escaped = (char: string): string => escapes[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Term in Turtle and SPARQL. IRIs with invalid characters stay one term, which the server rejects. */
+/** Text that identifies a term. */
 export function termText({ termType, value, language, datatype }: Term): string {
-  if (termType === 'NamedNode') return `<${value.replace(/[\x00-\x20<>"{}|^`\\]/g, (char) => escaped(char))}>`;
+  if (termType === 'NamedNode') return `<${value}>`;
   if (termType === 'BlankNode') return `_:${value}`;
   const text = `"${value.replace(/[\x00-\x1f"\\]/g, escaped)}"`;
   if (language) return `${text}@${language}`;
-  return datatype && datatype.value !== `${xsd}string` ? `${text}^^${termText(datatype)}` : text;
+  return datatype && datatype.value !== `${xsd}string` ? `${text}^^<${datatype.value}>` : text;
 }
 
-const statementText = ({ subject, predicate, object }: Quad): string =>
-  `${[subject, predicate, object].map(termText).join(' ')} .\n`;
+/** Triple in Turtle and SPARQL. @throws Error for an IRI or language tag that would end early */
+export function statementText(statement: Quad): string {
+  const terms = [statement.subject, statement.predicate, statement.object];
+  for (const { termType, value, language, datatype } of terms) {
+    const iri = termType === 'NamedNode' ? value : (datatype?.value ?? '');
+    if (/[\x00-\x20<>"{}|^`\\]/.test(iri)) throw new Error(`“${iri}” is not a valid IRI.`);
+    if (language && !/^[a-z]+(?:-[a-z0-9]+)*$/i.test(language)) throw new Error(`“${language}” is not a language tag.`);
+  }
+  return `${terms.map(termText).join(' ')} .\n`;
+}
 
 export const turtleOf = ({ quads, prefixes }: RdfDocument): string =>
   Object.entries(prefixes)
-    .map(([name, namespace]) => `@prefix ${name}: ${termText(iriOf(namespace))} .\n`)
+    .map(([name, namespace]) => `@prefix ${name}: <${namespace}> .\n`)
     .concat(quads.map(statementText))
     .join('');

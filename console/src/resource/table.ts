@@ -1,96 +1,252 @@
-/** `<resource-table>`: triples of a document by subject. Links inside the storage stay in the console. */
+/** `<resource-table>`: triples of a document by subject, with a filter and pages. Single statements can be changed and deleted. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { openHref, Page, placeHref } from '../frame/page.js';
+import { openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
-import { messageOf } from '../storage/api.js';
-import type { Group, Node } from './triples.js';
+import { messageOf, Refusal, succeed } from '../storage/api.js';
+import { compact, iriName, labels } from '../storage/labels.js';
+import type { Group, Property, RdfDocument, Term } from './triples.js';
 
 const rowsAtOnce = 500;
 const longestText = 600;
+
+interface Statement {
+  readonly subject: Term;
+  readonly predicate: Term;
+  readonly object: Term;
+}
 
 @customElement('resource-table')
 export class ResourceTable extends Page {
   @property() text = '';
   /** IRI of the document. */
   @property() base = '';
+  @property() etag = '';
+  /** The user may change statements. */
+  @property({ type: Boolean }) editable = false;
   /** Subject to scroll to. */
   @property() target = '';
-  @state() private groups: readonly Group[] = [];
-  @state() private shown = rowsAtOnce;
-  @state() private isRead = false;
+  @state() private read: RdfDocument | undefined;
+  @state() private filter = '';
+  @state() private page = 0;
+  @state() private edited: Statement | undefined;
+  /** The parser and what needs it. */
+  private lib!: typeof import('./triples.js');
+  private groups: readonly Group[] = [];
+  private pages: readonly (readonly Group[])[] = [];
+  private readonly blanks = new Map<string, number>();
+  /** Subject of the statement that was changed last. */
+  private changed = '';
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
-    if (changed.has('text') || changed.has('base')) void this.read();
+    this.follow(labels);
+    if (changed.has('text') || changed.has('base')) void this.parse();
+    if (changed.has('read')) this.groups = this.read ? this.lib.groupsOf(this.read) : [];
+    if (changed.has('read') || changed.has('filter')) this.paginate();
   }
 
-  private async read(): Promise<void> {
+  private async parse(): Promise<void> {
     const { text, base } = this;
     try {
-      const { groupsOf } = await import('./triples.js');
+      this.lib = await import('./triples.js');
       if (text !== this.text) return;
-      this.groups = groupsOf(text, base);
+      this.read = this.lib.parseDocument(text, base);
       this.failure = '';
     } catch (error) {
-      this.groups = [];
+      this.read = undefined;
       this.failure = messageOf(error);
     }
-    this.isRead = true;
-    if (this.target) this.jump(this.target);
+    this.blanks.clear();
+    this.edited = undefined;
+    const subject = this.changed || this.target;
+    if (subject) void this.updateComplete.then(() => this.jump(subject));
+  }
+
+  /** Divides the subjects that the filter finds into pages. */
+  private paginate(): void {
+    const pages: Group[][] = [[]];
+    let rows = 0;
+    const name = (term: Term): string => `${labels.peek(term.value)} ${this.name(term)}`;
+    for (const group of this.filter.trim() === '' ? this.groups : this.lib.filtered(this.groups, this.filter, name)) {
+      if (rows > 0 && rows + group.count > rowsAtOnce) {
+        pages.push([]);
+        rows = 0;
+      }
+      pages.at(-1)!.push(group);
+      rows += group.count;
+    }
+    this.pages = pages;
+    this.page = Math.min(this.page, pages.length - 1);
   }
 
   protected override render(): TemplateResult {
     if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
-    if (!this.isRead) return html`<p class="soft" role="status">Reading …</p>`;
+    if (!this.read) return html`<p class="soft" role="status">Reading …</p>`;
     if (this.groups.length === 0)
       return html`<p class="empty">There are no triples in this document yet. Add some in the tab “Text”.</p>`;
-    const visible = this.visible();
-    const total = this.groups.reduce((sum, { statements }) => sum + statements.length, 0);
-    const left = this.groups.length - visible.length;
-    return html`<p class="soft">${total} ${total === 1 ? 'triple' : 'triples'} about ${this.groups.length} ${this.groups.length === 1 ? 'subject' : 'subjects'}</p>
+    const shown = this.pages.flat();
+    const total = shown.reduce((sum, { count }) => sum + count, 0);
+    const heads = ['Property', 'Value', ...(this.editable ? [html`<span class="visually-hidden">Change</span>`] : [])];
+    return html`<div class="row">
+        <label class="grow">Filter <input type="search" .value=${this.filter} placeholder="Statements that contain …" @input=${this.onFilter}></label>
+        <span class="soft" role="status">${total} ${total === 1 ? 'triple' : 'triples'} about ${shown.length} ${shown.length === 1 ? 'subject' : 'subjects'}</span>
+      </div>
       <div class="scroll" role="region" aria-label="Triples" tabindex="0">
         <table class="triples">
-          <thead><tr><th scope="col">Property</th><th scope="col">Value</th></tr></thead>
-          ${visible.map((group) => this.group(group))}
+          <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+          ${shown.length === 0 ? html`<tbody><tr><td class="soft" colspan=${heads.length}>No statement contains this text. Change the filter.</td></tr></tbody>` : nothing}
+          ${this.pages[this.page]!.map((group) => this.group(group, heads.length))}
         </table>
       </div>
-      ${left > 0 ? html`<p><button type="button" @click=${this.more}>Show more (${left} subjects left)</button></p>` : nothing}`;
+      ${this.pages.length > 1 ? this.pager() : nothing}`;
   }
 
-  private visible(): Group[] {
-    const found: Group[] = [];
-    let rows = 0;
-    for (const group of this.groups) {
-      if (rows >= this.shown) break;
-      found.push(group);
-      rows += group.statements.length;
-    }
-    return found;
+  private pager(): TemplateResult {
+    const { page, pages } = this;
+    const turn = (to: number): void => {
+      this.page = to;
+      void this.updateComplete.then(() => this.querySelector('.triples')?.scrollIntoView());
+    };
+    return html`<nav class="row" aria-label="Pages of the table">
+      <button type="button" ?disabled=${page === 0} @click=${() => turn(page - 1)}>Previous</button>
+      <span role="status">Page ${page + 1} of ${pages.length}</span>
+      <button type="button" ?disabled=${page === pages.length - 1} @click=${() => turn(page + 1)}>Next</button>
+    </nav>`;
   }
 
-  private group({ subject, statements }: Group): TemplateResult {
+  private group({ subject, properties }: Group, columns: number): TemplateResult {
+    const isBlank = subject.termType === 'BlankNode';
+    const label = isBlank ? '' : labels.of(subject.value) || this.lib.labelIn(properties);
     return html`<tbody>
-      <tr><th scope="rowgroup" colspan="2" class="subject" tabindex="-1" data-subject=${subject.value}>${this.node(subject)}</th></tr>
-      ${statements.map(({ predicate, object }) => html`<tr><th scope="row">${this.node(predicate)}</th><td>${this.node(object)}</td></tr>`)}
+      <tr><th scope="rowgroup" colspan=${columns} class="subject" tabindex="-1" data-subject=${subject.value}>${label ? html`<bdi>${label}</bdi> ` : nothing}${this.node(subject, this.name(subject))}
+        ${isBlank && this.editable ? html`<small class="soft">Edit blank nodes in the tab “Text”.</small>` : nothing}</th></tr>
+      ${properties.map((each) => this.property(subject, each))}
     </tbody>`;
   }
 
-  private node({ kind, value, label, note }: Node): TemplateResult {
-    if (kind === 'literal') {
-      const isLong = label.length > longestText;
-      return html`${isLong ? `${label.slice(0, longestText)}…` : label}${isLong ? html` <span class="soft">(${label.length} characters)</span>` : nothing}${note ? html` <span class="soft">${note}</span>` : nothing}`;
+  /** Rows of a property. A language or datatype that all values have is shown once. */
+  private property(subject: Term, { predicate, objects }: Property): TemplateResult[] {
+    const notes = new Set(objects.map((object) => this.note(object)));
+    const small = (note: string) => (note ? html` <small class="soft">${note}</small>` : nothing);
+    const shared = notes.size === 1 ? [...notes][0]! : '';
+    const name = predicate.value === this.lib.rdfType ? 'a' : this.labelled(predicate);
+    return objects.map((object, at) => {
+      const statement = { subject, predicate, object };
+      const isEdited = this.edited?.object === object;
+      return html`<tr>
+        ${at === 0 ? html`<th scope="row" rowspan=${objects.length}>${this.node(predicate, name)}${small(shared)}</th>` : nothing}
+        <td>${isEdited ? this.form(statement) : html`${this.node(object, this.labelled(object))}${shared ? nothing : small(this.note(object))}`}</td>
+        ${this.editable ? html`<td class="acts">${isEdited ? nothing : this.acts(statement)}</td>` : nothing}
+      </tr>`;
+    });
+  }
+
+  private note(term: Term): string {
+    const note = this.lib.noteOf(term);
+    return note.startsWith('@') ? note : compact(note, this.read?.prefixes);
+  }
+
+  private acts(statement: Statement): TemplateResult | typeof nothing {
+    const { subject, predicate, object } = statement;
+    if (subject.termType !== 'NamedNode' || object.termType === 'BlankNode') return nothing;
+    const what = `${this.name(predicate)} ${this.name(object).slice(0, 60)}`;
+    const text = `${this.name(subject)} ${what}`;
+    return html`<button type="button" aria-label=${`Edit ${what}`} @click=${() => this.edit(statement)}>Edit</button>
+      <button type="button" aria-label=${`Delete ${what}`} @click=${() => this.change(statement, undefined, text)}>Delete</button>`;
+  }
+
+  private form(statement: Statement): TemplateResult {
+    const { termType, value, language = '', datatype } = statement.object;
+    const isIri = termType === 'NamedNode';
+    const isText = !isIri && /^(?:@|$)/.test(this.lib.noteOf(statement.object));
+    const save = (event: SubmitEvent): void => {
+      const { data, text } = submitted(event);
+      const typed = String(data.get('value'));
+      const kind = isText ? { language: text('language') } : datatype ? { datatype } : {};
+      void this.change(statement, isIri ? this.lib.iriOf(typed.trim()) : { termType, value: typed, ...kind });
+    };
+    const keys = ({ key }: KeyboardEvent): void => {
+      if (key === 'Escape') this.cancel();
+    };
+    return html`<form class="row" @submit=${save} @keydown=${keys}>
+      ${value.includes('\n') ? html`<textarea class="grow" name="value" rows="4" aria-label="Value" .value=${value}></textarea>` : html`<input class="grow" name="value" aria-label="Value" autocomplete="off" .value=${value}>`}
+      ${isText ? html`<input class="language" name="language" aria-label="Language" placeholder="language" autocomplete="off" .value=${language}>` : nothing}
+      <button class="primary">Save</button> <button type="button" @click=${this.cancel}>Cancel</button>
+    </form>`;
+  }
+
+  private edit(statement: Statement): void {
+    this.edited = statement;
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>('[name=value]')?.focus());
+  }
+
+  private readonly cancel = (): void => {
+    const subject = this.edited?.subject.value ?? '';
+    this.edited = undefined;
+    void this.updateComplete.then(() => this.jump(subject));
+  };
+
+  /** Replaces a statement, or deletes it. @param text of the statement to confirm its deletion */
+  private async change({ subject, predicate, object }: Statement, by: Term | undefined, text = ''): Promise<void> {
+    const data = (value: Term): string => `DATA { ${this.lib.statementText({ subject, predicate, object: value })} }`;
+    const work = async (): Promise<void> => {
+      const headers = { 'Content-Type': 'application/sparql-update', 'If-Match': this.etag };
+      const body = `DELETE ${data(object)}${by ? `;\nINSERT ${data(by)}` : ''}`;
+      try {
+        await succeed('PATCH', this.base, { headers, body });
+      } catch (error) {
+        if (!(error instanceof Refusal && error.status === 412)) throw error;
+        this.reread(subject);
+        throw new Error('Another user changed this resource. The table shows its current state: repeat your change.');
+      }
+      this.reread(subject);
+    };
+    if (by) await this.attempt(work);
+    else
+      await this.attemptAfter(
+        { title: 'Delete this statement?', text, proceed: 'Delete' },
+        work,
+        'The statement is deleted.',
+      );
+  }
+
+  private reread({ value }: Term): void {
+    this.changed = value;
+    this.dispatchEvent(new CustomEvent('changed', { bubbles: true }));
+  }
+
+  /** Name of a term without its label. */
+  private name({ termType, value }: Term): string {
+    if (termType === 'BlankNode') {
+      const number = this.blanks.get(value) ?? this.blanks.size + 1;
+      this.blanks.set(value, number);
+      return `blank node ${number}`;
     }
-    const isHere = kind === 'blank' || value === this.base || value.startsWith(`${this.base}#`);
-    if (isHere) {
+    if (termType !== 'NamedNode') return value;
+    if (value === this.base) return '<> (this document)';
+    return value.startsWith(`${this.base}#`) ? value.slice(this.base.length) : compact(value, this.read?.prefixes);
+  }
+
+  private labelled(term: Term): string {
+    return (term.termType === 'NamedNode' && labels.of(term.value)) || this.name(term);
+  }
+
+  private node({ termType, value }: Term, name: string): TemplateResult {
+    if (termType === 'Literal') {
+      const isLong = value.length > longestText;
+      return html`${isLong ? html`${value.slice(0, longestText)}… <span class="soft">(${value.length} characters)</span>` : value}`;
+    }
+    const isBlank = termType === 'BlankNode';
+    if (isBlank || value === this.base || value.startsWith(`${this.base}#`)) {
       const known = this.groups.some(({ subject }) => subject.value === value);
-      if (!known) return html`<span class="soft">${label}</span>`;
-      const href = kind === 'blank' ? placeHref('resource', { at: this.base }) : placeHref('resource', { at: value });
-      return html`<a href=${href} @click=${(event: Event) => this.go(event, value)}>${label}</a>`;
+      if (!known) return html`<span class="soft">${name}</span>`;
+      const href = placeHref('resource', { at: isBlank ? this.base : value });
+      return html`<a href=${href} @click=${(event: Event) => this.go(event, value)}>${isBlank ? name : iriName(value, name)}</a>`;
     }
-    if (value.startsWith(storageUri)) return html`<a href=${openHref(value)} title=${value}>${label}</a>`;
+    if (value.startsWith(storageUri)) return html`<a href=${openHref(value)}>${iriName(value, name)}</a>`;
     if (/^https?:/i.test(value))
-      return html`<a href=${value} target="_blank" rel="noreferrer noopener" title=${value}>${label}</a>`;
-    return html`<span title=${value}>${label}</span>`;
+      return html`<a href=${value} target="_blank" rel="noreferrer noopener">${iriName(value, name)}</a>`;
+    return iriName(value, name);
   }
 
   private go(event: Event, subject: string): void {
@@ -100,20 +256,20 @@ export class ResourceTable extends Page {
 
   /** Scrolls to a subject. */
   jump(subject: string): void {
-    const at = this.groups.findIndex((group) => group.subject.value === subject);
-    if (at < 0) return;
-    const rows = this.groups.slice(0, at + 1).reduce((sum, { statements }) => sum + statements.length, 0);
-    this.shown = Math.max(this.shown, rows + 1);
-    void this.updateComplete.then(() => {
+    if (!this.pages.flat().some((group) => group.subject.value === subject)) this.filter = '';
+    void this.updateComplete.then(async () => {
+      const page = this.pages.findIndex((groups) => groups.some((group) => group.subject.value === subject));
+      if (page >= 0) this.page = page;
+      await this.updateComplete;
       const row = [...this.querySelectorAll<HTMLElement>('[data-subject]')].find(
         ({ dataset }) => dataset['subject'] === subject,
       );
       row?.scrollIntoView({ block: 'center' });
-      row?.focus();
+      (row ?? this.querySelector<HTMLElement>('[type=search]'))?.focus();
     });
   }
 
-  private readonly more = (): void => {
-    this.shown += rowsAtOnce;
-  };
+  private onFilter(event: Event): void {
+    this.filter = (event.target as HTMLInputElement).value;
+  }
 }

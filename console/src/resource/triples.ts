@@ -1,66 +1,67 @@
-/** Triples of a Turtle document by subject, with its own prefixes. Loaded with the first table. */
-import N3Parser, { type Quad, type Term } from 'n3/src/N3Parser.js';
-import { compact } from '../storage/labels.js';
+/** Triples of a document by subject and predicate. Loaded with the first table. */
+import { inLanguageOfReader, type RdfDocument, type Term, termText, xsd } from '../rdf/document.js';
 
-export interface Node {
-  readonly kind: 'iri' | 'blank' | 'literal';
-  readonly value: string;
-  /** Label. */
-  readonly label: string;
-  /** Language or datatype. */
-  readonly note: string;
+export { iriOf, parseDocument, type RdfDocument, rdfType, statementText, type Term } from '../rdf/document.js';
+
+export interface Property {
+  readonly predicate: Term;
+  readonly objects: readonly Term[];
 }
 export interface Group {
-  readonly subject: Node;
-  readonly statements: readonly { readonly predicate: Node; readonly object: Node }[];
+  readonly subject: Term;
+  readonly properties: readonly Property[];
+  readonly count: number;
 }
 
-const xsdString = 'http://www.w3.org/2001/XMLSchema#string';
-const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
+/** Language or datatype of a literal. Empty for strings and other terms. */
+export const noteOf = ({ language, datatype }: Term): string =>
+  language ? `@${language}` : datatype && datatype.value !== `${xsd}string` ? datatype.value : '';
 
-/** @throws Error with the line */
-export function groupsOf(text: string, base: string): Group[] {
-  const prefixes: Record<string, string> = {};
-  const onPrefix = (prefix: string, namespace: Term): void => {
-    prefixes[prefix] = namespace.value;
-  };
-  const quads = new N3Parser({ format: 'text/turtle', baseIRI: base }).parse(text, { onPrefix });
-  const blanks = new Map<string, number>();
-  const label = (iri: string): string => {
-    if (iri === base) return '<> (this document)';
-    if (iri.startsWith(`${base}#`)) return iri.slice(base.length);
-    return compact(iri, prefixes);
-  };
-  const node = (term: Term): Node => {
-    if (term.termType === 'Literal') return literal(term, label);
-    if (term.termType === 'BlankNode') {
-      const number = blanks.get(term.value) ?? blanks.size + 1;
-      blanks.set(term.value, number);
-      return { kind: 'blank', value: term.value, label: `blank node ${number}`, note: '' };
-    }
-    if (term.termType !== 'NamedNode') return { kind: 'literal', value: '', label: '(a triple)', note: '' };
-    return { kind: 'iri', value: term.value, label: label(term.value), note: '' };
-  };
-  return grouped(quads, node);
-}
+const labelPredicates = [
+  'http://www.w3.org/2004/02/skos/core#prefLabel',
+  'http://www.w3.org/2000/01/rdf-schema#label',
+  'http://schema.org/name',
+  'http://purl.org/dc/terms/title',
+  'http://xmlns.com/foaf/0.1/name',
+];
 
-function literal(term: Term, label: (iri: string) => string): Node {
-  const datatype = term.datatype?.value ?? xsdString;
-  const note = term.language ? `@${term.language}` : datatype === xsdString ? '' : label(datatype);
-  return { kind: 'literal', value: term.value, label: term.value, note };
-}
+/** Label of a subject in its own properties, in the reader's language. Empty if it has none. */
+export const labelIn = (properties: readonly Property[]): string =>
+  labelPredicates
+    .map((name) => inLanguageOfReader(properties.find(({ predicate }) => predicate.value === name)?.objects ?? []))
+    .find(Boolean) ?? '';
 
-function grouped(quads: readonly Quad[], node: (term: Term) => Node): Group[] {
-  const found = new Map<string, { subject: Node; statements: { predicate: Node; object: Node }[] }>();
+/** Groups triples. Named subjects come first. */
+export function groupsOf({ quads }: RdfDocument): Group[] {
+  const found = new Map<
+    string,
+    { subject: Term; properties: Map<string, { predicate: Term; objects: Term[] }>; count: number }
+  >();
   for (const { subject, predicate, object } of quads) {
-    const key = `${subject.termType} ${subject.value}`;
-    const group = found.get(key) ?? { subject: node(subject), statements: [] };
+    const key = termText(subject);
+    const group = found.get(key) ?? { subject, properties: new Map(), count: 0 };
     found.set(key, group);
-    const named = predicate.value === rdfType ? { ...node(predicate), label: 'a' } : node(predicate);
-    group.statements.push({ predicate: named, object: node(object) });
+    const property = group.properties.get(predicate.value) ?? { predicate, objects: [] };
+    group.properties.set(predicate.value, property);
+    property.objects.push(object);
+    group.count++;
   }
-  // Named resources come first.
-  const all = [...found.values()];
-  const isBlank = ({ subject }: Group): boolean => subject.kind === 'blank';
+  const all = [...found.values()].map((each) => ({ ...each, properties: [...each.properties.values()] }));
+  const isBlank = ({ subject }: Group): boolean => subject.termType === 'BlankNode';
   return [...all.filter((group) => !isBlank(group)), ...all.filter(isBlank)];
+}
+
+/** Groups with a statement that contains a text, in names, labels or values. @param name of a term */
+export function filtered(groups: readonly Group[], text: string, name: (term: Term) => string): readonly Group[] {
+  const wanted = text.trim().toLowerCase();
+  if (wanted === '') return groups;
+  const has = (term: Term): boolean => `${name(term)} ${term.value}`.toLowerCase().includes(wanted);
+  return groups.flatMap((group) => {
+    if (has(group.subject)) return group;
+    const properties = group.properties
+      .map(({ predicate, objects }) => ({ predicate, objects: has(predicate) ? objects : objects.filter(has) }))
+      .filter(({ objects }) => objects.length > 0);
+    const count = properties.reduce((sum, { objects }) => sum + objects.length, 0);
+    return count > 0 ? { subject: group.subject, properties, count } : [];
+  });
 }

@@ -65,6 +65,7 @@ export class ResourceView extends Page implements Keepable {
 
   private async read(): Promise<void> {
     const { iri } = this;
+    const isAgain = this.opened?.iri === iri;
     this.why = undefined;
     try {
       const opened = await readResource(iri);
@@ -74,7 +75,7 @@ export class ResourceView extends Page implements Keepable {
         const source = { iri, mediaType: kind === 'rdf' ? turtle : mediaType, reread: () => theirVersion(iri) };
         this.draft = new Draft(source, { text, etag });
       }
-      this.tab = this.subject && kind === 'rdf' ? 'table' : this.tabs(opened)[0]!.id;
+      this.tab = isAgain ? this.tab : this.subject && kind === 'rdf' ? 'table' : this.tabs(opened)[0]!.id;
     } catch (error) {
       this.why = error;
       return;
@@ -137,8 +138,8 @@ export class ResourceView extends Page implements Keepable {
       return html`<resource-metadata .iri=${opened.linkset ?? ''} .readonly=${!opened.isWritable} @draft=${() => this.requestUpdate()}></resource-metadata>`;
     if (id === 'preview' || !draft) return html`<resource-preview .opened=${opened}></resource-preview>`;
     if (id === 'table')
-      return html`${draft.isDirty ? html`<p class="soft">Last saved version, without your changes.</p>` : nothing}
-        <resource-table .text=${draft.saved} .base=${this.iri} .target=${this.subject}></resource-table>`;
+      return html`${draft.isDirty ? html`<p class="soft">Last saved version, without your changes. Save or undo them to change statements here.</p>` : nothing}
+        <resource-table .text=${draft.saved} .base=${this.iri} .etag=${draft.etag} .editable=${opened.isWritable && !draft.isDirty} .target=${this.subject} @changed=${this.read}></resource-table>`;
     return this.text(opened, draft);
   }
 

@@ -1,5 +1,5 @@
 /** Fields of a form: what shapes (SHACL Core) say about the properties of a node. Constraints without a field are left to the server. */
-import { iriOf, rdf, type Term, termText, xsd } from '../rdf/document.js';
+import { inLanguageOfReader, iriOf, rdf, type Term, termText, xsd } from '../rdf/document.js';
 import type { Graph } from '../rdf/graph.js';
 
 const sh = 'http://www.w3.org/ns/shacl#';
@@ -30,15 +30,6 @@ export interface Form {
   readonly fields: readonly Field[];
   /** Number of properties with a path or values that have no field. */
   readonly uncovered: number;
-}
-
-/** The best text for the reader: in the first of the browser's languages, or without one. */
-export function inLanguageOfReader(terms: readonly Term[]): string {
-  const rank = ({ language = '' }: Term): number => {
-    const at = navigator.languages.findIndex((each) => each.toLowerCase().split('-')[0] === language.split('-')[0]);
-    return at >= 0 ? at : language === '' ? 1000 : 1001;
-  };
-  return terms.toSorted((a, b) => rank(a) - rank(b))[0]?.value ?? '';
 }
 
 /** The shapes of some documents. */

@@ -1,0 +1,160 @@
+/** Console: the table of triples: filter, pages, and changes of single statements, in a browser. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { append, ConsoleResources } from '../support/console-resources.js';
+import { pathsOf } from '../support/places.js';
+
+const rivers = `@prefix ex: <http://e.example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+<#aare> a ex:River ; rdfs:label "Aare"@en, "Die Aare"@de ; ex:length 288, 291.5 ; ex:into <#rhine> ; ex:source [ ex:name "Oberaar" ] .
+<#rhine> rdfs:label "Rhine", "Rhin"@fr ; ex:note "two\\nlines \\"quoted\\"" .
+`;
+
+for (const path of pathsOf('The console, statements'))
+  describeInBrowser(`The console, statements, at ${path || '/'}`, () => {
+    const console = new Console();
+    const resources = new ConsoleResources(console);
+    let page: Page;
+    before(async () => {
+      await console.start({ path, settings: { 'public-read': 'true' } });
+      page = await console.owner();
+    });
+    after(() => console.stop());
+
+    const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
+    const lines = async (name: string): Promise<string[]> =>
+      (await resources.text(name, 'application/n-triples'))
+        .trim()
+        .split('\n')
+        .map((line) => line.replace(/_:\S+/g, '_:b'))
+        .sort();
+    const table = async (name: string, on = page): Promise<void> => {
+      await resources.open(on, name);
+      await on.getByRole('tab', { name: 'Table' }).click();
+      await on.locator('.triples').waitFor();
+    };
+    const subject = (label: string) => page.locator('.triples .subject', { hasText: label });
+
+    it('changes and deletes single statements, and leaves the others', async () => {
+      await resources.put('rivers', 'text/turtle', rivers);
+      const before = await lines('rivers');
+      await table('rivers');
+      expect(await axeFindings(page)).to.deep.equal([]);
+      const sending = page.waitForRequest((request) => request.method() === 'PATCH');
+      const { etag } = (await resources.send('HEAD', 'rivers')).headers;
+      await button('Edit rdfs:label Die Aare').press('Enter');
+      await page.getByLabel('Value').fill('L\'"Aar"');
+      await page.getByLabel('Language').fill('fr');
+      await page.keyboard.press('Enter');
+      await button(`Edit rdfs:label L'"Aar"`).waitFor();
+      expect((await (await sending).allHeaders())['if-match']).to.equal(etag);
+      expect(await page.evaluate('document.activeElement.dataset.subject')).to.equal(`${resources.iri('rivers')}#aare`);
+      await button('Edit ex:length 291.5').click();
+      await page.getByLabel('Value').fill('292.25');
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await button('Save').last().click();
+      await button('Edit ex:length 292.25').waitFor();
+      await button('Edit ex:into #rhine').click();
+      await page.getByLabel('Value').fill('not an IRI');
+      await button('Save').last().click();
+      await page.locator('.notice.bad', { hasText: '“not an IRI” is not a valid IRI.' }).waitFor();
+      await page.getByLabel('Value').press('Escape');
+      await page.getByLabel('Value').waitFor({ state: 'detached' });
+      await button(/^Delete ex:note two/).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+      await button(/^Delete ex:note two/).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await button(/^Delete ex:note two/).waitFor({ state: 'detached' });
+      expect(await lines('rivers')).to.deep.equal(
+        before
+          .filter((line) => !line.includes('quoted'))
+          .map((line) => line.replace('"Die Aare"@de', '"L\'\\"Aar\\""@fr').replace('"291.5"', '"292.25"'))
+          .sort(),
+      );
+    });
+
+    it('shows labels of subjects, and shared languages and datatypes once', async () => {
+      await resources.put('shared', 'text/turtle', rivers);
+      await table('shared');
+      await subject('Aare').first().waitFor();
+      expect((await subject('Aare').first().innerText()).trim()).to.equal('Aare #aare');
+      const small = (of: string) => page.locator('.triples tr', { hasText: of }).locator('small').allInnerTexts();
+      // One property has a decimal and an integer, another one a string and a text in French.
+      expect(await small('288')).to.deep.equal(['xsd:integer']);
+      expect(await small('Rhin')).to.include('@fr');
+      await resources.put('shared-notes', 'text/turtle', '<#a> <#says> "x"@en, "y"@en ; <#counts> 1, 2, 3 .');
+      await table('shared-notes');
+      expect((await page.locator('.triples small').allInnerTexts()).sort()).to.deep.equal(['@en', 'xsd:integer']);
+      expect(await page.locator('.triples th small').count()).to.equal(2);
+    });
+
+    it('leaves blank nodes to the text, with a hint', async () => {
+      await resources.put('blank', 'text/turtle', rivers);
+      await table('blank');
+      await subject('blank node 1').getByText('Edit blank nodes in the tab “Text”.').waitFor();
+      expect(await button(/Oberaar|blank node/).count()).to.equal(0);
+    });
+
+    it('shows the current state after a concurrent change, which it does not overwrite', async () => {
+      await resources.put('concurrent', 'text/turtle', rivers);
+      await table('concurrent');
+      await button('Edit rdfs:label Rhine').click();
+      await page.getByLabel('Value').fill('Mine');
+      await resources.put('concurrent', 'text/turtle', rivers.replace('"Rhine"', '"Theirs"'));
+      await button('Save').last().click();
+      await page.locator('.notice.bad', { hasText: 'Another user changed this resource.' }).waitFor();
+      await button('Edit rdfs:label Theirs').waitFor();
+      expect(await resources.text('concurrent'))
+        .to.contain('"Theirs"')
+        .and.not.to.contain('"Mine"');
+    });
+
+    it('filters statements by name and value, and pages by subject', async () => {
+      const many = Array.from(
+        { length: 1200 },
+        (_, i) => `ex:s${i} ex:number ${i} ; ex:next ex:s${(i + 700) % 1200} .`,
+      );
+      await resources.put('many', 'text/turtle', `@prefix ex: <http://e.example/> .\n${many.join('\n')}`);
+      await table('many');
+      await page.getByText('Page 1 of 5').waitFor();
+      const first = page.locator('.triples .subject').first();
+      const before = await first.innerText();
+      expect(await button('Previous').isDisabled()).to.equal(true);
+      await button('Next').press('Enter');
+      await page.getByText('Page 2 of 5').waitFor();
+      expect(await first.innerText()).not.to.equal(before);
+      await page.getByLabel('Filter').fill('ex:s77');
+      await page.locator('resource-table [role=status]', { hasText: '32 triples about 21 subjects' }).waitFor();
+      await page.getByLabel('Filter').fill('absent');
+      await page.locator('resource-table [role=status]', { hasText: '0 triples about 0 subjects' }).waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+    });
+
+    it('changes nothing while the text has unsaved changes, or without write access', async () => {
+      await resources.open(page, 'shared');
+      await page.getByRole('tab', { name: 'Text' }).click();
+      await append(page, '<#new> <#is> 1 .');
+      await page.getByRole('tab', { name: 'Table' }).click();
+      await page.getByText('Save or undo them to change statements here.').waitFor();
+      expect(await page.locator('.triples button').count()).to.equal(0);
+      await page.getByRole('tab', { name: 'Text' }).click();
+      await button('Undo all changes').click();
+      const reader = await console.person({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
+      await reader.goto(console.at(resources.place('shared')));
+      await reader.getByRole('tab', { name: 'Table' }).click();
+      await reader.locator('.triples .subject').first().waitFor();
+      expect(await reader.locator('.triples button').count()).to.equal(0);
+      const owner = await console.owner({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
+      await table('shared', owner);
+      await owner.getByRole('button', { name: 'Edit ex:length 288' }).click();
+      for (const small of [reader, owner]) {
+        expect(await small.evaluate('document.documentElement.scrollWidth')).to.equal(360);
+        expect(await axeFindings(small)).to.deep.equal([]);
+      }
+    });
+
+    it('causes no script error or CSP violation and contacts no other origin', () => {
+      expect(console.complaints).to.deep.equal([]);
+      expect([...console.elsewhere]).to.deep.equal([]);
+    });
+  });

@@ -108,7 +108,7 @@ for (const path of pathsOf('The console, shapes'))
       const before = (await resources.text('sets/rivers', 'application/n-triples')).trim().split('\n');
       await resources.open(page, 'sets/rivers');
       await link('Edit with a form').click();
-      await page.getByText('1 property of the shape has no field here.').waitFor();
+      await page.getByText('1 property of the shape has no field.').waitFor();
       expect(await field('Title 1').inputValue()).to.equal('Flüsse');
       await button('Remove Title 1').press('Enter');
       await field('Title').fill('Rivers and lakes');

@@ -139,7 +139,7 @@ export class FormPage extends Page {
     return html`<section class="card">
       ${isOnly ? nothing : html`<h2 title=${subject.value}>${subject.value.replace(this.at, '') || nameOf(this.at)}</h2>`}
       ${entries.map((entry, at) => this.entry(section, entry, `field-${index}-${at}`))}
-      ${uncovered > 0 ? html`<p class="soft">${uncovered} ${uncovered === 1 ? 'property of the shape has' : 'properties of the shape have'} no field here. Edit them as text.</p>` : nothing}
+      ${uncovered > 0 ? html`<p class="soft">${uncovered === 1 ? '1 property of the shape has no field. Edit it as text.' : `${uncovered} properties of the shape have no field. Edit them as text.`}</p>` : nothing}
     </section>`;
   }
 
@@ -269,6 +269,7 @@ export class FormPage extends Page {
         ? `“${shortName(this.target)}” already exists. Choose another name.`
         : 'Another user changed this resource since you opened it. Copy your input, and open the form again.';
     this.violations = (error.problem['violations'] ?? []) as readonly Violation[];
+    if (this.violations.length > 0) this.failure = 'Nothing is saved: the values violate the shapes that apply here.';
     void this.updateComplete.then(() =>
       this.querySelector<HTMLElement>('.problem')?.scrollIntoView({ block: 'center' }),
     );

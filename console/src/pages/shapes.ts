@@ -120,7 +120,7 @@ export class ShapesPage extends Page {
         listed?.items.length === 0 && !next
           ? html`<p class="empty" role="status">No violations among the resources that you may read.</p>`
           : listed
-            ? html`<p role="status">${listed.items.length.toLocaleString()}${next ? ' so far' : ''}</p>${this.resources(listed.items)}`
+            ? html`<p role="status">Resources with violations${next ? ' so far' : ''}: ${listed.items.length.toLocaleString()}</p>${this.resources(listed.items)}`
             : html`<p class="soft">Resources stored before the link was made can violate the shapes.</p>`
       }
       ${next ? html`<div class="row"><button type="button" ?disabled=${isListing} @click=${() => this.list(next)}>${listed ? 'List more' : 'List violations'}</button></div>` : nothing}`;

@@ -88,7 +88,7 @@ export class ResourceTable extends Page {
     const total = shown.reduce((sum, { count }) => sum + count, 0);
     const heads = ['Property', 'Value', ...(this.editable ? [html`<span class="visually-hidden">Change</span>`] : [])];
     return html`<div class="row">
-        <label class="grow">Filter <input type="search" .value=${this.filter} placeholder="Statements that contain …" @input=${this.onFilter}></label>
+        <label class="grow">Filter <input type="search" .value=${this.filter} placeholder="Contains …" @input=${this.onFilter}></label>
         <span class="soft" role="status">${total} ${total === 1 ? 'triple' : 'triples'} about ${shown.length} ${shown.length === 1 ? 'subject' : 'subjects'}</span>
       </div>
       <div class="scroll" role="region" aria-label="Triples" tabindex="0">

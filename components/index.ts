@@ -21,6 +21,7 @@ import sparql from './sparql/index.js';
 import storages from './storages/index.js';
 import textSearch from './text-search/index.js';
 import transfer from './transfer/index.js';
+import webdav from './webdav/index.js';
 
 export const standardComponents: readonly Component[] = [
   acme,
@@ -43,5 +44,6 @@ export const standardComponents: readonly Component[] = [
   formats,
   consolePages,
   metrics,
+  webdav,
   storages,
 ].map((component) => component as unknown as Component);

@@ -100,6 +100,7 @@ class Forwarder {
       if (this.entrance.isReadOnly && !isSafe.has(method) && !this.isQuery(req, path, body))
         return refuse(res, 403, 'The proxy is read-only (--read-only).');
       const fields = kept(headers, (name) => notForwarded.test(name));
+      if (fields['destination'] !== undefined) fields['destination'] = this.remote(fields['destination']);
       const request = { method: method as EndpointRequest['method'], path, headers: fields, body, signal: left.signal };
       await this.relay(await this.session.send(request), res);
     } catch (error) {
@@ -142,8 +143,36 @@ class Forwarder {
       if (fields[name] !== undefined) fields[name] = this.local(fields[name]);
     if (fields['link'] !== undefined)
       fields['link'] = fields['link'].replace(/<([^<>]*)>/g, (_all, target: string) => `<${this.local(target)}>`);
+    if (status !== 207) {
+      res.writeHead(status, { ...fields, ...guards });
+      return pipeline(body, res).catch(() => void res.destroy());
+    }
+    delete fields['content-length'];
     res.writeHead(status, { ...fields, ...guards });
-    await pipeline(body, res).catch(() => res.destroy());
+    await pipeline(body, (chunks: AsyncIterable<Uint8Array>) => this.localPaths(chunks), res).catch(() =>
+      res.destroy(),
+    );
+  }
+
+  /** Replaces the paths of resources in a multistatus document of WebDAV, where each response is a line (rule 25.2). */
+  private async *localPaths(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+    const decoder = new TextDecoder();
+    const start = `<D:href>${this.basePath.replaceAll('&', '&amp;')}`;
+    let rest = '';
+    for await (const chunk of chunks) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) yield `${line.replace(start, `<D:href>${this.entrance.prefix}`)}\n`;
+    }
+    yield rest;
+  }
+
+  /** Replaces the address of the proxy by that of the storage. */
+  private remote(reference: string): string {
+    const { prefix, authority } = this.entrance;
+    const own = `http://${authority}${prefix}`;
+    const [start] = [own, prefix].filter((each) => reference.startsWith(each));
+    return start === undefined ? reference : this.session.place.storage + reference.slice(start.length);
   }
 
   /** Replaces the address of the storage by that of the proxy. Other addresses stay. */
@@ -156,7 +185,7 @@ class Forwarder {
   }
 }
 
-const isSafe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY']);
+const isSafe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY', 'PROPFIND']);
 
 /** Fields that concern one connection (RFC 9110 7.6.1). */
 const ofConnection = 'connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade';

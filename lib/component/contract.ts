@@ -17,8 +17,9 @@ import type { Authorizer, PermissionSource } from '../authorization/authorizer.j
 import type { Access } from '../authorization/principal.js';
 import type { Documents } from '../documents/documents.js';
 import type { Reply } from '../http/reply.js';
+import type { FactsForCaller } from '../http/resource-facts.js';
 import type { InnerRequest } from '../http/resources.js';
-import type { ResourceQuery, Route, RouteRequest } from '../http/route.js';
+import type { ResourceMethods, ResourceQuery, Route, RouteRequest } from '../http/route.js';
 import type { CapabilityEntry, ServiceEntry } from '../http/storage-description.js';
 import type { SystemContainer } from '../http/system-container.js';
 import type { Log } from '../log.js';
@@ -59,6 +60,8 @@ export interface Platform {
   readonly read: (request: Pick<RouteRequest, 'req' | 'access'>, iri: string) => Promise<Reply>;
   /** Answers a request for a resource in the name of a caller, with the same checks as over HTTP. @throws LwsError */
   readonly request: (caller: ToolCaller, request: InnerRequest) => Promise<Reply>;
+  /** Returns the facts about a resource and its members that a caller may know. @throws LwsError as for GET */
+  readonly facts: (access: Access, iri: string) => Promise<FactsForCaller>;
   /** Answers GET and HEAD of a container that a component maintains. @throws LwsError as for every container */
   readonly listContainer: (request: Pick<RouteRequest, 'req' | 'query'>, container: SystemContainer) => Promise<Reply>;
   /** `lws.mask-forbidden-as-not-found` */
@@ -152,6 +155,8 @@ export interface Installation {
   readonly linksOf?: Storage['linksOf'];
   /** Answers QUERY on resources. */
   readonly resourceQuery?: ResourceQuery;
+  /** Answers more methods of resources. */
+  readonly resourceMethods?: ResourceMethods;
   /** Permissions in addition to the base model. */
   readonly permissions?: readonly PermissionSource[];
   /** An authorization server of this process; its tokens are accepted. */

@@ -6,7 +6,7 @@ import type { Access } from '../authorization/principal.js';
 import type { Log } from '../log.js';
 import type { Answered } from '../metrics.js';
 import type { Storage } from '../resources/storage.js';
-import type { ResourceQuery, Route } from './route.js';
+import type { ResourceMethods, ResourceQuery, Route } from './route.js';
 import type { StorageDescription } from './storage-description.js';
 
 export interface CorsPolicy {
@@ -21,6 +21,7 @@ export interface AppContext {
   readonly description: StorageDescription;
   readonly routes: readonly Route[];
   readonly resourceQuery: ResourceQuery | undefined;
+  readonly resourceMethods?: ResourceMethods | undefined;
   readonly cors: CorsPolicy;
   readonly challenge: ChallengePolicy;
   /** Reject requests without TLS (to the proxy, if there is one). */

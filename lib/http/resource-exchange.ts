@@ -5,13 +5,14 @@ import type { RequestBody } from '../resources/body.js';
 import type { Target } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
 import type { InteractionModel } from '../resources/types.js';
-import type { ResourceQuery } from './route.js';
+import type { ResourceMethods, ResourceQuery } from './route.js';
 import type { StorageDescription } from './storage-description.js';
 
 export interface ResourceExchange {
   readonly storage: Storage;
   readonly description: StorageDescription;
   readonly resourceQuery: ResourceQuery | undefined;
+  readonly resourceMethods?: ResourceMethods | undefined;
   readonly req: IncomingMessage;
   readonly access: Access;
   /** Client address. */

@@ -5,7 +5,6 @@ import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
 import { formatEntityTag } from '../fields/etag.js';
-import { turtle } from '../rdf/formats.js';
 import { create } from '../resources/create.js';
 import { remove } from '../resources/delete.js';
 import { jsonListing } from '../resources/membership.js';
@@ -19,7 +18,6 @@ import { replace } from '../resources/replace.js';
 import { stateOf } from '../resources/seen-state.js';
 import type { Storage } from '../resources/storage.js';
 import { requestedModel } from '../resources/types.js';
-import { variantOf } from '../resources/variants.js';
 import { assertUnreserved } from '../resources/write.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { aclReply } from './acl-routes.js';
@@ -33,6 +31,7 @@ import type { Reply } from './reply.js';
 import { representContainer, representData } from './represent.js';
 import { field, preconditions, preferences, requestLinks } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
+import { tagOfData } from './resource-facts.js';
 import { creationHints, resourceLinks, wacAllow } from './state-fields.js';
 import { descriptionReply } from './storage-description.js';
 
@@ -59,7 +58,7 @@ export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
   const controlled = storage.acls && controlledBy(target.iri);
   if (storage.acls && controlled?.startsWith(storage.rootIri)) return aclReply(exchange, storage.acls, controlled);
   if (isRun(exchange)) return runReply(exchange);
-  const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : undefined;
+  const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : addedMethod(exchange);
   if (!method) return unsupportedMethod(storage, access, target.iri);
   // Rule 1.3: reserved names are rejected before all other checks.
   if (req.method === 'PUT' || req.method === 'PATCH') assertUnreserved(storage, target.iri);
@@ -68,6 +67,14 @@ export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
   if (storage.profile?.requiresContentType && isUntyped(req))
     throw new LwsError('bad-request', 'The body needs a Content-Type.');
   return method(exchange);
+}
+
+/** Returns the function that answers a method which a component adds. */
+function addedMethod({ resourceMethods, req, access, address, target, body }: ResourceExchange) {
+  const { handlers = {} } = resourceMethods ?? {};
+  const handle = Object.hasOwn(handlers, req.method ?? '') ? handlers[req.method!] : undefined;
+  const query = new URLSearchParams(target.query);
+  return handle && (async () => handle({ req, access, address, query, body, parameters: { iri: target.iri } }));
 }
 
 const writes = new Set(['PUT', 'PATCH', 'DELETE', 'POST', 'MOVE', 'COPY']);
@@ -248,13 +255,8 @@ async function writtenFields(
   { storage, req, access }: ResourceExchange,
   record: ResourceRecord,
 ): Promise<Record<string, string>> {
-  const { kind, revision, modified } = record;
-  const tag =
-    kind === 'rdf'
-      ? `${revision}.${variantOf(turtle)}`
-      : kind === 'container'
-        ? (await jsonListing(storage, access, record, undefined)).tag
-        : revision;
+  const { kind, modified } = record;
+  const tag = kind === 'container' ? (await jsonListing(storage, access, record, undefined)).tag : tagOfData(record);
   return {
     ETag: formatEntityTag(tag),
     'Last-Modified': formatHttpDate(modified),
@@ -275,7 +277,7 @@ async function query(exchange: ResourceExchange): Promise<Reply> {
   return resourceQuery.ask({ access, address, req, accept: req.headers.accept, body, hasContentType, iri });
 }
 
-async function options({ storage, resourceQuery, access, target }: ResourceExchange): Promise<Reply> {
+async function options({ storage, resourceQuery, resourceMethods, access, target }: ResourceExchange): Promise<Reply> {
   const record = await requireAccess(storage, storage.store, access, 'read', target.iri);
   const patches = acceptedPatches(record, storage);
   return {
@@ -285,6 +287,7 @@ async function options({ storage, resourceQuery, access, target }: ResourceExcha
       ...(patches.length > 0 ? { 'Accept-Patch': patches.join(', ') } : {}),
       ...(record.kind === 'container' ? { 'Accept-Post': acceptPost } : { 'Accept-Put': acceptPost }),
       ...(resourceQuery ? { 'Accept-Query': resourceQuery.mediaType } : {}),
+      ...resourceMethods?.optionsFields,
       Link: resourceLinks(record, storage),
     },
   };

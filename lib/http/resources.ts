@@ -32,12 +32,12 @@ export function exchangeOf(
   { req, res, state }: Parameters<Step>[0],
   target: Target,
 ): ResourceExchange {
-  const { idleMs, description, resourceQuery } = appContext;
+  const { idleMs, description, resourceQuery, resourceMethods } = appContext;
   const { access } = state.exchange;
   const address = addressOf(appContext, req) ?? '';
   const storage = isWrite(req) ? sentBy(appContext.storage, access, address) : appContext.storage;
   const body = () => requestBody(req, res, idleMs);
-  return { storage, description, resourceQuery, req, access, address, target, body };
+  return { storage, description, resourceQuery, resourceMethods, req, access, address, target, body };
 }
 
 /** Request for a resource that another endpoint makes for its caller. */

@@ -52,6 +52,16 @@ export interface ResourceQuery {
   run(question: StoredQuestion): Promise<Reply>;
 }
 
+/** Methods of resources in addition to those of HTTP, added by a component. */
+export interface ResourceMethods {
+  /** Handlers by method. The parameter `iri` is the target. The handler checks access to it. */
+  readonly handlers: Readonly<Record<string, Route['handle']>>;
+  /** Those that existing resources support, for `Allow`. */
+  readonly allowed: readonly string[];
+  /** Additional fields of responses to OPTIONS. */
+  readonly optionsFields: Readonly<Record<string, string>>;
+}
+
 export interface Route {
   readonly methods: readonly string[];
   /** `origin`: the path is relative to the origin of the base URI, not to its path (RFC 8414 3.1). */

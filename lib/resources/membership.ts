@@ -56,6 +56,28 @@ export async function rdfListing(
   return (await storage.representations.obtain(container.iri, format, container.revision, build)) as Listing;
 }
 
+/**
+ * Returns the members that the caller may read, in blocks. If the caller sees all of them, they are read while the blocks are
+ * consumed.
+ * @throws LwsError `too-busy`
+ */
+export async function seenMembers(
+  storage: Storage,
+  access: Access,
+  container: ResourceRecord,
+): Promise<AsyncIterable<readonly ResourceRecord[]>> {
+  if (await seesAll(storage, access, container)) return storage.store.members(container.iri);
+  const { members } = await visibleMembers({ storage, access, container }, storage.store, all);
+  return seenItems(storage, access, members);
+}
+
+async function* seenItems(storage: Storage, access: Access, members: readonly ResourceRecord[]) {
+  for (let at = 0; at < members.length; at += storage.limits.pageSize)
+    yield await Promise.all(
+      members.slice(at, at + storage.limits.pageSize).map((record) => seenItem(storage, access, record)),
+    );
+}
+
 const seesAll = ({ authorizer, store }: Storage, access: Access, { iri }: ResourceRecord): boolean | Promise<boolean> =>
   authorizer.readsAllMembers(store, access, iri);
 

@@ -38,11 +38,12 @@ export const acceptPost = [...rdfFormats, 'application/json', '*/*'].join(', ');
 /** Returns the methods that a resource currently supports, for any caller. */
 export function allowedMethods(
   { kind, iri }: ResourceRecord,
-  { rootIri: storage, queries }: Pick<Storage, 'rootIri' | 'queries'>,
+  { rootIri: storage, queries, addedMethods = [] }: Pick<Storage, 'rootIri' | 'queries' | 'addedMethods'>,
 ): readonly string[] {
   const reading = ['GET', 'HEAD', 'OPTIONS', ...(queries ? ['QUERY'] : [])];
-  if (kind === 'container') return [...reading, 'POST', ...(iri === storage ? [] : ['DELETE', 'MOVE', 'COPY'])];
-  return [...reading, 'PUT', ...(kind === 'binary' ? [] : ['PATCH']), 'DELETE', 'MOVE', 'COPY'];
+  if (kind === 'container')
+    return [...reading, 'POST', ...(iri === storage ? [] : ['DELETE', 'MOVE', 'COPY']), ...addedMethods];
+  return [...reading, 'PUT', ...(kind === 'binary' ? [] : ['PATCH']), 'DELETE', 'MOVE', 'COPY', ...addedMethods];
 }
 
 /** Methods of a nonexistent or hidden resource: PUT and PATCH might create it (rules 6.6, 6.18). */

@@ -32,6 +32,8 @@ export interface Storage extends Guard {
   readonly queries?: boolean;
   /** Links that components add to every resource; set after all components are installed. */
   links?: readonly { readonly target: string; readonly relation: string }[];
+  /** Methods of existing resources that components add. */
+  addedMethods?: readonly string[] | undefined;
   /** Returns links that a component adds to the responses for one resource; `undefined` if there are none. */
   linksOf?: ((access: Access, iri: string) => Promise<readonly string[]> | undefined) | undefined;
   /** True if responses have the Signposting links of the linkset. */

@@ -86,7 +86,7 @@ describe('Architecture', () => {
   });
 
   /** Plug-ins use the API of third-party components only; the other components are features of the core and import layers. */
-  const plugins = ['acme', 's3-blobs', 'formats', 'metrics', 'authn-saml', 'console', 'shared-storage'];
+  const plugins = ['acme', 's3-blobs', 'formats', 'metrics', 'authn-saml', 'console', 'shared-storage', 'webdav'];
 
   it('lets plug-ins import lib/plugin only', () => {
     const around = offences(({ file, from }) => {

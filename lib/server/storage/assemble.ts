@@ -16,6 +16,7 @@ import type { Component, Installation, Platform } from '../../component/contract
 import { pauseUpdates } from '../../documents/update-gate.js';
 import type { AppContext } from '../../http/app-context.js';
 import { graphStorePath } from '../../http/graph-store.js';
+import { factsFor } from '../../http/resource-facts.js';
 import { describeStorage, type VerificationMethod } from '../../http/storage-description.js';
 import { systemContainerReply } from '../../http/system-container.js';
 import { type Metric, metric } from '../../metrics.js';
@@ -145,6 +146,7 @@ export function assemblePlatform(
     authorizer,
     addedOwners,
     ...{ read, request },
+    facts: (access, iri) => factsFor(assembled, access, iri),
     listContainer: (request, container) => systemContainerReply(assembled, request, container),
     ...{ mask, clock, log },
     dataDir: core.dataDir,
@@ -263,11 +265,10 @@ export function assembleAppContext(
     }),
     routes: [systemRoutes(storage, description), metadata, installations.flatMap(({ routes = [] }) => routes)].flat(),
     resourceQuery: installations.find((installation) => installation.resourceQuery)?.resourceQuery,
+    resourceMethods: installations.find((installation) => installation.resourceMethods)?.resourceMethods,
     cors: { allowedOrigins: core.corsOrigins, maxAgeSeconds: core.corsMaxAge },
     challenge,
-    requireHttps: core.requireHttps,
-    hstsSeconds: core.hstsMaxAge,
-    behindProxy: core.behindProxy,
+    ...{ requireHttps: core.requireHttps, hstsSeconds: core.hstsMaxAge, behindProxy: core.behindProxy },
     isOpen: core.devOpen,
     idleMs: core.idleSeconds * 1000,
     origin: new URL(storage.rootIri).origin,

@@ -1,0 +1,105 @@
+/** PROPFIND, PROPPATCH and MKCOL. PUT, DELETE, MOVE and COPY are methods of every resource. */
+import { Readable } from 'node:stream';
+import { LwsError, type Platform } from '../../lib/plugin/component.js';
+import { type Reply, type RouteRequest, readBody } from '../../lib/plugin/requests.js';
+import { type Properties, responseOf, wholeOf } from './properties.js';
+import { childrenOf, type Name, parseXml, type XmlElement } from './xml.js';
+
+/** Maximum size of a body, in bytes, and number of properties in it: each response repeats those that do not exist. */
+const [maxBytes, maxProperties] = [8 << 10, 64];
+
+const xmlFields = { 'Content-Type': 'application/xml; charset=utf-8', 'Cache-Control': 'private, no-store' };
+
+export class WebDav {
+  private readonly origin: string;
+
+  constructor(private readonly platform: Platform) {
+    this.origin = new URL(platform.rootIri).origin;
+  }
+
+  /** RFC 4918 9.1. @throws LwsError as for GET; `malformed-body`, `too-large`, `too-complex` */
+  async propfind(request: RouteRequest): Promise<Reply> {
+    const { resource, members } = await this.target(request);
+    const depth = request.req.headers['depth']?.toString().trim().toLowerCase() ?? 'infinity';
+    if (depth === 'infinity') return finiteDepthReply;
+    if (depth !== '0' && depth !== '1') throw new LwsError('bad-request', 'Depth must be 0 or 1.');
+    const bytes = await readBody(request.body(), maxBytes);
+    const wanted: Properties = bytes.length === 0 ? { kind: 'all', names: [] } : wantedIn(parseXml(bytes));
+    const respond = responseOf(wanted, this.origin);
+    const blocks = depth === '1' ? await members() : [];
+    const body = Readable.from(wholeOf(respond(resource), blocks, respond));
+    return { status: 207, fields: { ...xmlFields, ...this.place(request, resource.iri) }, body };
+  }
+
+  /**
+   * RFC 4918 9.2. Refuses every property: live ones are computed, and others are not stored. Clients ignore this, but take an
+   * error of the request for a failed write.
+   */
+  async proppatch(request: RouteRequest): Promise<Reply> {
+    const { resource } = await this.target(request);
+    const root = parseXml(await readBody(request.body(), maxBytes));
+    if (!isDav(root, 'propertyupdate')) throw malformed('Send a propertyupdate element of DAV:.');
+    const names = limited(childrenOf(root).flatMap((step) => childrenOf(step).flatMap(childrenOf)));
+    const respond = responseOf({ kind: 'refused', names }, this.origin);
+    const body = Readable.from(wholeOf(respond(resource), [], respond));
+    return { status: 207, fields: { ...xmlFields, ...this.place(request, resource.iri) }, body };
+  }
+
+  /** RFC 4918 9.3: a PUT of a container, with other statuses. @throws LwsError */
+  async mkcol(request: RouteRequest): Promise<Reply> {
+    const { iri } = request.parameters as { iri: string };
+    if (request.body().length !== 0)
+      throw new LwsError('unsupported-media-type', 'MKCOL has no body. Create the container, then its members.');
+    const target = iri.endsWith('/') ? iri : `${iri}/`;
+    try {
+      return await this.platform.request(request, { method: 'PUT', target, fields: {} });
+    } catch (error) {
+      if (!(error instanceof LwsError)) throw error;
+      const { code, message } = error;
+      if (code === 'parent-not-found') throw new LwsError('conflict', message);
+      if (code !== 'container-exists' && code !== 'already-exists') throw error;
+      throw new LwsError('method-not-allowed', 'The name is already in use.', { fields: { Allow: 'OPTIONS' } });
+    }
+  }
+
+  /** Returns the facts about the target, or about the container whose IRI it is without the final slash (RFC 4918 5.2). */
+  private target({ access, parameters }: RouteRequest): ReturnType<Platform['facts']> {
+    const iri = parameters['iri']!;
+    const { store, facts } = this.platform;
+    return facts(access, iri.endsWith('/') || store.record(iri) ? iri : `${iri}/`);
+  }
+
+  private place({ parameters }: RouteRequest, iri: string): Record<string, string> {
+    return iri === parameters['iri'] ? {} : { 'Content-Location': iri };
+  }
+}
+
+const finiteDepthReply: Reply = {
+  status: 403,
+  fields: xmlFields,
+  body: Buffer.from(
+    '<?xml version="1.0" encoding="utf-8"?>\n<D:error xmlns:D="DAV:"><D:propfind-finite-depth/></D:error>\n',
+  ),
+};
+
+const malformed = (message: string): LwsError => new LwsError('malformed-body', message);
+
+const isDav = ({ namespace, localName }: Name, wanted: string): boolean => namespace === 'DAV:' && localName === wanted;
+
+/** Returns the properties that a PROPFIND asks for. Ignores unknown elements (RFC 4918 17). @throws LwsError `malformed-body` */
+function wantedIn(root: XmlElement): Properties {
+  if (!isDav(root, 'propfind')) throw malformed('Send a propfind element of DAV:.');
+  const children = childrenOf(root);
+  const names = (element: string): readonly Name[] =>
+    limited(children.filter((child) => isDav(child, element)).flatMap(childrenOf));
+  const kinds = ['prop', 'propname', 'allprop'].filter((kind) => children.some((child) => isDav(child, kind)));
+  if (kinds.length !== 1) throw malformed('A propfind contains one of prop, propname and allprop.');
+  if (kinds[0] === 'prop') return { kind: 'named', names: names('prop') };
+  return kinds[0] === 'propname' ? { kind: 'names', names: [] } : { kind: 'all', names: names('include') };
+}
+
+function limited(names: readonly Name[]): readonly Name[] {
+  if (names.length > maxProperties)
+    throw new LwsError('too-complex', `A request names at most ${maxProperties} properties. The limit is fixed.`);
+  return names;
+}

@@ -1,0 +1,78 @@
+/** Properties of resources (RFC 4918 15), and the multistatus document. */
+import type { Platform } from '../../lib/plugin/component.js';
+import { nameOf } from '../../lib/plugin/state.js';
+import { emptyElement, escaped, type Name } from './xml.js';
+
+type Facts = Awaited<ReturnType<Platform['facts']>>['resource'];
+
+/** Properties of a response. `refused`: the names are answered with 403. */
+export interface Properties {
+  readonly kind: 'all' | 'names' | 'named' | 'refused';
+  /** With `all`: in addition to the properties that exist. */
+  readonly names: readonly Name[];
+}
+
+/** Values of live properties, escaped. `undefined`: the resource does not have the property. */
+const live: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
+  displayname: ({ iri }) => escaped(decoded(nameOf(iri).replace(/\/$/, ''))),
+  resourcetype: ({ isContainer }) => (isContainer ? '<D:collection/>' : ''),
+  getcontentlength: ({ isContainer, size }) => (isContainer ? undefined : String(size)),
+  getcontenttype: ({ isContainer, mediaType }) => (isContainer ? undefined : escaped(mediaType)),
+  getetag: ({ etag }) => etag && escaped(etag),
+  getlastmodified: ({ modified }) => new Date(modified).toUTCString(),
+  creationdate: ({ created }) => new Date(created).toISOString(),
+};
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    // Not UTF-8.
+    return name;
+  }
+}
+
+const liveValue = ({ namespace, localName }: Name, facts: Facts): string | undefined =>
+  namespace === 'DAV:' && Object.hasOwn(live, localName) ? live[localName]!(facts) : undefined;
+
+const liveNames: readonly Name[] = Object.keys(live).map((localName) => ({ namespace: 'DAV:', localName }));
+
+const statuses = { 200: '200 OK', 403: '403 Forbidden', 404: '404 Not Found' } as const;
+
+const propstat = (status: keyof typeof statuses, elements: readonly string[]): string =>
+  `<D:propstat><D:prop>${elements.join('')}</D:prop><D:status>HTTP/1.1 ${statuses[status]}</D:status></D:propstat>`;
+
+/** Returns a function that writes the response element of a resource, on one line. */
+export function responseOf({ kind, names }: Properties, origin: string): (facts: Facts) => string {
+  const asked = kind === 'all' || kind === 'names' ? [...liveNames, ...names.filter(isNew)] : names;
+  return (facts) => {
+    const [found, missing]: [string[], string[]] = [[], []];
+    for (const name of kind === 'refused' ? [] : asked) {
+      const value = liveValue(name, facts);
+      if (value !== undefined)
+        found.push(
+          kind === 'names' || value === '' ? emptyElement(name) : `<D:${name.localName}>${value}</D:${name.localName}>`,
+        );
+      else if (kind === 'named' || isNew(name)) missing.push(emptyElement(name));
+    }
+    const stats = [
+      ...(kind === 'refused' ? [propstat(403, names.map(emptyElement))] : []),
+      ...(found.length > 0 || (kind !== 'refused' && missing.length === 0) ? [propstat(200, found)] : []),
+      ...(missing.length > 0 ? [propstat(404, missing)] : []),
+    ];
+    return `<D:response><D:href>${escaped(facts.iri.slice(origin.length))}</D:href>${stats.join('')}</D:response>\n`;
+  };
+}
+
+const isNew = ({ namespace, localName }: Name): boolean => namespace !== 'DAV:' || !Object.hasOwn(live, localName);
+
+/** Yields the multistatus document. */
+export async function* wholeOf(
+  first: string,
+  blocks: AsyncIterable<readonly Facts[]> | readonly (readonly Facts[])[],
+  respond: (facts: Facts) => string,
+): AsyncGenerator<string> {
+  yield `<?xml version="1.0" encoding="utf-8"?>\n<D:multistatus xmlns:D="DAV:">\n${first}`;
+  for await (const block of blocks) yield block.map(respond).join('');
+  yield '</D:multistatus>\n';
+}

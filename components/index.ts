@@ -21,6 +21,7 @@ import sparql from './sparql/index.js';
 import storages from './storages/index.js';
 import textSearch from './text-search/index.js';
 import transfer from './transfer/index.js';
+import trash from './trash/index.js';
 import webdav from './webdav/index.js';
 
 export const standardComponents: readonly Component[] = [
@@ -39,6 +40,7 @@ export const standardComponents: readonly Component[] = [
   sparql,
   backup,
   transfer,
+  trash,
   connect,
   agents,
   formats,

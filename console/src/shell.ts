@@ -31,6 +31,7 @@ const pages: Readonly<Record<string, Entry>> = {
     ? { storages: { title: 'Storages', for: 'all', load: () => import('./pages/storages.js') } }
     : {}),
   owners: { title: 'Owners', for: 'controllers', load: () => import('./pages/owners.js') },
+  trash: { title: 'Trash', load: () => import('./pages/trash.js') },
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 

@@ -30,6 +30,7 @@ import type { TextAnswer, TextCall } from '../query/parse/text-patterns.js';
 import type { BulkOptions, BulkStaging } from '../resources/bulk.js';
 import type { ExplainedRequest, Explanation } from '../resources/explanation.js';
 import type { Storage } from '../resources/storage.js';
+import type { Trash } from '../resources/trash.js';
 import type { GraphsRequest, UpdatedGraph } from '../resources/update-graphs.js';
 import type { DescribedSetting, SettingsOf, SettingsTable } from '../settings.js';
 import type { BlobLocation, BlobPlace } from '../storage/blobs/blobs.js';
@@ -107,6 +108,8 @@ export interface Platform {
   readonly audience: { readonly accepted: ReadonlySet<string>; readonly required: boolean };
   /** Stages many resources in one transaction. */
   readonly bulk: (tx: Transaction, options: BulkOptions) => BulkStaging;
+  /** Deleted resources that can be restored. */
+  readonly trash: Trash;
   /** Changes several graphs in one transaction. @throws LwsError, OutdatedGraph */
   readonly updateGraphs: (request: GraphsRequest) => Promise<readonly UpdatedGraph[]>;
   /** Returns the decision about a hypothetical request. @throws LwsError `bad-request` */

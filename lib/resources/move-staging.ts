@@ -40,19 +40,19 @@ type Arriving = Placed & { readonly old: ResourceRecord | undefined };
 /** Returns the record at the new name, before its links and its ACL are staged. */
 function arrived(
   { storage, tx }: Staging,
-  { access, copies }: Moving,
+  { access, copies, ownerAfter = (_tx, { owner }) => owner }: Moving,
   { record: from, iri, graph, blob, old }: Arriving,
 ): ResourceRecord {
   const {
     acl: _acl,
-    owner: before,
+    owner: _owner,
     types: _types,
     sharesSecond: _shares,
     linkedSharesSecond: _second,
     ...facts
   } = from;
   const now = storage.clock();
-  const owner = copies ? storage.authorizer.ownerOfNew(access, tx.record(parentOf(iri))!) : before;
+  const owner = copies ? storage.authorizer.ownerOfNew(access, tx.record(parentOf(iri))!) : ownerAfter(tx, from);
   return {
     ...{ ...facts, iri, revision: newRevision() },
     ...(graph ? { size: graph.size } : {}),

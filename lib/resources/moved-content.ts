@@ -8,6 +8,7 @@ import { sortKeys } from '../storage/keys/key-order.js';
 import { keyInGraph } from '../storage/keys/quad-keys.js';
 import { blobFacts, isContainerIri, type ResourceRecord } from '../storage/keys/records.js';
 import { yieldToEventLoop } from '../storage/transactions/batch-filling.js';
+import type { Transaction } from '../storage/transactions/transaction.js';
 import { RevisionConflict } from './optimistic-retry.js';
 import type { Storage } from './storage.js';
 import type { WriteRequest } from './write.js';
@@ -23,6 +24,8 @@ export interface MoveRequest extends Omit<WriteRequest, 'links' | 'model'> {
   readonly isDeep: boolean;
   /** `Prefer: rewrite-links`: IRIs of what is moved are rewritten in its graphs and links. */
   readonly rewrites: boolean;
+  /** Returns the owner of a resource after it was moved. Absent: it keeps its owner. */
+  readonly ownerAfter?: (tx: Transaction, from: ResourceRecord) => string | undefined;
 }
 
 /** A request with the rewriting of the IRIs of what is moved. */

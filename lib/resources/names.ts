@@ -78,6 +78,7 @@ export function isReserved(iri: string, storage: string, systemPrefix: string): 
     '/.well-known/lws-configuration',
     '/.well-known/acme-challenge',
   ];
+  if (/^\/\.trash\/?$/.test(path)) return true;
   return reserved.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
 }
 

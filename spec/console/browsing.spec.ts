@@ -210,7 +210,7 @@ for (const path of ['', '/some/path'])
       expect((await saving).suggestedFilename()).to.equal('pineapple.txt');
       await page.click('button >> text=Delete');
       await page.click('dialog[open] >> button >> text=Delete');
-      await page.locator('.notice >> text=deleted').waitFor();
+      await page.locator('.notice', { hasText: '“pineapple.txt” deleted.' }).waitFor();
       expect((await send('GET', 'some/pineapple.txt')).status).to.equal(404);
       expect((await send('GET', 'some/apple.txt')).status).to.equal(200);
     });
@@ -238,6 +238,7 @@ for (const path of ['', '/some/path'])
             send('PUT', `heap/deep/n${i + j}`, { 'Content-Type': 'text/plain' }, 'x'),
           ),
         );
+      await page.route('**/.lws/trash', (route) => route.fulfill({ status: 404 }));
       let deletions = 0;
       let release = (): void => {};
       const held = new Promise<void>((resolve) => {
@@ -266,6 +267,7 @@ for (const path of ['', '/some/path'])
       // One request suffices for the remaining members.
       await begin();
       await page.locator('.notice', { hasText: '“heap” deleted.' }).waitFor();
+      await page.unroute('**/.lws/trash');
       expect((await send('GET', 'heap/')).status).to.equal(404);
     });
 

@@ -1,7 +1,9 @@
 /** Creates and deletes members on the server. */
-import { type Refusal, refusalOf, request } from '../storage/api.js';
+import { confirmed } from '../frame/confirm.js';
+import { Refusal, refusalOf, request } from '../storage/api.js';
 import { readContainer } from '../storage/container.js';
-import { isContainer } from '../storage/names.js';
+import { isContainer, shortName } from '../storage/names.js';
+import { moveToTrash } from '../storage/trash.js';
 
 const containerType = '<https://www.w3.org/ns/lws#Container>; rel="type"';
 
@@ -64,6 +66,22 @@ export async function deleteMember(iri: string, work: Deletion, etag?: string): 
     headers: { ...(tag ? { 'If-Match': tag } : {}), ...(isContainer(iri) ? { Depth: 'infinity' } : {}) },
   });
   if (!response.ok) return refusalOf(response);
+  work.told(1);
+  return undefined;
+}
+
+/** Moves a member to the trash. If it is too large for that, asks if it may be deleted permanently. @returns the first error, if any */
+export async function trashMember(iri: string, work: Deletion): Promise<Refusal | undefined> {
+  work.signal.throwIfAborted();
+  try {
+    await moveToTrash(iri, (await request('HEAD', iri)).headers.get('ETag') ?? '*');
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    if (error.code !== 'too-complex') return error;
+    const text = `“${shortName(iri)}” is too large for the trash. It can only be deleted permanently, with everything in it.`;
+    const isWanted = await confirmed({ title: 'Delete permanently', text, proceed: 'Delete permanently' });
+    return isWanted ? deleteMember(iri, work) : error;
+  }
   work.told(1);
   return undefined;
 }

@@ -3,7 +3,7 @@ import '../browse/rows.js';
 import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { createMember, deleteMember, type Kind, suggestedName } from '../browse/create.js';
+import { createMember, deleteMember, type Kind, suggestedName, trashMember } from '../browse/create.js';
 import { Listing } from '../browse/listing.js';
 import { confirmed } from '../frame/confirm.js';
 import { notify } from '../frame/notice.js';
@@ -15,6 +15,7 @@ import type { Member } from '../storage/container.js';
 import { type Rights, rightsOn } from '../storage/controller.js';
 import { download } from '../storage/download.js';
 import { isContainer, shortName } from '../storage/names.js';
+import { trashDays } from '../storage/trash.js';
 import { type Dropped, readDrop, readPicked, uploadsElsewhere, uploadsTo } from '../upload/queue.js';
 
 @customElement('page-browse')
@@ -98,6 +99,7 @@ export class BrowsePage extends Page {
       }
       ${share ? html`<a class="button" href=${placeHref('sharing', { at: this.at })}>Share</a>` : nothing}
       ${this.hasShapes ? html`<shape-actions .iri=${this.at} .creates=${append ?? false} .links=${write ?? false}></shape-actions>` : nothing}
+      ${share && this.at === storageUri ? html`<a class="button" href=${placeHref('trash')}>Trash</a>` : nothing}
       <label class="inline search">
         <span class="visually-hidden">Look for a name</span>
         <input type="search" placeholder="Look for a name" @input=${this.look} />
@@ -223,7 +225,11 @@ export class BrowsePage extends Page {
         ? ' with everything in them, their metadata and their access rules'
         : ' with metadata and access rules';
     const what = chosen.length === 1 ? `“${shortName(chosen[0]!)}”` : `${chosen.length} members`;
-    const text = `${what} will be deleted${goes}. This cannot be undone.`;
+    const days = await trashDays();
+    const text =
+      days === undefined
+        ? `${what} will be deleted${goes}. This cannot be undone.`
+        : `${what} will move to the trash${goes}. Owners can restore it for ${days} days.`;
     if (!(await confirmed({ title: 'Delete', text, proceed: `Delete ${what}` }))) return;
     const refusals: string[] = [];
     const ending = new AbortController();
@@ -233,7 +239,8 @@ export class BrowsePage extends Page {
     };
     for (const iri of chosen)
       try {
-        const refusal = await deleteMember(iri, { signal: ending.signal, told });
+        const work = { signal: ending.signal, told };
+        const refusal = await (days === undefined ? deleteMember(iri, work) : trashMember(iri, work));
         if (refusal) refusals.push(`${shortName(iri)}: ${refusal.message}`);
       } catch (error) {
         if (ending.signal.aborted) break;

@@ -4,6 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
 import { messageOf, Refusal, succeed } from '../storage/api.js';
 import { shortName } from '../storage/names.js';
+import { moveToTrash, trashDays } from '../storage/trash.js';
 
 @customElement('resource-delete')
 export class ResourceDelete extends Page {
@@ -12,19 +13,26 @@ export class ResourceDelete extends Page {
   @property() etag = '';
   @property({ type: Boolean }) hasAcl = false;
   @state() private isBusy = false;
+  /** Days in the trash. Absent: deleted permanently. */
+  @state() private days: number | undefined;
   /** A newer version, after the user was told. */
   @state() private newer: string | undefined;
 
-  ask(): void {
+  async ask(): Promise<void> {
     this.failure = '';
     this.newer = undefined;
+    this.days = await trashDays();
     this.querySelector('dialog')?.showModal();
   }
 
   protected override render(): TemplateResult {
     return html`<dialog aria-labelledby="delete-title">
       <h2 id="delete-title">Delete ${shortName(this.iri)}?</h2>
-      <p>These go with it, at once and for good:</p>
+      ${
+        this.days === undefined
+          ? html`<p>These go with it, at once and for good:</p>`
+          : html`<p>It moves to the trash, and owners can restore it for ${this.days} days. These go with it:</p>`
+      }
       <ul>
         <li>its content,</li>
         <li>its metadata: the links and types declared for it${this.hasAcl ? ',' : '.'}</li>
@@ -44,7 +52,9 @@ export class ResourceDelete extends Page {
   private readonly carryOut = async (): Promise<void> => {
     this.isBusy = true;
     try {
-      await succeed('DELETE', this.iri, { headers: { 'If-Match': this.newer ?? this.etag } });
+      const etag = this.newer ?? this.etag;
+      if (this.days !== undefined) await moveToTrash(this.iri, etag);
+      else await succeed('DELETE', this.iri, { headers: { 'If-Match': etag } });
       this.close();
       this.dispatchEvent(new CustomEvent('deleted', { bubbles: true }));
     } catch (error) {

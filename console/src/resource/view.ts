@@ -174,7 +174,7 @@ export class ResourceView extends Page implements Keepable {
 
   private readonly take = (): Promise<boolean> => this.attempt(() => download(this.iri));
 
-  private readonly ask = (): void => this.querySelector<ResourceDelete>('resource-delete')?.ask();
+  private readonly ask = (): void => void this.querySelector<ResourceDelete>('resource-delete')?.ask();
 
   private readonly gone = (): void => {
     forgetView(this.iri);

@@ -28,7 +28,7 @@ export interface Status {
 }
 
 /** @returns `undefined` if the user has no access */
-async function ask<T>(url: string): Promise<T | undefined> {
+export async function ask<T>(url: string): Promise<T | undefined> {
   const response = await request('GET', url);
   if ([401, 403, 404].includes(response.status)) return undefined;
   if (!response.ok) throw await refusalOf(response);

@@ -11,6 +11,7 @@ import { AddedOwners } from '../../authorization/added-owners.js';
 import { createAuthorizer, noteReaders } from '../../authorization/authorizer.js';
 import { createGroups } from '../../authorization/groups.js';
 import { ownerModel } from '../../authorization/owner-mode.js';
+import { withTrash } from '../../authorization/trash.js';
 import { WacModel } from '../../authorization/wac.js';
 import type { Component, Installation, Platform } from '../../component/contract.js';
 import { pauseUpdates } from '../../documents/update-gate.js';
@@ -28,6 +29,7 @@ import { followMembers } from '../../resources/member-counts.js';
 import { Representations } from '../../resources/representations.js';
 import type { Storage } from '../../resources/storage.js';
 import { ensureRootAcl } from '../../resources/storage-root.js';
+import { Trash } from '../../resources/trash.js';
 import { updateGraphs } from '../../resources/update-graphs.js';
 import { describeSettings, type Settings } from '../../settings.js';
 import { openSnapshots } from '../../storage/graphs/snapshot.js';
@@ -90,7 +92,7 @@ export async function assembleStorage(
     store,
     documents,
     representations: new Representations(store, core.cacheBytes),
-    authorizer: createAuthorizer(base, iri, permissions),
+    authorizer: withTrash(createAuthorizer(base, iri, permissions), iri, store),
     acls,
     get queries() {
       return installations.some(({ resourceQuery }) => resourceQuery);
@@ -169,6 +171,7 @@ export function assemblePlatform(
     home: home?.platform.rootIri ?? (deployment && storage),
     audience: { accepted, required: core.audienceRequired },
     bulk: (tx, options) => new BulkStaging(assembled, tx, options),
+    trash: new Trash(assembled),
     updateGraphs: (request) => updateGraphs(assembled, request),
     explain: (request) => explainDecision(assembled, request),
     metrics: async () => [

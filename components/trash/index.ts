@@ -1,0 +1,81 @@
+/** The trash: the console moves deleted resources there, and controllers restore them (rule 26.1). */
+import { defineComponent, type Installation, type Platform } from '../../lib/component/contract.js';
+import { LwsError } from '../../lib/errors.js';
+import { jsonReply, readJsonObject } from '../../lib/http/json-reply.js';
+import { preconditions } from '../../lib/http/request.js';
+import { type Route, route } from '../../lib/http/route.js';
+import type { TrashItem } from '../../lib/resources/trash.js';
+import { integer, setting } from '../../lib/settings.js';
+
+const settings = {
+  days: setting(
+    'lws.trash.days',
+    integer(0, 3650),
+    30,
+    'Time after which resources in the trash are deleted permanently, in days. 0: the console deletes permanently.',
+    'storage',
+  ),
+};
+
+const dayMs = 86_400_000;
+/** Interval of looking for expired items, in milliseconds. */
+const lookMs = 3_600_000;
+const pageLength = 200;
+
+export default defineComponent({
+  name: 'trash',
+  settings,
+  isEnabled: ({ days }) => days > 0,
+  install: (platform, { days }) => ({ routes: routesOf(platform, days * dayMs), ...emptying(platform, days * dayMs) }),
+});
+
+function routesOf({ trash }: Platform, keptMs: number): readonly Route[] {
+  const path = '{prefix}/trash';
+  const shown = ({ id, from, at, by, record }: TrashItem): object => ({
+    ...{ id, from, by },
+    deleted: new Date(at).toISOString(),
+    expires: new Date(at + keptMs).toISOString(),
+    ...(record.kind === 'container' ? { members: record.members } : { mediaType: record.mediaType, size: record.size }),
+  });
+  return [
+    route('controller', `GET HEAD ${path}`, async ({ query }) => {
+      const items = await trash.list(query.get('before') ?? undefined, pageLength);
+      const next = items.length === pageLength ? { next: items.at(-1)!.id } : {};
+      return jsonReply(200, { days: keptMs / dayMs, items: items.map(shown), ...next });
+    }),
+    route('controller', `POST ${path}`, async (request) => {
+      const { iri } = await readJsonObject(request);
+      if (typeof iri !== 'string') throw new LwsError('bad-request', 'The member iri must be the IRI of a resource.');
+      return jsonReply(201, { id: await trash.put(request.access, iri, preconditions(request.req)) });
+    }),
+    route('controller', `POST ${path}/:id`, async ({ access, parameters }) =>
+      jsonReply(200, { iri: (await trash.restore(access, parameters['id']!)).iri }),
+    ),
+    route('controller', `DELETE ${path}/:id`, async ({ access, parameters }) => {
+      await trash.delete(access, parameters['id']!);
+      return { status: 204, fields: {} };
+    }),
+  ];
+}
+
+/** Deletes expired items at the start and every hour. Of several servers, one does. */
+function emptying({ trash, store, clock, log }: Platform, keptMs: number): Pick<Installation, 'start' | 'stop'> {
+  let working = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    if (!store.coordination.leads) return;
+    working = working
+      .then(() => trash.expire(clock() - keptMs))
+      .catch((error: unknown) => log.error({ err: error }, 'expired resources of the trash could not be deleted'));
+  };
+  return {
+    start() {
+      look();
+      timer = setInterval(look, lookMs).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      await working;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** The trash of the storage, for controllers. */
+import { jsonBody, succeed, systemUrl } from './api.js';
+import { ask } from './controller.js';
+
+export interface TrashItem {
+  readonly id: string;
+  /** IRI before the deletion. */
+  readonly from: string;
+  readonly by?: string;
+  readonly deleted: string;
+  readonly expires: string;
+  /** Of a container. */
+  readonly members?: number;
+  readonly mediaType?: string;
+  readonly size?: number;
+}
+
+interface TrashPage {
+  /** Time after which items are deleted. */
+  readonly days: number;
+  readonly items: readonly TrashItem[];
+  /** Value of `before` of the next page. */
+  readonly next?: string;
+}
+
+const urlOf = async (id?: string): Promise<string> => systemUrl(id === undefined ? 'trash' : `trash/${id}`);
+
+/** Returns items, latest first; `undefined` if the trash is off or the user does not control the storage. */
+export const readTrash = async (before?: string): Promise<TrashPage | undefined> =>
+  ask((await urlOf()) + (before === undefined ? '' : `?${new URLSearchParams({ before })}`));
+
+/** Days for which this user can restore what they delete; `undefined` if deletions are permanent. */
+export const trashDays = async (): Promise<number | undefined> => (await readTrash())?.days;
+
+/** @throws Refusal */
+export async function moveToTrash(iri: string, etag: string): Promise<void> {
+  const { headers, body } = jsonBody({ iri });
+  await succeed('POST', await urlOf(), { headers: { ...headers, 'If-Match': etag }, body });
+}
+
+/** @throws Refusal if the former name is in use, or its container is gone */
+export const restore = async (id: string): Promise<Response> => succeed('POST', await urlOf(id));
+export const deletePermanently = async (id: string): Promise<Response> => succeed('DELETE', await urlOf(id));

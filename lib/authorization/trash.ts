@@ -1,0 +1,62 @@
+/** Access to the trash (rule 26.2): only controllers of the storage, whatever lists, grants and settings allow. */
+import { type IriRange, subtree } from '../storage/keys/iri-ranges.js';
+import type { Authorizer, Decision, MemberScope, Question, ReadScope, View } from './authorizer.js';
+import type { Access } from './principal.js';
+
+/** Returns the container of deleted resources. */
+export const trashOf = (storage: string): string => `${storage}.trash/`;
+
+const [allowed, refused] = [
+  { allowed: true, rule: 'the trash: controls the storage' },
+  { allowed: false, rule: 'the trash: does not control the storage' },
+];
+
+/** @param view the committed state */
+export function withTrash(inner: Authorizer, storage: string, view: View): Authorizer {
+  const trash = trashOf(storage);
+  const judged = (decision: Decision): Decision => (decision.allowed ? allowed : refused);
+  const decide = (question: Question): Decision | Promise<Decision> => {
+    if (!question.iri.startsWith(trash)) return inner.decide(question);
+    const decision = inner.decide({ view: question.view, access: question.access, mode: 'control', iri: storage });
+    return decision instanceof Promise ? decision.then(judged) : judged(decision);
+  };
+  const controls = async (state: View, access: Access): Promise<boolean> =>
+    inner.allows({ view: state, access, mode: 'control', iri: storage });
+  return {
+    ...inner,
+    decide,
+    allows(question) {
+      const decision = decide(question);
+      return decision instanceof Promise ? decision.then((found) => found.allowed) : decision.allowed;
+    },
+    readsAllMembers(state, access, container) {
+      if (container.startsWith(trash)) return controls(state, access);
+      const all = inner.readsAllMembers(state, access, container);
+      if (container !== storage || !state.record(trash)) return all;
+      return controls(state, access).then(async (isController) => isController && all);
+    },
+    async memberScope(access, container): Promise<MemberScope> {
+      if (container.startsWith(trash)) return { readable: await controls(view, access), differing: [] };
+      const scope = await inner.memberScope(access, container);
+      if (container !== storage || scope === 'decide' || !view.record(trash)) return scope;
+      return { ...scope, differing: [...scope.differing, trash] };
+    },
+    /** Without the trash for controllers too, so that searches and queries do not find what was deleted. */
+    async readScope(access): Promise<ReadScope> {
+      const scope = await inner.readScope(access);
+      if (scope === 'nothing' || scope === 'decide' || !view.record(trash)) return scope;
+      return scope === 'everything'
+        ? { ranges: without([subtree(storage)], subtree(trash)) }
+        : { ...scope, ranges: without(scope.ranges, subtree(trash)) };
+    },
+  };
+}
+
+/** Removes one range from others. */
+const without = (ranges: readonly IriRange[], { from: start, to: end }: IriRange): IriRange[] =>
+  ranges
+    .flatMap(({ from, to }) => [
+      { from, to: to < start ? to : start },
+      { from: from > end ? from : end, to },
+    ])
+    .filter(({ from, to }) => from < to);

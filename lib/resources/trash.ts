@@ -1,0 +1,178 @@
+/** The trash: deleted resources that controllers can restore until they expire (rules 26.1 to 26.5). */
+import { randomBytes } from 'node:crypto';
+import { requireAccess } from '../authorization/guard.js';
+import type { Access } from '../authorization/principal.js';
+import { trashOf } from '../authorization/trash.js';
+import { LwsError } from '../errors.js';
+import {
+  entryKey,
+  entryRange,
+  nameOf,
+  newRevision,
+  partsOfEntry,
+  type ResourceRecord,
+} from '../storage/keys/records.js';
+import type { Transaction } from '../storage/transactions/transaction.js';
+import { stageRemoval } from './delete.js';
+import { move } from './move.js';
+import type { MoveRequest } from './moved-content.js';
+import type { Preconditions } from './preconditions.js';
+import type { Storage } from './storage.js';
+import { containerFacts, type Staging, stageMembership } from './write.js';
+
+/** Entries by id: where a resource was, when it was deleted, and by whom. */
+const space = 'trash';
+/** Entries with the owners of resources in the trash, by id and path. In the trash they have none. */
+const owners = 'trash-owners';
+
+interface Trashed {
+  readonly from: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly by?: string | undefined;
+}
+
+export interface TrashItem extends Trashed {
+  readonly id: string;
+  readonly record: ResourceRecord;
+}
+
+export class Trash {
+  private readonly root: string;
+
+  constructor(private readonly storage: Storage) {
+    this.root = trashOf(storage.rootIri);
+  }
+
+  /** Moves a resource into the trash. @throws LwsError as MOVE, `forbidden` for callers without control of the storage */
+  async put(access: Access, iri: string, preconditions: Preconditions): Promise<string> {
+    const { storage } = this;
+    if (iri.startsWith(this.root)) throw new LwsError('conflict', 'The resource is in the trash.');
+    await requireAccess(storage, storage.store, access, 'control', storage.rootIri);
+    const at = storage.clock();
+    // In the order of time.
+    const id = `${at.toString(36).padStart(9, '0')}-${randomBytes(6).toString('hex')}`;
+    await storage.store.transact(async (tx) => {
+      if (!tx.record(this.root)) stageContainer({ storage, tx }, this.root);
+      stageContainer({ storage, tx }, this.holder(id));
+      tx.putEntry(
+        entryKey(space, id),
+        JSON.stringify({ from: iri, at, by: access.principal?.subject } satisfies Trashed),
+      );
+    });
+    const keepOwner = (tx: Transaction, { iri: of, owner }: ResourceRecord): undefined => {
+      if (owner !== undefined) tx.putEntry(entryKey(owners, id, of.slice(iri.length)), owner);
+    };
+    try {
+      await this.move({
+        access,
+        iri,
+        destination: this.holder(id) + nameOf(iri),
+        preconditions,
+        ownerAfter: keepOwner,
+      });
+    } catch (error) {
+      await this.discard(id);
+      throw error;
+    }
+    return id;
+  }
+
+  /** Returns the items, latest first. @param before id of an item: those after it in the list */
+  async list(before: string | undefined, limit: number): Promise<TrashItem[]> {
+    const range = entryRange(space);
+    const found: TrashItem[] = [];
+    const part = before === undefined ? range : { ...range, lt: entryKey(space, before) };
+    for await (const block of this.storage.store.entries(part, { reverse: true }))
+      for (const [key] of block) {
+        const item = this.find(partsOfEntry(key)[1]!);
+        if (item && found.push(item) >= limit) return found;
+      }
+    return found;
+  }
+
+  /** Moves an item to its former place. @throws LwsError as MOVE; `conflict` if the name is in use */
+  async restore(access: Access, id: string): Promise<ResourceRecord> {
+    const { from, record } = this.require(id);
+    const giveOwner = (tx: Transaction, { iri: of }: ResourceRecord): string | undefined =>
+      tx.entry(entryKey(owners, id, of.slice(record.iri.length)));
+    try {
+      await this.move({ access, iri: record.iri, destination: from, preconditions: {}, ownerAfter: giveOwner });
+    } catch (error) {
+      if (!(error instanceof LwsError)) throw error;
+      if (error.code === 'precondition-failed' || error.code === 'already-exists')
+        throw new LwsError('conflict', `${from} exists. Rename or delete that resource, then restore this one again.`);
+      throw error;
+    }
+    await this.discard(id);
+    return this.storage.store.record(from)!;
+  }
+
+  /** Deletes an item permanently. @throws LwsError `not-found` */
+  async delete(access: Access, id: string): Promise<void> {
+    this.require(id);
+    await this.discard(id, access);
+  }
+
+  /** Deletes the items that were deleted before a time, in milliseconds since the epoch. */
+  async expire(before: number): Promise<void> {
+    const { store } = this.storage;
+    for await (const block of store.entries(entryRange(space)))
+      for (const [key, value] of block) {
+        if ((JSON.parse(value) as Trashed).at >= before) return;
+        await this.discard(partsOfEntry(key)[1]!);
+      }
+  }
+
+  private holder(id: string): string {
+    return `${this.root}${id}/`;
+  }
+
+  private find(id: string): TrashItem | undefined {
+    const { store } = this.storage;
+    const value = store.entry(entryKey(space, id));
+    if (value === undefined) return undefined;
+    const trashed = JSON.parse(value) as Trashed;
+    const record = store.record(this.holder(id) + nameOf(trashed.from));
+    return record && { id, ...trashed, record };
+  }
+
+  private require(id: string): TrashItem {
+    const item = this.find(id);
+    if (!item) throw new LwsError('not-found', 'The trash has no such item. It was restored or deleted.');
+    return item;
+  }
+
+  private move(request: Omit<MoveRequest, 'copies' | 'overwrites' | 'isDeep' | 'rewrites'>) {
+    return move(this.storage, { copies: false, overwrites: false, isDeep: true, rewrites: false, ...request });
+  }
+
+  /** Deletes an item with its entries, and the trash if it is empty. @param access of a caller who must control the storage */
+  private async discard(id: string, access?: Access): Promise<void> {
+    const permitted = { allowed: true, rule: 'deletion from the trash' };
+    const authorizer = { ...this.storage.authorizer, decide: () => permitted, allows: () => true };
+    const storage: Storage = Object.create(this.storage, { authorizer: { value: authorizer } });
+    await storage.store.transact(
+      async (tx) => {
+        if (access) await requireAccess(this.storage, tx, access, 'control', storage.rootIri);
+        tx.deleteEntry(entryKey(space, id));
+        for (const key of (await tx.entriesIn(entryRange(owners, id))).keys()) tx.deleteEntry(key);
+        for (const iri of [this.holder(id), this.root]) {
+          const record = tx.record(iri);
+          if (record && (iri !== this.root || record.members === 0))
+            await stageRemoval(storage, tx, { access: {}, record });
+        }
+      },
+      { frees: true },
+    );
+  }
+}
+
+/** Stages a container of the trash. It has no owner. */
+function stageContainer(staging: Staging, iri: string): void {
+  const now = staging.storage.clock();
+  const record = { iri, ...containerFacts, revision: newRevision(), created: now, modified: now };
+  staging.tx.putRecord(record);
+  staging.tx.changed({ after: record });
+  stageMembership(staging, record, 1);
+}

@@ -96,10 +96,22 @@ for (const path of pathsOf('The console, trash'))
       };
       await begin('large');
       await question().getByRole('button', { name: 'Delete “large”' }).click();
-      await question().getByText('“large” is too large for the trash.').waitFor();
+      await question()
+        .getByText('“large” cannot move to the trash: At most 5000 resources. Delete it permanently?')
+        .waitFor();
       await question().getByRole('button', { name: 'Delete permanently' }).click();
       await page.locator('.notice', { hasText: '“large” deleted.' }).waitFor();
       expect(await status('large/')).to.equal(404);
+      await resources.put('large.txt', 'text/plain', 'x');
+      await resources.open(page, 'large.txt');
+      await page.getByRole('button', { name: 'Delete …' }).click();
+      await question().getByText('It moves to the trash').waitFor();
+      const confirm = question().getByRole('button', { name: 'Delete', exact: true });
+      await confirm.click();
+      await question().getByText('These go with it, at once and for good').waitFor();
+      await confirm.click();
+      await page.locator('.notice', { hasText: 'large.txt is deleted.' }).waitFor();
+      expect(await status('large.txt')).to.equal(404);
       await page.unroute('**/.lws/trash');
 
       await resources.send('PUT', 'large/', asContainer);

@@ -3,7 +3,7 @@ import { confirmed } from '../frame/confirm.js';
 import { Refusal, refusalOf, request } from '../storage/api.js';
 import { readContainer } from '../storage/container.js';
 import { isContainer, shortName } from '../storage/names.js';
-import { moveToTrash } from '../storage/trash.js';
+import { isTooMuch, moveToTrash } from '../storage/trash.js';
 
 const containerType = '<https://www.w3.org/ns/lws#Container>; rel="type"';
 
@@ -70,15 +70,15 @@ export async function deleteMember(iri: string, work: Deletion, etag?: string): 
   return undefined;
 }
 
-/** Moves a member to the trash. If it is too large for that, asks if it may be deleted permanently. @returns the first error, if any */
+/** Moves a member to the trash. If that is impossible, asks if it may be deleted permanently. @returns the first error, if any */
 export async function trashMember(iri: string, work: Deletion): Promise<Refusal | undefined> {
   work.signal.throwIfAborted();
   try {
     await moveToTrash(iri, (await request('HEAD', iri)).headers.get('ETag') ?? '*');
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    if (error.code !== 'too-complex') return error;
-    const text = `“${shortName(iri)}” is too large for the trash. It can only be deleted permanently, with everything in it.`;
+    if (!isTooMuch(error)) return error;
+    const text = `“${shortName(iri)}” cannot move to the trash: ${error.message} Delete it permanently?`;
     const isWanted = await confirmed({ title: 'Delete permanently', text, proceed: 'Delete permanently' });
     return isWanted ? deleteMember(iri, work) : error;
   }

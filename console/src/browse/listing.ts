@@ -1,6 +1,35 @@
 /** Members of a container, fetched page by page on demand. */
 import { type Member, readContainer } from '../storage/container.js';
-import { shortName } from '../storage/names.js';
+import { isContainer, shortName } from '../storage/names.js';
+
+export type Column = 'name' | 'type' | 'size' | 'modified';
+export interface Order {
+  readonly column: Column;
+  readonly isUp: boolean;
+}
+
+const { compare } = new Intl.Collator(undefined, { numeric: true });
+
+/** Sorts members. Those without a value of the column, such as containers without a size, are last. */
+function sorted(members: readonly Member[], { column, isUp }: Order): readonly Member[] {
+  const keyOf = (member: Member): string | number | undefined =>
+    ({ name: shortName(member.iri), type: typeText(member), size: member.size, modified: member.modified })[column];
+  const sign = isUp ? 1 : -1;
+  return members
+    .map((member) => ({ member, key: keyOf(member) }))
+    .sort(({ key: one }, { key: other }) => {
+      if (one === undefined || other === undefined) return Number(one === undefined) - Number(other === undefined);
+      return sign * (typeof one === 'number' ? one - Number(other) : compare(one, String(other)));
+    })
+    .map(({ member }) => member);
+}
+
+/** Kind of a member: its own types before its media type. */
+export function typeText({ iri, types, mediaType }: Member): string {
+  const own = types.filter((type) => !/^(?:Container|DataResource)$/.test(type)).map(shortName);
+  const kind = isContainer(iri) ? 'Container' : (mediaType ?? '').replace(/;.*/, '');
+  return own.length > 0 ? `${own.slice(0, 3).join(', ')} (${kind})` : kind;
+}
 
 export class Listing extends EventTarget {
   /** Total number of members, as far as reported. */
@@ -8,17 +37,21 @@ export class Listing extends EventTarget {
   /** Error of reading. */
   failure: unknown;
   loaded = false;
-  /** Rows of members with matching names. Absent: all. */
+  /** Rows with matching names, or in another order. Absent: all, in the order of the server. */
   found: readonly Member[] | undefined;
-  /** Number of searched members during a search. */
+  /** Number of fetched members during a search. */
   searched: number | undefined;
   private size = 1;
   private readonly pages = new Map<number, readonly Member[] | Promise<void>>();
   private readonly controller = new AbortController();
 
-  constructor(readonly at: string) {
+  /** @param order of the rows */
+  constructor(
+    readonly at: string,
+    public order: Order = { column: 'name', isUp: true },
+  ) {
     super();
-    void this.fetch(1);
+    void this.fetch(1).then(() => this.arrange());
   }
 
   /** Cancels pending requests after navigation. */
@@ -39,32 +72,57 @@ export class Listing extends EventTarget {
     return Array.isArray(known) ? (known as Member[])[index % this.size] : undefined;
   }
 
-  /** Searches all names, which fetches every page. An empty text ends the search. */
-  async search(text: string): Promise<void> {
-    const wanted = text.trim().toLowerCase();
-    this.wanted = wanted;
-    if (wanted === '') {
-      this.found = undefined;
-      this.searched = undefined;
-      this.changed();
-      return;
+  /** Shows members with matching names only. An empty text ends the search. */
+  search(text: string): Promise<void> {
+    this.wanted = text.trim().toLowerCase();
+    return this.arrange();
+  }
+
+  /** Sorts by a column, or in the other direction if it is sorted by it. */
+  sort(column: Column): Promise<void> {
+    const isUp = this.order.column !== column || !this.order.isUp;
+    this.order = { column, isUp };
+    return this.arrange();
+  }
+
+  /** Returns the members of some rows, and fetches their pages. */
+  async rows(from: number, to: number): Promise<readonly Member[]> {
+    for (let page = this.found ? to : Math.floor(from / this.size); page * this.size < to; page++)
+      await this.fetch(page + 1);
+    const indexes = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
+    return indexes.flatMap((index) => this.row(index) ?? []);
+  }
+
+  get isFiltered(): boolean {
+    return this.wanted !== '';
+  }
+
+  /** Fetches every page to search and sort. The server has the members in the order of their names. */
+  private async arrange(): Promise<void> {
+    const run = ++this.runs;
+    const { wanted, order } = this;
+    if (wanted === '' && order.column === 'name' && order.isUp) {
+      [this.found, this.searched] = [undefined, undefined];
+      return this.changed();
     }
     const found: Member[] = [];
     const last = Math.max(1, Math.ceil(this.total / this.size));
     for (let page = 1; page <= last; page++) {
       await this.fetch(page);
-      // Another search was started.
-      if (this.wanted !== wanted || this.controller.signal.aborted) return;
+      // Another search or order was started.
+      if (run !== this.runs || this.controller.signal.aborted) return;
       const members = this.pages.get(page);
       if (Array.isArray(members))
         for (const member of members as Member[])
           if (shortName(member.iri).toLowerCase().includes(wanted)) found.push(member);
-      this.found = [...found];
+      // Matches are shown as they are found, sorted rows at the end.
+      if (page === last || wanted !== '') this.found = sorted(found, order);
       this.searched = page < last ? page * this.size : undefined;
       this.changed();
     }
   }
   private wanted = '';
+  private runs = 0;
 
   private async fetch(page: number): Promise<void> {
     const known = this.pages.get(page);

@@ -4,22 +4,40 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page } from '../frame/page.js';
 import type { Member } from '../storage/container.js';
 import { dateText, isContainer, shortName, sizeText } from '../storage/names.js';
-import type { Listing } from './listing.js';
+import { type Column, type Listing, typeText } from './listing.js';
+import { dragType } from './move.js';
 
 /** Pixels, as in the style sheet. */
 const rowHeight = 40;
 const spare = 12;
 
+/** Members that were dropped on a container. */
+export interface Moving {
+  readonly iris: readonly string[];
+  readonly place: string;
+}
+
+export interface Selecting {
+  readonly members: readonly Member[];
+  readonly isOn: boolean;
+}
+
 @customElement('quad-rows')
 export class Rows extends Page {
   @property({ attribute: false }) listing!: Listing;
   @property({ attribute: false }) selected: ReadonlySet<string> = new Set();
+  @property({ type: Boolean }) isMovable = false;
+  /** Container under the dragged members. */
+  @state() private target = '';
   @state() private first = 0;
   @state() private last = 40;
+  /** Row of the last click. */
+  private anchor: number | undefined;
 
   protected override willUpdate(): void {
     if (!this.follow(this.listing) || !this.isConnected) return;
     this.first = 0;
+    this.anchor = undefined;
     this.querySelector('.listing')?.scrollTo(0, 0);
   }
 
@@ -45,11 +63,8 @@ export class Rows extends Page {
       <table aria-rowcount=${length + 1}>
         <thead>
           <tr>
-            <th scope="col"><span class="visually-hidden">Select</span></th>
-            <th scope="col">Name</th>
-            <th scope="col">Type</th>
-            <th scope="col" class="number">Size</th>
-            <th scope="col">Changed</th>
+            <th scope="col"><input type="checkbox" aria-label="Select all" .checked=${length > 0 && this.selected.size >= length} @change=${this.selectAll} /></th>
+            ${this.heading('name', 'Name')}${this.heading('type', 'Type')}${this.heading('size', 'Size')}${this.heading('modified', 'Changed')}
           </tr>
         </thead>
         <tbody>
@@ -61,17 +76,38 @@ export class Rows extends Page {
     </div>`;
   }
 
+  private heading(column: Column, title: string): TemplateResult {
+    const { order } = this.listing;
+    const isSorted = order.column === column;
+    return html`<th scope="col" class=${column === 'size' ? 'number' : nothing} aria-sort=${isSorted ? (order.isUp ? 'ascending' : 'descending') : nothing}>
+      <button type="button" class="sort" @click=${() => this.listing.sort(column)}>${title}${isSorted ? html`<span aria-hidden="true">${order.isUp ? ' ▲' : ' ▼'}</span>` : nothing}</button>
+    </th>`;
+  }
+
   private row(index: number): TemplateResult {
     const member = this.listing.row(index);
     if (!member) return html`<tr aria-rowindex=${index + 2}><td></td><td class="soft" colspan="4">…</td></tr>`;
     const name = shortName(member.iri);
-    return html`<tr aria-rowindex=${index + 2}>
+    const isTarget = this.isMovable && isContainer(member.iri);
+    return html`<tr
+      aria-rowindex=${index + 2}
+      class=${this.target === member.iri ? 'over' : nothing}
+      draggable=${this.isMovable ? 'true' : nothing}
+      @dragstart=${(event: DragEvent) => this.drag(member, event)}
+      @dragover=${isTarget ? (event: DragEvent) => this.over(member.iri, event) : nothing}
+      @dragleave=${() => {
+        this.target = '';
+      }}
+      @drop=${isTarget ? (event: DragEvent) => this.drop(member.iri, event) : nothing}
+    >
       <td>
         <input
           type="checkbox"
           aria-label=${`Select ${name}`}
           .checked=${this.selected.has(member.iri)}
-          @change=${(event: Event) => this.select(member, (event.target as HTMLInputElement).checked)}
+          data-row=${index}
+          @click=${(event: MouseEvent) => this.clicked(index, event)}
+          @keydown=${(event: KeyboardEvent) => this.pressed(index, event)}
         />
       </td>
       <td>
@@ -85,14 +121,52 @@ export class Rows extends Page {
     </tr>`;
   }
 
-  private select(member: Member, on: boolean): void {
-    this.dispatchEvent(new CustomEvent('select-member', { detail: { member, on } }));
+  private drag({ iri }: Member, { dataTransfer }: DragEvent): void {
+    const iris = this.selected.has(iri) ? [...this.selected] : [iri];
+    dataTransfer?.setData(dragType, iris.join('\n'));
   }
-}
 
-/** Kind of a member: its own types before its media type. */
-function typeText({ iri, types, mediaType }: Member): string {
-  const own = types.filter((type) => !/^(?:Container|DataResource)$/.test(type)).map(shortName);
-  const kind = isContainer(iri) ? 'Container' : (mediaType ?? '').replace(/;.*/, '');
-  return own.length > 0 ? `${own.slice(0, 3).join(', ')} (${kind})` : kind;
+  private over(iri: string, event: DragEvent): void {
+    if (!event.dataTransfer?.types.includes(dragType)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    event.dataTransfer.dropEffect = 'move';
+    this.target = iri;
+  }
+
+  private drop(place: string, event: DragEvent): void {
+    const dragged = event.dataTransfer?.getData(dragType);
+    if (!dragged) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.target = '';
+    const iris = dragged.split('\n').filter((iri) => iri !== place);
+    this.dispatchEvent(new CustomEvent<Moving>('move-members', { detail: { iris, place } }));
+  }
+
+  private readonly selectAll = (event: Event): Promise<void> =>
+    this.select(0, this.listing.length, (event.target as HTMLInputElement).checked);
+
+  /** With the Shift key, selects the rows since the last click too. */
+  private clicked(index: number, event: MouseEvent): void {
+    const isOn = (event.target as HTMLInputElement).checked;
+    const from = event.shiftKey ? (this.anchor ?? index) : index;
+    this.anchor = index;
+    void this.select(Math.min(from, index), Math.max(from, index) + 1, isOn);
+  }
+
+  /** Arrows move between the rows, and with the Shift key select them. */
+  private pressed(index: number, event: KeyboardEvent): void {
+    const next = index + (event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0);
+    if (next === index || next < 0 || next >= this.listing.length) return;
+    event.preventDefault();
+    if (event.shiftKey) void this.select(Math.min(index, next), Math.max(index, next) + 1, true);
+    this.anchor = next;
+    this.querySelector<HTMLElement>(`[data-row="${next}"]`)?.focus();
+  }
+
+  private async select(from: number, to: number, isOn: boolean): Promise<void> {
+    const members = await this.listing.rows(from, to);
+    this.dispatchEvent(new CustomEvent<Selecting>('select-members', { detail: { members, isOn } }));
+  }
 }

@@ -1,20 +1,21 @@
 /** Containers: list, create, upload, delete. */
-import '../browse/rows.js';
 import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { createMember, deleteMember, type Kind, suggestedName, trashMember } from '../browse/create.js';
 import { Listing } from '../browse/listing.js';
+import type { Moving, Selecting } from '../browse/rows.js';
+import '../browse/rows.js';
+import { dragType, iriOfPath, moveMembers } from '../browse/move.js';
 import { confirmed } from '../frame/confirm.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { onSession, storageUri, who } from '../session/session.js';
 import { loadShapeActions } from '../shapes/offered.js';
 import { messageOf } from '../storage/api.js';
-import type { Member } from '../storage/container.js';
 import { type Rights, rightsOn } from '../storage/controller.js';
 import { download } from '../storage/download.js';
-import { isContainer, shortName } from '../storage/names.js';
+import { decoded, isContainer, shortName } from '../storage/names.js';
 import { trashDays } from '../storage/trash.js';
 import { type Dropped, readDrop, readPicked, uploadsElsewhere, uploadsTo } from '../upload/queue.js';
 
@@ -50,7 +51,8 @@ export class BrowsePage extends Page {
 
   private reload(): void {
     this.listing?.close();
-    this.listing = new Listing(this.at);
+    const { order = undefined, at } = this.listing ?? {};
+    this.listing = new Listing(this.at, at === this.at ? order : undefined);
     this.selected = new Set();
     const filter = this.querySelector<HTMLInputElement>('.search input');
     if (filter) filter.value = '';
@@ -135,12 +137,14 @@ export class BrowsePage extends Page {
     const count = listing.length.toLocaleString();
     return html`
       <p role="status" class="soft">
-        ${listing.found ? `${count} of ${listing.total.toLocaleString()} have that name` : `${count} ${listing.total === 1 ? 'member' : 'members'}`}${
-          listing.searched === undefined ? '' : `, looking on (${listing.searched.toLocaleString()} so far)`
+        ${listing.isFiltered ? `${count} of ${listing.total.toLocaleString()} have that name` : `${count} ${listing.total === 1 ? 'member' : 'members'}`}${
+          listing.searched === undefined
+            ? ''
+            : `, ${listing.isFiltered ? 'looking on' : 'sorting'} (${listing.searched.toLocaleString()} so far)`
         }
       </p>
       ${this.deleting ? this.renderDeleting(this.deleting) : this.selected.size > 0 ? this.selection() : nothing}
-      <quad-rows .listing=${listing} .selected=${this.selected} @select-member=${this.select}></quad-rows>
+      <quad-rows .listing=${listing} .selected=${this.selected} ?isMovable=${this.mayChange} @select-members=${this.select} @move-members=${this.moved}></quad-rows>
     `;
   }
 
@@ -149,11 +153,12 @@ export class BrowsePage extends Page {
     return html`<div class="row" role="group" aria-label="Selected">
       <span>${this.selected.size} selected</span>
       ${files.length > 0 ? html`<button type="button" @click=${() => this.downloadAll(files)}>Download ${files.length === 1 ? '' : `${files.length} files`}</button>` : nothing}
-      ${this.rights.append || this.rights.write ? html`<button type="button" class="danger" @click=${this.removeSelected}>Delete</button>` : nothing}
+      ${this.mayChange ? html`<button type="button" @click=${() => this.querySelector<HTMLDialogElement>('.move')?.showModal()}>Move …</button>` : nothing}
+      ${this.mayChange ? html`<button type="button" class="danger" @click=${this.removeSelected}>Delete</button>` : nothing}
       <button type="button" @click=${() => {
         this.selected = new Set();
       }}>Select nothing</button>
-    </div>`;
+    </div>${this.moveDialog()}`;
   }
 
   private renderDeleting({ deleted, ending }: NonNullable<BrowsePage['deleting']>): TemplateResult {
@@ -161,8 +166,53 @@ export class BrowsePage extends Page {
       <button type="button" @click=${() => ending.abort()}>Stop</button></div>`;
   }
 
+  private get mayChange(): boolean {
+    return (this.rights.append || this.rights.write) ?? false;
+  }
+
+  private moveDialog(): TemplateResult {
+    const [only = ''] = this.selected;
+    const isOne = this.selected.size === 1;
+    const path = decoded((isOne ? only.replace(/\/$/, '') : this.at).slice(storageUri.length));
+    return html`<dialog class="move" aria-labelledby="move-title">
+      <form method="dialog" @submit=${this.moveSelected}>
+        <h2 id="move-title">Move ${isOne ? shortName(only) : `${this.selected.size} members`}</h2>
+        <label>New path <input name="path" required autocomplete="off" spellcheck="false" .value=${path} /></label>
+        <p class="soft">${isOne ? 'The new name with its folders. ' : ''}A path that ends in a slash is a folder to move into.
+          Links to the old name in other resources stay and lead nowhere.</p>
+        <div class="row">
+          <button class="primary">Move</button>
+          <button type="button" @click=${() => this.querySelector<HTMLDialogElement>('.move')?.close()}>Cancel</button>
+        </div>
+      </form>
+    </dialog>`;
+  }
+
+  private async moveSelected(event: SubmitEvent): Promise<void> {
+    const path = submitted(event).text('path');
+    const iris = [...this.selected];
+    await this.attempt(async () => {
+      if (iris.length > 1 && !path.endsWith('/'))
+        throw new Error('To move several members, enter a folder: a path that ends in a slash.');
+      await moveMembers(iris, iriOfPath(storageUri, path));
+      this.querySelector<HTMLDialogElement>('.move')?.close();
+      this.finishMove(iris);
+    });
+  }
+
+  private readonly moved = async ({ detail: { iris, place } }: CustomEvent<Moving>): Promise<void> => {
+    const isDone = await this.attempt(() => moveMembers(iris, place));
+    if (isDone) this.finishMove(iris);
+    else this.reload();
+  };
+
+  private finishMove(iris: readonly string[]): void {
+    notify(`${iris.length === 1 ? `“${shortName(iris[0]!)}”` : `${iris.length} members`} moved.`);
+    this.reload();
+  }
+
   private newDialog(): TemplateResult {
-    return html`<dialog aria-labelledby="new-title">
+    return html`<dialog class="new" aria-labelledby="new-title">
       <form method="dialog" @submit=${this.make}>
         <h2 id="new-title">New in ${shortName(this.at)}</h2>
         <label>What
@@ -174,7 +224,7 @@ export class BrowsePage extends Page {
           </select>
         </label>
         <label>Name <input name="name" required maxlength="200" autocomplete="off" /></label>
-        <p class="soft">A name is part of the address, and cannot be changed later: copy and delete instead.</p>
+        <p class="soft">A name is part of the address. If you move it later, links to it lead nowhere.</p>
         <div class="row">
           <button class="primary" value="make">Make it</button>
           <button type="button" @click=${() => this.dialog?.close()}>Cancel</button>
@@ -184,7 +234,7 @@ export class BrowsePage extends Page {
   }
 
   private get dialog(): HTMLDialogElement | null {
-    return this.querySelector('dialog');
+    return this.querySelector('dialog.new');
   }
 
   private async make(event: SubmitEvent): Promise<void> {
@@ -201,11 +251,12 @@ export class BrowsePage extends Page {
     location.hash = openHref(made);
   }
 
-  private readonly select = (event: CustomEvent<{ member: Member; on: boolean }>): void => {
-    const { member, on } = event.detail;
+  private readonly select = (event: CustomEvent<Selecting>): void => {
+    const { members, isOn } = event.detail;
     const selected = new Set(this.selected);
-    if (on) selected.add(member.iri);
-    else selected.delete(member.iri);
+    for (const { iri } of members)
+      if (isOn) selected.add(iri);
+      else selected.delete(iri);
     this.selected = selected;
   };
 
@@ -266,7 +317,7 @@ export class BrowsePage extends Page {
   };
 
   private readonly dragged = (event: DragEvent): void => {
-    if (!this.rights.append) return;
+    if (!this.rights.append || event.dataTransfer?.types.includes(dragType)) return;
     event.preventDefault();
     this.isTarget = true;
   };

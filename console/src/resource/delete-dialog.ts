@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
 import { messageOf, Refusal, succeed } from '../storage/api.js';
 import { shortName } from '../storage/names.js';
-import { moveToTrash, trashDays } from '../storage/trash.js';
+import { isTooMuch, moveToTrash, trashDays } from '../storage/trash.js';
 
 @customElement('resource-delete')
 export class ResourceDelete extends Page {
@@ -66,6 +66,8 @@ export class ResourceDelete extends Page {
 
   private async refused(error: unknown): Promise<void> {
     this.failure = messageOf(error);
+    // The dialog then asks for a permanent deletion.
+    if (error instanceof Refusal && isTooMuch(error)) this.days = undefined;
     if (!(error instanceof Refusal) || error.status !== 412) return;
     try {
       const now = await succeed('HEAD', this.iri);

@@ -1,5 +1,5 @@
 /** The trash of the storage, for controllers. */
-import { jsonBody, succeed, systemUrl } from './api.js';
+import { jsonBody, type Refusal, succeed, systemUrl } from './api.js';
 import { ask } from './controller.js';
 
 export interface TrashItem {
@@ -31,6 +31,9 @@ export const readTrash = async (before?: string): Promise<TrashPage | undefined>
 
 /** Days for which this user can restore what they delete; `undefined` if deletions are permanent. */
 export const trashDays = async (): Promise<number | undefined> => (await readTrash())?.days;
+
+/** True if a resource can only be deleted permanently: it exceeds a limit of MOVE, violates a shape, or the disk is full. */
+export const isTooMuch = ({ status }: Refusal): boolean => status === 422 || status === 507;
 
 /** @throws Refusal */
 export async function moveToTrash(iri: string, etag: string): Promise<void> {

@@ -1,0 +1,138 @@
+/** Console: members of a container sorted, selected and moved in a browser. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { asContainer } from '../support/conformance.js';
+import { ConsoleResources } from '../support/console-resources.js';
+import { pathsOf } from '../support/places.js';
+
+for (const path of pathsOf('The console, arranging'))
+  describeInBrowser(`The console, arranging, at ${path || '/'}`, () => {
+    const console = new Console();
+    const resources = new ConsoleResources(console);
+    let page: Page;
+    before(async () => {
+      await console.start({ path });
+      page = await console.owner();
+    });
+    after(() => console.stop());
+
+    const browse = async (name: string): Promise<void> => {
+      await console.go(page, 'search');
+      await console.go(page, `browse?${new URLSearchParams({ at: resources.iri(name) })}`);
+      await page.locator('.listing tbody a').first().waitFor();
+    };
+    const names = (): Promise<string[]> => page.locator('.listing tbody a').allTextContents();
+    const sort = (title: string): Promise<void> => page.getByRole('button', { name: title, exact: true }).click();
+    const box = (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true });
+    const count = (text: string): Promise<void> =>
+      page.getByRole('group', { name: 'Selected' }).getByText(text, { exact: true }).waitFor();
+    const until = async (wanted: readonly string[]): Promise<void> => {
+      await page.locator('.listing tbody a').filter({ hasText: wanted[0]! }).waitFor();
+      for (let i = 0; i < 50 && String(await names()) !== String(wanted); i++) await page.waitForTimeout(100);
+      expect(await names()).to.deep.equal(wanted);
+    };
+
+    it('sorts by name, type, size and date, in both directions', async () => {
+      await resources.send('PUT', 'sorted/', asContainer);
+      await resources.send('PUT', 'sorted/folder/', asContainer);
+      for (const [name, type, size] of [
+        ['n10.txt', 'text/plain', 3],
+        ['n2.csv', 'text/csv', 2000],
+        ['n1.json', 'application/json', 30],
+      ] as const)
+        await resources.put(`sorted/${name}`, type, type === 'application/json' ? '1'.padEnd(size) : 'x'.repeat(size));
+      await browse('sorted/');
+      await until(['folder/', 'n1.json', 'n10.txt', 'n2.csv']);
+      await sort('Size');
+      await until(['n10.txt', 'n1.json', 'n2.csv', 'folder/']);
+      await sort('Size');
+      await until(['n2.csv', 'n1.json', 'n10.txt', 'folder/']);
+      expect(await page.getByRole('columnheader', { name: 'Size' }).getAttribute('aria-sort')).to.equal('descending');
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await sort('Type');
+      await until(['n1.json', 'folder/', 'n2.csv', 'n10.txt']);
+      await sort('Changed');
+      await until(['folder/', 'n10.txt', 'n2.csv', 'n1.json']);
+      await sort('Name');
+      await sort('Name');
+      await until(['n10.txt', 'n2.csv', 'n1.json', 'folder/']);
+      await page.fill('input[type=search]', 'n1');
+      await until(['n10.txt', 'n1.json']);
+      await browse('sorted/');
+      await until(['n10.txt', 'n2.csv', 'n1.json', 'folder/']);
+      await sort('Name');
+    });
+
+    it('selects rows with the Shift key, by keyboard and all', async () => {
+      await browse('sorted/');
+      await box('n1.json').click();
+      await box('n2.csv').click({ modifiers: ['Shift'] });
+      await count('3 selected');
+      await box('n10.txt').click();
+      await count('2 selected');
+      await page.getByRole('button', { name: 'Select nothing' }).click();
+      await box('folder').focus();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Shift+ArrowDown');
+      await page.keyboard.press('Shift+ArrowDown');
+      await count('3 selected');
+      expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).to.equal('Select n2.csv');
+      await page.getByRole('checkbox', { name: 'Select all' }).click();
+      await count('4 selected');
+      await page.getByRole('checkbox', { name: 'Select all' }).click();
+      await page.getByRole('group', { name: 'Selected' }).waitFor({ state: 'detached' });
+    });
+
+    it('sorts and selects all of 2 500 members, with few rows in the document', async () => {
+      await resources.send('PUT', 'many/', asContainer);
+      for (let i = 0; i < 2500; i += 50)
+        await Promise.all(Array.from({ length: 50 }, (_, j) => resources.put(`many/n${i + j}`, 'text/plain', 'x')));
+      await browse('many/');
+      await sort('Name');
+      await page.locator('tr[aria-rowindex="2"] a', { hasText: 'n2499' }).waitFor();
+      await page.getByRole('checkbox', { name: 'Select all' }).click();
+      await count('2500 selected');
+      expect(await page.locator('tbody tr').count()).to.be.below(80);
+    });
+
+    it('moves dragged members into a folder, with their relative links', async () => {
+      await resources.put('sorted/rdf', 'text/turtle', '<> <#p> <n10.txt> .');
+      await browse('sorted/');
+      for (const name of ['rdf', 'n10.txt']) await box(name).click();
+      await page.locator('tr', { hasText: 'n10.txt' }).dragTo(page.locator('tr', { hasText: 'folder/' }));
+      await page.locator('.notice', { hasText: '2 members moved.' }).waitFor();
+      await until(['folder/', 'n1.json', 'n2.csv']);
+      expect(await resources.text('sorted/folder/rdf')).to.contain('<#p>');
+      expect((await resources.send('GET', 'sorted/folder/n10.txt')).status).to.equal(200);
+      await page.locator('tr', { hasText: 'folder/' }).dragTo(page.locator('tr', { hasText: 'n1.json' }));
+      expect(await names()).to.deep.equal(['folder/', 'n1.json', 'n2.csv']);
+    });
+
+    it('renames and moves in a dialog, and reports existing names', async () => {
+      await browse('sorted/');
+      const dialog = page.locator('dialog[open]');
+      const move = async (to: string): Promise<void> => {
+        await page.getByRole('button', { name: 'Move …' }).click();
+        await dialog.getByRole('textbox', { name: 'New path' }).fill(to);
+        await dialog.getByRole('button', { name: 'Move', exact: true }).click();
+      };
+      await box('n1.json').click();
+      await move('sorted/ä 1.json');
+      await page.locator('.notice', { hasText: '“n1.json” moved.' }).waitFor();
+      await until(['ä 1.json', 'folder/', 'n2.csv']);
+      await box('folder').click();
+      await move('sorted/renamed');
+      await until(['ä 1.json', 'n2.csv', 'renamed/']);
+      expect((await resources.send('GET', 'sorted/renamed/n10.txt')).status).to.equal(200);
+      await box('n2.csv').click();
+      await move('sorted/ä 1.json');
+      await dialog.locator('.notice.bad', { hasText: 'The Destination exists.' }).waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await dialog.locator('.notice.bad button').click();
+      await dialog.getByRole('textbox', { name: 'New path' }).fill('sorted/../x');
+      await dialog.getByRole('button', { name: 'Move', exact: true }).click();
+      await dialog.locator('.notice.bad', { hasText: 'is not a valid path' }).waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+    });
+  });

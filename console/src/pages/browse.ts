@@ -144,7 +144,7 @@ export class BrowsePage extends Page {
         }
       </p>
       ${this.deleting ? this.renderDeleting(this.deleting) : this.selected.size > 0 ? this.selection() : nothing}
-      <quad-rows .listing=${listing} .selected=${this.selected} ?isMovable=${this.mayChange} @select-members=${this.select} @move-members=${this.moved}></quad-rows>
+      <div class="with-preview"><quad-rows .listing=${listing} .selected=${this.selected} ?isMovable=${this.mayChange} @select-members=${this.select} @move-members=${this.moved}></quad-rows>${this.preview()}</div>
     `;
   }
 
@@ -164,6 +164,14 @@ export class BrowsePage extends Page {
   private renderDeleting({ deleted, ending }: NonNullable<BrowsePage['deleting']>): TemplateResult {
     return html`<div class="row"><progress aria-label="Deleting"></progress><span role="status">Deleting: ${deleted.toLocaleString()} deleted</span>
       <button type="button" @click=${() => ending.abort()}>Stop</button></div>`;
+  }
+
+  /** The selected data resource, if it is the only selected member. */
+  private preview(): TemplateResult | typeof nothing {
+    const [iri = '/'] = this.selected;
+    if (this.selected.size !== 1 || isContainer(iri)) return nothing;
+    void import('../browse/preview.js');
+    return html`<browse-preview .iri=${iri}></browse-preview>`;
   }
 
   private get mayChange(): boolean {

@@ -1,0 +1,126 @@
+/** Console: preview of the selected member in Browse. Nothing in it is executed or loaded from elsewhere. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { asContainer } from '../support/conformance.js';
+import { ConsoleResources } from '../support/console-resources.js';
+import { pathsOf } from '../support/places.js';
+
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const markdown = `# Title <img src=x onerror=top.ran=1>
+
+Some **bold**, *soft* and \`code\` text,
+with [a link](table.csv), [another](https://example.org/a) and [a script](javascript:top.ran=1).
+![a picture](https://example.org/tracker.png)
+
+- one
+- two
+
+1. first
+
+> quoted
+
+\`\`\`
+<b>raw</b>
+\`\`\`
+---
+`;
+
+for (const path of pathsOf('The console, preview in Browse'))
+  describeInBrowser(`The console, preview in Browse, at ${path || '/'}`, () => {
+    const console = new Console();
+    const resources = new ConsoleResources(console);
+    let page: Page;
+    before(async () => {
+      await console.start({ path });
+      page = await console.owner();
+      await resources.send('PUT', 'docs/', asContainer);
+      await resources.send('PUT', 'docs/inner/', asContainer);
+      for (const [name, type, body] of [
+        ['a.md', 'text/markdown', markdown],
+        ['table.csv', 'text/csv', `name,"a ""b"", c"\r\n"1\n2",<i>x</i>\r\n${'r,s\n'.repeat(300)}`],
+        ['semi.csv', 'text/csv', 'a;b\n1;2'],
+        ['data', 'text/turtle', '<> a <#Thing> .'],
+        ['picture.png', 'image/png', png],
+        ['bytes', 'application/octet-stream', 'x'],
+        ['hostile.md', 'text/markdown', `${'[`*'.repeat(50_000)}`],
+        ['long.txt', 'text/plain', 'word '.repeat(100_000)],
+      ] as const)
+        await resources.put(`docs/${name}`, type, body);
+      await console.go(page, `browse?${new URLSearchParams({ at: resources.iri('docs/') })}`);
+    });
+    after(() => console.stop());
+
+    const pane = () => page.getByRole('region', { name: 'Preview' });
+    /** Selects one member. */
+    const show = async (name: string): Promise<void> => {
+      const nothing = page.getByRole('button', { name: 'Select nothing' });
+      if (await nothing.isVisible()) await nothing.click();
+      await page.getByRole('checkbox', { name: `Select ${name}`, exact: true }).check();
+      await pane().getByRole('heading', { level: 2, name, exact: true }).waitFor();
+    };
+
+    it('renders Markdown without its HTML, scripts and pictures', async () => {
+      await show('a.md');
+      await pane().getByRole('heading', { level: 3, name: 'Title <img src=x onerror=top.ran=1>' }).waitFor();
+      const counts = ['strong', 'em', 'code', 'ul li', 'ol li', 'blockquote', 'pre', 'hr'].map((tag) =>
+        pane().locator(tag).count(),
+      );
+      expect(await Promise.all(counts)).to.deep.equal([1, 1, 1, 2, 1, 1, 1, 1]);
+      expect(await pane().locator('pre').textContent()).to.equal('<b>raw</b>');
+      expect(await pane().locator('img, script, b, i').count()).to.equal(0);
+      const links: (string | null)[] = [];
+      for (const each of await pane().locator('p a').all()) links.push(await each.getAttribute('href'));
+      expect(links).to.deep.equal([
+        `#/resource?${new URLSearchParams({ at: resources.iri('docs/table.csv') })}`,
+        'https://example.org/a',
+        'https://example.org/tracker.png',
+      ]);
+      expect(await page.evaluate('top.ran')).to.equal(undefined);
+      expect(await axeFindings(page)).to.deep.equal([]);
+    });
+
+    it('shows the first 200 rows of CSV as a table', async () => {
+      await show('table.csv');
+      await pane().getByRole('columnheader', { name: 'a "b", c' }).waitFor();
+      expect(await pane().locator('tbody tr').count()).to.equal(200);
+      expect(await pane().locator('tbody tr').first().locator('td').allTextContents()).to.deep.equal([
+        '1\n2',
+        '<i>x</i>',
+      ]);
+      await pane().getByText('The first 200 rows.').waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await show('semi.csv');
+      await pane().getByText('1 rows.').waitFor();
+      expect(await pane().locator('th').allTextContents()).to.deep.equal(['a', 'b']);
+    });
+
+    it('shows source with highlighting, pictures, and what cannot be shown', async () => {
+      await show('data');
+      await pane()
+        .locator('.cm-content[contenteditable=false], .cm-content[aria-readonly=true]')
+        .filter({ hasText: 'a <#Thing>' })
+        .waitFor();
+      await show('picture.png');
+      await pane().locator('img.picture').waitFor();
+      await show('bytes');
+      await pane().getByText('Download it to open it on your computer.').waitFor();
+      await show('long.txt');
+      await pane().getByText('Only the beginning is shown.').waitFor();
+      await show('hostile.md');
+      await pane().locator('p').first().waitFor();
+    });
+
+    it('shows nothing for containers and several members', async () => {
+      await show('data');
+      await page.getByRole('checkbox', { name: 'Select a.md', exact: true }).check();
+      await pane().waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Select nothing' }).click();
+      await page.getByRole('checkbox', { name: 'Select inner', exact: true }).check();
+      await page.getByText('1 selected').waitFor();
+      expect(await pane().count()).to.equal(0);
+    });
+  });

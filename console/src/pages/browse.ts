@@ -199,20 +199,29 @@ export class BrowsePage extends Page {
   private async moveSelected(event: SubmitEvent): Promise<void> {
     const path = submitted(event).text('path');
     const iris = [...this.selected];
+    const close = (): void => this.querySelector<HTMLDialogElement>('.move')?.close();
     await this.attempt(async () => {
-      if (iris.length > 1 && !path.endsWith('/'))
+      const place = iriOfPath(storageUri, path);
+      if (iris.length > 1 && !isContainer(place))
         throw new Error('To move several members, enter a folder: a path that ends in a slash.');
-      await moveMembers(iris, iriOfPath(storageUri, path));
-      this.querySelector<HTMLDialogElement>('.move')?.close();
+      // Some of several members may be moved before an error, so the listing is read again.
+      if (iris.length > 1) {
+        close();
+        return this.move(iris, place);
+      }
+      await moveMembers(iris, place);
+      close();
       this.finishMove(iris);
     });
   }
 
-  private readonly moved = async ({ detail: { iris, place } }: CustomEvent<Moving>): Promise<void> => {
+  private readonly moved = ({ detail: { iris, place } }: CustomEvent<Moving>): Promise<void> => this.move(iris, place);
+
+  private async move(iris: readonly string[], place: string): Promise<void> {
     const isDone = await this.attempt(() => moveMembers(iris, place));
     if (isDone) this.finishMove(iris);
     else this.reload();
-  };
+  }
 
   private finishMove(iris: readonly string[]): void {
     notify(`${iris.length === 1 ? `“${shortName(iris[0]!)}”` : `${iris.length} members`} moved.`);
@@ -284,7 +293,11 @@ export class BrowsePage extends Page {
         ? ' with everything in them, their metadata and their access rules'
         : ' with metadata and access rules';
     const what = chosen.length === 1 ? `“${shortName(chosen[0]!)}”` : `${chosen.length} members`;
-    const days = await trashDays();
+    let days: number | undefined;
+    const isKnown = await this.attempt(async () => {
+      days = await trashDays();
+    });
+    if (!isKnown) return;
     const text =
       days === undefined
         ? `${what} will be deleted${goes}. This cannot be undone.`

@@ -21,7 +21,9 @@ export class ResourceDelete extends Page {
   async ask(): Promise<void> {
     this.failure = '';
     this.newer = undefined;
-    this.days = await trashDays();
+    await this.reading(async () => {
+      this.days = await trashDays();
+    });
     this.querySelector('dialog')?.showModal();
   }
 

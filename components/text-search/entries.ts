@@ -15,7 +15,10 @@ export const textSpace = 'text';
 export const documentSpace = 'text-of';
 export const textPostings = { space: textSpace, parts: 1, of: 'postings' } as const;
 export const documentPostings = { space: documentSpace, parts: 0 } as const;
-/** Key layout: `text-words`, resource. The value: words of its graph, its other words, and its `DocumentFacts`, for the next change. */
+/**
+ * Key layout: `text-words`, resource. The value: number of words of its graph, of other words, and its `DocumentFacts`, for the next
+ * change, then its distinct words (`Words`).
+ */
 export const wordsSpace = 'text-words';
 /** Key layout: `text-at`, resource, place. The value is the subject of the statement. */
 export const subjectSpace = 'text-at';
@@ -26,15 +29,27 @@ export type TextPlace = 'b' | 'n' | 't';
 /** Maximum distinct tokens of a text with postings, and positions of each. */
 const [maxTokens, maxPositions] = [10_000, 1_000];
 
+/** Receives the words of entries that are added. */
+interface WordList {
+  add(word: string): void;
+}
+
+/** Receives index entries, and their words. */
+export interface Target {
+  readonly put: Put;
+  readonly words?: WordList | undefined;
+}
+
 /** Puts the entries of a statement. @returns the number of its words; 0 if its object is not a text */
-export function putStatement(iri: string, key: string, put: Put): number {
+export function putStatement(iri: string, key: string, target: Target): number {
   const spans = spansOfKey(key);
   const statement = textStatement(key, spans);
   if (!statement) return 0;
+  const { put } = target;
   const place = placeOf(iri, key, spans);
   if (place.endsWith('!')) put(entryKey(subjectSpace, iri, place), statement.subject);
   putLabel({ iri, place, statement }, put);
-  return putText({ iri, place, ...statement }, put);
+  return putText({ iri, place, ...statement }, target);
 }
 
 interface PlacedText {
@@ -52,7 +67,7 @@ interface Positions {
 }
 
 /** Puts the postings of a text. @returns the number of its words */
-export function putText({ iri, place, text, language }: PlacedText, put: Put): number {
+export function putText({ iri, place, text, language }: PlacedText, { put, words }: Target): number {
   const stemmer = language === '' ? undefined : stemmerOf(language);
   const found = new Map<string, Positions>();
   const add = (token: string, list: 'written' | 'stems', position: number): void => {
@@ -76,8 +91,10 @@ export function putText({ iri, place, text, language }: PlacedText, put: Put): n
   }
   const before = entryKey(textSpace, '');
   const after = `\u0000${iri}\u0000${place}\u0000${language === '' ? '' : `${language}:`}`;
-  for (const [token, { written, stems }] of found)
+  for (const [token, { written, stems }] of found) {
+    words?.add(token);
     put(stems === '' ? before + token + after + written : `${before}${token}${after}${written}~${stems}`, '');
+  }
   return tokens.length;
 }
 

@@ -18,14 +18,15 @@ import {
   putStatement,
   putText,
   subjectSpace,
+  type Target,
   type TextPlace,
   textSpace,
   wordsSpace,
   writeFacts,
 } from './entries.js';
 import { beginningSpace, labelSpace } from './label-entries.js';
-import type { Put } from './statements.js';
 import { loadStemmers } from './stems.js';
+import { hasWords, Words } from './vocabulary.js';
 
 /** Words of a large graph that is being written: the value names the upload. Key layout: `text-load`, resource. */
 const loadSpace = 'text-load';
@@ -52,19 +53,26 @@ class Staged {
   otherWords = 0;
   private statements = 0;
 
-  constructor(private readonly tx: Transaction) {}
+  private readonly added: Target;
+  private readonly removed: Target;
 
-  private readonly add: Put = (key, value) => void this.tx.postings.set(key, value);
-  private readonly remove: Put = (key) => void this.tx.postings.set(key, null);
+  /** @param words receives the words of added texts */
+  constructor(
+    private readonly tx: Transaction,
+    words: Words,
+  ) {
+    this.added = { put: (key, value) => void tx.postings.set(key, value), words };
+    this.removed = { put: (key) => void tx.postings.set(key, null) };
+  }
 
   /** @throws LwsError `too-large` if a transaction changes too much text, unless `isBounded` */
   async changed(iri: string, { added = [], removed = [] }: Partial<KeyDifference>, isBounded = false): Promise<void> {
-    for (const [keys, put, sign] of [
-      [removed, this.remove, -1],
-      [added, this.add, 1],
+    for (const [keys, target, sign] of [
+      [removed, this.removed, -1],
+      [added, this.added, 1],
     ] as const)
       for (const key of keys) {
-        this.graphWords += sign * putStatement(iri, key, put);
+        this.graphWords += sign * putStatement(iri, key, target);
         if (++this.statements % statementsAtATime !== 0) continue;
         if (!isBounded) assertFew(this.tx.postings.size);
         await yieldToEventLoop();
@@ -74,7 +82,7 @@ class Staged {
   /** @param text empty for none */
   text(isAdded: boolean, place: { readonly iri: string; readonly place: TextPlace }, text: string): void {
     if (text === '') return;
-    const words = putText({ ...place, text, language: '' }, isAdded ? this.add : this.remove);
+    const words = putText({ ...place, text, language: '' }, isAdded ? this.added : this.removed);
     this.otherWords += isAdded ? words : -words;
     assertFew(this.tx.postings.size);
   }
@@ -88,8 +96,14 @@ export async function indexTexts(store: Store, tx: Transaction): Promise<void> {
 
 async function indexChange({ blobs }: Store, tx: Transaction, { before, after }: ResourceChange): Promise<void> {
   const { iri } = (after ?? before)!;
-  const staged = new Staged(tx);
   const change = tx.graphs.get(iri);
+  const [graphWords, otherWords, factsThen, wordsThen] = wordsBefore(tx, iri);
+  // Words of removed texts stay until all texts are replaced, because other texts may have them.
+  const isReplaced =
+    (before?.triples ?? 0) === (change?.removed.length ?? 0) &&
+    (before?.blob === undefined || before.blob !== after?.blob);
+  const words = new Words(!after || isReplaced ? '' : wordsThen);
+  const staged = new Staged(tx, words);
   // Removals first: an entry that is removed and added remains.
   if (before?.blob !== undefined && before.blob !== after?.blob && hasText(before))
     staged.text(false, { iri, place: 'b' }, await contentText(blobs, before));
@@ -102,46 +116,55 @@ async function indexChange({ blobs }: Store, tx: Transaction, { before, after }:
     staged.text(true, { iri, place: 't' }, titlesText(clientLinks(tx, iri)));
   if (after?.blob !== undefined && before?.blob !== after.blob && hasText(after))
     staged.text(true, { iri, place: 'b' }, await contentText(blobs, after));
-  if (!after) return putFacts(tx, iri, undefined);
-  const [graphWords, otherWords] = wordsBefore(tx, iri);
+  if (factsThen !== undefined) tx.deleteEntry(entryKey(documentSpace, iri, factsThen));
+  if (!after) return tx.deleteEntry(entryKey(wordsSpace, iri));
+  if (isReplaced && before) putOtherWords(tx, after, words);
   const isDropped = change !== undefined && !change.keys && !change.isPart;
   const inGraph = isDropped ? 0 : graphWords + staged.graphWords + loadedWords(tx, iri, change);
   if (change && !isLargeGraph(change.triples.after)) assertFew(inGraph);
   const hasGraph = after.kind === 'rdf';
-  putFacts(tx, iri, { hasGraph, graphWords: inGraph, otherWords: otherWords + staged.otherWords });
+  const counts = { hasGraph, graphWords: inGraph, otherWords: otherWords + staged.otherWords };
+  const facts = { ...counts, words: words.written(isLargeGraph(after.triples ?? 0)) };
+  for (const [key, value] of factEntries(iri, facts)) tx.putEntry(key, value);
 }
 
-function wordsBefore(tx: Transaction, iri: string): readonly [graphWords: number, otherWords: number, facts?: string] {
-  const [graph, other, facts] = tx.entry(entryKey(wordsSpace, iri))?.split(' ') ?? [];
-  return facts === undefined ? [0, 0] : [Number(graph), Number(other), facts];
+/** Collects the words of the name and the linkset of a resource. */
+function putOtherWords(tx: Transaction, { iri, linked }: ResourceRecord, words: Words): void {
+  const titles = linked === undefined ? '' : titlesText(clientLinks(tx, iri));
+  for (const text of [nameText(iri), titles])
+    putText({ iri, place: 'n', text, language: '' }, { put: () => undefined, words });
 }
 
-interface Words {
+function wordsBefore(
+  tx: Transaction,
+  iri: string,
+): readonly [graphWords: number, otherWords: number, facts?: string, words?: string] {
+  const value = tx.entry(entryKey(wordsSpace, iri));
+  if (value === undefined) return [0, 0];
+  const end = value.indexOf('\n');
+  const [graph, other, facts] = value.slice(0, end).split(' ') as [string, string, string];
+  return [Number(graph), Number(other), facts, value.slice(end)];
+}
+
+interface WordFacts {
   readonly hasGraph: boolean;
   readonly graphWords: number;
   readonly otherWords: number;
+  /** From `Words.written`. */
+  readonly words: string;
 }
 
-/** Stages the numbers of words. @param words absent: the resource is deleted */
-function putFacts(tx: Transaction, iri: string, words: Words | undefined): void {
-  const [, , before] = wordsBefore(tx, iri);
-  const entries = words && factEntries(iri, words);
-  if (before !== undefined) tx.deleteEntry(entryKey(documentSpace, iri, before));
-  if (!entries) tx.deleteEntry(entryKey(wordsSpace, iri));
-  for (const [key, value] of entries ?? []) tx.putEntry(key, value);
-}
-
-function factEntries(iri: string, { hasGraph, graphWords, otherWords }: Words): readonly Entry[] {
+function factEntries(iri: string, { hasGraph, graphWords, otherWords, words }: WordFacts): readonly Entry[] {
   const facts = writeFacts({ hasGraph, words: graphWords + otherWords });
   return [
-    [entryKey(wordsSpace, iri), `${graphWords} ${otherWords} ${facts}`],
+    [entryKey(wordsSpace, iri), `${graphWords} ${otherWords} ${facts}${words}`],
     [entryKey(documentSpace, iri, facts), ''],
   ];
 }
 
 /** Stages the entries of quads of a large graph that is not visible: it is being written or removed. */
 async function indexHidden(tx: Transaction, iri: string, { added, removed }: KeyDifference): Promise<void> {
-  const staged = new Staged(tx);
+  const staged = new Staged(tx, new Words());
   await staged.changed(iri, { added, removed });
   const name = tx.entry(stagedKey(iri));
   if (name === undefined || added.length === 0) return;
@@ -162,13 +185,14 @@ type Entry = readonly [key: string, value: string];
 
 /** Yields the entries of a resource, in blocks. */
 async function* entriesOf(store: Store, record: ResourceRecord): AsyncGenerator<readonly Entry[]> {
-  const { iri, kind, linked } = record;
+  const { iri, kind, linked, triples = 0 } = record;
   let block: Entry[] = [];
   let [graphWords, otherWords] = [0, 0];
-  const put: Put = (key, value) => void block.push([key, value]);
+  const words = new Words();
+  const target: Target = { put: (key, value) => void block.push([key, value]), words };
   if (kind === 'rdf')
     for await (const keys of store.keys(rangeOf(graphPrefix(iri)))) {
-      for (const key of keys) graphWords += putStatement(iri, key, put);
+      for (const key of keys) graphWords += putStatement(iri, key, target);
       yield block;
       block = [];
     }
@@ -178,19 +202,21 @@ async function* entriesOf(store: Store, record: ResourceRecord): AsyncGenerator<
     ['t', titles],
     ['b', await contentText(store.blobs, record)],
   ];
-  for (const [place, text] of texts) otherWords += putText({ iri, place, text, language: '' }, put);
-  for (const entry of factEntries(iri, { hasGraph: kind === 'rdf', graphWords, otherWords })) block.push(entry);
+  for (const [place, text] of texts) otherWords += putText({ iri, place, text, language: '' }, target);
+  const facts = { hasGraph: kind === 'rdf', graphWords, otherWords, words: words.written(isLargeGraph(triples)) };
+  for (const entry of factEntries(iri, facts)) block.push(entry);
   yield block;
 }
 
 /** Postings also depend on the version of Unicode that words are found by. */
-const state = `1 ${process.versions['unicode']}`;
+const state = `2 ${process.versions['unicode']}`;
 
 export const textIndex = new MaintainedIndex({
   name: 'text index',
   prepare: loadStemmers,
   ...{ stateKey: entryKey('text-state'), state, entriesOf },
   spaces: [textSpace, documentSpace, wordsSpace, subjectSpace, labelSpace, beginningSpace],
+  isSame: (found, expected) => found === expected || (found !== undefined && hasWords(found, expected)),
   async ignored(store) {
     const staged = new Set<string>();
     for await (const entries of store.entries(hiddenRange))

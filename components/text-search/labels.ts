@@ -2,7 +2,8 @@
 import { matches } from '../../lib/postings/merge.js';
 import { readableOf } from '../../lib/postings/readable.js';
 import { beginningSpace, cut, type Label, labelSpace, longestBeginning, predicateOfLabel } from './label-entries.js';
-import { Grouped, onState, prepare, readable, type Searched, scopeStreams, type TextIndex } from './matching.js';
+import { Grouped } from './readable-postings.js';
+import { onState, prepare, readable, type Searched, scopeStreams, type TextIndex } from './searched.js';
 import { foldedLabel, isInRange } from './terms.js';
 
 /** A label in an answer. */
@@ -45,7 +46,7 @@ async function labelsIn(searched: Searched, iri: string, languages: Languages): 
   );
   let count = 0;
   for await (const block of readable(searched, each)) {
-    for (const { tails } of await visible(searched, block))
+    for (const { tails } of visible(searched, block))
       for (const tail of tails) {
         const text = tail.slice(tail.indexOf('\u0000') + 1);
         labels.set(text, JSON.parse(text) as Label);
@@ -63,14 +64,9 @@ async function labelsIn(searched: Searched, iri: string, languages: Languages): 
     .map(found);
 }
 
-/** Returns those whose resource has a graph: others belong to graphs that are being written or removed. */
-async function visible<T extends { readonly iri: string }>(
-  { snapshot }: Searched,
-  results: readonly T[],
-): Promise<T[]> {
-  const records = await snapshot.records(results.map(({ iri }) => iri));
-  return results.filter((_, at) => records[at]?.kind === 'rdf');
-}
+/** Returns those of visible graphs: others are being written or removed. */
+const visible = <T extends { readonly iri: string }>({ hidden }: Searched, results: readonly T[]): readonly T[] =>
+  hidden.size === 0 ? results : results.filter(({ iri }) => !hidden.has(iri));
 
 /** Returns IRIs with a label that begins with a text, in the order of the labels. @param lang range of languages */
 export const labelsWith = (
@@ -104,11 +100,11 @@ function readableGraphs(searched: Searched): (iri: string) => Promise<boolean> {
   const known = new Map<string, boolean>();
   const isIn = (iri: string): boolean | Promise<boolean> => {
     if (scope === 'decide') return readableOf(storage, access, [iri]).then(({ length }) => length > 0);
-    if (typeof scope === 'string') return scope === 'everything';
+    if (scope === 'everything') return true;
     return owned.has(iri) || scope.ranges.some(({ from, to }) => iri >= from && iri < to);
   };
   return async (iri) => {
-    const answer = known.get(iri) ?? ((await isIn(iri)) && (await visible(searched, [{ iri }])).length > 0);
+    const answer = known.get(iri) ?? (!searched.hidden.has(iri) && (await isIn(iri)));
     known.set(iri, answer);
     return answer;
   };

@@ -1,8 +1,8 @@
 /** Literals that match all terms of a search, for `text:query` in SPARQL. */
 import { LwsError } from '../../lib/errors.js';
 import type { TextAnswer, TextCall, TextRow } from '../../lib/query/parse/text-patterns.js';
-import { onState, type Searched, type TextIndex } from './matching.js';
-import { Best, type Match, openSearch, steppedFor, type TextSearch } from './search.js';
+import { Best, type Match, openSearch, type TextSearch } from './search.js';
+import { onState, type Searched, type TextIndex } from './searched.js';
 import { statementsAt } from './snippets.js';
 import { isStatement, type TextStatement } from './statements.js';
 import { parseTerms } from './terms.js';
@@ -32,34 +32,30 @@ export const literalsOf = (
   index: TextIndex,
   { predicate, limit, ...asked }: LiteralSearch,
 ): Promise<readonly TextRow[]> =>
-  onState(
-    index,
-    async (searched) => {
-      const best = new Best<Candidate>(maxRead);
-      let count = 0;
-      for await (const block of await openSearch(searched, asked)())
-        for (const match of block)
-          for (const candidate of candidatesIn(match)) {
-            best.add(candidate);
-            count++;
-          }
-      const candidates = best.sorted();
-      const rows: TextRow[] = [];
-      let characters = 0;
-      for (let at = 0; at < candidates.length && rows.length < limit; at += readAtATime)
-        for (const row of await read(searched, candidates.slice(at, at + readAtATime), predicate)) {
-          if (rows.length === limit) break;
-          characters += row.literal.length;
-          if (characters > maxCharacters)
-            throw tooMuch(`The matching literals have more than ${maxCharacters} characters.`);
-          rows.push(row);
+  onState(index, async (searched) => {
+    const best = new Best<Candidate>(maxRead);
+    let count = 0;
+    for await (const block of await openSearch(searched, asked)())
+      for (const match of block)
+        for (const candidate of candidatesIn(match)) {
+          best.add(candidate);
+          count++;
         }
-      // A result that is cut off must not look complete.
-      if (rows.length < limit && count > maxRead) throw tooMuch(`More than ${maxRead} literals match the words.`);
-      return rows;
-    },
-    steppedFor(asked),
-  );
+    const candidates = best.sorted();
+    const rows: TextRow[] = [];
+    let characters = 0;
+    for (let at = 0; at < candidates.length && rows.length < limit; at += readAtATime)
+      for (const row of await read(searched, candidates.slice(at, at + readAtATime), predicate)) {
+        if (rows.length === limit) break;
+        characters += row.literal.length;
+        if (characters > maxCharacters)
+          throw tooMuch(`The matching literals have more than ${maxCharacters} characters.`);
+        rows.push(row);
+      }
+    // A result that is cut off must not look complete.
+    if (rows.length < limit && count > maxRead) throw tooMuch(`More than ${maxRead} literals match the words.`);
+    return rows;
+  });
 
 const tooMuch = (detail: string): LwsError =>
   new LwsError(

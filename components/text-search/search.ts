@@ -3,21 +3,13 @@ import { matches } from '../../lib/postings/merge.js';
 import { rangesOf } from '../../lib/postings/readable.js';
 import type { Wanted } from '../../lib/resources/visible-members.js';
 import type { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
-import { only, RangeStream, subtree } from '../../lib/storage/keys/iri-ranges.js';
+import { ofPostings, only, RangeStream, subtree } from '../../lib/storage/keys/iri-ranges.js';
 import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
 import { relationSpace } from '../../lib/storage/level/owned-entries.js';
 import { readFacts } from './entries.js';
-import {
-  Grouped,
-  type Hit,
-  onState,
-  openTerm,
-  prepare,
-  readable,
-  type Searched,
-  scopeStreams,
-  type TextIndex,
-} from './matching.js';
+import { type Hit, openTerm } from './matching.js';
+import { Grouped } from './readable-postings.js';
+import { onState, prepare, readable, type Searched, scopeStreams, type TextIndex } from './searched.js';
 import type { Language, Term } from './terms.js';
 
 /** A search: all terms must match. */
@@ -42,17 +34,10 @@ export const search = <T>(
   { from, count, ...asked }: TextSearch & Wanted,
   read: (found: Ranking, snapshot: StoreSnapshot) => Promise<T>,
 ): Promise<T> =>
-  onState(
-    index,
-    async (searched) => {
-      const evaluate = openSearch(searched, asked);
-      return read(await ranked(await evaluate(), { from, count }), searched.snapshot);
-    },
-    steppedFor(asked),
-  );
-
-/** Time of answers to a search, see `onState`. */
-export const steppedFor = ({ terms }: TextSearch) => ({ isStepped: terms.some(({ kind }) => kind === 'prefix') });
+  onState(index, async (searched) => {
+    const evaluate = openSearch(searched, asked);
+    return read(await ranked(await evaluate(), { from, count }), searched.snapshot);
+  });
 
 interface Ranking {
   readonly items: readonly Found[];
@@ -77,9 +62,13 @@ export function openSearch(
   const documents = new Grouped(searched.documents.stream(searched.snapshot));
   const opened = terms.map((term) => openTerm(searched, term, language));
   return async () => {
-    await prepare(searched);
+    await prepare(searched, terms, language);
     const lists: (readonly Hit[])[] = [];
-    for (const find of opened) lists.push(await find());
+    for (const find of opened) {
+      const hits = await find();
+      if (hits.length === 0) return none();
+      lists.push(hits);
+    }
     const filters: readonly SortedStream[] = [
       ...(within === undefined ? [] : [new RangeStream([within.endsWith('/') ? subtree(within) : only(within)])]),
       ...(type === undefined ? [] : [searched.snapshot.cursor(relationSpace, 'type', type)]),
@@ -87,6 +76,8 @@ export function openSearch(
     return inAll(lists, { documents, filters, score: scorer(lists, await statistics()) });
   };
 }
+
+async function* none(): AsyncGenerator<readonly Match[]> {}
 
 async function ranked(blocks: AsyncIterable<readonly Match[]>, { from, count }: Wanted): Promise<Ranking> {
   const best = new Best<Match>(from + count);
@@ -194,9 +185,6 @@ function sumsOf(list: readonly string[]): Float64Array {
 const factsOf = (posting: string): ReturnType<typeof readFacts> =>
   readFacts(posting.slice(posting.indexOf('\u0000') + 1));
 
-/** Returns a bound of IRIs as one of postings: one that is directly after a resource is after its postings. */
-const boundOf = (iri: string): string => (iri.endsWith('\u0000') ? `${iri.slice(0, -1)}\u0001` : iri);
-
 /** Opens the list of resources in the turn in which the snapshot was taken. */
 function openStatistics(searched: Searched): () => Promise<Statistics> {
   const list = searched.documents.cached();
@@ -205,8 +193,8 @@ function openStatistics(searched: Searched): () => Promise<Statistics> {
     return async () => {
       const [before, stream] = [sumsOf(list), new ListStream(list)];
       let [resources, words] = [0, 0];
-      for (const { from, to } of ranges) {
-        const [start, end] = [stream.indexOf(boundOf(from)), stream.indexOf(boundOf(to))];
+      for (const { from, to } of ranges.map(ofPostings)) {
+        const [start, end] = [stream.indexOf(from), stream.indexOf(to)];
         resources += end - start;
         words += before[end]! - before[start]!;
       }

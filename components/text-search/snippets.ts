@@ -33,11 +33,12 @@ export async function snippetOf(
   record: ResourceRecord,
   { place, terms }: { readonly place: string; readonly terms: readonly Term[] },
 ): Promise<Snippet | undefined> {
-  const source = await sourceOf({ store, snapshot }, record, place);
+  const source = await textAt({ store, snapshot }, record, place);
   return source && excerpt(source, terms);
 }
 
-async function sourceOf(
+/** Returns the text at a place of a resource. */
+export async function textAt(
   { store, snapshot }: { readonly store: Store; readonly snapshot: StoreSnapshot },
   record: ResourceRecord,
   place: string,

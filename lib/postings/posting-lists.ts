@@ -86,9 +86,13 @@ export class PostingLists {
   stream(snapshot: StoreSnapshot, ...posting: Posting): SteppedStream {
     const list = this.known(posting);
     if (list) return new ListStream(list.iris);
-    // Fills the cache for the next request.
-    this.obtain(posting).catch(() => {});
+    this.warm(...posting);
     return snapshot.cursor(this.keys.space, ...posting);
+  }
+
+  /** Reads a list into the cache, for the next request. */
+  warm(...posting: Posting): void {
+    this.obtain(posting).catch(() => {});
   }
 
   /** Returns the postings of a cached list, in the state of a snapshot taken in the same turn. The array is never modified. */

@@ -1,5 +1,6 @@
 /** One committed state of the store, for reads that must be consistent: records, entries, and cursors over entries in key order. */
 
+import type { IriRange } from '../keys/iri-ranges.js';
 import { entryRange, type KeyRange, type ResourceRecord, readRecord, recordKey } from '../keys/records.js';
 import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 import { EntryCursor } from '../level/entry-cursor.js';
@@ -42,7 +43,12 @@ export class StoreSnapshot {
 
   /** Cursor over the last parts of entry keys that begin with some parts. */
   cursor(space: string, ...parts: readonly string[]): EntryCursor {
-    const cursor = new EntryCursor(this.level, entryRange(space, ...parts), this.snapshot);
+    return this.cursorIn(entryRange(space, ...parts));
+  }
+
+  /** @param within range of the last parts */
+  cursorIn(range: KeyRange, within?: IriRange): EntryCursor {
+    const cursor = new EntryCursor(this.level, range, { snapshot: this.snapshot, within });
     this.cursors.push(cursor);
     return cursor;
   }
@@ -67,7 +73,7 @@ export class StoreSnapshot {
 
   /** Closes the snapshot and its cursors. */
   async close(): Promise<void> {
-    for (const cursor of this.cursors) await cursor.close();
+    await Promise.all(this.cursors.map((cursor) => cursor.close()));
     if (this.isClosed) return;
     this.isClosed = true;
     open.set(this.level, openSnapshots(this.level) - 1);

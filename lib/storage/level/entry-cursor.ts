@@ -3,6 +3,7 @@
  * merge of many thousand entries creates few promises.
  */
 
+import type { IriRange } from '../keys/iri-ranges.js';
 import type { KeyRange } from '../keys/records.js';
 import { block, type Level, type LevelSnapshot } from './durable-level.js';
 
@@ -19,6 +20,8 @@ export interface SteppedStream extends SortedStream {
 /** Block sizes: small at first and after a skip, larger with each block read in sequence. */
 const smallestBlock = 32;
 const largestBlock = 1000;
+/** Characters of a block that is not ended for its bytes. A character has at most three. */
+const shortBlock = block.highWaterMarkBytes >> 2;
 
 export class EntryCursor implements SteppedStream {
   private readonly iterator;
@@ -28,8 +31,14 @@ export class EntryCursor implements SteppedStream {
   private ended = false;
   private size = smallestBlock;
 
-  constructor(level: Level, range: KeyRange, snapshot: LevelSnapshot) {
-    this.prefix = range.gte;
+  /** @param within range of what follows the common beginning of the keys */
+  constructor(
+    level: Level,
+    { gte, lt }: KeyRange,
+    { snapshot, within }: { readonly snapshot: LevelSnapshot; readonly within?: IriRange | undefined },
+  ) {
+    this.prefix = gte;
+    const range = within ? { gte: gte + within.from, lt: gte + within.to } : { gte, lt };
     this.iterator = level.keys({ ...range, snapshot, ...block });
   }
 
@@ -62,7 +71,8 @@ export class EntryCursor implements SteppedStream {
       this.size = missed ? smallestBlock : Math.min(largestBlock, this.size * 2);
       const keys = await this.iterator.nextv(this.size);
       this.block = keys.map((key) => key.slice(this.prefix.length));
-      this.ended = keys.length === 0;
+      // A short block is the end, unless LevelDB ended it after a number of bytes.
+      this.ended = keys.length < this.size && keys.reduce((sum, key) => sum + key.length, 0) < shortBlock;
       this.at = lowerBound(this.block, target, 0);
       if (this.ended || this.at < this.block.length) return this.head;
     }

@@ -81,7 +81,7 @@ describe('Postings of a text', () => {
     );
     const [key] = encodeGraph(iri, [quad as never]);
     expect(textStatement(key!)).to.include({ text: 'Network of networks', language: 'en-gb', subject: `${iri}#it` });
-    expect(putStatement(iri, key!, (entry, value) => entries.set(entry, value))).to.equal(3);
+    expect(putStatement(iri, key!, { put: (entry, value) => entries.set(entry, value) })).to.equal(3);
     const postings = [...entries.keys()].map(partsOfEntry).filter(([space]) => space === 'text');
     const read = new Map(
       postings.map(([, token, , place, positions]) => [token, readPosting(`${place}\u0000${positions}`)]),

@@ -1,0 +1,121 @@
+/** The state that a search reads, and which of it the caller can read. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ReadScope } from '../../lib/authorization/authorizer.js';
+import { inTurn } from '../../lib/authorization/decision-turns.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import { union as either, intersection } from '../../lib/postings/merge.js';
+import type { PostingLists } from '../../lib/postings/posting-lists.js';
+import { type ReadStorage, readableOf } from '../../lib/postings/readable.js';
+import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
+import { hiddenRange } from '../../lib/storage/graphs/staged-keys.js';
+import { RangeStream } from '../../lib/storage/keys/iri-ranges.js';
+import { partsOfEntry } from '../../lib/storage/keys/records.js';
+import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
+import { ownedSpace } from '../../lib/storage/level/owned-entries.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
+import { type Language, lookupsOf, type Term } from './terms.js';
+import { readVocabulary, type Vocabulary } from './vocabulary.js';
+
+/** The index, and the caller of a search. */
+export interface TextIndex {
+  readonly storage: ReadStorage & { readonly store: Store };
+  readonly access: Access;
+  readonly texts: PostingLists;
+  readonly documents: PostingLists;
+}
+
+/** The state that is searched. */
+export interface Searched extends TextIndex {
+  /** Exactly these resources are readable, or access is decided one by one. */
+  readonly scope: Exclude<ReadScope, 'nothing'>;
+  readonly snapshot: StoreSnapshot;
+  /** Resources of the owner of the scope. */
+  readonly owned: string[];
+  /** Graphs that are being written or removed. Their postings are not visible. */
+  readonly hidden: Set<string>;
+  /** Words of resources that are not in the ranges of the scope, and words with a beginning. */
+  vocabulary: Vocabulary;
+  /** Decisions so far, if access is decided one by one. */
+  readonly decided: Map<string, boolean>;
+}
+
+const empty: Vocabulary = { tokens: new Map(), beginnings: new Map() };
+
+/** Runs work on one state when it is the caller's turn. @throws LwsError `too-busy` */
+export const onState = async <T>(
+  index: TextIndex,
+  work: (searched: Searched) => Promise<T>,
+  options: { readonly isStepped?: boolean } = {},
+): Promise<T> => {
+  const began = performance.now();
+  let { isStepped = false } = options;
+  const result = await inTurn(index.storage, index.access, async () => {
+    // Decided when the turn has come, so that earlier revocations apply.
+    const readable = await index.storage.authorizer.readScope(index.access);
+    const scope = readable === 'nothing' ? { ranges: [] } : readable;
+    isStepped = scope === 'decide' || (isStepped && scope !== 'everything');
+    const snapshot = new StoreSnapshot(index.storage.store.level);
+    try {
+      const state = { owned: [], hidden: new Set<string>(), vocabulary: empty, decided: new Map<string, boolean>() };
+      return await work({ ...index, scope, snapshot, ...state });
+    } finally {
+      await snapshot.close();
+    }
+  });
+  if (isStepped) await sleep(stepMs - ((performance.now() - began) % stepMs));
+  return result;
+};
+
+/**
+ * Labels with a beginning are read one by one, also those that the caller cannot read, and so are postings if access is decided one by
+ * one. Their number must not show in the time of an answer, which takes a multiple of this many milliseconds.
+ */
+const stepMs = 50;
+
+/** Reads the resources of the owner of the scope, the hidden graphs, and the words that terms need. */
+export async function prepare(searched: Searched, terms: readonly Term[] = [], language: Language = {}): Promise<void> {
+  const { snapshot, scope, owned, hidden } = searched;
+  if (typeof scope === 'object' && scope.owner !== undefined)
+    for await (const block of intersection([snapshot.cursor(ownedSpace, scope.owner)]))
+      for (const iri of block) owned.push(iri);
+  for await (const keys of snapshot.keys(hiddenRange)) for (const key of keys) hidden.add(partsOfEntry(key)[1]!);
+  if (typeof scope === 'string') return;
+  const beginnings = terms.flatMap((term) => (term.kind === 'prefix' ? [term.token] : []));
+  const tokens = owned.length === 0 ? [] : terms.flatMap((term) => tokensOfTerm(term, language));
+  searched.vocabulary = await readVocabulary(searched, { owned, ranges: scope.ranges, tokens, beginnings });
+}
+
+const tokensOfTerm = (term: Term, language: Language): readonly string[] => {
+  if (term.kind === 'word') return lookupsOf(term.token, language).map(({ token }) => token);
+  return term.kind === 'phrase' ? term.tokens : [];
+};
+
+/** Streams that restrict an intersection to readable resources, first, so that others are skipped. */
+export const scopeStreams = ({ scope, owned }: Pick<Searched, 'scope' | 'owned'>): readonly SortedStream[] =>
+  typeof scope === 'object' ? [either([new RangeStream(scope.ranges), new ListStream(owned)])] : [];
+
+/** Returns whether a resource is readable that no scope excludes. */
+export function mayRead({ storage, access, scope, decided }: Searched, iri: string): boolean | Promise<boolean> {
+  if (scope !== 'decide') return true;
+  const known = decided.get(iri);
+  if (known !== undefined) return known;
+  return readableOf(storage, access, [iri]).then(({ length }) => {
+    decided.set(iri, length > 0);
+    return length > 0;
+  });
+}
+
+/** Yields the readable ones of some results. */
+export async function* readable<T extends { readonly iri: string }>(
+  searched: Searched,
+  blocks: AsyncIterable<readonly T[]>,
+): AsyncGenerator<readonly T[]> {
+  for await (const block of blocks) {
+    const found: T[] = [];
+    for (const each of block) {
+      const answer = mayRead(searched, each.iri);
+      if (typeof answer === 'boolean' ? answer : await answer) found.push(each);
+    }
+    yield found;
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Words of each resource, in its entry in `wordsSpace`: words with a beginning, and words in resources of many owners, are found without
+ * reading postings that the caller cannot read.
+ */
+import { LRUCache } from 'lru-cache';
+import type { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
+import type { IriRange } from '../../lib/storage/keys/iri-ranges.js';
+import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
+import { entryKey, rangeOf } from '../../lib/storage/keys/records.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
+import { wordsSpace } from './entries.js';
+import { textAt } from './snippets.js';
+import { textStatement } from './statements.js';
+import { tokensOf } from './tokens.js';
+
+/** Resources whose words are read, and the words that are looked for. */
+interface Wanted {
+  readonly owned: readonly string[];
+  readonly ranges: readonly IriRange[];
+  /** Looked for in owned resources only: postings in ranges are found without this. */
+  readonly tokens: readonly string[];
+  readonly beginnings: readonly string[];
+}
+
+/** Resources that may have a word, in order: they had it since their graph was written last. */
+export interface Vocabulary {
+  /** Owned resources by word. */
+  readonly tokens: ReadonlyMap<string, readonly string[]>;
+  /** Words with a beginning, by beginning, with their resources. */
+  readonly beginnings: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+}
+
+const ownedAtATime = 100;
+
+/** Reads the words of resources. */
+export async function readVocabulary(
+  searched: { readonly storage: { readonly store: Store }; readonly snapshot: StoreSnapshot },
+  { owned, ranges, tokens, beginnings }: Wanted,
+): Promise<Vocabulary> {
+  const { snapshot } = searched;
+  const found = {
+    tokens: new Map(tokens.map((token) => [token, [] as string[]])),
+    beginnings: new Map(beginnings.map((beginning) => [beginning, new Map<string, string[]>()])),
+  };
+  const note = async (iri: string, value: string, isOwned: boolean): Promise<void> => {
+    const words = value.slice(value.indexOf('\n'));
+    if (isOwned)
+      for (const [token, iris] of found.tokens) if (words === many || words.includes(`\n${token}\n`)) iris.push(iri);
+    for (const [beginning, byWord] of found.beginnings)
+      for (const word of beginningWith(beginning, words === many ? await manyWords(searched, iri) : words))
+        if (byWord.has(word)) byWord.get(word)!.push(iri);
+        else byWord.set(word, [iri]);
+  };
+  if (tokens.length + beginnings.length > 0)
+    for (let at = 0; at < owned.length; at += ownedAtATime) {
+      const iris = owned.slice(at, at + ownedAtATime);
+      const values = await snapshot.values(iris.map((iri) => entryKey(wordsSpace, iri)));
+      for (const [index, iri] of iris.entries()) await note(iri, values[index] ?? '', true);
+    }
+  const start = entryKey(wordsSpace, '');
+  if (beginnings.length > 0)
+    for (const { from, to } of ranges)
+      for await (const entries of snapshot.entries({ gte: start + from, lt: start + to }))
+        for (const [key, value] of entries) await note(key.slice(start.length), value, false);
+  return found;
+}
+
+function* beginningWith(beginning: string, words: string): Generator<string> {
+  for (let at = words.indexOf(`\n${beginning}`); at >= 0; at = words.indexOf(`\n${beginning}`, at + 1))
+    yield words.slice(at + 1, words.indexOf('\n', at + 1));
+}
+
+/** Stands for more words than an entry contains, which are read from the texts. */
+const many = '\n*';
+const maxCharacters = 32 << 10;
+
+/** Collects the distinct words of a resource. */
+export class Words {
+  private readonly words = new Set<string>();
+  private characters = 0;
+
+  /** @param text words as written before */
+  constructor(text = '') {
+    if (text === many) this.characters = maxCharacters;
+    else for (const word of text.split('\n')) if (word !== '') this.add(word);
+  }
+
+  add(word: string): void {
+    if (this.characters >= maxCharacters || this.words.has(word)) return;
+    this.characters += word.length + 1;
+    this.words.add(word);
+  }
+
+  /** @param isLarge the words of its graph are not known */
+  written(isLarge: boolean): string {
+    return isLarge || this.characters >= maxCharacters ? many : `\n${[...this.words].join('\n')}\n`;
+  }
+}
+
+/** True if an entry has all words of another one, and the same facts. */
+export function hasWords(found: string, expected: string): boolean {
+  const at = found.indexOf('\n');
+  if (at < 0 || found.slice(0, at) !== expected.slice(0, expected.indexOf('\n'))) return false;
+  const words = new Set(found.slice(at).split('\n'));
+  return (
+    found.endsWith(many) ||
+    expected
+      .slice(at)
+      .split('\n')
+      .every((word) => words.has(word))
+  );
+}
+
+/** Words of large resources by their state. */
+const known = new LRUCache<string, string>({
+  maxSize: 16 << 20,
+  sizeCalculation: ({ length }, key) => length + key.length,
+});
+
+async function manyWords(
+  { storage: { store }, snapshot }: { readonly storage: { readonly store: Store }; readonly snapshot: StoreSnapshot },
+  iri: string,
+): Promise<string> {
+  const [record] = await snapshot.records([iri]);
+  if (!record) return '';
+  const key = `${iri} ${record.revision} ${record.linked}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const words = new Set<string>();
+  for await (const keys of snapshot.keys(rangeOf(graphPrefix(iri))))
+    for (const each of keys) for (const word of tokensOf(textStatement(each)?.text ?? '')) words.add(word);
+  for (const place of ['n', 't', 'b'])
+    for (const word of tokensOf((await textAt({ store, snapshot }, record, place))?.text ?? '')) words.add(word);
+  const text = `\n${[...words].join('\n')}\n`;
+  known.set(key, text);
+  return text;
+}

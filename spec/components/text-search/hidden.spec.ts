@@ -1,0 +1,172 @@
+/** Keys that searches read for hidden and for absent words: their number is the same, so that time reveals no hidden text (rule 13.10). */
+import { expect } from 'chai';
+import { DataFactory } from 'rdf-data-factory';
+import { documentPostings, textPostings, wordsSpace } from '../../../components/text-search/entries.js';
+import { indexTexts, textIndex } from '../../../components/text-search/indexer.js';
+import { labelsOf } from '../../../components/text-search/labels.js';
+import { literalsOf } from '../../../components/text-search/literals.js';
+import { search } from '../../../components/text-search/search.js';
+import type { TextIndex } from '../../../components/text-search/searched.js';
+import { parseTerms } from '../../../components/text-search/terms.js';
+import type { Question, ReadScope } from '../../../lib/authorization/authorizer.js';
+import { PostingLists } from '../../../lib/postings/posting-lists.js';
+import { subtree } from '../../../lib/storage/keys/iri-ranges.js';
+import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
+import { entryKey, type ResourceRecord } from '../../../lib/storage/keys/records.js';
+import type { Level } from '../../../lib/storage/level/durable-level.js';
+import { ownedSpace } from '../../../lib/storage/level/owned-entries.js';
+import type { Store } from '../../../lib/storage/transactions/store.js';
+import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
+
+const factory = new DataFactory();
+const label = 'http://www.w3.org/2000/01/rdf-schema#label';
+const [open, secret] = [`${root}open/`, `${root}secret/`];
+const scopes: Readonly<Record<string, ReadScope>> = {
+  nothing: 'nothing',
+  'a container': { ranges: [subtree(open)] },
+  'two containers around a hidden one': { ranges: [subtree(open), subtree(`${root}tail/`)] },
+  'resources that it owns': { owner: 'urn:alice', ranges: [] },
+};
+
+async function put(store: Store, iri: string, texts: readonly string[], owner?: string): Promise<void> {
+  const keys = encodeGraph(
+    iri,
+    texts.map((text, at) =>
+      factory.quad(factory.namedNode(`urn:s${at % 20}`), factory.namedNode(label), factory.literal(text)),
+    ) as never,
+  ).sort();
+  const base = { iri, kind: 'rdf', mediaType: 'text/turtle', size: 0, revision: 'r', created: 1, modified: 1 } as const;
+  const record: ResourceRecord = { ...base, triples: keys.length, ...(owner === undefined ? {} : { owner }) };
+  await store.transact((tx) => {
+    tx.putGraph(iri, [], keys);
+    tx.putRecord(record);
+    tx.changed({ after: record });
+    if (owner !== undefined) tx.putEntry(entryKey(ownedSpace, owner, iri), '[]');
+  });
+}
+
+/** Counts the keys and entries that are read. */
+function counted(level: Level): () => number {
+  let count = 0;
+  const counting = (name: 'keys' | 'iterator'): void => {
+    const make = (level[name] as (...given: unknown[]) => { nextv(size: number): Promise<unknown[]> }).bind(level);
+    (level as unknown as Record<string, unknown>)[name] = (...given: unknown[]) => {
+      const iterator = make(...given);
+      const nextv = iterator.nextv.bind(iterator);
+      iterator.nextv = async (size) => {
+        const found = await nextv(size);
+        count += found.length;
+        return found;
+      };
+      return iterator;
+    };
+  };
+  counting('keys');
+  counting('iterator');
+  const getMany = level.getMany.bind(level) as (...given: unknown[]) => Promise<unknown[]>;
+  (level as unknown as Record<string, unknown>)['getMany'] = (...given: [unknown[]]) => {
+    count += given[0].length;
+    return getMany(...given);
+  };
+  return () => count;
+}
+
+describe('Searches for hidden and for absent words', function () {
+  this.timeout(60_000);
+  let memory: MemoryStore;
+  let read: () => number;
+  let [texts, documents]: PostingLists[] = [];
+
+  before(async () => {
+    memory = await memoryStore();
+    const { store } = memory;
+    await textIndex.rebuild(store, () => {});
+    store.onTransaction((tx) => indexTexts(store, tx));
+    for (let i = 0; i < 30; i++)
+      await put(
+        store,
+        `${secret}n${i}`,
+        Array.from({ length: 100 }, (_, j) => `hidden of hid${i}x${j}`),
+      );
+    for (let i = 0; i < 20; i++) {
+      await put(store, `${open}${i}`, [`seen word ${i}`], 'urn:alice');
+      await put(store, `${root}tail/${i}`, [`seen word ${i}`]);
+    }
+    read = counted(store.level);
+  });
+  beforeEach(async () => {
+    texts = new PostingLists(memory.store, textPostings, 1 << 24);
+    documents = new PostingLists(memory.store, documentPostings, 1 << 24);
+    // Reads the list of all resources into the cache.
+    await total('everything', 'other');
+  });
+  after(() => memory.dispose());
+
+  const indexOf = (scope: ReadScope): TextIndex => ({
+    storage: {
+      store: memory.store,
+      authorizer: {
+        readScope: () => scope,
+        standing: async () => 'known',
+        allows: ({ iri }: Question) => iri.startsWith(open),
+      } as never,
+    },
+    access: {} as never,
+    ...{ texts: texts!, documents: documents! },
+  });
+  const total = (scope: ReadScope, query: string): Promise<number> =>
+    search(indexOf(scope), { terms: parseTerms(query), from: 0, count: 10 }, async (found) => found.total);
+  async function keysOf(work: () => Promise<unknown>): Promise<number> {
+    // Reads into the cache end first.
+    const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+    await settled();
+    const before = read();
+    await work();
+    await settled();
+    return read() - before;
+  }
+
+  const queries: Readonly<Record<string, readonly [hidden: string, absent: string]>> = {
+    'a word': ['hidden', 'absent'],
+    'a word, and another one': ['word hidden', 'word absent'],
+    'a phrase': ['"hidden of"', '"absent of"'],
+    'a beginning': ['hid*', 'abs*'],
+    'beginnings of each other': ['hi* hid* hid1* hid1x*', 'ab* abs* abs1* abs1x*'],
+  };
+  for (const [caller, scope] of Object.entries(scopes))
+    for (const [what, [hidden, absent]] of Object.entries(queries))
+      it(`read the same keys for ${what}, for a caller that can read ${caller}`, async () => {
+        for (const when of ['first', 'again', 'after a search of a caller that can read everything']) {
+          if (when.startsWith('after'))
+            for (const query of [hidden, absent]) await total('everything', query.replaceAll('*', ''));
+          const counts: number[] = [];
+          for (const query of [hidden, absent])
+            counts.push(await keysOf(async () => expect(await total(scope, query)).to.equal(0)));
+          expect(counts[0], when).to.equal(counts[1]);
+        }
+        expect(await total('everything', hidden.replace('word ', '').replace(/hi.*\*/, 'hid12x*'))).to.be.above(0);
+      });
+
+  it('find words with a beginning in resources with more words than their entry contains', async () => {
+    const words = Array.from({ length: 6_000 }, (_, i) => `big${i}`);
+    const iri = `${open}many`;
+    await put(memory.store, iri, [words.slice(0, 3_000).join(' '), words.slice(3_000).join(' ')], 'urn:alice');
+    expect(memory.store.entry(entryKey(wordsSpace, iri))!.length).to.be.below(100);
+    for (const scope of Object.values(scopes).slice(1))
+      expect([await total(scope, 'big599*'), await total(scope, 'big42')]).to.deep.equal([1, 1]);
+  });
+
+  it('read the same keys for text:query, and a bounded number more for labels', async () => {
+    const index = indexOf(scopes['a container']!);
+    const literals = (query: string) => () => literalsOf(index, { terms: parseTerms(query), limit: 10 });
+    expect(await keysOf(literals('hidden'))).to.equal(await keysOf(literals('absent')));
+    const labels = (iri: string) => () => labelsOf(index, [iri], []);
+    expect(await keysOf(labels('urn:s7'))).to.be.at.most((await keysOf(labels('urn:absent'))) + 100);
+  });
+
+  it('decide once for each resource if access is decided one by one, whatever number of its words match', async () => {
+    const absent = await keysOf(() => total('decide', 'absent'));
+    expect(await total('decide', 'seen')).to.equal(20);
+    expect(await keysOf(() => total('decide', 'hidden'))).to.be.at.most(absent + 3_000 + 100);
+  });
+});

@@ -39,8 +39,8 @@ let users = 0;
 const makePool = (): WorkerPool<ShapesFunctions> =>
   new WorkerPool({
     script: new URL('./shapes-worker.js', import.meta.url),
-    // A client has one of two threads, so that one validation at a time runs for it. Callers without control have one together.
-    ...{ size: 2, isShared: true, ranks: [2, 1, 1], queue: 500 },
+    // One validation at a time runs for a client. In each caller class another client finds a free thread beside it.
+    ...{ size: 4, isShared: true, perClient: 1, ranks: [4, 3, 2], queue: 500 },
     ...{ idleMs: 60_000, memoryMb: 256, nurseryMb: 8 },
   });
 

@@ -6,10 +6,13 @@ import type { Authorizer, View } from './authorizer.js';
 import { clientFor, connectionOf, priorityOf } from './client.js';
 import type { Access } from './principal.js';
 
-/** Strangers have at most one of the two slots, and their own waiting list: identities are free. */
+/**
+ * Strangers have at most one of the two slots, and their own waiting list: identities are free. Those at the same address are one
+ * client, in which each identity has half of the list.
+ */
 const limits = {
   all: { inAll: 2, perHost: 2, perClient: 1, waiting: { perClient: 50, inAll: 500 } },
-  strangers: { inAll: 1, perHost: 1, waiting: { perClient: 50, inAll: 250 } },
+  strangers: { inAll: 1, perHost: 1, waiting: { perIdentity: 25, perClient: 50, inAll: 250 } },
 };
 
 interface Gates {
@@ -37,7 +40,7 @@ export async function inTurn<T>(
   const connection = connectionOf(access);
   const { client, standing } = await clientFor(storage, access, connection?.address ?? '');
   const { all, strangers } = gatesOf(storage.store);
-  const turn = { host: '', client, rank: priorityOf(standing) };
+  const turn = { host: '', client, identity: access.principal?.subject, rank: priorityOf(standing) };
   const gone = connection?.whenGone();
   const left: (() => void)[] = [];
   try {

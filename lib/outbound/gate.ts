@@ -9,14 +9,16 @@ export interface GateLimits {
   readonly perHost: number;
   /** Default: the total limit. */
   readonly perClient?: number;
-  /** Maximum number of waiting requests, per client and in total. Default: unlimited. */
-  readonly waiting?: { readonly perClient: number; readonly inAll: number };
+  /** Maximum number of waiting requests, per identity, per client and in total. Default: unlimited. */
+  readonly waiting?: { readonly perIdentity?: number; readonly perClient: number; readonly inAll: number };
 }
 
 export interface Turn {
   readonly host: string;
   /** Client the request is queued for (round robin between clients). Absent for requests of the server itself. */
   readonly client?: string | undefined;
+  /** Identity at the client, such as one of several at an address (round robin between those of a client). */
+  readonly identity?: string | undefined;
   /** Requests with a lower rank are served first. Default: 0. */
   readonly rank?: number;
 }
@@ -59,8 +61,10 @@ export class Gate {
 
   private wait(turn: Turn, signal: AbortSignal | undefined): Promise<void> {
     const { waiting } = this.limits;
-    const own = this.waiting.filter(({ client }) => client === turn.client).length;
-    if (waiting && (own >= waiting.perClient || this.waiting.length >= waiting.inAll))
+    const ofClient = this.waiting.filter(({ client }) => client === turn.client);
+    const own = ofClient.filter(({ identity }) => identity === turn.identity);
+    const { perClient, inAll, perIdentity = perClient } = waiting ?? { perClient: Infinity, inAll: Infinity };
+    if (own.length >= perIdentity || ofClient.length >= perClient || this.waiting.length >= inAll)
       throw new OutboundError('busy', `Too many outbound requests are waiting, one of them to ${turn.host}.`);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -89,9 +93,10 @@ export class Gate {
     if (!best) return;
     const begun = best;
     const others = this.waiting.filter((each) => each !== begun);
-    // The client's other requests follow those of all clients that wait.
-    const isOwn = ({ client }: Turn): boolean => client !== undefined && client === begun.client;
-    this.waiting = [...others.filter((each) => !isOwn(each)), ...others.filter(isOwn)];
+    // The client's other requests follow those of all clients that wait, and those of the identity follow them.
+    const ownership = ({ client, identity }: Turn): number =>
+      client === undefined || client !== begun.client ? 0 : identity === begun.identity ? 2 : 1;
+    this.waiting = others.sort((a, b) => ownership(a) - ownership(b));
     // Counted here, so that no other request takes the slot in between.
     this.count(begun, 1);
     begun.begin();

@@ -31,6 +31,8 @@ interface PoolOptions<F extends Functions> extends Omit<ThreadOptions, 'limits'>
   readonly nurseryMb?: number;
   /** Clients share the pool: none holds the last thread, and a spare thread is ready while one runs a long job. */
   readonly isShared?: boolean;
+  /** Maximum number of threads for jobs of a client. Default: without `isShared` no limit, with it all but one. */
+  readonly perClient?: number;
   /** Maximum number of threads for jobs of each rank and all later ranks. Absent: no limit. */
   readonly ranks?: readonly number[];
   /**
@@ -182,11 +184,13 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return this.all.size - this.idle.size;
   }
 
-  /** No client or tenant holds the last thread, unless there is only one. No rank holds more than its share. */
+  /** No tenant, and no client of a shared pool, holds the last thread, unless there is only one. No rank holds more than its share. */
   private mayRun({ client = '', tenant, rank = 0 }: Job<F, unknown>): boolean {
     const { isShared, size, ranks = [] } = this.options;
-    const holdsAll = (who: string): boolean => (this.running.get(who) ?? 0) >= Math.max(1, size - 1);
-    if ((isShared && holdsAll(client)) || (tenant !== undefined && holdsAll(keyOf(tenant)))) return false;
+    const allButOne = Math.max(1, size - 1);
+    const { perClient = isShared ? allButOne : size } = this.options;
+    const holds = (who: string, most: number): boolean => (this.running.get(who) ?? 0) >= most;
+    if (holds(client, perClient) || (tenant !== undefined && holds(keyOf(tenant), allButOne))) return false;
     for (let each = 0, most = size; each <= rank; each++) {
       most = Math.min(most, ranks[each] ?? size);
       if (this.runningFrom(each) >= most) return false;

@@ -68,6 +68,17 @@ describe('Turns of requests that decide on many resources', () => {
     expect(requests.begun.indexOf('last')).to.be.at.most(2);
   });
 
+  it('takes turns between identities at the same address, and queues at most 25 requests of each', async () => {
+    const requests = new Requests();
+    const flood = Array.from({ length: 60 }, () => requests.send('flood', '192.0.2.1'));
+    await setImmediate();
+    const last = requests.send('last', '192.0.2.1');
+    await requests.finish();
+    expect((await Promise.all(flood)).filter((code) => code === 'too-busy')).to.have.length(34);
+    expect(await last).to.equal('done');
+    expect(requests.begun.indexOf('last')).to.be.at.most(2);
+  });
+
   it('removes a request whose client disconnects', async () => {
     const requests = new Requests();
     const controller = new AbortController();

@@ -65,7 +65,17 @@ export class Admission {
       // A document of shapes is exempt from its own constraint, so that it can be repaired (rule 23.7).
       if (inForce && !inForce.shapes.includes(iri)) written.push({ iri, existed: before !== undefined, inForce });
     }
+    const hold = relinked.length === 0 ? this.holdOf(tx) : undefined;
+    if (hold) throw new NeedsPreparation(() => hold);
     if (relinked.length + written.length > 0) return this.admit(tx, relinked, written);
+  }
+
+  private holdOf({ changes }: Transaction): Promise<void> | undefined {
+    for (const { after } of changes) {
+      const hold = after?.kind === 'rdf' ? this.parts.linkChanges.holdOf(after.iri) : undefined;
+      if (hold) return hold;
+    }
+    return undefined;
   }
 
   private async admit(tx: Transaction, relinked: readonly LinkChange[], written: readonly Target[]): Promise<void> {

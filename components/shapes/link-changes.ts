@@ -10,7 +10,7 @@ import type { Transaction } from '../../lib/storage/transactions/transaction.js'
 import { type Documents, Outdated } from './documents.js';
 import type { Constraint, ShapesLinks } from './links.js';
 import type { Members, Violating } from './members.js';
-import { maxListed, resultJson, shapesLinks } from './report.js';
+import { maxListed, messageOf, resultJson, shapesLinks } from './report.js';
 import { type ShapesVersion, tooComplex, UnusableDocument, type Validator } from './validator.js';
 
 /** The links of a resource before and after a transaction. */
@@ -23,14 +23,23 @@ export interface LinkChange {
 /** A change whose conditions were checked. */
 interface Checked {
   readonly iri: string;
-  /** A resource was changed since. */
-  isOutdated: boolean;
+  /** Resources that were changed since. */
+  readonly changed: Set<string>;
+}
+
+/** The documents of a change, which apply afterwards. */
+interface Wanted extends LinkChange {
+  readonly shapes: Constraint;
+  /** The caller may read the documents. */
+  readonly isTold: boolean;
 }
 
 /** Maximum number of resources that are validated when shapes are linked. */
 const maxMembers = 10_000;
 /** Maximum number of violating resources in a report. */
 const maxViolating = 20;
+/** Maximum time in milliseconds for which writes wait for a change of links. */
+const longestHoldMs = 3_000;
 
 /** Slots, not turns: the caller may have its only turn already, for a MOVE of a container. */
 const slots = new Slots(
@@ -41,6 +50,8 @@ const slots = new Slots(
 
 export class LinkChanges {
   private readonly checked = lruCache<Checked>(100);
+  /** Resources whose links are about to change, and the end of the wait of writes at or below them. */
+  private readonly holds = new Map<string, { readonly ended: Promise<void>; readonly end: () => void }>();
 
   constructor(
     private readonly platform: Platform,
@@ -50,9 +61,38 @@ export class LinkChanges {
     platform.store.onStage(({ changes }) => {
       if (this.checked.size === 0) return;
       for (const { before, after } of changes)
-        for (const check of this.checked.values())
-          if ((after ?? before)!.iri.startsWith(check.iri)) check.isOutdated = true;
+        for (const { iri, changed } of this.checked.values())
+          if ((after ?? before)!.iri.startsWith(iri)) changed.add((after ?? before)!.iri);
     });
+  }
+
+  /** Returns what a write of a resource must wait for, if anything. */
+  holdOf(resource: string): Promise<void> | undefined {
+    for (const [iri, { ended }] of this.holds) if (resource.startsWith(iri)) return ended;
+    return undefined;
+  }
+
+  /**
+   * Makes writes below wait, so that a change of links is not outdated again and again. Those who control the resource delay only
+   * writes to it.
+   */
+  private hold(iri: string): void {
+    if (this.holds.has(iri)) return;
+    let end = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      const timer = setTimeout(() => end(), longestHoldMs).unref();
+      end = () => {
+        clearTimeout(timer);
+        this.holds.delete(iri);
+        resolve();
+      };
+    });
+    this.holds.set(iri, { ended, end });
+  }
+
+  private end(name: string, iri: string): void {
+    this.checked.delete(name);
+    this.holds.get(iri)?.end();
   }
 
   /** Checks a change in its transaction. @returns the work to do before it runs again, if any @throws LwsError `forbidden`, `unusable-shapes` */
@@ -63,32 +103,51 @@ export class LinkChanges {
   ): Promise<(() => Promise<void>) | undefined> {
     if (!access || tx.handling === 'restore') return undefined;
     await this.assertControl(tx, access, change.iri);
-    if (change.after.length === 0) return undefined;
     const { iri, after } = change;
-    await this.assertReadable(tx, access, after);
+    // Without own links, those of a container above apply.
+    const shapes = after.length > 0 ? after : (this.links.above(iri, tx)?.shapes ?? []);
+    if (shapes.length === 0) return undefined;
+    if (after.length > 0) await this.assertReadable(tx, access, after);
+    const isTold = after.length > 0 || (await this.readsAll(tx, access, shapes));
     let versions: ShapesVersion[];
     try {
-      versions = this.parts.documents.staged(after, tx);
+      versions = this.parts.documents.staged(shapes, tx);
     } catch (error) {
       throw asRefusal(error);
     }
     const isLenient = tx.handling === 'lenient';
     const name = [isLenient, iri, ...versions.map(({ version }) => version)].join(' ');
     const known = this.checked.get(name);
-    this.checked.delete(name);
-    if (known && !known.isOutdated) return undefined;
-    return async () => {
-      this.checked.set(name, { iri, isOutdated: false });
+    if (!known || (known.changed.size > 0 && !isLenient))
+      return () => this.check(access, { name, versions, isLenient }, { ...change, shapes, isTold });
+    this.end(name, iri);
+    return undefined;
+  }
+
+  /** Checks a change, or again what was changed since the last check, and writes must wait then. */
+  private async check(
+    access: Access,
+    {
+      name,
+      versions,
+      isLenient,
+    }: { readonly name: string; readonly versions: ShapesVersion[]; readonly isLenient: boolean },
+    change: Wanted,
+  ): Promise<void> {
+    const { iri } = change;
+    const known = this.checked.get(name);
+    if (known) this.hold(iri);
+    else this.checked.set(name, { iri, changed: new Set() });
+    try {
       // Waits for the commits of earlier transactions. Later ones make the check outdated.
       await this.platform.store.transact(() => {});
-      try {
-        await this.parts.validator.validate(access, versions, []);
-        if (!isLenient) await this.assertConforming(access, change);
-      } catch (error) {
-        this.checked.delete(name);
-        if (!(error instanceof Outdated)) throw asRefusal(error);
-      }
-    };
+      if (known) this.checked.set(name, { iri, changed: new Set() });
+      await this.parts.validator.validate(access, versions, []);
+      if (!isLenient) await this.assertConforming(access, change, known?.changed);
+    } catch (error) {
+      this.end(name, iri);
+      if (!(error instanceof Outdated)) throw asRefusal(error);
+    }
   }
 
   /** Linking requires control of the resource, and of the container whose links it replaces. */
@@ -104,28 +163,40 @@ export class LinkChanges {
   }
 
   private async assertReadable(tx: Transaction, access: Access, shapes: Constraint): Promise<void> {
+    // The same for absent and hidden documents.
+    for (const iri of shapes)
+      if (!(await this.readsAll(tx, access, [iri])))
+        throw asRefusal(new UnusableDocument(iri, 'It is not an RDF resource of this storage that you may read.'));
+  }
+
+  private async readsAll(tx: Transaction, access: Access, shapes: Constraint): Promise<boolean> {
     for (const iri of shapes) {
       const record = tx.record(iri);
-      const mayRead =
-        record && (await this.platform.authorizer.allows({ view: tx, access, mode: 'read', iri, record }));
-      // The same for absent and hidden documents.
-      if (!mayRead)
-        throw asRefusal(new UnusableDocument(iri, 'It is not an RDF resource of this storage that you may read.'));
+      if (!record || !(await this.platform.authorizer.allows({ view: tx, access, mode: 'read', iri, record })))
+        return false;
     }
+    return true;
   }
 
-  /** @throws LwsError `conflict` if existing resources violate the shapes, `too-complex` */
-  private async assertConforming(access: Access, { iri, after: shapes }: LinkChange): Promise<void> {
+  /** @param only resources to validate. Default: all @throws LwsError `conflict` if existing resources violate the shapes, `too-complex` */
+  private async assertConforming(access: Access, change: Wanted, only?: ReadonlySet<string>): Promise<void> {
     const client = await clientFor(this.platform, access, connectionOf(access)?.address ?? '');
     const release = slots.take(client);
-    const violating = await this.violating(access, iri, shapes).finally(release);
-    if (violating.length > 0) throw this.conflict(iri, shapes, violating);
+    const violating = await this.violating(access, change, only).finally(release);
+    if (violating.length > 0) throw this.conflict(change, violating);
   }
 
-  private async violating(access: Access, iri: string, shapes: Constraint): Promise<Violating[]> {
+  private async violating(
+    access: Access,
+    { iri, shapes }: Wanted,
+    only: ReadonlySet<string> | undefined,
+  ): Promise<Violating[]> {
     const found: Violating[] = [];
     let count = 0;
-    for await (const records of this.parts.members.resources(iri)) {
+    const { store } = this.platform;
+    for await (const records of only
+      ? [[...only].flatMap((each) => store.record(each) ?? [])]
+      : this.parts.members.resources(iri)) {
       const own: ResourceRecord[] = [];
       for (const each of records)
         if (this.isSubject(each, { iri, shapes }) && (await this.mayRead(access, each))) own.push(each);
@@ -155,16 +226,17 @@ export class LinkChanges {
     return kind === 'rdf' && of.length <= link.iri.length && !link.shapes.includes(iri);
   }
 
-  private conflict(iri: string, shapes: Constraint, violating: readonly Violating[]): LwsError {
+  private conflict({ iri, shapes, isTold }: Wanted, violating: readonly Violating[]): LwsError {
     const [first] = violating;
-    const sentence = first!.results?.[0]?.sentence ?? 'The graph is too large to be validated here.';
+    const [result] = first!.results ?? [];
+    const sentence = result ? messageOf(result, isTold) : 'The graph is too large to be validated here.';
     const lead = `Resources of ${iri} violate the shapes, such as <${first!.iri}>: ${sentence}.`;
     return new LwsError('conflict', `${lead} Nothing was changed. Repair them, or send "Prefer: handling=lenient".`, {
-      fields: { Link: shapesLinks(this.platform.rootIri, shapes) },
+      fields: isTold ? { Link: shapesLinks(this.platform.rootIri, shapes) } : {},
       members: {
         resources: violating.slice(0, maxViolating).map(({ iri: id, results = [] }) => ({
           id,
-          violations: results.slice(0, maxListed / maxViolating).map((result) => resultJson(result, true)),
+          violations: results.slice(0, maxListed / maxViolating).map((result) => resultJson(result, isTold)),
         })),
       },
     });

@@ -4,7 +4,7 @@ import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../lib/errors.js';
 import { chooseMediaType, parseAccept } from '../../lib/fields/accept.js';
 import { formatLink } from '../../lib/fields/link.js';
-import { isBlank, type TermKey, termOf } from '../../lib/query/access/terms.js';
+import { isBlank, isIri, type TermKey, termOf } from '../../lib/query/access/terms.js';
 import { type RdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
 import { serializeRdf } from '../../lib/rdf/serialize.js';
 import { lws, rdf, xsd } from '../../lib/rdf/vocabulary.js';
@@ -51,7 +51,8 @@ function reportQuads(results: readonly Result[], showsShapes: boolean): Quad[] {
   const report = factory.blankNode();
   says(report, rdf.type, iri(`${sh}ValidationReport`));
   says(report, `${sh}conforms`, factory.literal(String(results.length === 0), iri(xsd.boolean)));
-  for (const { focus, path, value, component, shape, severity, messages, sentence } of results) {
+  for (const each of results) {
+    const { focus, path, value, component, shape, severity, messages } = each;
     const result = factory.blankNode();
     says(report, `${sh}result`, result);
     says(result, rdf.type, iri(`${sh}ValidationResult`));
@@ -61,8 +62,9 @@ function reportQuads(results: readonly Result[], showsShapes: boolean): Quad[] {
     says(result, `${sh}resultSeverity`, iri(severity));
     says(result, `${sh}sourceConstraintComponent`, iri(component));
     if (showsShapes) says(result, `${sh}sourceShape`, ofShapes(shape));
-    if (messages.length === 0) says(result, `${sh}resultMessage`, factory.literal(sentence, 'en'));
-    for (const message of messages) says(result, `${sh}resultMessage`, termOf(message));
+    if (showsShapes && messages.length > 0)
+      for (const message of messages) says(result, `${sh}resultMessage`, termOf(message));
+    else says(result, `${sh}resultMessage`, factory.literal(messageOf(each, showsShapes), 'en'));
   }
   return quads;
 }
@@ -81,18 +83,27 @@ export function reportFormat(accept: string | undefined, others: readonly string
 }
 
 const textOf = (token: TermKey): string => termOf(token).value;
-const messageOf = ({ messages, sentence }: Result): string => messages.map(textOf).join(' ') || sentence;
+const pathOf = (path: Path): string => pathText(path, (each) => `<${each}>`);
+const constraintOf = ({ component }: Result): string => component.slice(sh.length).replace(/ConstraintComponent$/, '');
+
+/** Returns what is wrong. Without the right to read the shapes, the message has no text and no term of a constraint. */
+export function messageOf(result: Result, showsShapes: boolean): string {
+  const { messages, sentence, path, focus } = result;
+  if (showsShapes) return messages.map(textOf).join(' ') || sentence;
+  const node = isIri(focus) ? `<${textOf(focus)}>` : isBlank(focus) ? `_:${textOf(focus)}` : `"${textOf(focus)}"`;
+  return `${path ? `${pathOf(path)} of ` : ''}${node} violates the constraint ${constraintOf(result)}`;
+}
 
 /** Returns a result as a member of a JSON document. */
 export const resultJson = (result: Result, showsShapes: boolean): object => {
-  const { focus, path, value, component, severity, shape } = result;
+  const { focus, path, value, severity, shape } = result;
   return {
     focus: textOf(focus),
-    ...(path && { path: pathText(path, (each) => `<${each}>`) }),
+    ...(path && { path: pathOf(path) }),
     ...(value !== undefined && { value: textOf(value) }),
-    constraint: component.slice(sh.length).replace(/ConstraintComponent$/, ''),
+    constraint: constraintOf(result),
     severity: severity.startsWith(sh) ? severity.slice(sh.length) : severity,
-    message: messageOf(result),
+    message: messageOf(result, showsShapes),
     ...(showsShapes && !isBlank(shape) && { shape }),
   };
 };
@@ -127,7 +138,7 @@ export function violationError(
     return new LwsError('shape-violation', `${lead} You cannot read the resource and its violations.`, { fields });
   const violations = violationsOf(results);
   const more = violations.length === 1 ? '' : ` Violations in total: ${violations.length}.`;
-  const detail = `${lead} ${messageOf(violations[0]!).slice(0, longestDetail)}.${more}`;
+  const detail = `${lead} ${messageOf(violations[0]!, shapes).slice(0, longestDetail)}.${more}`;
   return new LwsError('shape-violation', detail, {
     fields,
     members: { violations: results.slice(0, maxListed).map((each) => resultJson(each, shapes)) },

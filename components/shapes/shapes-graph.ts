@@ -6,8 +6,8 @@ import { rdf } from '../../lib/rdf/vocabulary.js';
 import { constraints, Parameter, singleValued } from './constraints.js';
 import type { Shape, Shapes } from './model.js';
 import { type Path, pathText, readPath } from './paths.js';
-import { isTrue, type TokenGraph } from './token-graph.js';
-import { classTypes, sh, UnusableShapes, violation } from './vocabulary.js';
+import { closure, isTrue, type TokenGraph } from './token-graph.js';
+import { classTypes, sh, subClassOf, UnusableShapes, violation } from './vocabulary.js';
 
 /** Shape with the nodes that it applies to. */
 export interface Target {
@@ -35,6 +35,8 @@ export class ShapesGraph implements Shapes {
   readonly targets: readonly Target[];
   private readonly shapes = new Map<TermKey, Shape>();
   private readonly compact: (iri: string) => string | undefined;
+  /** Classes of classes. */
+  private readonly metaclasses: ReadonlySet<TermKey>;
 
   /** @throws UnusableShapes */
   constructor(
@@ -43,6 +45,8 @@ export class ShapesGraph implements Shapes {
   ) {
     this.compact = compactor(Object.entries(prefixes), /^[\w.-]+$/);
     this.assertCore();
+    const subclasses = closure(classTypes, (type) => graph.subjects(subClassOf, type));
+    this.metaclasses = new Set([...classTypes, ...subclasses]);
     const declared = new Set<TermKey>();
     for (const [node, type] of graph.triples(rdf.type)) if (shapeTypes.has(type)) declared.add(node);
     const targeted = new Set<TermKey>();
@@ -61,7 +65,7 @@ export class ShapesGraph implements Shapes {
   }
 
   private isClass(node: TermKey): boolean {
-    return isIri(node) && this.graph.objects(node, rdf.type).some((type) => classTypes.includes(type));
+    return isIri(node) && this.graph.objects(node, rdf.type).some((type) => this.metaclasses.has(type));
   }
 
   private targetOf(node: TermKey): Target {

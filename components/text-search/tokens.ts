@@ -66,11 +66,19 @@ function tokenOf(written: string): string | undefined {
   return token.length <= longestToken ? token : '';
 }
 
-/** Returns the index of the end of a piece: at a space if there is one near its end. */
+/** Returns the index of the end of a piece: at a space if there is one near its end, otherwise where a word ends. */
 function endOfPiece(text: string, from: number): number {
   const end = from + pieceLength;
   if (end >= text.length) return text.length;
   for (let at = end; at > end - longestCut; at--) if (/\s/.test(text[at - 1]!)) return at;
+  // The last segment may go on, and the words before it may depend on it: Chinese and Thai are divided by a dictionary.
+  const start = end - longestCut;
+  let last = 0;
+  for (const { index } of segmenter.segment(text.slice(start, end + longestCut))) {
+    if (index > longestCut) break;
+    last = index;
+  }
+  if (last > 0) return start + last;
   const code = text.charCodeAt(end - 1);
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
 }

@@ -66,6 +66,13 @@ describe('Evaluation of shapes', () => {
     expect(rejected(property('sh:minCount 1'))).to.deep.equal(['MinCount']);
   });
 
+  it('has instances of subclasses of rdfs:Class as implicit class targets (SHACL 2.1.3.3)', () => {
+    const shapes = `ex:Meta rdfs:subClassOf ex:Kind . ex:Kind rdfs:subClassOf rdfs:Class .
+      ex:Person a sh:NodeShape, ex:Meta ; ${property('sh:minCount 1')} .`;
+    expect(resultsOf(shapes, 'ex:ada a ex:Person .').map(({ focus }) => focus)).to.deep.equal([`${e}ada`]);
+    expect(() => resultsOf(shapes.replace('rdfs:Class', 'ex:Other'), '')).to.throw('no shape with a target');
+  });
+
   it('compares as in SPARQL: strings by code points, numbers exactly, dates with time zones (rule 23.4)', () => {
     const less = (a: string, b: string) =>
       rejected(property('sh:lessThan ex:q'), `ex:x ex:p ${a} ; ex:q ${b} .`).length === 0;

@@ -57,6 +57,15 @@ describe('Words of a text', () => {
     const text = 'mark '.repeat(3_000);
     expect(new Set(tokens(text))).to.deep.equal(new Set(['mark']));
     expect(tokens(text)).to.have.length(3_000);
+    for (const [part, words] of [
+      ['神经网络，', ['神经', '网络']],
+      ['alpha-beta-', ['alpha', 'beta']],
+      ['\u{1f600}mark\u{1f600}', ['mark']],
+    ] as const) {
+      const found = tokens(part.repeat(3_000));
+      expect(new Set(found)).to.deep.equal(new Set(words));
+      expect(found).to.have.length(3_000 * words.length);
+    }
   });
 
   it('takes linear time for runs without spaces', () => {

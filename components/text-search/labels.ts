@@ -1,9 +1,8 @@
 /** Labels of IRIs, and labels with a beginning, from the graphs that the caller can read. */
 import { matches } from '../../lib/postings/merge.js';
-import { readableOf } from '../../lib/postings/readable.js';
 import { beginningSpace, cut, type Label, labelSpace, longestBeginning, predicateOfLabel } from './label-entries.js';
 import { Grouped } from './readable-postings.js';
-import { onState, prepare, readable, type Searched, scopeStreams, type TextIndex } from './searched.js';
+import { mayRead, onState, prepare, readable, type Searched, scopeStreams, type TextIndex } from './searched.js';
 import { foldedLabel, isInRange } from './terms.js';
 
 /** A label in an answer. */
@@ -33,26 +32,47 @@ export const labelsOf = (
 ): Promise<readonly { readonly id: string; readonly labels: readonly FoundLabel[] }[]> =>
   onState(index, async (searched) => {
     await prepare(searched);
-    return Promise.all(iris.map(async (id) => ({ id, labels: await labelsIn(searched, id, languages) })));
+    const isReadable = readableGraphs(searched);
+    const labels = new Map<string, readonly FoundLabel[]>();
+    for await (const { part, texts, isAll } of searched.snapshot.beginnings(labelSpace, iris, fewKeys)) {
+      const own: string[] = [];
+      for (const text of texts) {
+        const answer = isReadable(text.slice(0, text.indexOf('\u0000')));
+        // Most answers are synchronous.
+        if (typeof answer === 'boolean' ? answer : await answer) own.push(text);
+      }
+      labels.set(part, best(isAll ? own : await manyLabels(searched, part), languages));
+    }
+    return iris.map((id) => ({ id, labels: labels.get(id)! }));
   });
 
-async function labelsIn(searched: Searched, iri: string, languages: Languages): Promise<readonly FoundLabel[]> {
-  const labels = new Map<string, Label>();
+/** Labels of an IRI that are all read, readable or not: intersections take longer. */
+const fewKeys = 64;
+
+/** Returns what follows the IRI in the keys of its readable labels. */
+async function manyLabels(searched: Searched, iri: string): Promise<readonly string[]> {
   const graphs = new Grouped(searched.snapshot.cursor(labelSpace, iri));
   const each = matches(
     [...scopeStreams(searched), graphs],
     async (graph) => ({ iri: graph, tails: await graphs.tails() }),
     20,
   );
+  const found: string[] = [];
   let count = 0;
   for await (const block of readable(searched, each)) {
-    for (const { tails } of visible(searched, block))
-      for (const tail of tails) {
-        const text = tail.slice(tail.indexOf('\u0000') + 1);
-        labels.set(text, JSON.parse(text) as Label);
-      }
+    for (const { tails } of visible(searched, block)) found.push(...tails.map((tail) => `\u0000${tail}`));
     count += block.length;
     if (count >= maxGraphs) break;
+  }
+  return found;
+}
+
+/** @param texts graph, place and label */
+function best(texts: readonly string[], languages: Languages): readonly FoundLabel[] {
+  const labels = new Map<string, Label>();
+  for (const text of texts) {
+    const label = text.slice(text.indexOf('\u0000', text.indexOf('\u0000') + 1) + 1);
+    if (!labels.has(label)) labels.set(label, JSON.parse(label) as Label);
   }
   const rankOf = ([, language]: Label): number => {
     const at = languages.findIndex((range) => language !== '' && isInRange(language, range));
@@ -93,19 +113,15 @@ async function labelsFrom(searched: Searched, folded: string, lang: string | und
   return [...results.values()];
 }
 
-/** Returns a test for graphs that are visible and that the caller can read, which remembers its answers. */
-function readableGraphs(searched: Searched): (iri: string) => Promise<boolean> {
-  const { storage, access, scope } = searched;
+/** Returns a test for graphs that are visible and that the caller can read. */
+function readableGraphs(searched: Searched): (iri: string) => boolean | Promise<boolean> {
+  const { scope, hidden, decided } = searched;
   const owned = new Set(searched.owned);
-  const known = new Map<string, boolean>();
-  const isIn = (iri: string): boolean | Promise<boolean> => {
-    if (scope === 'decide') return readableOf(storage, access, [iri]).then(({ length }) => length > 0);
-    if (scope === 'everything') return true;
-    return owned.has(iri) || scope.ranges.some(({ from, to }) => iri >= from && iri < to);
-  };
-  return async (iri) => {
-    const answer = known.get(iri) ?? (!searched.hidden.has(iri) && (await isIn(iri)));
-    known.set(iri, answer);
-    return answer;
+  return (iri) => {
+    if (hidden.has(iri)) return false;
+    if (typeof scope === 'string') return mayRead(searched, iri);
+    const known = decided.get(iri) ?? (owned.has(iri) || scope.ranges.some(({ from, to }) => iri >= from && iri < to));
+    decided.set(iri, known);
+    return known;
   };
 }

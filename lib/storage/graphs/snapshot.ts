@@ -5,6 +5,9 @@ import { entryRange, type KeyRange, type ResourceRecord, readRecord, recordKey }
 import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 import { EntryCursor } from '../level/entry-cursor.js';
 
+/** Most subjects have one or two labels. */
+const keysAtATime = 4;
+
 const open = new WeakMap<Level, number>();
 
 /** Number of open snapshots. Each keeps LevelDB from removing old values from disk. */
@@ -51,6 +54,35 @@ export class StoreSnapshot {
     const cursor = new EntryCursor(this.level, range, { snapshot: this.snapshot, within });
     this.cursors.push(cursor);
     return cursor;
+  }
+
+  /**
+   * Yields what follows each of some parts in its first keys, up to a multiple of `keysAtATime`. One iterator for all takes half of the
+   * time of one for each.
+   * @param most maximum keys of a part. `isAll`: it has no others
+   */
+  async *beginnings(
+    space: string,
+    parts: readonly string[],
+    most: number,
+  ): AsyncGenerator<{ readonly part: string; readonly texts: readonly string[]; readonly isAll: boolean }> {
+    const iterator = this.level.keys({ ...entryRange(space), snapshot: this.snapshot });
+    try {
+      for (const part of parts) {
+        const { gte, lt } = entryRange(space, part);
+        iterator.seek(gte);
+        const texts: string[] = [];
+        let isAll = false;
+        while (!isAll && texts.length < most) {
+          const keys = await iterator.nextv(keysAtATime);
+          isAll = keys.length === 0 || keys.at(-1)! >= lt;
+          for (const key of keys) if (key < lt) texts.push(key.slice(gte.length));
+        }
+        yield { part, texts, isAll };
+      }
+    } finally {
+      await iterator.close();
+    }
   }
 
   /** Yields the distinct next parts of entry keys that begin with some parts, one seek each. */

@@ -32,24 +32,28 @@ const [maxHits, maxExpansions] = [1_000_000, 1_000];
  */
 export function openTerm(searched: Searched, term: Term, language: Language): () => Promise<readonly Hit[]> {
   if (term.kind === 'prefix') return async () => union(await expanded(searched, term.token, language));
+  const { scope, texts, snapshot, hidden } = searched;
   if (term.kind === 'phrase') {
     const words = term.tokens.map((token) => openPostings(searched, token));
+    if (scope === 'everything') for (const token of term.tokens) texts.warm(token);
     return () => collected(phrases(searched, words, language));
   }
-  const lists = lookupsOf(term.token, language).map((lookup) => {
-    const list = searched.scope === 'everything' ? searched.texts.cached(lookup.token) : undefined;
-    return { lookup, list, open: openPostings(searched, lookup.token) };
+  const opened = lookupsOf(term.token, language).map((lookup) => {
+    const { token } = lookup;
+    // Of the committed state, in which a hidden graph may have postings.
+    const list = scope === 'everything' ? texts.list(snapshot, token) : undefined;
+    list?.catch(() => {});
+    return { lookup, list, open: openPostings(searched, token) };
   });
   return async () => {
     const found: (readonly Hit[])[] = [];
-    for (const { lookup, list, open } of lists) {
-      // A cached list is of the committed state, in which a hidden graph may have postings.
-      const isCached = list && searched.hidden.size === 0;
-      const hits = isCached
-        ? await hitsIn(list, lookup, `${term.token} ${language.lang ?? ''}`)
+    for (const { lookup, list, open } of opened) {
+      const all = hidden.size === 0 ? await list : undefined;
+      const hits = all
+        ? await hitsIn(all, lookup, `${term.token} ${language.lang ?? ''}`)
         : await collected(listed(searched, open(), lookup));
-      // The next search is faster, without reading a list for a word of few readable resources.
-      if (hits.length > frequent) searched.texts.warm(lookup.token);
+      // The next search is faster. Otherwise the list may have many postings that the caller cannot read.
+      if (scope !== 'everything' && hits.length > frequent) texts.warm(lookup.token);
       found.push(hits);
     }
     return union(found);

@@ -80,13 +80,9 @@ class OfToken implements SteppedStream {
  */
 export function openPostings(searched: Searched, token: string): () => Grouped {
   const { texts, snapshot, scope } = searched;
-  if (scope === 'everything') {
-    const stream = texts.stream(snapshot, token);
-    return () => new Grouped(stream);
-  }
   const list = texts.cached(token);
   return () => {
-    if (scope === 'decide') return new Grouped(list ? new ListStream(list) : snapshot.cursor(textSpace, token));
+    if (typeof scope === 'string') return new Grouped(list ? new ListStream(list) : snapshot.cursor(textSpace, token));
     const iris = searched.vocabulary.tokens.get(token) ?? [];
     return ranged(searched, { token, ranges: unionOfRanges([...scope.ranges, ...iris.map(only)]), list });
   };

@@ -55,7 +55,7 @@ export class PostingLists {
   private readonly merged: LRUCache<string, Merged>;
   private readonly tooLong = lruCache<true>(1_000);
   /** Lists that are being read, with the changes committed in between. */
-  private readonly reading = new Map<string, { readonly list: Promise<void>; readonly changes: List['changes'] }>();
+  private readonly reading = new Map<string, { readonly list: Promise<unknown>; readonly changes: List['changes'] }>();
   private readonly keyPrefix: string;
   private readonly listBytes: number;
   private lastVersion = 0;
@@ -93,6 +93,20 @@ export class PostingLists {
   /** Reads a list into the cache, for the next request. */
   warm(...posting: Posting): void {
     this.obtain(posting).catch(() => {});
+  }
+
+  /**
+   * Returns the postings of a list in the state of a snapshot taken in the same turn, and caches them: reading a list once for both takes
+   * half of the time. The array is never modified. `undefined`: the list is too long
+   */
+  async list(snapshot: StoreSnapshot, ...posting: Posting): Promise<readonly string[] | undefined> {
+    const known = this.known(posting);
+    if (known) return known.iris;
+    const prefix = entryRange(this.keys.space, ...posting).gte;
+    if (this.tooLong.has(prefix)) return undefined;
+    const keys = snapshot.keys(rangeOf(prefix));
+    if (this.isUnderWay(prefix) || this.reading.has(prefix)) return this.read(prefix, keys);
+    return this.reads(prefix, keys);
   }
 
   /** Returns the postings of a cached list, in the state of a snapshot taken in the same turn. The array is never modified. */
@@ -198,25 +212,30 @@ export class PostingLists {
   private async obtain(posting: Posting): Promise<void> {
     const prefix = entryRange(this.keys.space, ...posting).gte;
     if (this.lists.has(prefix) || this.tooLong.has(prefix)) return;
-    const running = this.reading.get(prefix);
-    if (running) return running.list;
+    await (this.reading.get(prefix)?.list ?? this.reads(prefix, this.store.keys(rangeOf(prefix))));
+  }
+
+  /** Reads a list into the cache. */
+  private reads(prefix: string, keys: AsyncIterable<string[]>): Promise<readonly string[] | undefined> {
     const changes: List['changes'] = new Map();
-    const list = this.read(prefix, changes).finally(() => this.reading.delete(prefix));
+    const list = this.read(prefix, keys)
+      .then((iris) => iris && this.keep(prefix, iris, changes).iris)
+      .finally(() => this.reading.delete(prefix));
     this.reading.set(prefix, { changes, list });
     return list;
   }
 
-  private async read(prefix: string, changes: List['changes']): Promise<void> {
+  private async read(prefix: string, blocks: AsyncIterable<string[]>): Promise<readonly string[] | undefined> {
     const iris: string[] = [];
-    for await (const keys of this.store.keys(rangeOf(prefix))) {
+    for await (const keys of blocks) {
       // A slice would hold the whole key in memory. Strings parsed from JSON do not.
       const texts = JSON.parse(JSON.stringify(keys.map((key) => key.slice(prefix.length)))) as string[];
       for (const text of texts) iris.push(text);
       if (bytesOf(prefix, iris) <= this.listBytes) continue;
       this.tooLong.set(prefix, true);
-      return;
+      return undefined;
     }
-    this.keep(prefix, iris, changes);
+    return iris;
   }
 
   private apply(transaction: Transaction): void {

@@ -49,19 +49,22 @@ const acl = (caller: Identity): string =>
   [] a acl:Authorization ; acl:agent <${owner.did}> ; acl:mode acl:Read, acl:Write, acl:Control ; acl:accessTo <> ; acl:default <> .
   [] a acl:Authorization ; acl:agent <${caller.did}> ; acl:mode acl:Read ; acl:accessTo <> ; acl:default <> .`;
 
-/** Half of the hidden triples share one graph and one subject. The other half are in graphs of 100 triples and share one object. */
+/**
+ * Half of the hidden triples share one graph, one subject and a word. The other half are in graphs of 100 triples and share one object.
+ * Each of these graphs has 100 words of its own with the same beginning.
+ */
 async function fill(server: ServerProcess, hasAcls: boolean): Promise<void> {
   await put(server, 'secret/');
   await put(
     server,
     'secret/large',
-    times(hidden / 2, (i) => `<${e}hs> <${e}hp> ${i} .`),
+    times(hidden / 2, (i) => `<${e}hs> <${e}hp> "hiddenword ${i}" .`),
   );
   for (let i = 0; i < hidden / 200; i++)
     await put(
       server,
       `secret/n${i}`,
-      `${times(100, (j) => `<${e}${i}-${j}> <${e}hp> <${e}ho> .`)} <${e}${i}> <${label}> "hiddenword of ${i}" .`,
+      `${times(100, (j) => `<${e}${i}-${j}> <${e}hp> <${e}ho> .`)} <${e}${i}> <${label}> "hiddenword of ${i}", "${times(100, (j) => `hidden${i}x${j}`).replaceAll('\n', ' ')}" .`,
     );
   const open = (count: number, start: string): string =>
     times(
@@ -126,6 +129,8 @@ const allForms: Readonly<Record<string, (names: Names) => string>> = {
   'text search, two words': ({ word }) => `/text-search?q=word+${word}`,
   'text search, a phrase': ({ word }) => `/text-search?q=%22${word}+of%22`,
   'text search, a beginning': ({ word }) => `/text-search?q=${word.slice(0, 5)}*`,
+  'text search, beginnings of each other': ({ word }) =>
+    `/text-search?q=${[2, 3, 4, 5, 6].map((length) => `${word.slice(0, length)}*`).join('+')}`,
   'text:query': ({ word }) => `SELECT * { ?s <http://jena.apache.org/text#query> "${word}" }`,
   'labels of an IRI': ({ labelled }) => `/labels?iri=${encodeURIComponent(labelled)}`,
   'labels with a beginning': ({ word }) => `/labels?prefix=${word}`,

@@ -148,8 +148,10 @@ describe('Evaluation of shapes', () => {
     const warning = property('sh:nodeKind sh:IRI ; sh:severity sh:Warning');
     expect(rejected(warning, data)).to.have.length(maxResults);
     const found = rejected(`${warning} ; sh:property [ sh:path ex:q ; sh:minCount 1 ]`, data);
-    expect(found).to.have.length(maxResults + 1);
-    expect(found.at(-1)).to.equal('MinCount');
+    // The violation is one more if the shape of the warnings, a blank node, is evaluated first.
+    expect(found)
+      .to.include('MinCount')
+      .and.to.have.length(found[0] === 'MinCount' ? maxResults : maxResults + 1);
   });
 
   it('reports long values in a bounded number of results (rule 23.11)', () => {

@@ -130,6 +130,28 @@ for (const path of pathsOf('The console, statements'))
       expect(await axeFindings(page)).to.deep.equal([]);
     });
 
+    it('reads subjects of a graph above 5 MB page by page, and changes its statements', async () => {
+      const large = Array.from({ length: 25_000 }, (_, i) => `ex:s${i} ex:text "${i} ${'x'.repeat(200)}" .`);
+      await resources.put('large', 'text/turtle', `@prefix ex: <http://e.example/> .\n${large.join('\n')}`);
+      await table('large');
+      await page.locator('resource-table [role=status]', { hasText: '50 triples about 50 subjects' }).waitFor();
+      const first = page.locator('.triples .subject').first();
+      const before = await first.innerText();
+      await button('Next').click();
+      await page.getByText('Page 2', { exact: true }).waitFor();
+      await first.filter({ hasNotText: before }).waitFor();
+      await page.getByLabel('Filter').fill('s24999');
+      await page.getByLabel('Filter').press('Enter');
+      await page.locator('resource-table [role=status]', { hasText: '1 triple about 1 subject' }).waitFor();
+      await button(/^Edit /).click();
+      await page.getByLabel('Value').fill('short');
+      await button('Save').last().click();
+      await page.locator('.triples td', { hasText: 'short' }).waitFor();
+      expect(await resources.text('large', 'application/n-triples')).to.contain(
+        '<http://e.example/s24999> <http://e.example/text> "short" .',
+      );
+    });
+
     it('changes nothing while the text has unsaved changes, or without write access', async () => {
       await resources.open(page, 'shared');
       await page.getByRole('tab', { name: 'Text' }).click();

@@ -1,7 +1,7 @@
 /** A running query: duration and result. */
 
 import { declaredPrefixes } from '../editor/prefixes.js';
-import { essenceOf, messageOf, Refusal, serviceEndpoint, succeed } from '../storage/api.js';
+import { type Binding, essenceOf, messageOf, Refusal, serviceEndpoint, succeed } from '../storage/api.js';
 import type { PlanPart } from './plan.js';
 import { iriTerm, literalTerm, type Row, type Term } from './terms.js';
 
@@ -129,20 +129,13 @@ async function read(whole: Read, query: string): Promise<Answer> {
   return { kind: 'rows', ...whole, columns, rows, prefixes: declaredPrefixes(query) };
 }
 
-interface JsonTerm {
-  readonly type: string;
-  readonly value: string;
-  readonly 'xml:lang'?: string;
-  readonly datatype?: string;
-}
-
 interface JsonResults {
   readonly head: { readonly vars?: readonly string[] };
   readonly boolean?: boolean;
-  readonly results?: { readonly bindings: readonly Readonly<Record<string, JsonTerm | undefined>>[] };
+  readonly results?: { readonly bindings: readonly Readonly<Record<string, Binding | undefined>>[] };
 }
 
-function termOfJson(term: JsonTerm | undefined): Term | undefined {
+function termOfJson(term: Binding | undefined): Term | undefined {
   if (!term) return undefined;
   if (term.type === 'uri') return iriTerm(term.value);
   if (term.type === 'bnode') return { kind: 'blank', value: term.value, language: '', datatype: '' };

@@ -6,7 +6,7 @@ import { memberIri, suggestedName } from '../browse/create.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { iriOf, parseDocument, type Term, termText } from '../rdf/document.js';
-import { readResource } from '../resource/read.js';
+import { type Opened as Resource, readResource } from '../resource/read.js';
 import {
   draftOf,
   draftText,
@@ -75,7 +75,8 @@ export class FormPage extends Page {
     try {
       const { shapes, prefixes } = await readShapes(await shapesInForce(at));
       const isNew = isContainer(at);
-      const { etag, text = '' } = isNew ? { etag: '' } : await readResource(at);
+      const { etag, text, reason }: Partial<Resource> = isNew ? { etag: '', text: '' } : await readResource(at);
+      if (text === undefined) throw new Error(reason ?? 'This is not RDF.');
       const document = parseDocument(text, at);
       if (at !== this.at) return;
       this.opened = { at, etag, shapes, prefixes };

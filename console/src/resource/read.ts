@@ -77,7 +77,7 @@ export async function readResource(iri: string): Promise<Opened> {
     return { ...about, kind };
   }
   const bytes = await takeUpTo(response, downloadLimit);
-  if (bytes === undefined) return { ...about, kind: 'other', reason: 'It is larger than 5 MB.' };
+  if (bytes === undefined) return { ...about, kind: isRdf ? 'rdf' : 'other', reason: 'It is larger than 5 MB.' };
   const known = { ...about, kind, size: bytes.byteLength };
   if (kind === 'image' || kind === 'pdf') return { ...known, blob: new Blob([bytes], { type }) };
   const read = textOf(bytes, mediaType);

@@ -18,7 +18,8 @@ interface Statement {
 
 @customElement('resource-table')
 export class ResourceTable extends Page {
-  @property() text = '';
+  /** Turtle. `undefined`: the graph is too large, and its subjects are read by queries. */
+  @property() text: string | undefined;
   /** IRI of the document. */
   @property() base = '';
   @property() etag = '';
@@ -35,30 +36,37 @@ export class ResourceTable extends Page {
   private groups: readonly Group[] = [];
   private pages: readonly (readonly Group[])[] = [];
   private readonly blanks = new Map<string, number>();
-  /** Subject of the statement that was changed last. */
-  private changed = '';
+  /** Subject to scroll to once it is read. */
+  private goal = '';
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     this.follow(labels);
-    if (changed.has('text') || changed.has('base')) void this.parse();
+    if (changed.has('target')) this.goal = this.target;
+    const sources = this.text === undefined ? ['base', 'etag', 'page', 'filter'] : ['text', 'base'];
+    if (sources.some((name) => changed.has(name))) void this.parse();
     if (changed.has('read')) this.groups = this.read ? this.lib.groupsOf(this.read) : [];
     if (changed.has('read') || changed.has('filter')) this.paginate();
   }
 
   private async parse(): Promise<void> {
-    const { text, base } = this;
+    const { text, base, page, filter } = this;
     try {
       this.lib = await import('./triples.js');
-      if (text !== this.text) return;
-      this.read = this.lib.parseDocument(text, base);
+      const read =
+        text === undefined
+          ? { quads: await this.lib.readSubjects(base, page, filter), prefixes: {} }
+          : this.lib.parseDocument(text, base);
+      if (text !== this.text || (text === undefined && (page !== this.page || filter !== this.filter))) return;
+      this.read = read;
       this.failure = '';
     } catch (error) {
-      this.read = undefined;
+      if (text !== undefined) this.read = undefined;
       this.failure = messageOf(error);
     }
     this.blanks.clear();
     this.edited = undefined;
-    const subject = this.changed || this.target;
+    const subject = this.goal;
+    this.goal = '';
     if (subject) void this.updateComplete.then(() => this.jump(subject));
   }
 
@@ -67,7 +75,8 @@ export class ResourceTable extends Page {
     const pages: Group[][] = [[]];
     let rows = 0;
     const name = (term: Term): string => `${labels.peek(term.value)} ${this.name(term)}`;
-    for (const group of this.filter.trim() === '' ? this.groups : this.lib.filtered(this.groups, this.filter, name)) {
+    const isRead = this.text === undefined || this.filter.trim() === '';
+    for (const group of isRead ? this.groups : this.lib.filtered(this.groups, this.filter, name)) {
       if (rows > 0 && rows + group.count > rowsAtOnce) {
         pages.push([]);
         rows = 0;
@@ -76,41 +85,44 @@ export class ResourceTable extends Page {
       rows += group.count;
     }
     this.pages = pages;
-    this.page = Math.min(this.page, pages.length - 1);
+    if (this.text !== undefined) this.page = Math.min(this.page, pages.length - 1);
   }
 
   protected override render(): TemplateResult {
-    if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
+    const problem = this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing;
+    if (!this.read && this.failure) return html`${problem}`;
     if (!this.read) return html`<p class="soft" role="status">Reading …</p>`;
-    if (this.groups.length === 0)
+    if (this.groups.length === 0 && this.text !== undefined)
       return html`<p class="empty">There are no triples in this document yet. Add some in the tab “Text”.</p>`;
     const shown = this.pages.flat();
     const total = shown.reduce((sum, { count }) => sum + count, 0);
     const heads = ['Property', 'Value', ...(this.editable ? [html`<span class="visually-hidden">Change</span>`] : [])];
-    return html`<div class="row">
-        <label class="grow">Filter <input type="search" .value=${this.filter} placeholder="Contains …" @input=${this.onFilter}></label>
+    return html`${problem}<div class="row">
+        <label class="grow">Filter <input type="search" .value=${this.filter} placeholder="Contains …" @input=${this.text === undefined ? nothing : this.onFilter} @change=${this.onFilter}></label>
         <span class="soft" role="status">${total} ${total === 1 ? 'triple' : 'triples'} about ${shown.length} ${shown.length === 1 ? 'subject' : 'subjects'}</span>
       </div>
       <div class="scroll" role="region" aria-label="Triples" tabindex="0">
         <table class="triples">
           <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
           ${shown.length === 0 ? html`<tbody><tr><td class="soft" colspan=${heads.length}>No statement contains this text. Change the filter.</td></tr></tbody>` : nothing}
-          ${this.pages[this.page]!.map((group) => this.group(group, heads.length))}
+          ${(this.text === undefined ? shown : this.pages[this.page]!).map((group) => this.group(group, heads.length))}
         </table>
       </div>
-      ${this.pages.length > 1 ? this.pager() : nothing}`;
+      ${this.pager()}`;
   }
 
-  private pager(): TemplateResult {
-    const { page, pages } = this;
+  private pager(): TemplateResult | typeof nothing {
+    const { page, pages, text } = this;
+    const isLast = text === undefined ? this.groups.length < this.lib.subjectsAtOnce : page === pages.length - 1;
+    if (page === 0 && isLast) return nothing;
     const turn = (to: number): void => {
       this.page = to;
       void this.updateComplete.then(() => this.querySelector('.triples')?.scrollIntoView());
     };
     return html`<nav class="row" aria-label="Pages of the table">
       <button type="button" ?disabled=${page === 0} @click=${() => turn(page - 1)}>Previous</button>
-      <span role="status">Page ${page + 1} of ${pages.length}</span>
-      <button type="button" ?disabled=${page === pages.length - 1} @click=${() => turn(page + 1)}>Next</button>
+      <span role="status">Page ${page + 1}${text === undefined ? nothing : ` of ${pages.length}`}</span>
+      <button type="button" ?disabled=${isLast} @click=${() => turn(page + 1)}>Next</button>
     </nav>`;
   }
 
@@ -211,7 +223,7 @@ export class ResourceTable extends Page {
   }
 
   private reread({ value }: Term): void {
-    this.changed = value;
+    this.goal = value;
     this.dispatchEvent(new CustomEvent('changed', { bubbles: true }));
   }
 
@@ -271,5 +283,6 @@ export class ResourceTable extends Page {
 
   private onFilter(event: Event): void {
     this.filter = (event.target as HTMLInputElement).value;
+    this.page = 0;
   }
 }

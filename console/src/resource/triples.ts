@@ -2,6 +2,7 @@
 import { inLanguageOfReader, type RdfDocument, type Term, termText, xsd } from '../rdf/document.js';
 
 export { iriOf, parseDocument, type RdfDocument, rdfType, statementText, type Term } from '../rdf/document.js';
+export { readSubjects, subjectsAtOnce } from './large-graph.js';
 
 export interface Property {
   readonly predicate: Term;

@@ -95,7 +95,7 @@ export class ResourceView extends Page implements Keepable {
   private tabs({ kind, text, linkset }: Opened): readonly Tab<TabId>[] {
     return [
       text === undefined ? { id: 'preview', title: 'Preview' } : { id: 'text', title: 'Text' },
-      ...(kind === 'rdf' && text !== undefined ? [{ id: 'table', title: 'Table' } as const] : []),
+      ...(kind === 'rdf' ? [{ id: 'table', title: 'Table' } as const] : []),
       ...(linkset ? [{ id: 'metadata', title: 'Metadata' } as const] : []),
     ];
   }
@@ -136,10 +136,10 @@ export class ResourceView extends Page implements Keepable {
     const { draft } = this;
     if (id === 'metadata')
       return html`<resource-metadata .iri=${opened.linkset ?? ''} .readonly=${!opened.isWritable} @draft=${() => this.requestUpdate()}></resource-metadata>`;
-    if (id === 'preview' || !draft) return html`<resource-preview .opened=${opened}></resource-preview>`;
     if (id === 'table')
-      return html`${draft.isDirty ? html`<p class="soft">Last saved version, without your changes. Save or undo them to change statements here.</p>` : nothing}
-        <resource-table .text=${draft.saved} .base=${this.iri} .etag=${draft.etag} .editable=${opened.isWritable && !draft.isDirty} .target=${this.subject} @changed=${this.read}></resource-table>`;
+      return html`${draft?.isDirty ? html`<p class="soft">Last saved version, without your changes. Save or undo them to change statements here.</p>` : nothing}
+        <resource-table .text=${draft?.saved} .base=${this.iri} .etag=${draft?.etag ?? opened.etag} .editable=${opened.isWritable && !draft?.isDirty} .target=${this.subject} @changed=${this.read}></resource-table>`;
+    if (id === 'preview' || !draft) return html`<resource-preview .opened=${opened}></resource-preview>`;
     return this.text(opened, draft);
   }
 

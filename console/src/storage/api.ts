@@ -123,11 +123,19 @@ export const services = once(async (): Promise<readonly Service[]> => {
 export const serviceEndpoint = async (type: string): Promise<string | undefined> =>
   (await services()).find((each) => [each.type].flat().includes(type))?.serviceEndpoint;
 
+/** A term of a result (SPARQL 1.1 Query Results JSON Format). */
+export interface Binding {
+  readonly type: string;
+  readonly value: string;
+  readonly 'xml:lang'?: string;
+  readonly datatype?: string;
+}
+
 /** Rows of a SELECT, or `undefined` if this storage has no endpoint. @throws Refusal with the server's message */
 export async function select(
   query: string,
   signal?: AbortSignal,
-): Promise<readonly Readonly<Record<string, { readonly type: string; readonly value: string }>>[] | undefined> {
+): Promise<readonly Readonly<Record<string, Binding>>[] | undefined> {
   const endpoint = await serviceEndpoint('SparqlQueryService');
   if (endpoint === undefined) return undefined;
   const response = await succeed('POST', endpoint, {

@@ -1,0 +1,25 @@
+/** A graph that is too large to be read at once: its subjects page by page, by SPARQL. */
+import { iriOf, type Quad, type Term, termText } from '../rdf/document.js';
+import { type Binding, select } from '../storage/api.js';
+
+export const subjectsAtOnce = 50;
+/** Maximum triples of a page. */
+const maxTriples = 5000;
+
+/** @param page from 0 @param filter text in a statement of each subject @throws Refusal; Error without a SPARQL endpoint */
+export async function readSubjects(iri: string, page: number, filter: string): Promise<readonly Quad[]> {
+  const graph = `GRAPH ${termText(iriOf(iri))} { ?s ?p ?o }`;
+  const text = 'LCASE(CONCAT(COALESCE(STR(?s), ""), " ", STR(?p), " ", COALESCE(STR(?o), "")))';
+  const wanted = termText({ termType: 'Literal', value: filter.trim().toLowerCase() });
+  const found = filter.trim() === '' ? graph : `${graph} FILTER(CONTAINS(${text}, ${wanted}))`;
+  const subjects = `SELECT DISTINCT ?s { ${found} } ORDER BY ?s LIMIT ${subjectsAtOnce} OFFSET ${page * subjectsAtOnce}`;
+  const rows = await select(`SELECT ?s ?p ?o { { ${subjects} } ${graph} } LIMIT ${maxTriples}`);
+  if (!rows) throw new Error('Graphs above 5 MB are shown by queries, which this storage does not offer. Download it.');
+  return rows.map(({ s, p, o }) => ({ subject: termOf(s!), predicate: termOf(p!), object: termOf(o!) }));
+}
+
+function termOf({ type, value, datatype, 'xml:lang': language }: Binding): Term {
+  if (type === 'uri') return iriOf(value);
+  if (type === 'bnode') return { termType: 'BlankNode', value };
+  return { termType: 'Literal', value, ...(language ? { language } : datatype ? { datatype: iriOf(datatype) } : {}) };
+}

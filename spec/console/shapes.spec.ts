@@ -26,6 +26,13 @@ const rivers = `@prefix dct: <http://purl.org/dc/terms/> .
   dct:publisher [ dct:title "A \\"quoted\\" name" ] ; ex:other 5, "five", true . <#more> ex:about <#it> .
 `;
 
+const things = `@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> . @prefix ex: <http://example.org/> .
+ex:Lamp a sh:NodeShape ; sh:targetClass ex:Lamp ; sh:node [ sh:property [ sh:path ex:lit ; sh:datatype xsd:boolean ; sh:order 1 ] ] ;
+  sh:property [ sh:path ex:watts ; sh:datatype xsd:decimal ; sh:defaultValue 7.5 ; sh:order 2 ], [ sh:path ex:about ; sh:order 3 ] ,
+  [ sh:path ex:state ; sh:in ( "new" "old" ) ; sh:order 4 ] , [ sh:path ex:off ; sh:deactivated true ] .
+ex:Chair a sh:NodeShape ; sh:targetClass ex:Chair ; sh:property [ sh:path ex:legs ; sh:datatype xsd:integer ] .
+`;
+
 for (const path of pathsOf('The console, shapes'))
   describeInBrowser(`The console, shapes, at ${path || '/'}`, () => {
     const console = new Console();
@@ -43,6 +50,7 @@ for (const path of pathsOf('The console, shapes'))
     const button = (name: string) => page.getByRole('button', { name, exact: true });
     const link = (name: string) => page.getByRole('main').getByRole('link', { name, exact: true });
     const field = (name: string) => page.getByLabel(name, { exact: true });
+    const choice = (name: string) => page.getByRole('combobox', { name, exact: true });
     const at = (name: string): string => new URLSearchParams({ at: resources.iri(name) }).toString();
 
     it('links a container to shapes, and lists the resources that violate them', async () => {
@@ -72,7 +80,7 @@ for (const path of pathsOf('The console, shapes'))
       await link('New with a form').press('Enter');
       await field('Name of the resource').fill('levels');
       await field('Title').fill('Levels of the "Aare"');
-      expect(await page.locator('fieldset').first().getAttribute('aria-describedby')).to.equal('field-0-0-hint');
+      expect(await page.locator('fieldset').first().getAttribute('aria-describedby')).to.equal('field-0-hint');
       await page.getByText('What the dataset is called.').waitFor();
       await field('Language of Title').fill('en');
       expect(await field('dct:issued').getAttribute('type')).to.equal('date');
@@ -142,6 +150,56 @@ for (const path of pathsOf('The console, shapes'))
       await console.go(page, 'search');
       await console.go(page, `form?${at('sets/rivers')}`);
       expect(await field('Title').inputValue()).to.equal('Mine');
+    });
+
+    it('chooses a shape, and edits several subjects with fields for numbers, truth values, IRIs and long texts', async () => {
+      await resources.send('PUT', 'things/', asContainer);
+      await resources.put('things.ttl', 'text/turtle', things);
+      const link = { linkset: [{ [constrainedBy]: [{ href: resources.iri('things.ttl') }] }] };
+      const fields = { 'Content-Type': 'application/linkset+json', 'If-Match': '*' };
+      expect((await resources.send('PUT', 'things/.meta', fields, JSON.stringify(link))).status).to.equal(204);
+      await console.go(page, `form?${at('things/')}`);
+      await choice('Shape').selectOption('ex:Chair');
+      await field('ex:legs').fill('4');
+      await choice('Shape').selectOption('ex:Lamp');
+      expect(await field('ex:watts').inputValue()).to.equal('7.5');
+      expect(await page.getByLabel('ex:off').count()).to.equal(0);
+      await field('Name of the resource').fill('lamp');
+      await field('Kind of ex:about').selectOption('IRI');
+      await field('ex:about').fill('not an IRI');
+      await button('Create').click();
+      await page.getByRole('alert').filter({ hasText: '“not an IRI” is not a valid IRI.' }).waitFor();
+      await field('ex:about').fill('http://example.org/a');
+      await button('Create').click();
+      await page.getByRole('heading', { level: 1, name: 'lamp.ttl' }).waitFor();
+      const lamp = await resources.text('things/lamp.ttl', 'application/n-triples');
+      expect(lamp)
+        .to.contain('watts> "7.5"^^')
+        .and.to.contain('about> <http://example.org/a>')
+        .and.not.to.contain('legs');
+      const two = `@prefix ex: <http://example.org/> . <#a> a ex:Lamp ; ex:lit true ; ex:state "new" ; ex:about "two\\nlines" . <#b> a ex:Lamp ; ex:lit false ; ex:state "old" .`;
+      await resources.put('things/two', 'text/turtle', two);
+      await console.go(page, `form?${at('things/two')}`);
+      await field('ex:state').selectOption('old');
+      await choice('Subject').selectOption('#b');
+      expect(await page.locator('[aria-label="ex:state"] option:checked').textContent()).to.equal('old');
+      await field('ex:state').selectOption('new');
+      await field('ex:lit').selectOption('true');
+      await choice('Subject').selectOption('#a');
+      expect(await page.locator('[aria-label="ex:state"] option:checked').textContent()).to.equal('old');
+      expect(await field('ex:about').inputValue()).to.equal('two\nlines');
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await button('Save').click();
+      await page.getByRole('heading', { level: 1, name: 'two', exact: true }).waitFor();
+      const stored = await resources.text('things/two', 'application/n-triples');
+      for (const statement of [
+        '#a> <http://example.org/state> "old"',
+        '#b> <http://example.org/state> "new"',
+        '#b> <http://example.org/lit> "true"',
+        '"two\\nlines"',
+      ])
+        expect(stored).to.contain(statement);
+      expect(stored.trim().split('\n').length).to.equal(7);
     });
 
     it('shows callers without write access neither links nor forms', async () => {

@@ -2,6 +2,8 @@
 import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import { keyed } from 'lit/directives/keyed.js';
+import { repeat } from 'lit/directives/repeat.js';
 import { memberIri, suggestedName } from '../browse/create.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
@@ -42,6 +44,8 @@ export class FormPage extends Page {
   @state() private why: unknown;
   @state() private violations: readonly Violation[] = [];
   @state() private isSaving = false;
+  /** Index of the subject that is shown. */
+  @state() private shown = 0;
   private isDirty = false;
   /** IRI that the last attempt to save named. */
   private target = '';
@@ -72,6 +76,7 @@ export class FormPage extends Page {
     this.violations = [];
     this.failure = '';
     this.isDirty = false;
+    this.shown = 0;
     try {
       const { shapes, prefixes } = await readShapes(await shapesInForce(at));
       const isNew = isContainer(at);
@@ -86,6 +91,10 @@ export class FormPage extends Page {
       if (at === this.at) this.why = error;
     }
   }
+
+  private readonly discard = (): void => {
+    this.isDirty = false;
+  };
 
   protected override render(): TemplateResult {
     const { at, opened, draft } = this;
@@ -105,17 +114,17 @@ export class FormPage extends Page {
 
   private form(opened: Opened, draft: FormDraft): TemplateResult {
     const isNew = isContainer(opened.at);
-    const known = new Set(
-      draft.sections.flatMap((section) => section.entries.flatMap(({ field }) => this.of(section, field))),
-    );
+    const section = draft.sections[this.shown] ?? draft.sections[0]!;
+    const known = new Set(section.entries.flatMap(({ field }) => this.of(section, field)));
     const others = this.violations.filter((each) => !known.has(each));
     return html`<form @submit=${this.save}>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
       ${others.length > 0 ? html`<div class="problem" role="alert">${others.map(({ message }) => html`<p>${message}</p>`)}</div>` : nothing}
       ${isNew ? html`${this.choice(opened)}<label>Name of the resource <input class="wide" name="name" required maxlength="200" autocomplete="off"></label>` : nothing}
-      ${draft.sections.map((section, index) => this.section(section, index))}
+      ${draft.sections.length > 1 ? this.subjects(draft) : nothing}
+      ${keyed(section, this.section(section))}
       <div class="row"><button class="primary" ?disabled=${this.isSaving}>${isNew ? 'Create' : 'Save'}</button>
-        <a class="button" href=${openHref(opened.at)}>Cancel</a></div>
+        <a class="button" href=${openHref(opened.at)} @click=${this.discard}>Cancel</a></div>
     </form>`;
   }
 
@@ -134,12 +143,19 @@ export class FormPage extends Page {
     return labelled(iri, prefixes);
   }
 
-  private section(section: Section, index: number): TemplateResult {
-    const { subject, entries, uncovered } = section;
-    const isOnly = this.draft?.sections.length === 1;
+  /** Selects one of several subjects. All of them are saved. */
+  private subjects({ sections }: FormDraft): TemplateResult {
+    const name = ({ value }: Term): string =>
+      value.startsWith(`${this.at}#`) ? value.slice(this.at.length) : this.name(value);
+    return html`<label>Subject <select @change=${(event: Event) => {
+      this.shown = (event.target as HTMLSelectElement).selectedIndex;
+    }}>${sections.map(({ subject }, at) => html`<option ?selected=${at === this.shown}>${name(subject)}</option>`)}</select></label>`;
+  }
+
+  private section(section: Section): TemplateResult {
+    const { entries, uncovered } = section;
     return html`<section class="card">
-      ${isOnly ? nothing : html`<h2 title=${subject.value}>${subject.value.replace(this.at, '') || nameOf(this.at)}</h2>`}
-      ${entries.map((entry, at) => this.entry(section, entry, `field-${index}-${at}`))}
+      ${entries.map((entry, at) => this.entry(section, entry, `field-${at}`))}
       ${uncovered > 0 ? html`<p class="soft">${uncovered === 1 ? '1 property of the shape has no field. Edit it as text.' : `${uncovered} properties of the shape have no field. Edit them as text.`}</p>` : nothing}
     </section>`;
   }
@@ -156,7 +172,9 @@ export class FormPage extends Page {
       <legend title=${field.path}>${label} <span class="soft">${countText(field)}</span></legend>
       ${field.hint ? html`<p class="soft" id=${`${id}-hint`}>${field.hint}</p>` : nothing}
       ${violations.length > 0 ? html`<div class="problem" role="alert" id=${`${id}-problem`}>${violations.map(({ message }) => html`<p>${message}</p>`)}</div>` : nothing}
-      ${rows.map(
+      ${repeat(
+        rows,
+        (row) => row,
         (row, at) => html`<div class="row">${this.row(field, row, name(at))}
           ${rows.length > Math.max(1, field.min) ? html`<button type="button" aria-label=${`Remove ${name(at)}`} @click=${(event: Event) => this.leaveOut(event, entry, row)}>Remove</button>` : nothing}</div>`,
       )}
@@ -233,7 +251,8 @@ export class FormPage extends Page {
 
   /** Violations of a field. */
   private of({ subject }: Section, { path }: Field): readonly Violation[] {
-    const focus = new URL(subject.value, this.target || this.at).href;
+    // The IRI of a new subject depends on the name of the resource.
+    const focus = subject.value.startsWith('#') ? this.target + subject.value : subject.value;
     return this.violations.filter((each) => each.focus === focus && each.path === `<${path}>`);
   }
 
@@ -268,7 +287,7 @@ export class FormPage extends Page {
     if (error.status === 412)
       this.failure = isContainer(this.at)
         ? `“${shortName(this.target)}” already exists. Choose another name.`
-        : 'Another user changed this resource since you opened it. Copy your input, and open the form again.';
+        : 'Another user changed this resource since you opened it. Cancel discards your input: copy what you need, and open the form again.';
     this.violations = (error.problem['violations'] ?? []) as readonly Violation[];
     if (this.violations.length > 0) this.failure = 'Nothing is saved: the values violate the shapes that apply here.';
     void this.updateComplete.then(() =>

@@ -55,8 +55,8 @@ export class ShapesPage extends Page {
 
   private async read(): Promise<void> {
     const { at } = this;
-    if (this.shown?.links?.iri !== at) this.shown = this.listed = undefined;
-    this.conflict = this.why = undefined;
+    if (this.shown?.links?.iri !== at) this.shown = undefined;
+    this.conflict = this.why = this.listed = undefined;
     try {
       const endpoint = await violationsEndpoint();
       if (endpoint === undefined) throw new Error('This storage has no shapes (lws.shapes.enabled is off).');
@@ -156,26 +156,30 @@ export class ShapesPage extends Page {
   private async write(links: Links, shapes: string, isLenient: boolean): Promise<boolean> {
     this.conflict = undefined;
     const done = await this.attempt(async () => {
+      const href = new URL(shapes.replace(/^\//, ''), storageUri).href;
       try {
-        const href = new URL(shapes.replace(/^\//, ''), storageUri).href;
-        await saveLinks(links, addTarget(links.text, constrainedBy, { href }), isLenient);
+        await this.save(saveLinks(links, addTarget(links.text, constrainedBy, { href }), isLenient));
       } catch (error) {
         if (!(error instanceof Refusal && error.code === 'conflict')) throw error;
         this.conflict = { shapes, error };
-        return;
       }
-      await this.again();
     });
     return done && this.conflict === undefined;
   }
 
   private async unlink(saved: Promise<void>): Promise<void> {
-    if (await this.attempt(() => saved, 'The document is unlinked.')) await this.again();
+    await this.attempt(() => this.save(saved), 'The document is unlinked.');
     await this.keepFocus();
   }
 
-  private again(): Promise<void> {
-    this.listed = undefined;
-    return this.read();
+  /** Reads again after a change, also after that of another user. */
+  private async save(saved: Promise<void>): Promise<void> {
+    try {
+      await saved;
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 412) await this.read();
+      throw error;
+    }
+    await this.read();
   }
 }

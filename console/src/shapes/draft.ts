@@ -52,7 +52,7 @@ export function draftOf(shapes: FormShapes, document: RdfDocument): FormDraft {
   const data = new Graph(document.quads);
   const sections = data.subjects
     .filter(({ termType }) => termType === 'NamedNode')
-    .map((subject) => sectionOf(shapes, { subject, data, applying: shapes.applying(subject, data) }));
+    .map((subject) => sectionOf(shapes, { subject, data, applying: shapes.applying(subject, data) }, false));
   return { shapes, document, sections: sections.filter(({ entries, uncovered }) => entries.length + uncovered > 0) };
 }
 
@@ -63,17 +63,18 @@ export function newDraft(shapes: FormShapes, shape: Term, prefixes: RdfDocument[
   const quads = types.map((type): Quad => ({ subject, predicate: iriOf(rdfType), object: iriOf(type) }));
   const data = new Graph(quads);
   const applying = [...new Set([shape, ...shapes.applying(subject, data)])];
-  return { shapes, document: { quads, prefixes }, sections: [sectionOf(shapes, { subject, data, applying })] };
+  return { shapes, document: { quads, prefixes }, sections: [sectionOf(shapes, { subject, data, applying }, true)] };
 }
 
 function sectionOf(
   shapes: FormShapes,
   { subject, data, applying }: { readonly subject: Term; readonly data: Graph; readonly applying: readonly Term[] },
+  isNew: boolean,
 ): Section {
   const { fields, uncovered } = shapes.form(applying);
   const entries = fields.map((field): Entry => {
     const stored = data.objects(subject, field.path).map((term): Row => ({ term, stored: term }));
-    const initial = stored.length === 0 ? field.initial.map((term): Row => ({ term, stored: undefined })) : [];
+    const initial = isNew && stored.length === 0 ? field.initial.map((term): Row => ({ term, stored: undefined })) : [];
     const entry = { field, rows: [...stored, ...initial] };
     while (entry.rows.length < Math.max(1, field.min)) entry.rows.push(emptyRow(field));
     return entry;

@@ -27,7 +27,9 @@ export async function readLinks(iri: string): Promise<Links | undefined> {
   const response = await succeed('GET', linkset, { headers: { Accept: 'application/linkset+json' } });
   const text = await response.text();
   const own = linksetView(text).relations.flatMap((each) =>
-    each.name === constrainedBy && each.target ? { ...each, shapes: new URL(each.target.href, iri).href } : [],
+    each.name === constrainedBy && each.target && URL.canParse(each.target.href, iri)
+      ? { ...each, shapes: new URL(each.target.href, iri).href }
+      : [],
   );
   return { iri, linkset, text, etag: response.headers.get('ETag') ?? '', own };
 }

@@ -4,8 +4,8 @@ import { prefixedName, wellKnown } from '../editor/prefixes.js';
 import { onSession, storageUri } from '../session/session.js';
 import { json, serviceEndpoint } from './api.js';
 
-/** Limits of a request for labels, and of the labels that are remembered. The URL is part of the header section. */
-const [maxIris, maxCharacters, maxKnown] = [200, 6_000, 5_000];
+/** Limits of a request for labels, of the labels of a page, and of those that are remembered. The URL is part of the header section. */
+const [maxIris, maxCharacters, maxAtOnce, maxKnown] = [200, 6_000, 1_000, 5_000];
 const longestLabel = 100;
 
 /** Labels from the text search of the storage, in the reader's language. Fires `change` when some arrived. */
@@ -37,6 +37,7 @@ class Labels extends EventTarget {
     this.wanted = new Set();
     if (this.known.size > maxKnown) this.known.clear();
     for (const iri of iris) this.known.set(iri, undefined);
+    iris.splice(maxAtOnce);
     // Without labels, IRIs have their other names.
     const endpoint = await serviceEndpoint('LabelService').catch(() => undefined);
     while (endpoint !== undefined && iris.length > 0) {

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { type Access, freshAccess } from '../../lib/authorization/principal.js';
+import { outsideTrash } from '../../lib/authorization/trash.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError, tooBusy } from '../../lib/errors.js';
 import { stateSpaces, TransferError } from '../../lib/exchange/member.js';
@@ -33,7 +34,7 @@ export interface ExportRequest {
 export async function exportStream(platform: Platform, request: ExportRequest, onEnd: () => void): Promise<Readable> {
   const { authorizer, store, rootIri: storage } = platform;
   const { access, isOperator, of, format, isGzip, maxMs, idleMs } = request;
-  const scope = isOperator ? 'everything' : await authorizer.readScope(access);
+  const scope = isOperator ? outsideTrash('everything', storage, store) : await authorizer.readScope(access);
   if (scope === 'nothing') {
     onEnd();
     return emptyExport(request, platform);

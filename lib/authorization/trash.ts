@@ -42,14 +42,17 @@ export function withTrash(inner: Authorizer, storage: string, view: View): Autho
       return { ...scope, differing: [...scope.differing, trash] };
     },
     /** Without the trash for controllers too, so that searches and queries do not find what was deleted. */
-    async readScope(access): Promise<ReadScope> {
-      const scope = await inner.readScope(access);
-      if (scope === 'nothing' || scope === 'decide' || !view.record(trash)) return scope;
-      return scope === 'everything'
-        ? { ranges: without([subtree(storage)], subtree(trash)) }
-        : { ...scope, ranges: without(scope.ranges, subtree(trash)) };
-    },
+    readScope: async (access) => outsideTrash(await inner.readScope(access), storage, view),
   };
+}
+
+/** Returns a scope without the trash. */
+export function outsideTrash(scope: ReadScope, storage: string, view: Pick<View, 'record'>): ReadScope {
+  const trash = trashOf(storage);
+  if (scope === 'nothing' || scope === 'decide' || !view.record(trash)) return scope;
+  return scope === 'everything'
+    ? { ranges: without([subtree(storage)], subtree(trash)) }
+    : { ...scope, ranges: without(scope.ranges, subtree(trash)) };
 }
 
 /** Removes one range from others. */

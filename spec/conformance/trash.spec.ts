@@ -1,4 +1,6 @@
 /** Trash (rules 26.1 to 26.5). */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { openStore } from '../../lib/server/storage/open-store.js';
 import { entryRange } from '../../lib/storage/keys/records.js';
@@ -173,6 +175,8 @@ function everyModel(s: StorageUnderTest, reader: () => Sender, publish: (contain
     const id = await put(s, `${container}a`);
     for (const who of [undefined, reader()]) expect(await found(s, type, who)).to.deep.equal([1, 1]);
     const named = `ASK { GRAPH <${placeOf(s, id, `${container}a`)}> { ?s ?p ?o } }`;
+    const archive = await s.get(`${s.root}.lws/export?format=nquads&of=${encodeURIComponent(s.root)}`);
+    expect(archive.text).to.contain(`${container}b`).and.not.to.contain('.trash');
     const answer = await s.get(`${s.root}.lws/sparql?query=${encodeURIComponent(named)}`, {
       Accept: 'application/sparql-results+json',
     });
@@ -256,6 +260,7 @@ describeStorage(
       const [old, recent] = [`${container}old`, `${container}recent`];
       await s.stored('text/turtle', '<> <#p> 1 .', old);
       const { iri } = await s.stored('text/plain', 'x'.repeat(1000), recent);
+      const kept = (await s.stored('text/turtle', '<> <#p> 1 .', `${container}kept`)).iri;
       const [oldId, recentId] = [await put(s, old), await put(s, iri)];
       const again = s.server!;
       const { dataDir } = again;
@@ -265,6 +270,10 @@ describeStorage(
       };
       await again.stop(true);
       await expectConsistent();
+      const file = join(dataDir, 'exported.nq');
+      const exported = await runProcess(['export', '--format', 'nquads', '--output', file], { root: s.root, dataDir });
+      expect(exported.code, exported.stderr).to.equal(0);
+      expect(readFileSync(file, 'utf8')).to.contain(kept).and.not.to.contain('.trash');
       const store = await openStore(dataDir, s.root, {});
       const past = (value: string): string => value.replace(/"at":\d+/, `"at":${Date.now() - 31 * 86_400_000}`);
       for await (const block of store.entries(entryRange('trash')))

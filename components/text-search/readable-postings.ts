@@ -4,7 +4,7 @@ import { type IriRange, ofPostings, only, unionOfRanges } from '../../lib/storag
 import { entryRange } from '../../lib/storage/keys/records.js';
 import { ListStream, type SortedStream, type SteppedStream } from '../../lib/storage/level/entry-cursor.js';
 import { textSpace } from './entries.js';
-import type { Searched } from './searched.js';
+import { mayRead, type Searched } from './searched.js';
 
 /** Groups postings by their first part, the resource. */
 export class Grouped implements SortedStream {
@@ -104,10 +104,14 @@ function ranged({ snapshot }: Searched, { token, ranges, list }: Ranged): Groupe
 /** Yields the postings of each word with a beginning: of all words, or of those in readable resources. */
 export async function* postingsWith(searched: Searched, beginning: string): AsyncGenerator<Grouped> {
   const { scope, snapshot, owned, vocabulary } = searched;
-  if (typeof scope === 'object') {
-    const all = unionOfRanges([...scope.ranges, ...owned.map(only)]);
-    for (const [token, iris] of vocabulary.beginnings.get(beginning) ?? [])
-      yield ranged(searched, { token, ranges: iris.length < all.length ? unionOfRanges(iris.map(only)) : all });
+  if (scope !== 'everything') {
+    const all = scope === 'decide' ? undefined : unionOfRanges([...scope.ranges, ...owned.map(only)]);
+    for (const [token, iris] of vocabulary.beginnings.get(beginning) ?? []) {
+      const own: string[] = [];
+      for (const iri of iris) if (all || (await mayRead(searched, iri))) own.push(iri);
+      const ranges = all && all.length < own.length ? all : unionOfRanges(own.map(only));
+      if (ranges.length > 0) yield ranged(searched, { token, ranges });
+    }
     return;
   }
   const all = snapshot.cursor(textSpace);

@@ -5,7 +5,7 @@ import { inTurn } from '../../lib/authorization/decision-turns.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { union as either, intersection } from '../../lib/postings/merge.js';
 import type { PostingLists } from '../../lib/postings/posting-lists.js';
-import { type ReadStorage, readableOf } from '../../lib/postings/readable.js';
+import { type ReadStorage, readableOf, whole } from '../../lib/postings/readable.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { hiddenRange } from '../../lib/storage/graphs/staged-keys.js';
 import { RangeStream } from '../../lib/storage/keys/iri-ranges.js';
@@ -79,10 +79,12 @@ export async function prepare(searched: Searched, terms: readonly Term[] = [], l
     for await (const block of intersection([snapshot.cursor(ownedSpace, scope.owner)]))
       for (const iri of block) owned.push(iri);
   for await (const keys of snapshot.keys(hiddenRange)) for (const key of keys) hidden.add(partsOfEntry(key)[1]!);
-  if (typeof scope === 'string') return;
+  if (scope === 'everything') return;
   const beginnings = terms.flatMap((term) => (term.kind === 'prefix' ? [term.token] : []));
   const tokens = owned.length === 0 ? [] : terms.flatMap((term) => tokensOfTerm(term, language));
-  searched.vocabulary = await readVocabulary(searched, { owned, ranges: scope.ranges, tokens, beginnings });
+  const ranges = scope === 'decide' ? [whole] : scope.ranges;
+  const isReadable = (iri: string): boolean | Promise<boolean> => mayRead(searched, iri);
+  searched.vocabulary = await readVocabulary(searched, { owned, ranges, tokens, beginnings, isReadable });
 }
 
 const tokensOfTerm = (term: Term, language: Language): readonly string[] => {

@@ -20,6 +20,8 @@ interface Wanted {
   /** Looked for in owned resources only: postings in ranges are found without this. */
   readonly tokens: readonly string[];
   readonly beginnings: readonly string[];
+  /** Called before the texts of a resource are read. */
+  isReadable(iri: string): boolean | Promise<boolean>;
 }
 
 /** Resources that may have a word, in order: they had it since their graph was written last. */
@@ -35,7 +37,7 @@ const ownedAtATime = 100;
 /** Reads the words of resources. */
 export async function readVocabulary(
   searched: { readonly storage: { readonly store: Store }; readonly snapshot: StoreSnapshot },
-  { owned, ranges, tokens, beginnings }: Wanted,
+  { owned, ranges, tokens, beginnings, isReadable }: Wanted,
 ): Promise<Vocabulary> {
   const { snapshot } = searched;
   const found = {
@@ -46,8 +48,10 @@ export async function readVocabulary(
     const words = value.slice(value.indexOf('\n'));
     if (isOwned)
       for (const [token, iris] of found.tokens) if (words === many || words.includes(`\n${token}\n`)) iris.push(iri);
+    const all =
+      words !== many ? words : beginnings.length > 0 && (await isReadable(iri)) ? await manyWords(searched, iri) : '';
     for (const [beginning, byWord] of found.beginnings)
-      for (const word of beginningWith(beginning, words === many ? await manyWords(searched, iri) : words))
+      for (const word of beginningWith(beginning, all))
         if (byWord.has(word)) byWord.get(word)!.push(iri);
         else byWord.set(word, [iri]);
   };

@@ -27,7 +27,7 @@ export async function readableOf(
   return readable;
 }
 
-const whole: IriRange = { from: '', to: '\uffff' };
+export const whole: IriRange = { from: '', to: '\uffff' };
 
 /** Returns the ranges that contain exactly the readable resources. `undefined` if others are readable, or some have to be decided. */
 export function rangesOf(scope: ReadScope): readonly IriRange[] | undefined {

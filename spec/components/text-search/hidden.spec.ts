@@ -168,5 +168,8 @@ describe('Searches for hidden and for absent words', function () {
     const absent = await keysOf(() => total('decide', 'absent'));
     expect(await total('decide', 'seen')).to.equal(20);
     expect(await keysOf(() => total('decide', 'hidden'))).to.be.at.most(absent + 3_000 + 100);
+    const other = await keysOf(() => total('decide', 'abs*'));
+    expect(await keysOf(() => total('decide', 'hid*'))).to.equal(other);
+    expect(await total('decide', 'see*')).to.equal(20);
   });
 });

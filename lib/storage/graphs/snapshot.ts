@@ -15,7 +15,7 @@ export const openSnapshots = (level: Level): number => open.get(level) ?? 0;
 
 export class StoreSnapshot {
   private readonly snapshot: LevelSnapshot;
-  private readonly cursors: EntryCursor[] = [];
+  private readonly cursors = new Set<EntryCursor>();
   private isClosed = false;
 
   constructor(private readonly level: Level) {
@@ -51,8 +51,9 @@ export class StoreSnapshot {
 
   /** @param within range of the last parts */
   cursorIn(range: KeyRange, within?: IriRange): EntryCursor {
-    const cursor = new EntryCursor(this.level, range, { snapshot: this.snapshot, within });
-    this.cursors.push(cursor);
+    const onClose = (cursor: EntryCursor): void => void this.cursors.delete(cursor);
+    const cursor = new EntryCursor(this.level, range, { snapshot: this.snapshot, within, onClose });
+    this.cursors.add(cursor);
     return cursor;
   }
 
@@ -105,7 +106,7 @@ export class StoreSnapshot {
 
   /** Closes the snapshot and its cursors. */
   async close(): Promise<void> {
-    await Promise.all(this.cursors.map((cursor) => cursor.close()));
+    await Promise.all([...this.cursors].map((cursor) => cursor.close()));
     if (this.isClosed) return;
     this.isClosed = true;
     open.set(this.level, openSnapshots(this.level) - 1);

@@ -23,7 +23,15 @@ const largestBlock = 1000;
 /** Characters of a block that is not ended for its bytes. A character has at most three. */
 const shortBlock = block.highWaterMarkBytes >> 2;
 
+interface CursorOptions {
+  readonly snapshot: LevelSnapshot;
+  /** Range of what follows the common beginning of the keys. */
+  readonly within?: IriRange | undefined;
+  readonly onClose: (cursor: EntryCursor) => void;
+}
+
 export class EntryCursor implements SteppedStream {
+  private readonly onClose;
   private readonly iterator;
   private readonly prefix: string;
   private block: readonly string[] = [];
@@ -31,12 +39,8 @@ export class EntryCursor implements SteppedStream {
   private ended = false;
   private size = smallestBlock;
 
-  /** @param within range of what follows the common beginning of the keys */
-  constructor(
-    level: Level,
-    { gte, lt }: KeyRange,
-    { snapshot, within }: { readonly snapshot: LevelSnapshot; readonly within?: IriRange | undefined },
-  ) {
+  constructor(level: Level, { gte, lt }: KeyRange, { snapshot, within, onClose }: CursorOptions) {
+    this.onClose = onClose;
     this.prefix = gte;
     const range = within ? { gte: gte + within.from, lt: gte + within.to } : { gte, lt };
     this.iterator = level.keys({ ...range, snapshot, ...block });
@@ -79,6 +83,7 @@ export class EntryCursor implements SteppedStream {
   }
 
   async close(): Promise<void> {
+    this.onClose(this);
     await this.iterator.close();
   }
 }

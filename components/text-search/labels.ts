@@ -98,6 +98,8 @@ export const labelsWith = (
 
 async function labelsFrom(searched: Searched, folded: string, lang: string | undefined) {
   await prepare(searched);
+  const { scope, owned } = searched;
+  if (typeof scope === 'object' && scope.ranges.length + owned.length === 0) return [];
   const isReadable = readableGraphs(searched);
   const results = new Map<string, { readonly id: string } & FoundLabel>();
   const start = cut(folded, longestBeginning);

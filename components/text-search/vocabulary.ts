@@ -1,6 +1,6 @@
 /**
- * Words of each resource, in its entry in `wordsSpace`: words with a beginning, and words in resources of many owners, are found without
- * reading postings that the caller cannot read.
+ * Words of each resource, in its entry in `wordsSpace`. With them, words with a beginning, and words in resources that the caller owns, are
+ * found without reading postings that it cannot read.
  */
 import { LRUCache } from 'lru-cache';
 import type { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
@@ -44,28 +44,41 @@ export async function readVocabulary(
     tokens: new Map(tokens.map((token) => [token, [] as string[]])),
     beginnings: new Map(beginnings.map((beginning) => [beginning, new Map<string, string[]>()])),
   };
-  const note = async (iri: string, value: string, isOwned: boolean): Promise<void> => {
+  const noteBeginnings = (iri: string, words: string): void => {
+    for (const [beginning, byWord] of found.beginnings)
+      for (const word of beginningWith(beginning, words))
+        if (byWord.has(word)) byWord.get(word)!.push(iri);
+        else byWord.set(word, [iri]);
+  };
+  /** Most entries need no promise. */
+  const note = (iri: string, value: string, isOwned: boolean): Promise<void> | undefined => {
     const words = value.slice(value.indexOf('\n'));
     if (isOwned)
       for (const [token, iris] of found.tokens) if (words === many || words.includes(`\n${token}\n`)) iris.push(iri);
-    const all =
-      words !== many ? words : beginnings.length > 0 && (await isReadable(iri)) ? await manyWords(searched, iri) : '';
-    for (const [beginning, byWord] of found.beginnings)
-      for (const word of beginningWith(beginning, all))
-        if (byWord.has(word)) byWord.get(word)!.push(iri);
-        else byWord.set(word, [iri]);
+    if (words !== many) noteBeginnings(iri, words);
+    else if (beginnings.length > 0)
+      return (async () => {
+        if (await isReadable(iri)) noteBeginnings(iri, await manyWords(searched, iri));
+      })();
+    return undefined;
   };
   if (tokens.length + beginnings.length > 0)
     for (let at = 0; at < owned.length; at += ownedAtATime) {
       const iris = owned.slice(at, at + ownedAtATime);
       const values = await snapshot.values(iris.map((iri) => entryKey(wordsSpace, iri)));
-      for (const [index, iri] of iris.entries()) await note(iri, values[index] ?? '', true);
+      for (const [index, iri] of iris.entries()) {
+        const work = note(iri, values[index] ?? '', true);
+        if (work) await work;
+      }
     }
   const start = entryKey(wordsSpace, '');
   if (beginnings.length > 0)
     for (const { from, to } of ranges)
       for await (const entries of snapshot.entries({ gte: start + from, lt: start + to }))
-        for (const [key, value] of entries) await note(key.slice(start.length), value, false);
+        for (const [key, value] of entries) {
+          const work = note(key.slice(start.length), value, false);
+          if (work) await work;
+        }
   return found;
 }
 

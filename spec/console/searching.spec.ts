@@ -17,7 +17,7 @@ const typesOf = (number: number): string[] => [
   ...(number === 5 ? ['Odd,%3Cimg%20src=x%3E'] : []),
 ];
 
-async function seed({ server }: Console, count: number): Promise<void> {
+async function seed({ server }: Console, count: number, textOf?: (number: number) => string): Promise<void> {
   const put = (name: string, fields: Record<string, string>, body?: string) =>
     request(server.root + name, {
       method: 'PUT',
@@ -30,7 +30,7 @@ async function seed({ server }: Console, count: number): Promise<void> {
       put(
         `data/item-${number}`,
         { 'Content-Type': 'text/turtle' },
-        `<#it> a ${typesOf(number).map((name) => `<${ex}${name}>`)} .`,
+        `<#it> a ${typesOf(number).map((name) => `<${ex}${name}>`)} . ${textOf ? `<#it> <urn:p> "${textOf(number)}" .` : ''}`,
       ),
     ),
   );
@@ -129,6 +129,40 @@ for (const path of pathsOf('The console, search by type')) {
     });
 
     it('causes no script error or CSP violation and contacts no other origin', () => {
+      expect(complaintsOf(console)).to.deep.equal([]);
+    });
+  });
+
+  describeInBrowser(`The console, search by words, at ${path || '/'}`, () => {
+    const console = new Console();
+    let page: Page;
+    before(async () => {
+      await console.start({ path, settings: { 'text-search.enabled': 'true', 'text-search.page-size': '10' } });
+      await seed(console, 30, (number) => `a <img src=x> level of river ${number % 3 ? 'Aare' : 'Emme'}`);
+      page = await console.owner();
+    });
+    after(() => console.stop());
+
+    it('finds words, phrases and names with excerpts, and counts the types', async () => {
+      await console.go(page, 'search');
+      await page.locator('.facets li', { hasText: /Paper\s[\s\S]*15/ }).waitFor();
+      await page.getByRole('searchbox').first().fill('"level of" aar*');
+      await page.keyboard.press('Enter');
+      await expectStatus(page, '20 resources found, page 1 of 2');
+      expect(await page.locator('.hit').first().locator('mark').allInnerTexts()).to.deep.equal(['level', 'of', 'Aare']);
+      await page.locator('.facets li', { hasText: /Paper\s[\s\S]*10/ }).waitFor();
+      await page.getByLabel('Paper').check();
+      await expectStatus(page, '10 resources found.');
+      await expectAccessible(page);
+      await page.reload();
+      await expectStatus(page, '10 resources found.');
+      await console.go(page, 'search?q=reviewed');
+      await page.locator('section .empty', { hasText: 'these words' }).waitFor();
+      await page.click('page-search a:text-is("Reviewed")');
+      await expectStatus(page, '10 resources found');
+      await console.go(page, 'search?q=item-7');
+      await expectStatus(page, '1 resource found.');
+      expect(await page.locator('main img').count()).to.equal(0);
       expect(complaintsOf(console)).to.deep.equal([]);
     });
   });

@@ -1,20 +1,32 @@
-/** Search by type: classes and their instances. The URL contains the filter. */
+/** Search by words, names and types. The URL contains the filter. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { labelOf } from '../ask/terms.js';
 import { openHref, Page, placeHref, signInHref } from '../frame/page.js';
-import { type Hits, isStructural, type Joined, readFacets, readTypes, search, type Wanted } from '../search/search.js';
+import {
+  countOf,
+  type Hit,
+  type Hits,
+  isStructural,
+  type Joined,
+  readFacets,
+  readTypes,
+  type Snippet,
+  search,
+  type Wanted,
+} from '../search/search.js';
 import { onSession, storageUri, who } from '../session/session.js';
-import { messageOf } from '../storage/api.js';
-import type { Member } from '../storage/container.js';
+import { messageOf, serviceEndpoint } from '../storage/api.js';
 import { labels } from '../storage/labels.js';
 import { dateText, decoded } from '../storage/names.js';
 
 const switchedOff = 'This storage does not offer search by type (lws.search-index.enabled is off).';
 /** Number of classes from which they can be filtered. */
 const manyFacets = 8;
+/** Types whose resources are counted, and requests for it at a time. */
+const [maxCounted, countsAtATime] = [40, 3];
 
 @customElement('page-search')
 export class SearchPage extends Page {
@@ -26,16 +38,25 @@ export class SearchPage extends Page {
   @state() private types: ReadonlyMap<string, readonly string[]> = new Map();
   @state() private isOn = true;
   @state() private isSearching = false;
+  /** The storage has a text search. */
+  @state() private hasWords = false;
+  /** Numbers of resources by type, with the words. */
+  @state() private counts: ReadonlyMap<string, number> = new Map();
   private controller: AbortController | undefined;
+  private counting: AbortController | undefined;
 
   constructor() {
     super();
-    onSession(() => this.controller?.abort());
+    onSession(() => {
+      this.controller?.abort();
+      this.counting?.abort();
+    });
   }
 
   private get wanted(): Wanted {
     const joined: Joined = this.parameters.get('joined') === 'any' ? 'any' : 'all';
-    return { types: [...new Set(this.parameters.getAll('type'))], joined };
+    const words = this.parameters.get('q')?.trim() ?? '';
+    return { types: [...new Set(this.parameters.getAll('type'))], joined, words };
   }
 
   private get page(): number {
@@ -47,12 +68,15 @@ export class SearchPage extends Page {
   }
 
   protected override updated(changed: Map<PropertyKey, unknown>): void {
+    const before = changed.get('parameters') as URLSearchParams | undefined;
     if (changed.has('parameters')) void this.find();
+    if (changed.has('facets') || (before && before.get('q') !== this.parameters.get('q'))) void this.count();
   }
 
   /** Resources written meanwhile add their classes. */
   protected override async load(): Promise<void> {
     try {
+      this.hasWords = (await serviceEndpoint('TextSearchService')) !== undefined;
       const facets = await readFacets();
       this.isOn = facets !== undefined;
       this.facets = facets?.types;
@@ -80,8 +104,30 @@ export class SearchPage extends Page {
     if (this.controller === controller) this.isSearching = false;
   }
 
-  private href({ types, joined }: Wanted, page = 1): string {
+  /** Counts the resources of each type. */
+  private async count(): Promise<void> {
+    this.counting?.abort();
+    this.counting = new AbortController();
+    const { signal } = this.counting;
+    this.counts = new Map();
+    const { words } = this.wanted;
+    const left = (this.facets ?? []).filter((type) => !isStructural(type)).slice(0, maxCounted);
+    const work = async (): Promise<void> => {
+      for (let type = left.shift(); type !== undefined; type = left.shift()) {
+        const total = await countOf(type, words, signal);
+        this.counts = new Map([...this.counts, [type, total]]);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: countsAtATime }, work));
+    } catch (error) {
+      if (!signal.aborted) this.failure = messageOf(error);
+    }
+  }
+
+  private href({ types, joined, words }: Wanted, page = 1): string {
     const parameters = new URLSearchParams(types.map((type) => ['type', type]));
+    if (words !== '') parameters.set('q', words);
     if (joined === 'any') parameters.set('joined', joined);
     if (page > 1) parameters.set('page', String(page));
     return `${placeHref('search')}?${parameters}`;
@@ -92,14 +138,15 @@ export class SearchPage extends Page {
   }
 
   protected override render(): TemplateResult {
-    if (!this.isOn)
+    if (!this.isOn && !this.hasWords)
       return html`<h1>Search by type</h1><p class="empty">${switchedOff} The operator of the server can switch it on.</p>`;
     return html`
-      <h1>Search by type</h1>
+      <h1>${this.hasWords ? 'Search' : 'Search by type'}</h1>
+      ${this.hasWords ? this.box() : nothing}
       <p class="soft">Resources are listed and counted. One is found by its own types, and by those of the things that it describes at
         addresses below its own, such as <code>#it</code>.</p>
       <div class="search">
-        ${this.facetList()}
+        ${this.isOn ? this.facetList() : nothing}
         <section aria-label="Resources found" aria-busy=${this.isSearching ? 'true' : 'false'}>
           ${
             this.failure
@@ -113,13 +160,41 @@ export class SearchPage extends Page {
       </div>`;
   }
 
+  /** The box for words, and the types that have them in their names. */
+  private box(): TemplateResult {
+    const { words } = this.wanted;
+    const named = (this.facets ?? []).filter((type) => labelOf(type).toLowerCase().includes(words.toLowerCase()));
+    return html`<form class="row" role="search" @submit=${(event: SubmitEvent) => {
+      event.preventDefault();
+      const text = new FormData(event.target as HTMLFormElement).get('q');
+      this.go({ words: String(text).trim(), types: this.wanted.types.slice(0, 1) });
+    }}>
+      <label class="visually-hidden" for="words">Words, "phrases" and beginnings such as hydro*</label>
+      <input id="words" name="q" type="search" maxlength="1000" .value=${live(words)}
+        placeholder='Words, "phrases", beginnings such as hydro*'>
+      <button>Search</button>
+    </form>
+    ${
+      words !== '' && named.length > 0
+        ? html`<p class="soft">Types: ${named
+            .slice(0, 5)
+            .map(
+              (type) => html`<a href=${this.href({ types: [type], joined: 'all', words: '' })}>${labelOf(type)}</a> `,
+            )}</p>`
+        : nothing
+    }`;
+  }
+
   private facetList(): TemplateResult {
-    const { types, joined } = this.wanted;
+    const { types, joined, words } = this.wanted;
     const wantedText = this.filter.trim().toLowerCase();
     // A class in the URL may have no visible instances. It can still be removed.
     const facets = this.facets ?? [];
     const all = [...types.filter((type) => !facets.includes(type)), ...facets];
-    const shown = all.filter((type) => types.includes(type) || type.toLowerCase().includes(wantedText));
+    const isFound = (type: string): boolean => words === '' || this.counts.get(type) !== 0;
+    const shown = all.filter(
+      (type) => types.includes(type) || (type.toLowerCase().includes(wantedText) && isFound(type)),
+    );
     const [own, structural] = [shown.filter((type) => !isStructural(type)), shown.filter(isStructural)];
     const isEmpty = this.facets !== undefined && !all.some((type) => !isStructural(type));
     return html`<form class="facets" @submit=${(event: Event) => event.preventDefault()}>
@@ -131,7 +206,7 @@ export class SearchPage extends Page {
             }}></label>`
           : nothing
       }
-      <fieldset class="bare"><legend class="visually-hidden">A resource must have</legend>
+      <fieldset class="bare" ?hidden=${words !== ''}><legend class="visually-hidden">A resource must have</legend>
         ${(['all', 'any'] as const).map(
           (each) => html`<label class="inline"><input type="radio" name="joined" .checked=${live(joined === each)}
             @change=${() => this.go({ joined: each })}>${each === 'all' ? 'All of them' : 'Any of them'}</label>`,
@@ -161,12 +236,13 @@ export class SearchPage extends Page {
       (type) => type,
       (type) => html`<li><label title=${type}><input type="checkbox" .checked=${live(chosen.includes(type))}
         @change=${(event: Event) => this.choose(type, (event.target as HTMLInputElement).checked)}>
-        <span>${labelOf(type)}<span class="visually-hidden"> ${type}</span></span></label></li>`,
+        <span>${labelOf(type)}<span class="visually-hidden"> ${type}</span>
+          ${this.counts.has(type) ? html`<span class="soft">${this.counts.get(type)!.toLocaleString()}</span>` : nothing}</span></label></li>`,
     )}</ul>`;
   }
 
   private choose(type: string, isChosen: boolean): void {
-    const others = this.wanted.types.filter((each) => each !== type);
+    const others = this.wanted.words === '' ? this.wanted.types.filter((each) => each !== type) : [];
     this.go({ types: isChosen ? [...others, type] : others });
   }
 
@@ -175,12 +251,16 @@ export class SearchPage extends Page {
     const { total, pages } = this.found;
     const count = `${total.toLocaleString()} resource${total === 1 ? '' : 's'}`;
     const place = pages > 1 ? `, page ${this.page} of ${pages}` : '';
-    return this.wanted.types.length === 0 ? `${count} that you may read${place}.` : `${count} found${place}.`;
+    return this.wanted.types.length === 0 && this.wanted.words === ''
+      ? `${count} that you may read${place}.`
+      : `${count} found${place}.`;
   }
 
   private hits(): TemplateResult | typeof nothing {
     const { found, page, wanted } = this;
     if (!found) return nothing;
+    if (found.hits.length === 0 && wanted.words !== '')
+      return html`<p class="empty">No readable resource has these words${wanted.types.length > 0 ? ' and this type' : ''}. All words must match.</p>`;
     if (found.hits.length === 0 && wanted.types.length === 0)
       return html`<p class="empty">Nothing here that you can read.
         ${who().kind === 'subject' ? nothing : html`<a href=${signInHref()}>Sign in</a> with another identity.`}</p>`;
@@ -202,7 +282,15 @@ export class SearchPage extends Page {
       }`;
   }
 
-  private hit({ iri, types, mediaType, modified }: Member): TemplateResult {
+  private excerpt({ text, matches }: Snippet): TemplateResult {
+    const parts = matches.map(([start, end], at) => [
+      text.slice(matches[at - 1]?.[1] ?? 0, start),
+      text.slice(start, end),
+    ]);
+    return html`<p>${parts.map(([before, match]) => html`${before}<mark>${match}</mark>`)}${text.slice(matches.at(-1)?.[1] ?? 0)}</p>`;
+  }
+
+  private hit({ iri, types, mediaType, modified, snippet }: Hit): TemplateResult {
     const path = iri === storageUri ? 'The storage itself' : decoded(iri.slice(storageUri.length));
     const about = [mediaType, modified && dateText(modified)].filter(Boolean).join(', ');
     const { wanted } = this;
@@ -214,6 +302,7 @@ export class SearchPage extends Page {
     return html`<li class="hit">
       <a href=${openHref(iri)}>${path}</a>
       <span class="soft">${about}</span>
+      ${snippet ? this.excerpt(snippet) : nothing}
       ${
         shown.length > 0
           ? html`<ul class="chips" aria-label="Types of ${path}">${shown.map((type) => html`<li title=${type}>${labelOf(type)}</li>`)}</ul>`

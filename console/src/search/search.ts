@@ -1,24 +1,36 @@
-/** Type index and type search, page by page. */
+/** Type index, type search and text search, page by page. */
 import { json, linkTarget, select, serviceEndpoint, succeed } from '../storage/api.js';
 import { type Listed, type Member, memberOf } from '../storage/container.js';
 
 export type Joined = 'all' | 'any';
 
-/** Filter. Without types: everything that the caller may read. */
+/** Filter. Without types and words: everything that the caller may read. */
 export interface Wanted {
   readonly types: readonly string[];
   readonly joined: Joined;
+  /** Words of names and texts. At most one type restricts them. */
+  readonly words: string;
+}
+
+/** An excerpt with the places of matching words. */
+export interface Snippet {
+  readonly text: string;
+  readonly matches: readonly (readonly [start: number, end: number])[];
+}
+
+export interface Hit extends Member {
+  readonly snippet?: Snippet | undefined;
 }
 
 export interface Hits {
-  readonly hits: readonly Member[];
+  readonly hits: readonly Hit[];
   readonly total: number;
   readonly pages: number;
 }
 
 interface Found {
   readonly totalItems: number;
-  readonly items: readonly Listed[];
+  readonly items: readonly (Listed & { readonly snippet?: Snippet })[];
 }
 
 /** Further facets are reached by their IRI. */
@@ -45,8 +57,13 @@ export async function readFacets(
   return { types, total };
 }
 
+/** Returns the number of readable resources with a type and words. @throws Refusal with the server's message */
+export const countOf = async (type: string, words: string, signal: AbortSignal): Promise<number> =>
+  (await search({ types: [type], joined: 'all', words }, 1, signal))?.total ?? 0;
+
 /** @throws Refusal with the server's message */
 export async function search(wanted: Wanted, page: number, signal: AbortSignal): Promise<Hits | undefined> {
+  if (wanted.words !== '') return searchWords(wanted, page, signal);
   const endpoint = await serviceEndpoint('TypeSearchService');
   if (!endpoint) return undefined;
   const { found, last } = await ask(`${endpoint}?page=${page}`, wanted, signal);
@@ -56,6 +73,17 @@ export async function search(wanted: Wanted, page: number, signal: AbortSignal):
   return { hits, total: found.totalItems, pages: last ?? Math.ceil(found.totalItems / Math.max(1, size)) };
 }
 
+async function searchWords({ words, types }: Wanted, page: number, signal: AbortSignal): Promise<Hits | undefined> {
+  const endpoint = await serviceEndpoint('TextSearchService');
+  if (!endpoint) return undefined;
+  const parameters = [['q', words], ['page', String(page)], ...types.slice(0, 1).map((type) => ['type', type])];
+  const url = `${endpoint}?${new URLSearchParams(parameters)}`;
+  const response = await succeed('GET', url, { headers: { Accept: 'application/lws+json' }, signal });
+  const { found, last = 1 } = await pageOf(response, url);
+  const hits = found.items.map((each) => ({ ...memberOf(each, endpoint), snippet: each.snippet }));
+  return { hits, total: found.totalItems, pages: last };
+}
+
 async function ask(url: string, { types, joined }: Wanted, signal: AbortSignal) {
   // In the body, since types may contain commas, and many do not fit a URL.
   const response = await succeed('QUERY', url, {
@@ -63,6 +91,10 @@ async function ask(url: string, { types, joined }: Wanted, signal: AbortSignal) 
     body: JSON.stringify(types.length === 0 ? {} : { type: joined === 'any' ? [types] : types }),
     signal,
   });
+  return pageOf(response, url);
+}
+
+async function pageOf(response: Response, url: string) {
   const last = linkTarget(response, 'last', url);
   const lastPage = last === undefined ? undefined : Number(new URL(last).searchParams.get('page') ?? 1);
   return { found: (await response.json()) as Found, last: lastPage };

@@ -157,7 +157,12 @@ describe('Hostile messages of agents', function () {
     const slow = 'SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f FILTER(?a != ?f) }';
     const call = { ...list, method: 'tools/call', params: { name: 'sparql', arguments: { query: slow } } };
     const began = Date.now();
-    const attack = Array.from({ length: 1_000 }, () => ask(call));
+    // A busy machine can reset some of the connections.
+    const reset = (error: NodeJS.ErrnoException): Pick<Answer, 'status' | 'text'> => {
+      if (error.code !== 'ECONNRESET') throw error;
+      return { status: 503, text: '' };
+    };
+    const attack = Array.from({ length: 1_000 }, () => ask(call).catch(reset));
     const other = await request(`${s.root}vocabularies/foaf`, { headers: s.owner });
     expect(other.status).to.equal(200);
     const answers = await Promise.all(attack);

@@ -116,7 +116,11 @@ function large(s: StorageUnderTest): void {
   it('validates a large graph that is sent as a whole, and rejects a change of a part (rule 23.11)', async () => {
     const { container } = await constrained(s);
     const iri = `${container}large`;
-    problemOf(await s.put(iri, turtle, triples(25_000, `<#it> a <${e}Person> .`)));
+    // On a busy machine, a validation can take more than its 2 s.
+    let answer = await s.put(iri, turtle, triples(25_000, `<#it> a <${e}Person> .`));
+    for (let retries = 5; answer.text.includes('too-complex') && retries > 0; retries--)
+      answer = await s.put(iri, turtle, triples(25_000, `<#it> a <${e}Person> .`));
+    problemOf(answer);
     await s.expectAbsent(iri);
     await s.stored(turtle, triples(25_000), iri);
     const patch = `INSERT DATA { <#it> <${e}p> 1 }`;

@@ -218,6 +218,7 @@ async function expanded(
   const lists: (readonly Hit[])[] = [];
   const accepts: Lookup['accepts'] = (language, isStem) => !isStem && (lang === undefined || isInRange(language, lang));
   for await (const postings of postingsWith(searched, beginning)) {
+    await searched.pause();
     const hits = await collected(listed(searched, postings, { accepts }));
     if (hits.length > 0 && lists.push(hits) > maxExpansions)
       throw tooMany(`More than ${maxExpansions} words begin with "${beginning}".`);

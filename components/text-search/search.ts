@@ -65,6 +65,7 @@ export function openSearch(
     await prepare(searched, terms, language);
     const lists: (readonly Hit[])[] = [];
     for (const find of opened) {
+      await searched.pause();
       const hits = await find();
       if (hits.length === 0) return none();
       lists.push(hits);

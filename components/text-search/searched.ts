@@ -1,7 +1,7 @@
 /** The state that a search reads, and which of it the caller can read. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
-import { inTurn } from '../../lib/authorization/decision-turns.js';
+import { inTurn, type Pause } from '../../lib/authorization/decision-turns.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { union as either, intersection } from '../../lib/postings/merge.js';
 import type { PostingLists } from '../../lib/postings/posting-lists.js';
@@ -37,6 +37,8 @@ export interface Searched extends TextIndex {
   vocabulary: Vocabulary;
   /** Decisions so far, if access is decided one by one. */
   readonly decided: Map<string, boolean>;
+  /** Lets other searches have their turns. */
+  readonly pause: Pause;
 }
 
 const empty: Vocabulary = { tokens: new Map(), beginnings: new Map() };
@@ -49,7 +51,7 @@ export const onState = async <T>(
 ): Promise<T> => {
   const began = performance.now();
   let { isStepped = false } = options;
-  const result = await inTurn(index.storage, index.access, async () => {
+  const result = await inTurn(index.storage, index.access, async (pause) => {
     // Decided when the turn has come, so that earlier revocations apply.
     const readable = await index.storage.authorizer.readScope(index.access);
     const scope = readable === 'nothing' ? { ranges: [] } : readable;
@@ -57,7 +59,7 @@ export const onState = async <T>(
     const snapshot = new StoreSnapshot(index.storage.store.level);
     try {
       const state = { owned: [], hidden: new Set<string>(), vocabulary: empty, decided: new Map<string, boolean>() };
-      return await work({ ...index, scope, snapshot, ...state });
+      return await work({ ...index, scope, snapshot, pause, ...state });
     } finally {
       await snapshot.close();
     }

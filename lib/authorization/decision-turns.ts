@@ -18,12 +18,20 @@ const limits = {
 interface Gates {
   readonly all: Gate;
   readonly strangers: Gate;
+  /** Number of requests that wait for their next turn. */
+  paused: number;
 }
+
+/** Duration of a turn in milliseconds after which others have theirs, and maximum requests that hold partial results meanwhile. */
+const [longestTurnMs, maxPaused] = [50, 4];
+
+/** Called between steps of long work: others have their turns. @throws the reason if the client disconnects */
+export type Pause = () => Promise<void>;
 
 const gates = new WeakMap<object, Gates>();
 
 function gatesOf(store: object): Gates {
-  const found = gates.get(store) ?? { all: new Gate(limits.all), strangers: new Gate(limits.strangers) };
+  const found = gates.get(store) ?? { all: new Gate(limits.all), strangers: new Gate(limits.strangers), paused: 0 };
   gates.set(store, found);
   return found;
 }
@@ -35,20 +43,35 @@ function gatesOf(store: object): Gates {
 export async function inTurn<T>(
   storage: { readonly authorizer: Authorizer; readonly store: View },
   access: Access,
-  work: () => Promise<T>,
+  work: (pause: Pause) => Promise<T>,
 ): Promise<T> {
   const connection = connectionOf(access);
   const { client, standing } = await clientFor(storage, access, connection?.address ?? '');
-  const { all, strangers } = gatesOf(storage.store);
+  const gates = gatesOf(storage.store);
   const turn = { host: '', client, identity: access.principal?.subject, rank: priorityOf(standing) };
   const gone = connection?.whenGone();
   const left: (() => void)[] = [];
+  let began = 0;
+  const enter = async (isAgain: boolean): Promise<void> => {
+    const own = { ...turn, isAgain };
+    if (standing === 'stranger') left.push(await entered(gates.strangers, own, gone?.signal));
+    left.push(await entered(gates.all, own, gone?.signal));
+    began = performance.now();
+  };
+  const leave = (): void => {
+    for (const each of left.splice(0).reverse()) each();
+  };
+  const pause = async (): Promise<void> => {
+    if (performance.now() - began < longestTurnMs || gates.paused >= maxPaused) return;
+    gates.paused++;
+    leave();
+    await enter(true).finally(() => gates.paused--);
+  };
   try {
-    if (standing === 'stranger') left.push(await entered(strangers, turn, gone?.signal));
-    left.push(await entered(all, turn, gone?.signal));
-    return await work();
+    await enter(false);
+    return await work(pause);
   } finally {
-    for (const leave of left.reverse()) leave();
+    leave();
     gone?.release();
   }
 }

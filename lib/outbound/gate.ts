@@ -19,6 +19,8 @@ export interface Turn {
   readonly client?: string | undefined;
   /** Identity at the client, such as one of several at an address (round robin between those of a client). */
   readonly identity?: string | undefined;
+  /** The request had a slot before: it is not rejected, and precedes those of its client that had none. */
+  readonly isAgain?: boolean;
   /** Requests with a lower rank are served first. Default: 0. */
   readonly rank?: number;
 }
@@ -62,9 +64,10 @@ export class Gate {
   private wait(turn: Turn, signal: AbortSignal | undefined): Promise<void> {
     const { waiting } = this.limits;
     const ofClient = this.waiting.filter(({ client }) => client === turn.client);
-    const own = ofClient.filter(({ identity }) => identity === turn.identity);
+    const ofIdentity = ofClient.filter(({ identity }) => identity === turn.identity);
     const { perClient, inAll, perIdentity = perClient } = waiting ?? { perClient: Infinity, inAll: Infinity };
-    if (own.length >= perIdentity || ofClient.length >= perClient || this.waiting.length >= inAll)
+    const isFull = ofIdentity.length >= perIdentity || ofClient.length >= perClient || this.waiting.length >= inAll;
+    if (isFull && !turn.isAgain)
       throw new OutboundError('busy', `Too many outbound requests are waiting, one of them to ${turn.host}.`);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -79,7 +82,8 @@ export class Gate {
         },
       };
       signal?.addEventListener('abort', leave, { once: true });
-      this.waiting.push(entry);
+      const own = turn.isAgain ? this.waiting.findIndex(({ client }) => client === turn.client) : -1;
+      this.waiting.splice(own < 0 ? this.waiting.length : own, 0, entry);
     });
   }
 

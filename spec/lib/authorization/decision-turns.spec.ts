@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { noteConnection } from '../../../lib/authorization/client.js';
-import { inTurn } from '../../../lib/authorization/decision-turns.js';
+import { inTurn, type Pause } from '../../../lib/authorization/decision-turns.js';
 import type { Access } from '../../../lib/authorization/principal.js';
 
 /** Requests of one storage. The work of each runs until the spec ends it. */
@@ -20,13 +20,24 @@ class Requests {
 
   /** @returns the error code, or `done` */
   async send(subject: string, address: string, signal = new AbortController().signal): Promise<string> {
-    const access: Access = { principal: { subject } };
-    noteConnection(access, { address, whenGone: () => ({ signal, release() {} }) });
     const work = (): Promise<string> => {
       this.begun.push(subject);
       return new Promise((resolve) => this.ends.push(() => resolve('done')));
     };
-    return inTurn(this.storage as never, access, work).catch((error) => error.code ?? String(error));
+    return this.run(subject, address, work, signal).catch((error) => error.code ?? String(error));
+  }
+
+  run<T>(
+    ...[subject, address, work, signal = new AbortController().signal]: readonly [
+      subject: string,
+      address: string,
+      work: (pause: Pause) => Promise<T>,
+      signal?: AbortSignal,
+    ]
+  ): Promise<T> {
+    const access: Access = { principal: { subject } };
+    noteConnection(access, { address, whenGone: () => ({ signal, release() {} }) });
+    return inTurn(this.storage as never, access, work);
   }
 
   /** Ends work until none has begun. */
@@ -77,6 +88,25 @@ describe('Turns of requests that decide on many resources', () => {
     expect((await Promise.all(flood)).filter((code) => code === 'too-busy')).to.have.length(34);
     expect(await last).to.equal('done');
     expect(requests.begun.indexOf('last')).to.be.at.most(2);
+  });
+
+  it('lets other callers have turns between the steps of long work', async () => {
+    const requests = new Requests();
+    const steps: string[] = [];
+    const long = (name: string, address: string) =>
+      requests.run(name, address, async (pause) => {
+        for (let step = 0; step < 3; step++) {
+          steps.push(name);
+          const began = performance.now();
+          while (performance.now() - began < 60);
+          await pause();
+        }
+      });
+    await Promise.all([...Array.from({ length: 8 }, () => long('a', '192.0.2.1')), long('b', '192.0.2.2')]);
+    expect(steps).to.have.length(27);
+    expect(steps.indexOf('b')).to.be.at.most(2);
+    // At least every third turn is that of another client.
+    expect(steps.lastIndexOf('b')).to.be.at.most(9);
   });
 
   it('removes a request whose client disconnects', async () => {

@@ -80,11 +80,13 @@ export class FormPage extends Page {
     try {
       const { shapes, prefixes } = await readShapes(await shapesInForce(at));
       const isNew = isContainer(at);
-      const { etag, text, reason }: Partial<Resource> = isNew ? { etag: '', text: '' } : await readResource(at);
-      if (text === undefined) throw new Error(reason ?? 'This is not RDF.');
+      const { etag, kind, text, reason }: Partial<Resource> = isNew
+        ? { kind: 'rdf', text: '' }
+        : await readResource(at);
+      if (kind !== 'rdf' || text === undefined) throw new Error(reason ?? 'Only RDF resources have a form.');
       const document = parseDocument(text, at);
       if (at !== this.at) return;
-      this.opened = { at, etag, shapes, prefixes };
+      this.opened = { at, etag: etag ?? '', shapes, prefixes };
       const [first] = shapes.nodes;
       this.draft = !isNew ? draftOf(shapes, document) : first ? newDraft(shapes, first, prefixes) : undefined;
     } catch (error) {

@@ -28,6 +28,12 @@ interface Shown {
   readonly violations: string;
 }
 
+interface Change {
+  readonly proceed: string;
+  /** The linkset after the change. @throws SyntaxError, TypeError */
+  readonly text: () => string;
+}
+
 /** Violations shown of a resource. */
 const most = 5;
 const pathOf = (iri: string): string =>
@@ -40,8 +46,8 @@ export class ShapesPage extends Page {
   @state() private shown: Shown | undefined;
   /** Error of reading. */
   @state() private why: unknown;
-  /** Document that existing resources violate, with the server's message. */
-  @state() private conflict: { readonly shapes: string; readonly error: Refusal } | undefined;
+  /** Change of the links that existing resources would violate, with the server's message. */
+  @state() private conflict: { readonly change: Change; readonly error: Refusal } | undefined;
   @state() private listed: ViolationsPage | undefined;
   @state() private isListing = false;
 
@@ -92,7 +98,7 @@ export class ShapesPage extends Page {
       <ul class="plain">${all.map((iri) => {
         const of = own.find((each) => each.shapes === iri);
         return html`<li class="row"><span class="grow">${link(iri)}</span>
-          ${links && of && isWritable ? html`<button type="button" aria-label=${`Unlink ${pathOf(iri)}`} @click=${() => this.unlink(saveLinks(links, removeRelation(links.text, of)))}>Unlink</button>` : nothing}</li>`;
+          ${links && of && isWritable ? html`<button type="button" aria-label=${`Unlink ${pathOf(iri)}`} @click=${() => this.change(links, { proceed: 'Unlink anyway', text: () => removeRelation(links.text, of) })}>Unlink</button>` : nothing}</li>`;
       })}</ul>`;
   }
 
@@ -106,7 +112,7 @@ export class ShapesPage extends Page {
       ${
         conflict
           ? html`<p class="problem" role="alert">${conflict.error.message}</p>${this.resources(violating)}
-            <div class="row"><button type="button" @click=${() => this.write(links, conflict.shapes, true)}>Link anyway</button></div>`
+            <div class="row"><button type="button" @click=${() => this.change(links, conflict.change, true)}>${conflict.change.proceed}</button></div>`
           : nothing
       }`;
   }
@@ -149,37 +155,27 @@ export class ShapesPage extends Page {
 
   private async link(links: Links, event: SubmitEvent): Promise<void> {
     const { form, text } = submitted(event);
-    if (await this.write(links, text('shapes'), false)) form.reset();
+    // A path begins at the storage.
+    const href = (): string => new URL(text('shapes').replace(/^\//, ''), storageUri).href;
+    const change = { proceed: 'Link anyway', text: () => addTarget(links.text, constrainedBy, { href: href() }) };
+    if (await this.change(links, change)) form.reset();
   }
 
-  /** @param shapes IRI, or path in the storage @returns true if linked */
-  private async write(links: Links, shapes: string, isLenient: boolean): Promise<boolean> {
+  /** @returns true if it is done */
+  private async change(links: Links, change: Change, isLenient = false): Promise<boolean> {
     this.conflict = undefined;
-    const done = await this.attempt(async () => {
-      const href = new URL(shapes.replace(/^\//, ''), storageUri).href;
+    const isDone = await this.attempt(async () => {
       try {
-        await this.save(saveLinks(links, addTarget(links.text, constrainedBy, { href }), isLenient));
+        await saveLinks(links, change.text(), isLenient);
+        await this.read();
       } catch (error) {
-        if (!(error instanceof Refusal && error.code === 'conflict')) throw error;
-        this.conflict = { shapes, error };
+        if (!(error instanceof Refusal)) throw error;
+        if (error.status === 412) await this.read();
+        if (error.code !== 'conflict') throw error;
+        this.conflict = { change, error };
       }
     });
-    return done && this.conflict === undefined;
-  }
-
-  private async unlink(saved: Promise<void>): Promise<void> {
-    await this.attempt(() => this.save(saved), 'The document is unlinked.');
     await this.keepFocus();
-  }
-
-  /** Reads again after a change, also after that of another user. */
-  private async save(saved: Promise<void>): Promise<void> {
-    try {
-      await saved;
-    } catch (error) {
-      if (error instanceof Refusal && error.status === 412) await this.read();
-      throw error;
-    }
-    await this.read();
+    return isDone && this.conflict === undefined;
   }
 }

@@ -8,7 +8,7 @@ const maxTriples = 5000;
 
 /** @param page from 0 @param filter text in a statement of each subject @throws Refusal; Error without a SPARQL endpoint */
 export async function readSubjects(iri: string, page: number, filter: string): Promise<readonly Quad[]> {
-  const graph = `GRAPH ${termText(iriOf(iri))} { ?s ?p ?o }`;
+  const graph = `GRAPH <${iri.replace(/[<>"{}|\\^`\s]/g, encodeURIComponent)}> { ?s ?p ?o }`;
   const text = 'LCASE(CONCAT(COALESCE(STR(?s), ""), " ", STR(?p), " ", COALESCE(STR(?o), "")))';
   const wanted = termText({ termType: 'Literal', value: filter.trim().toLowerCase() });
   const found = filter.trim() === '' ? graph : `${graph} FILTER(CONTAINS(${text}, ${wanted}))`;

@@ -1,4 +1,4 @@
-/** Access to the trash (rule 26.2): only controllers of the storage, whatever lists, grants and settings allow. */
+/** Access to the trash (rule 26.2): only controllers of the storage read and delete there, whatever lists, grants and settings allow. */
 import { type IriRange, subtree } from '../storage/keys/iri-ranges.js';
 import type { Authorizer, Decision, MemberScope, Question, ReadScope, View } from './authorizer.js';
 import type { Access } from './principal.js';
@@ -10,6 +10,7 @@ const [allowed, refused] = [
   { allowed: true, rule: 'the trash: controls the storage' },
   { allowed: false, rule: 'the trash: does not control the storage' },
 ];
+const readOnly: Decision = { allowed: false, rule: 'the trash: nothing is written there' };
 
 /** @param view the committed state */
 export function withTrash(inner: Authorizer, storage: string, view: View): Authorizer {
@@ -17,6 +18,7 @@ export function withTrash(inner: Authorizer, storage: string, view: View): Autho
   const judged = (decision: Decision): Decision => (decision.allowed ? allowed : refused);
   const decide = (question: Question): Decision | Promise<Decision> => {
     if (!question.iri.startsWith(trash)) return inner.decide(question);
+    if (question.mode !== 'read' && question.mode !== 'delete') return readOnly;
     const decision = inner.decide({ view: question.view, access: question.access, mode: 'control', iri: storage });
     return decision instanceof Promise ? decision.then(judged) : judged(decision);
   };

@@ -181,7 +181,8 @@ async function stage(staging: Staging, request: Moving, placed: ReadonlyMap<stri
     await stageArrival(staging, request, { ...each, record, old: replaced.get(each.iri) });
   }
   if (!copies) {
-    tx.moves.push(request.rewriting);
+    // Grants keep the former name of what is in the trash, as after a deletion: they must not reveal the trash.
+    if (!request.ownerAfter) tx.moves.push(request.rewriting);
     stageMembership(staging, source, -1);
   }
   stageMembership(staging, { ...source, iri: destination }, old ? 0 : 1);

@@ -24,7 +24,7 @@ export interface MoveRequest extends Omit<WriteRequest, 'links' | 'model'> {
   readonly isDeep: boolean;
   /** `Prefer: rewrite-links`: IRIs of what is moved are rewritten in its graphs and links. */
   readonly rewrites: boolean;
-  /** Returns the owner of a resource after it was moved. Absent: it keeps its owner. */
+  /** Returns the owner of a resource after it was moved into the trash or out of it. Absent: it keeps its owner. */
   readonly ownerAfter?: (tx: Transaction, from: ResourceRecord) => string | undefined;
 }
 

@@ -1,5 +1,6 @@
 /** The trash: deleted resources that controllers can restore until they expire (rules 26.1 to 26.5). */
 import { randomBytes } from 'node:crypto';
+import type { Question } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { trashOf } from '../authorization/trash.js';
@@ -25,6 +26,9 @@ const space = 'trash';
 /** Entries with the owners of resources in the trash, by id and path. In the trash they have none. */
 const owners = 'trash-owners';
 
+/** Age in milliseconds at which a deletion is not in progress any more. */
+const inProgressMs = 3_600_000;
+
 interface Trashed {
   readonly from: string;
   /** Milliseconds since the epoch. */
@@ -39,9 +43,20 @@ export interface TrashItem extends Trashed {
 
 export class Trash {
   private readonly root: string;
+  private readonly ofTrash: Storage;
 
   constructor(private readonly storage: Storage) {
     this.root = trashOf(storage.rootIri);
+    // Clients cannot write in the trash (rule 26.2). Whoever controls the storage moves resources into it and out of it here.
+    const { authorizer, rootIri } = storage;
+    const asked = (question: Question): Question =>
+      question.iri.startsWith(this.root) && question.mode !== 'read'
+        ? { view: question.view, access: question.access, mode: 'control', iri: rootIri }
+        : question;
+    this.ofTrash = withAuthorizer(storage, {
+      decide: (question) => authorizer.decide(asked(question)),
+      allows: (question) => authorizer.allows(asked(question)),
+    });
   }
 
   /** Moves a resource into the trash. @throws LwsError as MOVE, `forbidden` for callers without control of the storage */
@@ -72,7 +87,8 @@ export class Trash {
         ownerAfter: keepOwner,
       });
     } catch (error) {
-      await this.discard(id);
+      // After a commit in doubt the resource may be there.
+      await this.discard(id, { isEmpty: true });
       throw error;
     }
     return id;
@@ -96,22 +112,24 @@ export class Trash {
     const { from, record } = this.require(id);
     const giveOwner = (tx: Transaction, { iri: of }: ResourceRecord): string | undefined =>
       tx.entry(entryKey(owners, id, of.slice(record.iri.length)));
+    let restored: ResourceRecord;
     try {
-      await this.move({ access, iri: record.iri, destination: from, preconditions: {}, ownerAfter: giveOwner });
+      const request = { access, iri: record.iri, destination: from, preconditions: {}, ownerAfter: giveOwner };
+      restored = (await this.move(request)).record;
     } catch (error) {
       if (!(error instanceof LwsError)) throw error;
       if (error.code === 'precondition-failed' || error.code === 'already-exists')
         throw new LwsError('conflict', `${from} exists. Rename or delete that resource, then restore this one again.`);
       throw error;
     }
-    await this.discard(id);
-    return this.storage.store.record(from)!;
+    await this.discard(id, { isEmpty: true });
+    return restored;
   }
 
   /** Deletes an item permanently. @throws LwsError `not-found` */
   async delete(access: Access, id: string): Promise<void> {
     this.require(id);
-    await this.discard(id, access);
+    await this.discard(id, { access });
   }
 
   /** Deletes the items that were deleted before a time, in milliseconds since the epoch. */
@@ -119,8 +137,10 @@ export class Trash {
     const { store } = this.storage;
     for await (const block of store.entries(entryRange(space)))
       for (const [key, value] of block) {
-        if ((JSON.parse(value) as Trashed).at >= before) return;
-        await this.discard(partsOfEntry(key)[1]!);
+        const [id, { at }] = [partsOfEntry(key)[1]!, JSON.parse(value) as Trashed];
+        if (at < before) await this.discard(id);
+        // The server ended between the steps of a deletion, or a client took the resource out.
+        else if (at < this.storage.clock() - inProgressMs && !this.find(id)) await this.discard(id, { isEmpty: true });
       }
   }
 
@@ -144,17 +164,24 @@ export class Trash {
   }
 
   private move(request: Omit<MoveRequest, 'copies' | 'overwrites' | 'isDeep' | 'rewrites'>) {
-    return move(this.storage, { copies: false, overwrites: false, isDeep: true, rewrites: false, ...request });
+    return move(this.ofTrash, { copies: false, overwrites: false, isDeep: true, rewrites: false, ...request });
   }
 
-  /** Deletes an item with its entries, and the trash if it is empty. @param access of a caller who must control the storage */
-  private async discard(id: string, access?: Access): Promise<void> {
+  /**
+   * Deletes an item with its entries, and the trash if it is empty.
+   * @param access of a caller who must control the storage
+   * @param isEmpty does nothing if there is a resource
+   */
+  private async discard(
+    id: string,
+    { access, isEmpty = false }: { readonly access?: Access; readonly isEmpty?: boolean } = {},
+  ): Promise<void> {
     const permitted = { allowed: true, rule: 'deletion from the trash' };
-    const authorizer = { ...this.storage.authorizer, decide: () => permitted, allows: () => true };
-    const storage: Storage = Object.create(this.storage, { authorizer: { value: authorizer } });
+    const storage = withAuthorizer(this.storage, { decide: () => permitted, allows: () => true });
     await storage.store.transact(
       async (tx) => {
         if (access) await requireAccess(this.storage, tx, access, 'control', storage.rootIri);
+        if (isEmpty && (tx.record(this.holder(id))?.members ?? 0) > 0) return;
         tx.deleteEntry(entryKey(space, id));
         for (const key of (await tx.entriesIn(entryRange(owners, id))).keys()) tx.deleteEntry(key);
         for (const iri of [this.holder(id), this.root]) {
@@ -167,6 +194,9 @@ export class Trash {
     );
   }
 }
+
+const withAuthorizer = (storage: Storage, authorizer: Partial<Storage['authorizer']>): Storage =>
+  Object.create(storage, { authorizer: { value: { ...storage.authorizer, ...authorizer } } });
 
 /** Stages a container of the trash. It has no owner. */
 function stageContainer(staging: Staging, iri: string): void {

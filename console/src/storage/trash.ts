@@ -33,7 +33,7 @@ export const readTrash = async (before?: string): Promise<TrashPage | undefined>
 export const trashDays = async (): Promise<number | undefined> => (await readTrash())?.days;
 
 /** True if a resource can only be deleted permanently: it exceeds a limit of MOVE, violates a shape, or the disk is full. */
-export const isTooMuch = ({ status }: Refusal): boolean => status === 422 || status === 507;
+export const isTooMuch = ({ status }: Refusal): boolean => [414, 422, 507].includes(status);
 
 /** @throws Refusal */
 export async function moveToTrash(iri: string, etag: string): Promise<void> {

@@ -5,7 +5,7 @@ import { lruCache } from '../../lib/caches.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { Slots } from '../../lib/jobs/slots.js';
-import type { ResourceRecord } from '../../lib/storage/keys/records.js';
+import { isContainerIri, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { type Documents, Outdated } from './documents.js';
 import type { Constraint, ShapesLinks } from './links.js';
@@ -48,6 +48,9 @@ const slots = new Slots(
   { controller: 1, known: 1, stranger: 1 },
 );
 
+/** True for the resource itself, and for what is in it if it is a container. */
+const isWithin = (iri: string, of: string): boolean => iri === of || (isContainerIri(of) && iri.startsWith(of));
+
 export class LinkChanges {
   private readonly checked = lruCache<Checked>(100);
   /** Resources whose links are about to change, and the end of the wait of writes at or below them. */
@@ -62,13 +65,13 @@ export class LinkChanges {
       if (this.checked.size === 0) return;
       for (const { before, after } of changes)
         for (const { iri, changed } of this.checked.values())
-          if ((after ?? before)!.iri.startsWith(iri)) changed.add((after ?? before)!.iri);
+          if (isWithin((after ?? before)!.iri, iri)) changed.add((after ?? before)!.iri);
     });
   }
 
   /** Returns what a write of a resource must wait for, if anything. */
   holdOf(resource: string): Promise<void> | undefined {
-    for (const [iri, { ended }] of this.holds) if (resource.startsWith(iri)) return ended;
+    for (const [iri, { ended }] of this.holds) if (isWithin(resource, iri)) return ended;
     return undefined;
   }
 

@@ -1,5 +1,4 @@
 /** Readable resources that match one term of a search, with the number of matches in each. */
-import { LwsError } from '../../lib/errors.js';
 import { matches } from '../../lib/postings/merge.js';
 import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
 import { countOf, positionsOf, readPosting } from './entries.js';
@@ -7,6 +6,7 @@ import { type Grouped, openPostings, postingsWith } from './readable-postings.js
 import { mayRead, type Searched } from './searched.js';
 import { isStatement } from './statements.js';
 import { isInRange, type Language, type Lookup, lookupsOf, type Term } from './terms.js';
+import { maxExpansions, tooMany } from './vocabulary.js';
 
 /** A text with matches, and their number. */
 export interface PlaceMatches {
@@ -23,8 +23,8 @@ export interface Hit {
   places(): readonly PlaceMatches[];
 }
 
-/** Maximum readable resources that match one term, and readable words that a beginning may have. */
-const [maxHits, maxExpansions] = [1_000_000, 1_000];
+/** Maximum readable resources that match one term. */
+const maxHits = 1_000_000;
 
 /**
  * Opens the lists of a term in the turn in which the snapshot was taken.
@@ -123,8 +123,6 @@ async function collected(blocks: AsyncIterable<readonly Hit[]>): Promise<readonl
   return hits;
 }
 
-const tooMany = (detail: string): LwsError => new LwsError('bad-request', `${detail} Search for a longer one.`);
-
 /** Returns the number of matches in a posting, which begins at an index of a text. */
 type Count = (text: string, from: number) => number;
 
@@ -216,12 +214,14 @@ async function expanded(
   { lang }: Language,
 ): Promise<readonly (readonly Hit[])[]> {
   const lists: (readonly Hit[])[] = [];
+  let words = 0;
   const accepts: Lookup['accepts'] = (language, isStem) => !isStem && (lang === undefined || isInRange(language, lang));
   for await (const postings of postingsWith(searched, beginning)) {
     await searched.pause();
+    // Words without a hit cost as much as others.
+    if (++words > maxExpansions) throw tooMany(`More than ${maxExpansions} words begin with "${beginning}".`);
     const hits = await collected(listed(searched, postings, { accepts }));
-    if (hits.length > 0 && lists.push(hits) > maxExpansions)
-      throw tooMany(`More than ${maxExpansions} words begin with "${beginning}".`);
+    if (hits.length > 0) lists.push(hits);
   }
   return lists;
 }

@@ -3,10 +3,13 @@
  * found without reading postings that it cannot read.
  */
 import { LRUCache } from 'lru-cache';
+import type { Pause } from '../../lib/authorization/decision-turns.js';
+import { LwsError } from '../../lib/errors.js';
 import type { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import type { IriRange } from '../../lib/storage/keys/iri-ranges.js';
 import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
 import { entryKey, rangeOf } from '../../lib/storage/keys/records.js';
+import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import { wordsSpace } from './entries.js';
 import { textAt } from './snippets.js';
@@ -20,8 +23,15 @@ interface Wanted {
   /** Looked for in owned resources only: postings in ranges are found without this. */
   readonly tokens: readonly string[];
   readonly beginnings: readonly string[];
-  /** Called before the texts of a resource are read. */
+  /** Called before words of a resource are used. */
   isReadable(iri: string): boolean | Promise<boolean>;
+}
+
+interface Source {
+  readonly storage: { readonly store: Store };
+  readonly snapshot: StoreSnapshot;
+  /** Lets other searches have their turns. */
+  readonly pause: Pause;
 }
 
 /** Resources that may have a word, in order: they had it since their graph was written last. */
@@ -32,33 +42,50 @@ export interface Vocabulary {
   readonly beginnings: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 }
 
-const ownedAtATime = 100;
+const [ownedAtATime, resourcesAtATime, charactersAtATime] = [100, 200, 16 << 10];
+/** Maximum number of words with a beginning, of their resources, and of characters of long texts that a search reads. */
+export const maxExpansions = 1_000;
+const [maxPairs, maxRead] = [200_000, 4 << 20];
 
-/** Reads the words of resources. */
+export const tooMany = (detail: string): LwsError =>
+  new LwsError('bad-request', `${detail} Search for a longer one, or for whole words.`);
+
+/**
+ * Reads the words of resources.
+ * @throws LwsError `bad-request` if too many readable words have a beginning, or if too much text would be read
+ */
 export async function readVocabulary(
-  searched: { readonly storage: { readonly store: Store }; readonly snapshot: StoreSnapshot },
+  searched: Source,
   { owned, ranges, tokens, beginnings, isReadable }: Wanted,
 ): Promise<Vocabulary> {
-  const { snapshot } = searched;
+  const { snapshot, pause } = searched;
+  const reader = { pairs: 0, left: maxRead };
   const found = {
     tokens: new Map(tokens.map((token) => [token, [] as string[]])),
     beginnings: new Map(beginnings.map((beginning) => [beginning, new Map<string, string[]>()])),
   };
   const noteBeginnings = (iri: string, words: string): void => {
     for (const [beginning, byWord] of found.beginnings)
-      for (const word of beginningWith(beginning, words))
+      for (const word of beginningWith(beginning, words)) {
         if (byWord.has(word)) byWord.get(word)!.push(iri);
         else byWord.set(word, [iri]);
+        if (byWord.size > maxExpansions || ++reader.pairs > maxPairs)
+          throw tooMany(`More than ${maxExpansions} words begin with "${beginning}", or too many resources have them.`);
+      }
   };
+  const hasBeginning = (words: string): boolean => beginnings.some((beginning) => words.includes(`\n${beginning}`));
+  let noted = 0;
   /** Most entries need no promise. */
   const note = (iri: string, value: string, isOwned: boolean): Promise<void> | undefined => {
     const words = value.slice(value.indexOf('\n'));
     if (isOwned)
       for (const [token, iris] of found.tokens) if (words === many || words.includes(`\n${token}\n`)) iris.push(iri);
-    if (words !== many) noteBeginnings(iri, words);
-    else if (beginnings.length > 0)
+    if (++noted % resourcesAtATime === 0 || (words === many ? beginnings.length > 0 : hasBeginning(words)))
       return (async () => {
-        if (await isReadable(iri)) noteBeginnings(iri, await manyWords(searched, iri));
+        await pause();
+        if (words !== many && !hasBeginning(words)) return;
+        if (beginnings.length > 0 && (await isReadable(iri)))
+          noteBeginnings(iri, words === many ? await manyWords(searched, iri, reader) : words);
       })();
     return undefined;
   };
@@ -134,9 +161,11 @@ const known = new LRUCache<string, string>({
   sizeCalculation: ({ length }, key) => length + key.length,
 });
 
+/** @param reader the number of characters that may still be read */
 async function manyWords(
-  { storage: { store }, snapshot }: { readonly storage: { readonly store: Store }; readonly snapshot: StoreSnapshot },
+  { storage: { store }, snapshot, pause }: Source,
   iri: string,
+  reader: { left: number },
 ): Promise<string> {
   const [record] = await snapshot.records([iri]);
   if (!record) return '';
@@ -144,10 +173,23 @@ async function manyWords(
   const before = known.get(key);
   if (before !== undefined) return before;
   const words = new Set<string>();
+  let unpaused = 0;
+  const take = async (text = ''): Promise<void> => {
+    reader.left -= text.length;
+    if (reader.left < 0) throw tooMany('There is too much text to find words with a beginning.');
+    for (const word of tokensOf(text)) words.add(word);
+    unpaused += text.length;
+    if (unpaused < charactersAtATime) return;
+    unpaused = 0;
+    await yieldToEventLoop();
+    await pause();
+  };
   for await (const keys of snapshot.keys(rangeOf(graphPrefix(iri))))
-    for (const each of keys) for (const word of tokensOf(textStatement(each)?.text ?? '')) words.add(word);
-  for (const place of ['n', 't', 'b'])
-    for (const word of tokensOf((await textAt({ store, snapshot }, record, place))?.text ?? '')) words.add(word);
+    for (const each of keys) {
+      const text = textStatement(each)?.text;
+      if (text !== undefined) await take(text);
+    }
+  for (const place of ['n', 't', 'b']) await take((await textAt({ store, snapshot }, record, place))?.text);
   const text = `\n${[...words].join('\n')}\n`;
   known.set(key, text);
   return text;

@@ -191,6 +191,10 @@ function everyModel(s: StorageUnderTest, reader: () => Sender, publish: (contain
     const { iri } = await s.stored('text/plain', 'x');
     const id = await put(s, iri);
     expectProblem(await trashed(s, placeOf(s, id, iri)), 409, s);
+    expectProblem(await s.put(`${s.root}.trash/${id}/beside`, 'text/plain', 'x'), 403, s);
+    const kept = (await s.stored('text/plain', 'x')).iri;
+    expectProblem(await s.send('MOVE', kept, { Destination: `${s.root}.trash/${id}/kept` }), 403, s);
+    expect((await s.get(kept)).status).to.equal(200);
     expectProblem(await trashed(s, s.fresh()), 404, s);
     expectProblem(await s.send('POST', trashUrl(s), json, '{}'), 400, s);
     expect((await s.delete(`${trashUrl(s)}/${id}`)).status).to.equal(204);
@@ -220,6 +224,12 @@ describeStorage(
       const id = await put(s, iri);
       expect(await modesOf(s, placeOf(s, id, iri), as(s, carol))).to.equal('');
       await restored(s, id);
+      const own = await grant(s, policy(carol, ['read'], iri));
+      const again = await put(s, iri);
+      expect((await s.send('GET', own, {}, undefined, as(s, carol))).text)
+        .to.contain(iri)
+        .and.not.to.contain('.trash');
+      await restored(s, again);
       expect(await modesOf(s, iri, as(s, carol))).to.equal(before);
     });
   },

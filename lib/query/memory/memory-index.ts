@@ -81,6 +81,8 @@ export class MemoryIndex {
   private nextAt = 0;
   /** Number of graphs that have changed since the last build began. */
   private unread = 0;
+  /** The files are being renewed without a query. */
+  private isUnasked = false;
   /** The last build did not produce an index. */
   private hasFailed = false;
   /** Start of the last build, as a timestamp. */
@@ -111,7 +113,9 @@ export class MemoryIndex {
     this.unread += changed;
     if (this.unread < (this.options.renewFrom ?? 25_000) || this.isBuilding || this.isClosed) return;
     this.unread = 0;
-    if (indexFolder(this.options.folder).hasFiles) this.later(this.nextAt - Date.now());
+    if (!indexFolder(this.options.folder).hasFiles) return;
+    this.isUnasked = this.base === undefined;
+    this.later(this.nextAt - Date.now());
   }
 
   /**
@@ -147,26 +151,20 @@ export class MemoryIndex {
 
   /** Called for each query. The first one starts a build, so a server without queries has no index. */
   use(): void {
+    const { idleMs = 3_600_000 } = this.options;
     if (this.isClosed) return;
     this.isUsed = true;
-    this.postpone();
+    this.idle ??= setTimeout(() => this.leave(), idleMs).unref();
+    this.idle.refresh();
     if (this.base) processBudget.use(this, bytesOf(this.base.data));
     if (this.base) this.review();
     else if (!this.isBuilding) this.later(this.nextAt - Date.now());
-  }
-
-  /** Restarts the idle time. */
-  private postpone(): void {
-    const { idleMs = 3_600_000 } = this.options;
-    this.idle ??= setTimeout(() => this.leave(), idleMs).unref();
-    this.idle.refresh();
   }
 
   /** Builds the index in the background. */
   start(): void {
     if (this.isClosed || this.isPaused || this.isBuilding) return;
     this.unread = 0;
-    if (!this.idle) this.postpone();
     clearTimeout(this.timer);
     this.timer = undefined;
     this.isUsed = false;
@@ -209,7 +207,14 @@ export class MemoryIndex {
     if (this.isPaused) return this.drop();
     const ms = Math.round(performance.now() - began);
     this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
-    if (built) this.adopt({ version: ++this.version, sequence, data: built.data }, built, ms);
+    // Files that were renewed without a query take no memory from other storages.
+    const isUnasked = this.isUnasked && !this.isUsed;
+    this.isUnasked = false;
+    if (isUnasked) {
+      if (failure) this.options.log.warn({ err: failure }, 'The files of the index could not be renewed.');
+      else this.options.log.info({ ms }, 'The files of the index are renewed.');
+      this.drop();
+    } else if (built) this.adopt({ version: ++this.version, sequence, data: built.data }, built, ms);
     else this.giveUp(failure);
   }
 

@@ -38,6 +38,8 @@ export interface LocalProxy {
 const host = '127.0.0.1';
 /** Maximum size in bytes of a body that is buffered, to be sent again with another token. Larger ones are streamed. */
 const maxBuffered = 256 << 10;
+/** Size of a line of a multistatus document, in characters, above which its text passes unchanged. */
+const maxLine = 64 << 10;
 
 /** Opens the session and listens on the loopback address. @throws CommandError, and the system's error if the port is taken */
 export async function openProxy({ url, identity, port, isReadOnly }: ProxyOptions): Promise<LocalProxy> {
@@ -160,9 +162,14 @@ class Forwarder {
     const start = `<D:href>${this.basePath.replaceAll('&', '&amp;')}`;
     let rest = '';
     for await (const chunk of chunks) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+      const text = decoder.decode(chunk, { stream: true });
+      // Splits when a line ends only, because splitting reads all that is waiting.
+      const lines = text.includes('\n') ? (rest + text).split('\n') : [rest + text];
       rest = lines.pop()!;
       for (const line of lines) yield `${line.replace(start, `<D:href>${this.entrance.prefix}`)}\n`;
+      if (rest.length <= maxLine) continue;
+      yield rest;
+      rest = '';
     }
     yield rest;
   }

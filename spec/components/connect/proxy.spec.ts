@@ -1,7 +1,7 @@
 /** The proxy of `quadpod connect`, in front of the server. */
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, request as sent } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
@@ -311,6 +311,28 @@ describe('connect, at other servers', function () {
     const { status, text: body } = await request(`${(await open()).url}a`);
     expect([status, JSON.parse(body).detail]).to.deep.equal([502, 'The storage rejects the access token: Never.']);
     expect(count).to.equal(2);
+  });
+
+  it('does not collect a multistatus document without lines (rule 25.7)', async () => {
+    let finish = (): void => {};
+    const line = 'x'.repeat(100 << 10);
+    listener = storage((_req, res) => {
+      res.writeHead(207).write(line);
+      finish = () => res.end('\n<D:href>/a</D:href>\n');
+    });
+    const { url } = await open();
+    const { hostname, port, pathname } = new URL(url);
+    const res = await new Promise<IncomingMessage>((resolve, reject) => {
+      sent({ hostname, port, path: `${pathname}a`, method: 'PROPFIND' }, resolve)
+        .on('error', reject)
+        .end();
+    });
+    let text = '';
+    for await (const chunk of res) {
+      text += String(chunk);
+      if (text.length > 64 << 10) finish();
+    }
+    expect(text).to.equal(`${line}\n<D:href>${pathname}a</D:href>\n`);
   });
 
   it('closes the connection of an incomplete response, and aborts the request of a program that leaves', async () => {

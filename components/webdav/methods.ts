@@ -2,11 +2,15 @@
 import { Readable } from 'node:stream';
 import { LwsError, type Platform } from '../../lib/plugin/component.js';
 import { type Reply, type RouteRequest, readBody } from '../../lib/plugin/requests.js';
-import { type Properties, responseOf, wholeOf } from './properties.js';
-import { childrenOf, type Name, parseXml, type XmlElement } from './xml.js';
+import { type Properties, wholeOf, writerOf } from './properties.js';
+import { childrenOf, escaped, type Name, parseXml, type XmlElement } from './xml.js';
 
-/** Maximum size of a body, in bytes, and number of properties in it: each response repeats those that do not exist. */
-const [maxBytes, maxProperties] = [8 << 10, 64];
+/** Maximum size of a body, in bytes. */
+const maxBytes = 8 << 10;
+/** Maximum number of properties in a body, and bytes of their names and namespaces: each response repeats names. */
+const [maxProperties, maxNameBytes] = [64, 2 << 10];
+
+const conditionFields = ['if-match', 'if-none-match', 'if-unmodified-since', 'if-modified-since'];
 
 const xmlFields = { 'Content-Type': 'application/xml; charset=utf-8', 'Cache-Control': 'private, no-store' };
 
@@ -25,9 +29,8 @@ export class WebDav {
     if (depth !== '0' && depth !== '1') throw new LwsError('bad-request', 'Depth must be 0 or 1.');
     const bytes = await readBody(request.body(), maxBytes);
     const wanted: Properties = bytes.length === 0 ? { kind: 'all', names: [] } : wantedIn(parseXml(bytes));
-    const respond = responseOf(wanted, this.origin);
     const blocks = depth === '1' ? await members() : [];
-    const body = Readable.from(wholeOf(respond(resource), blocks, respond));
+    const body = Readable.from(wholeOf(writerOf(wanted, this.origin), resource, blocks), { highWaterMark: 1 });
     return { status: 207, fields: { ...xmlFields, ...this.place(request, resource.iri) }, body };
   }
 
@@ -40,8 +43,7 @@ export class WebDav {
     const root = parseXml(await readBody(request.body(), maxBytes));
     if (!isDav(root, 'propertyupdate')) throw malformed('Send a propertyupdate element of DAV:.');
     const names = limited(childrenOf(root).flatMap((step) => childrenOf(step).flatMap(childrenOf)));
-    const respond = responseOf({ kind: 'refused', names }, this.origin);
-    const body = Readable.from(wholeOf(respond(resource), [], respond));
+    const body = Readable.from(wholeOf(writerOf({ kind: 'refused', names }, this.origin), resource, []));
     return { status: 207, fields: { ...xmlFields, ...this.place(request, resource.iri) }, body };
   }
 
@@ -50,9 +52,12 @@ export class WebDav {
     const { iri } = request.parameters as { iri: string };
     if (request.body().length !== 0)
       throw new LwsError('unsupported-media-type', 'MKCOL has no body. Create the container, then its members.');
-    const target = iri.endsWith('/') ? iri : `${iri}/`;
+    const { url = '', headers } = request.req;
+    const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
+    const target = `${iri.endsWith('/') ? iri : `${iri}/`}${query}`;
+    const conditions = conditionFields.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]]));
     try {
-      return await this.platform.request(request, { method: 'PUT', target, fields: {} });
+      return await this.platform.request(request, { method: 'PUT', target, fields: Object.fromEntries(conditions) });
     } catch (error) {
       if (!(error instanceof LwsError)) throw error;
       const { code, message } = error;
@@ -98,8 +103,16 @@ function wantedIn(root: XmlElement): Properties {
   return kinds[0] === 'propname' ? { kind: 'names', names: [] } : { kind: 'all', names: names('include') };
 }
 
+/** Returns each name once. @throws LwsError `too-complex` */
 function limited(names: readonly Name[]): readonly Name[] {
-  if (names.length > maxProperties)
-    throw new LwsError('too-complex', `A request names at most ${maxProperties} properties. The limit is fixed.`);
-  return names;
+  const texts = [
+    ...names.map(({ localName }) => localName),
+    ...[...new Set(names.map(({ namespace }) => namespace))].map(escaped),
+  ];
+  if (names.length > maxProperties || Buffer.byteLength(texts.join('')) > maxNameBytes)
+    throw new LwsError(
+      'too-complex',
+      `A request names at most ${maxProperties} properties, with ${maxNameBytes} bytes of names and namespaces. The limits are fixed.`,
+    );
+  return [...new Map(names.map((name) => [`${name.localName} ${name.namespace}`, name])).values()];
 }

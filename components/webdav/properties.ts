@@ -1,7 +1,8 @@
 /** Properties of resources (RFC 4918 15), and the multistatus document. */
+import { setImmediate as breathe } from 'node:timers/promises';
 import type { Platform } from '../../lib/plugin/component.js';
 import { nameOf } from '../../lib/plugin/state.js';
-import { emptyElement, escaped, type Name } from './xml.js';
+import { escaped, type Name } from './xml.js';
 
 type Facts = Awaited<ReturnType<Platform['facts']>>['resource'];
 
@@ -42,10 +43,26 @@ const statuses = { 200: '200 OK', 403: '403 Forbidden', 404: '404 Not Found' } a
 const propstat = (status: keyof typeof statuses, elements: readonly string[]): string =>
   `<D:propstat><D:prop>${elements.join('')}</D:prop><D:status>HTTP/1.1 ${statuses[status]}</D:status></D:propstat>`;
 
-/** Returns a function that writes the response element of a resource, on one line. */
-export function responseOf({ kind, names }: Properties, origin: string): (facts: Facts) => string {
+/** Writes the parts of a multistatus document. */
+interface Writer {
+  readonly start: string;
+  /** Writes the response element of a resource, on one line. */
+  readonly respond: (facts: Facts) => string;
+}
+
+/** Returns a writer that declares each namespace once: responses repeat names only. */
+export function writerOf({ kind, names }: Properties, origin: string): Writer {
+  const prefixes = new Map([
+    ['', ''],
+    ['DAV:', 'D:'],
+  ]);
+  for (const { namespace } of names) if (!prefixes.has(namespace)) prefixes.set(namespace, `ns${prefixes.size - 1}:`);
+  const declared = [...prefixes]
+    .slice(1)
+    .map(([namespace, prefix]) => ` xmlns:${prefix.slice(0, -1)}="${escaped(namespace)}"`);
+  const emptyElement = ({ namespace, localName }: Name): string => `<${prefixes.get(namespace)}${localName}/>`;
   const asked = kind === 'all' || kind === 'names' ? [...liveNames, ...names.filter(isNew)] : names;
-  return (facts) => {
+  const respond = (facts: Facts): string => {
     const [found, missing]: [string[], string[]] = [[], []];
     for (const name of kind === 'refused' ? [] : asked) {
       const value = liveValue(name, facts);
@@ -62,17 +79,28 @@ export function responseOf({ kind, names }: Properties, origin: string): (facts:
     ];
     return `<D:response><D:href>${escaped(facts.iri.slice(origin.length))}</D:href>${stats.join('')}</D:response>\n`;
   };
+  return { start: `<?xml version="1.0" encoding="utf-8"?>\n<D:multistatus${declared.join('')}>\n`, respond };
 }
 
 const isNew = ({ namespace, localName }: Name): boolean => namespace !== 'DAV:' || !Object.hasOwn(live, localName);
 
-/** Yields the multistatus document. */
+/** Size of a part of the document from which it is sent, in characters. */
+const chunkSize = 32 << 10;
+
+/** Yields the multistatus document in small parts. Other requests run between them. */
 export async function* wholeOf(
-  first: string,
+  { start, respond }: Writer,
+  first: Facts,
   blocks: AsyncIterable<readonly Facts[]> | readonly (readonly Facts[])[],
-  respond: (facts: Facts) => string,
 ): AsyncGenerator<string> {
-  yield `<?xml version="1.0" encoding="utf-8"?>\n<D:multistatus xmlns:D="DAV:">\n${first}`;
-  for await (const block of blocks) yield block.map(respond).join('');
-  yield '</D:multistatus>\n';
+  let text = start + respond(first);
+  for await (const block of blocks)
+    for (const facts of block) {
+      text += respond(facts);
+      if (text.length < chunkSize) continue;
+      yield text;
+      text = '';
+      await breathe();
+    }
+  yield `${text}</D:multistatus>\n`;
 }

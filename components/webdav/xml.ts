@@ -65,9 +65,3 @@ export const escaped = (text: string): string =>
   text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')
     .replace(/[&<>"]/g, (character) => entities[character]!);
-
-/** Returns an element without content. `D` is the prefix of `DAV:` in all responses. */
-export function emptyElement({ namespace, localName }: Name): string {
-  if (namespace === 'DAV:') return `<D:${localName}/>`;
-  return namespace === '' ? `<${localName}/>` : `<x:${localName} xmlns:x="${escaped(namespace)}"/>`;
-}

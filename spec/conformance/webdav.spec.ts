@@ -120,7 +120,7 @@ describeStorage(
         y: 'HTTP/1.1 404 Not Found',
         z: 'HTTP/1.1 404 Not Found',
       });
-      expect(asked.text).to.contain('<x:y xmlns:x="urn:x"/><z/>');
+      expect(asked.text).to.contain('<ns1:y/><z/>').and.contain('<D:multistatus xmlns:D="DAV:" xmlns:ns1="urn:x">');
       const element = (kind: string): string => `<propfind xmlns="DAV:">${kind}</propfind>`;
       const names = multistatus(await propfind(s, iri, '0', element('<propname/>'))).get(pathOf(iri))!;
       const whole = multistatus(await propfind(s, iri)).get(pathOf(iri))!;
@@ -135,6 +135,10 @@ describeStorage(
 
     it('rejects bodies that are malformed, too large or have a document type (rule 25.4)', async () => {
       const many = (count: number): string => prop(Array.from({ length: count }, (_, i) => `<D:p${i}/>`).join(''));
+      const repeated = (namespace: string): string =>
+        many(64)
+          .replaceAll(/<D:p(?=\d)/g, '<x:p')
+          .replace('"urn:x"', `'${namespace}'`);
       const entities = '<!DOCTYPE p [<!ENTITY a "aaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>';
       for (const [body, status] of [
         ['<propfind xmlns="DAV:"><prop>', 400],
@@ -149,6 +153,10 @@ describeStorage(
         [prop(`<D:getetag/>${' '.repeat(9_000)}`), 413],
         [many(65), 422],
         [many(64), 207],
+        [repeated('"'.repeat(290)), 207],
+        [repeated('"'.repeat(320)), 422],
+        [repeated('"'.repeat(6_000)), 422],
+        [prop(`<D:${'a'.repeat(3_000)}/>`), 422],
         [`<?xml version="1.0" encoding="utf-8"?><!-- c -->${prop('<D:getetag/>')}`, 207],
       ] as const)
         expect((await propfind(s, s.scratch, '0', body)).status, body.slice(0, 100)).to.equal(status);
@@ -183,6 +191,19 @@ describeStorage(
       expectProblem(await s.send('MKCOL', `${iri}/b/`), 409, s);
       expectProblem(await s.send('MKCOL', `${s.scratch}x.meta/`), 409, s);
       expectProblem(await s.send('MKCOL', s.fresh('/'), xml, '<a/>'), 415, s);
+    });
+
+    it('MKCOL honours preconditions and has no query, as PUT (rule 25.6)', async () => {
+      const container = await s.container();
+      for (const [iri, fields, status] of [
+        [s.fresh('/'), { 'If-Match': '"nope"' }, 412],
+        [s.fresh('/'), { 'If-Match': '*' }, 412],
+        [container, { 'If-None-Match': '*' }, 405],
+        [`${s.fresh('/')}?x=y`, {}, 400],
+        [`${s.fresh()}?x=y`, {}, 400],
+        [s.fresh('/'), { 'If-None-Match': '*' }, 201],
+      ] as const)
+        expect((await s.send('MKCOL', iri, fields)).status, `${iri} ${JSON.stringify(fields)}`).to.equal(status);
     });
   },
   { settings: on },

@@ -48,7 +48,7 @@ const slots = new Slots(
   { controller: 1, known: 1, stranger: 1 },
 );
 
-/** True for the resource itself, and for what is in it if it is a container. */
+/** True for the resource itself, and for everything below it if it is a container. */
 const isWithin = (iri: string, of: string): boolean => iri === of || (isContainerIri(of) && iri.startsWith(of));
 
 export class LinkChanges {
@@ -76,8 +76,8 @@ export class LinkChanges {
   }
 
   /**
-   * Makes writes below wait, so that a change of links is not outdated again and again. Those who control the resource delay only
-   * writes to it.
+   * Makes writes below wait, so that they do not outdate a change of links again and again. The change needs control of the
+   * resource, so its caller can delay only writes to it.
    */
   private hold(iri: string): void {
     if (this.holds.has(iri)) return;

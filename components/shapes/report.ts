@@ -86,7 +86,7 @@ const textOf = (token: TermKey): string => termOf(token).value;
 const pathOf = (path: Path): string => pathText(path, (each) => `<${each}>`);
 const constraintOf = ({ component }: Result): string => component.slice(sh.length).replace(/ConstraintComponent$/, '');
 
-/** Returns what is wrong. Without the right to read the shapes, the message has no text and no term of a constraint. */
+/** Returns the message of a result. Without read access to the shapes, it has no text and no term of a constraint. */
 export function messageOf(result: Result, showsShapes: boolean): string {
   const { messages, sentence, path, focus } = result;
   if (showsShapes) return messages.map(textOf).join(' ') || sentence;

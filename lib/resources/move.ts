@@ -181,7 +181,7 @@ async function stage(staging: Staging, request: Moving, placed: ReadonlyMap<stri
     await stageArrival(staging, request, { ...each, record, old: replaced.get(each.iri) });
   }
   if (!copies) {
-    // Grants keep the former name of what is in the trash, as after a deletion: they must not reveal the trash.
+    // Grants keep the former names of resources in the trash, as after a deletion: their assignees must not learn of the trash.
     if (!request.ownerAfter) tx.moves.push(request.rewriting);
     stageMembership(staging, source, -1);
   }

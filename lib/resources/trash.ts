@@ -26,7 +26,7 @@ const space = 'trash';
 /** Entries with the owners of resources in the trash, by id and path. In the trash they have none. */
 const owners = 'trash-owners';
 
-/** Age in milliseconds at which a deletion is not in progress any more. */
+/** Age in milliseconds from which an item without a resource is deleted. Below it, its MOVE may be in progress. */
 const inProgressMs = 3_600_000;
 
 interface Trashed {
@@ -47,7 +47,7 @@ export class Trash {
 
   constructor(private readonly storage: Storage) {
     this.root = trashOf(storage.rootIri);
-    // Clients cannot write in the trash (rule 26.2). Whoever controls the storage moves resources into it and out of it here.
+    // Clients cannot write in the trash (rule 26.2). Here, controllers of the storage move resources into it and out of it.
     const { authorizer, rootIri } = storage;
     const asked = (question: Question): Question =>
       question.iri.startsWith(this.root) && question.mode !== 'read'

@@ -16,7 +16,7 @@ export const below = (container: string): IriRange => ({
 /** Range of a container and everything below it. */
 export const subtree = (container: string): IriRange => ({ from: container, to: `${container.slice(0, -1)}0` });
 
-/** Returns the range of the postings of resources in a range: what is directly after a resource is after its postings. */
+/** Returns the range of the postings of resources in a range. A bound directly after a resource is after its postings. */
 export const ofPostings = ({ from, to }: IriRange): IriRange => ({ from: pastPostings(from), to: pastPostings(to) });
 const pastPostings = (iri: string): string => (iri.endsWith('\u0000') ? `${iri.slice(0, -1)}\u0001` : iri);
 

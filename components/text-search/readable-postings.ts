@@ -4,7 +4,7 @@ import { type IriRange, ofPostings, only, unionOfRanges } from '../../lib/storag
 import { entryRange } from '../../lib/storage/keys/records.js';
 import { ListStream, type SortedStream, type SteppedStream } from '../../lib/storage/level/entry-cursor.js';
 import { textSpace } from './entries.js';
-import { mayRead, type Searched } from './searched.js';
+import type { Searched } from './searched.js';
 
 /** Groups postings by their first part, the resource. */
 export class Grouped implements SortedStream {
@@ -107,12 +107,8 @@ export async function* postingsWith(searched: Searched, beginning: string): Asyn
   const { scope, snapshot, owned, vocabulary } = searched;
   if (scope !== 'everything') {
     const all = scope === 'decide' ? undefined : unionOfRanges([...scope.ranges, ...owned.map(only)]);
-    for (const [token, iris] of vocabulary.beginnings.get(beginning) ?? []) {
-      const own: string[] = [];
-      for (const iri of iris) if (all || (await mayRead(searched, iri))) own.push(iri);
-      const ranges = all && all.length < own.length ? all : unionOfRanges(own.map(only));
-      if (ranges.length > 0) yield ranged(searched, { token, ranges });
-    }
+    for (const [token, iris] of vocabulary.beginnings.get(beginning) ?? [])
+      yield ranged(searched, { token, ranges: all && all.length < iris.length ? all : unionOfRanges(iris.map(only)) });
     return;
   }
   const all = snapshot.cursor(textSpace);

@@ -38,7 +38,7 @@ interface Source {
 export interface Vocabulary {
   /** Owned resources by word. */
   readonly tokens: ReadonlyMap<string, readonly string[]>;
-  /** Words with a beginning, by beginning, with their resources. */
+  /** Words with a beginning, by beginning, with the readable resources that may have them. */
   readonly beginnings: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 }
 
@@ -80,11 +80,11 @@ export async function readVocabulary(
     const words = value.slice(value.indexOf('\n'));
     if (isOwned)
       for (const [token, iris] of found.tokens) if (words === many || words.includes(`\n${token}\n`)) iris.push(iri);
-    if (++noted % resourcesAtATime === 0 || (words === many ? beginnings.length > 0 : hasBeginning(words)))
+    const isWanted = words === many ? beginnings.length > 0 : hasBeginning(words);
+    if (isWanted || ++noted % resourcesAtATime === 0)
       return (async () => {
         await pause();
-        if (words !== many && !hasBeginning(words)) return;
-        if (beginnings.length > 0 && (await isReadable(iri)))
+        if (isWanted && (await isReadable(iri)))
           noteBeginnings(iri, words === many ? await manyWords(searched, iri, reader) : words);
       })();
     return undefined;

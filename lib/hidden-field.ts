@@ -17,7 +17,7 @@ export class HiddenField<T extends object, V> {
   }
 
   set(of: T, value: V): void {
-    // Faster than a property that spread does not copy, by 2 µs.
+    // `Object.defineProperty` would take 2 µs more.
     (of as { [key: symbol]: Entry<T, V> })[this.key] = { of, value };
   }
 }

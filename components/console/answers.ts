@@ -54,7 +54,7 @@ export function statusRoute(platform: Platform): Route {
     const all = await metrics();
     const ofIndex = all.filter(({ name }) => name.startsWith(indexMetric));
     const measured = (metric: string): number | undefined => all.find(({ name }) => name === metric)?.values[0]?.value;
-    const { bavail, bsize } = await statfs(dataDir);
+    const disk = isOfServer ? await statfs(dataDir) : undefined;
     const lastBackup = measured('backup_last_timestamp_seconds');
     return jsonReply(200, {
       version,
@@ -63,8 +63,8 @@ export function statusRoute(platform: Platform): Route {
       bytes: store.bytes,
       /** 0: no limit. */
       quotaBytes: quota,
-      ...(isOfServer && {
-        freeBytes: bavail * bsize,
+      ...(disk && {
+        freeBytes: disk.bavail * disk.bsize,
         queries: { running: measured('sparql_threads_busy'), waiting: measured('sparql_queries_waiting') },
       }),
       lastBackup: lastBackup && new Date(lastBackup * 1000).toISOString(),

@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, write
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { IndexFolder } from '../../../lib/query/memory/index-folder.js';
-import { request } from '../../support/http.js';
+import { type Answer, request } from '../../support/http.js';
 import { type SpecServer, startSpecServer } from '../../support/server.js';
 import { isSharedRun } from '../../support/shared-storage.js';
 import { eventually } from '../../support/subscriptions.js';
@@ -30,13 +30,13 @@ describe('Files of the index', function () {
   /** Result of a query. On a busy machine it is 503 until the index is built. */
   async function ask(query: string): Promise<string> {
     const url = `${server.root}.lws/sparql?query=${encodeURIComponent(query)}`;
-    let answer = await request(url, { headers: { Accept: 'text/csv' } });
+    let answer: Answer | undefined;
     await eventually(async () => {
-      if (answer.status === 503) answer = await request(url, { headers: { Accept: 'text/csv' } });
+      answer = await request(url, { headers: { Accept: 'text/csv' } });
       return answer.status !== 503;
     }, 'the index is built');
-    expect(answer.status, answer.text).to.equal(200);
-    return answer.text;
+    expect(answer!.status, answer!.text).to.equal(200);
+    return answer!.text;
   }
 
   /** Number of triples of each predicate. */

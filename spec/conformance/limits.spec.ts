@@ -46,6 +46,20 @@ describeStorage(
       expect((await s.get(iri)).text).to.have.length(1000);
     });
 
+    it('Limits, rule 10.3: a COPY beyond the quota is 507 and creates nothing, a MOVE needs no quota', async () => {
+      const container = await s.container();
+      for (const name of ['a', 'b']) await s.stored(binary, text(300), container + name);
+      const to = `${s.fresh()}/`;
+      expectProblem(await s.send('COPY', container, { Destination: to }), 507, s);
+      await s.expectAbsent(to);
+      expect((await s.send('COPY', `${container}a`, { Destination: `${container}c` })).status).to.equal(201);
+      expectProblem(await s.send('COPY', `${container}a`, { Destination: s.fresh() }), 507, s);
+      expect((await s.send('MOVE', container, { Destination: to })).status).to.equal(201);
+      expect(await s.members(to)).to.have.members(['a', 'b', 'c'].map((name) => to + name));
+      await s.stored(binary, text(100));
+      expectProblem(await s.put(s.fresh(), binary, text(1)), 507, s);
+    });
+
     it('Limits, rule 10.3: a deletion frees quota', async () => {
       const container = await s.container();
       await s.stored(binary, text(1000), `${container}x`);

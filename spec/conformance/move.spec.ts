@@ -195,6 +195,31 @@ describeStorage('MOVE and COPY', (s) => {
     expect((await copy(iri, s.fresh('-long'), { Prefer: 'rewrite-links' })).status).to.equal(201);
   });
 
+  it('Rule 6.23: of 50 concurrent moves one succeeds, and no acknowledged member is lost', async () => {
+    const container = await s.container();
+    const kept = new Set<string>();
+    for (let i = 0; i < 5; i++) kept.add((await s.stored('text/plain', `${i}`, `${container}m${i}`)).iri);
+    const client = async (at: number): Promise<string | undefined> => {
+      const name = `${container}n${at}`;
+      const put = await s.put(name, 'text/plain', `${at}`, { 'If-None-Match': '*' });
+      if (put.status === 201) kept.add(name);
+      else expect(put.status, put.text).to.equal(404);
+      const to = `${s.scratch}moved-${at}-${kept.size}/`;
+      const { status, text } = await move(container, to);
+      expect(status, text).to.be.oneOf([201, 404]);
+      return status === 201 ? to : undefined;
+    };
+    const places = (await Promise.all(Array.from({ length: 50 }, (_, at) => client(at)))).filter((to) => to);
+    expect(places).to.have.length(1);
+    await s.expectAbsent(container);
+    const [to] = places as [string];
+    expect(await s.members(to)).to.have.members([...kept].map((iri) => to + iri.slice(container.length)));
+    for (const iri of kept) {
+      const name = iri.slice(container.length);
+      expect((await s.get(to + name)).text).to.equal(name.slice(1));
+    }
+  });
+
   it('Rule 6.23: the Destination may be written in other forms of the same origin', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const to = s.fresh();

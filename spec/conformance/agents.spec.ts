@@ -5,10 +5,11 @@ import { readIdentity } from '../../lib/server/storage/owner-credential.js';
 import { Agent, type AgentStorage, grantTo, post, startAgentStorage } from '../support/agents.js';
 import { request } from '../support/http.js';
 import { credential, ed25519Identity } from '../support/identity.js';
+import { pathsOf } from '../support/places.js';
 
 const skos = 'http://www.w3.org/2004/02/skos/core#';
 
-for (const path of ['', '/some/path'])
+for (const path of pathsOf('Agents'))
   describe(`Agents at ${path || '/'}`, function () {
     this.timeout(60_000);
     let s: AgentStorage;

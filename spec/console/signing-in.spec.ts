@@ -3,9 +3,10 @@ import { expect } from 'chai';
 import { readIdentity, signCredential, signLinkCredential } from '../../lib/server/storage/owner-credential.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { credential, ed25519Identity } from '../support/identity.js';
+import { pathsOf } from '../support/places.js';
 
-for (const path of ['', '/some/path'])
-  describeInBrowser(`The console, signing in, at ${path || '/'}`, () => {
+for (const path of pathsOf('The console, signing-in'))
+  describeInBrowser(`The console, signing-in, at ${path || '/'}`, () => {
     const console = new Console();
     before(() => console.start({ path }));
     after(() => console.stop());
@@ -207,3 +208,27 @@ for (const path of ['', '/some/path'])
       expect([...console.elsewhere]).to.deep.equal([]);
     });
   });
+
+describeInBrowser('The console, the first steps at /', () => {
+  const console = new Console();
+  before(() => console.start({ path: '' }));
+  after(() => console.stop());
+
+  it('signs in, lists the root, follows a link to a container, and shows it again after a reload', async () => {
+    const made = await fetch(`${console.server.root}data/`, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${console.server.ownerToken}`, 'If-None-Match': '*' },
+    });
+    expect(made.status).to.equal(201);
+    const page = await console.owner();
+    expect(page.url()).to.equal(`${console.server.root}app`);
+    await page.getByRole('link', { name: 'data/' }).click();
+    const heading = page.getByRole('heading', { level: 1, name: 'data', exact: true });
+    await heading.waitFor();
+    await page.reload();
+    await heading.waitFor();
+    await page.locator('.who >> text=did:key').waitFor();
+    expect(console.complaints).to.deep.equal([]);
+    expect([...console.elsewhere]).to.deep.equal([]);
+  });
+});

@@ -61,6 +61,8 @@ export function statusRoute(platform: Platform): Route {
       node: process.version,
       uptimeSeconds: Math.max(0, Math.floor((clock() - started) / 1000)),
       bytes: store.bytes,
+      resources: measured('store_resources'),
+      triples: measured('store_quads'),
       /** 0: no limit. */
       quotaBytes: quota,
       ...(disk && {

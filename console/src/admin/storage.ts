@@ -27,11 +27,25 @@ export class AdminStorage extends Page {
     if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
     if (!this.status) return html`<p>Loading …</p>`;
     if (this.status === 'hidden') return html`<p class="empty">You need control of this storage to see its status.</p>`;
-    const { version, node, uptimeSeconds, bytes, quotaBytes, freeBytes, lastBackup, queries, index } = this.status;
+    const {
+      version,
+      node,
+      uptimeSeconds,
+      bytes,
+      quotaBytes,
+      freeBytes,
+      lastBackup,
+      queries,
+      index,
+      resources,
+      triples,
+    } = this.status;
     return html`
       <h2>Status</h2>
       <dl class="facts">
         <dt>Used</dt><dd>${sizeText(bytes)} ${quotaBytes > 0 ? html`of ${sizeText(quotaBytes)} <meter min="0" max=${quotaBytes} .value=${bytes} aria-label="Room used"></meter>` : '(no quota is set)'}</dd>
+        <dt>Resources</dt><dd>${resources.toLocaleString()}, with the containers and the trash</dd>
+        <dt>Triples</dt><dd>${triples.toLocaleString()}, with those of metadata</dd>
         ${freeBytes === undefined ? '' : html`<dt>Free on the disk</dt><dd>${sizeText(freeBytes)}</dd>`}
         <dt>Last backup</dt><dd>${lastBackup === undefined ? html`none. Run <code>quadpod backup DIR</code>.` : dateText(lastBackup)}</dd>
         ${queries?.running === undefined ? '' : html`<dt>Queries</dt><dd>${queries.running} running, ${queries.waiting} waiting</dd>`}

@@ -8,6 +8,9 @@ export interface Status {
   readonly node: string;
   readonly uptimeSeconds: number;
   readonly bytes: number;
+  readonly resources: number;
+  /** Including those of linksets. */
+  readonly triples: number;
   /** 0: no limit. */
   readonly quotaBytes: number;
   /** Free bytes of the disk that holds the database. Absent for storages of a deployment. */

@@ -288,6 +288,13 @@ export function assembleAppContext(
 const storeMeasures = (store: Store, quotaBytes: number): readonly Metric[] => [
   metric('gauge', 'store_bytes', 'Bytes that count against the quota.', store.bytes),
   metric('gauge', 'store_quota_bytes', 'Quota in bytes; 0 for no limit.', quotaBytes),
+  metric(
+    'gauge',
+    'store_resources',
+    'Resources, including containers and those in the trash.',
+    store.commits.counts.resources,
+  ),
+  metric('gauge', 'store_quads', 'Triples of resources and linksets.', store.commits.counts.quads),
   metric('gauge', 'store_transactions_waiting', 'Transactions running or waiting.', store.commits.waiting),
   metric(
     'gauge',

@@ -13,7 +13,7 @@ const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
 /** `G` is excluded: unreferenced blobs are not part of the state. */
 const spaces = ['B\u0000', 'E\u0000', 'M\u0000', 'R\u0000'];
 /** Facts about this data directory only (`M` entries), which are excluded. */
-const own = new Set(['journal', 'orders', 'position', 'row', 'batch', 'opened']);
+const own = new Set(['journal', 'orders', 'position', 'row', 'batch', 'opened', 'resources']);
 
 export interface StateParts {
   readonly hasQuads: boolean;

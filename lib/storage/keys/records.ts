@@ -145,7 +145,7 @@ export const partsOfEntry = (key: string): string[] => key.split(separator).slic
 
 type FactOfStorage = 'version' | 'features' | 'storage' | 'bytes' | 'quads' | 'counted' | 'lines' | 'restoring';
 /** Facts about this data directory only. Other copies of the storage have their own. */
-type FactOfFolder = 'batch' | 'journal' | 'orders' | 'position' | 'row' | 'opened';
+type FactOfFolder = 'batch' | 'journal' | 'orders' | 'position' | 'row' | 'opened' | 'resources';
 /** Facts about the whole store, and states of blobs (see blobs.ts). */
 export const metaKey = (name: FactOfStorage | FactOfFolder): string => `M${separator}${name}`;
 /** `B`: the blob belongs to that resource. `G`: nothing refers to the blob any more, and its file must be removed. */

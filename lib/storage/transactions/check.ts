@@ -27,6 +27,7 @@ import {
 import { forEachConcurrently } from '../level/concurrently.js';
 import { entryBlocks, keyBlocks, type LevelSnapshot } from '../level/durable-level.js';
 import { countEntries } from '../level/quota.js';
+import { countedResources } from '../level/resource-counter.js';
 import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
 import type { Store } from './store.js';
 
@@ -46,7 +47,7 @@ export interface CheckOptions {
   readonly onProgress?: (what: string, done: number) => void;
 }
 
-/** Checks records, graphs, membership, blobs and the byte counter against each other. */
+/** Checks records, graphs, membership, blobs and the counters against each other. */
 export async function checkStore(store: Store, options: CheckOptions = {}): Promise<CheckReport> {
   const snapshot = store.level.snapshot();
   const check = new Check(store, snapshot, options);
@@ -94,6 +95,9 @@ class Check {
       for (const [key, value] of entries) this.record(iriOfRecordKey(key), value);
       this.options.onProgress?.('records', this.counts.resources);
     }
+    const counted = countedResources(this.store.level, this.snapshot);
+    if (counted !== this.counts.resources)
+      this.fault(`The resource counter is ${counted}, but there are ${this.counts.resources} resources.`);
     for (const [container, count] of this.members) {
       const counted = this.containers.get(container);
       // The root's own "parent" is not a resource.

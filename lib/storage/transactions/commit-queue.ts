@@ -10,6 +10,7 @@ import { commitInDoubt } from '../level/commit-in-doubt.js';
 import { storageFull } from '../level/disk-space.js';
 import { type BatchWriter, type Level, putSynced, writeBatch, writeUnsynced } from '../level/durable-level.js';
 import { quotaExceeded } from '../level/quota.js';
+import { countedResources, resourceCounter } from '../level/resource-counter.js';
 import { fillBatch, quadsOf, sizeOfBatch, yieldToEventLoop } from './batch-filling.js';
 import { writeWithPartner } from './batch-writer.js';
 import { type ChangeLog, loggedBatch } from './change-log.js';
@@ -80,7 +81,17 @@ export interface Doubt {
 /** Smaller batches fit into the space reserved by `DiskSpace` and need no check. */
 const largeBatch = 4 << 20;
 
-const quadCounter = (level: Level): number => Number(level.getSync(metaKey('quads')) ?? 0);
+/** Numbers of resources and of quads. */
+export interface Counts {
+  readonly resources: number;
+  /** Includes linksets, and graphs that are being written or removed. */
+  readonly quads: number;
+}
+
+const countsIn = (level: Level): Counts => ({
+  resources: countedResources(level),
+  quads: Number(level.getSync(metaKey('quads')) ?? 0),
+});
 
 export class CommitQueue {
   protected readonly state: OverlaidState;
@@ -95,11 +106,11 @@ export class CommitQueue {
   private writing = 0;
   protected failure: unknown;
   private doubt: Doubt | undefined;
-  /** Number of quads after the last batch. */
-  private quads: number;
+  /** Numbers after the last batch. */
+  counts: Counts;
 
   constructor(protected readonly options: CommitQueueOptions) {
-    this.quads = quadCounter(options.level);
+    this.counts = countsIn(options.level);
     this.state = new OverlaidState(options.committed, options.bytes);
   }
 
@@ -212,8 +223,11 @@ export class CommitQueue {
     const [began, bytes, name] = [performance.now(), String(group.at(-1)!.total), loggedBatch + randomUUID()];
     const forgotten = [...this.options.forgotten];
     const { batchWriter } = group.at(-1)!.transaction;
-    let { quads } = this;
-    for (const { transaction } of group) quads += quadsOf(transaction);
+    let { resources, quads } = this.counts;
+    for (const { transaction } of group) {
+      resources += transaction.resourcesDelta;
+      quads += quadsOf(transaction);
+    }
     const fill = async (batch: BatchWriter): Promise<void> => {
       for (const { transaction } of group) await fillBatch(batch, transaction);
       await this.options.changes.write(batch, group);
@@ -221,6 +235,7 @@ export class CommitQueue {
       // `settleDoubt` reads this name to find out if this batch is on disk.
       batch.put(metaKey('batch'), name);
       batch.put(metaKey('quads'), String(quads));
+      batch.put(...resourceCounter(resources, name));
       fillPlace?.(batch);
     };
     try {
@@ -232,7 +247,7 @@ export class CommitQueue {
       this.fail(error, { batch: name, group, behind: this.pending });
       return false;
     }
-    this.quads = quads;
+    this.counts = { resources, quads };
     for (const key of forgotten) this.options.forgotten.delete(key);
     for (const commit of group) this.settle(commit);
     const seconds = (performance.now() - began) / 1000;
@@ -287,7 +302,7 @@ export class CommitQueue {
       await this.options.changes.recover();
       await putSynced(level, metaKey('bytes'), bytes);
       this.state.bytes = Number(bytes);
-      this.quads = quadCounter(level);
+      this.counts = countsIn(level);
       this.lastCommit = Promise.resolve();
       this.failure = undefined;
       return wasStored;

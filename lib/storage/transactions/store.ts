@@ -20,6 +20,7 @@ import { entryBlocks, givenValue, keyBlocks, type Level, type PageOptions, until
 import { lastEnd, noteClosed, noteOpened } from '../level/last-end.js';
 import { noteIndexes } from '../level/quadstore-file.js';
 import { readCounter } from '../level/quota.js';
+import { countResources } from '../level/resource-counter.js';
 import { ChangeLog } from './change-log.js';
 import {
   CommitQueue,
@@ -175,6 +176,7 @@ export class Store extends StoreListeners {
     const blobs = await adoptBlobs(level, { dataDir: folder, place: options.blobPlace }, storage);
     await migrate(level, options);
     const { hasOthers } = options.coordination ?? singleServer;
+    await countResources(level);
     const changes = await ChangeLog.open(level, storage, { ...options, hasOthers });
     const store = new Store(level, blobs, options, { bytes: await readCounter(level), changes });
     noteIndexes(folder, options.onTrouble);
@@ -197,8 +199,8 @@ export class Store extends StoreListeners {
     return this.queue.bytes;
   }
 
-  /** Number of waiting transactions, and true if a batch failed. */
-  get commits(): Pick<CommitQueue, 'waiting' | 'hasFailed'> {
+  /** Number of waiting transactions, true if a batch failed, and numbers of resources and quads. */
+  get commits(): Pick<CommitQueue, 'waiting' | 'hasFailed' | 'counts'> {
     return this.queue;
   }
 

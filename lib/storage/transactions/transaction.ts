@@ -74,6 +74,8 @@ export class Transaction {
   /** Records read from the previous state, which cannot change while this transaction runs. */
   private readonly read = new Map<string, ResourceRecord | undefined>();
   private bytesDelta = 0;
+  /** Created minus deleted resources. */
+  resourcesDelta = 0;
 
   constructor(private readonly base: TransactionBase) {}
 
@@ -154,6 +156,7 @@ export class Transaction {
   putRecord(record: ResourceRecord): void {
     const before = this.record(record.iri);
     this.bytesDelta += record.size - (before?.size ?? 0);
+    if (!before) this.resourcesDelta++;
     if (record.blob && record.blob !== before?.blob)
       (this.removedBlobs.delete(record.blob) ? this.movedBlobs : this.addedBlobs).set(record.blob, record.iri);
     if (before?.blob && before.blob !== record.blob) this.removedBlobs.add(before.blob);
@@ -162,6 +165,7 @@ export class Transaction {
 
   deleteRecord(record: ResourceRecord): void {
     this.bytesDelta -= record.size;
+    this.resourcesDelta--;
     if (record.blob) this.removedBlobs.add(record.blob);
     this.records.set(record.iri, null);
   }

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../../../lib/errors.js';
 import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
-import { blobFacts, newRevision, type ResourceRecord } from '../../../../lib/storage/keys/records.js';
+import { blobFacts, metaKey, newRevision, type ResourceRecord } from '../../../../lib/storage/keys/records.js';
 import { checkStore } from '../../../../lib/storage/transactions/check.js';
 import type { Transaction } from '../../../../lib/storage/transactions/transaction.js';
 import { type MemoryStore, memoryStore, root } from '../../../support/memory-store.js';
@@ -115,6 +115,31 @@ describe('storage/store', () => {
     await Promise.all(Array.from({ length: 100 }, (_, i) => add(i)));
     expect((await store.graph(`${root}n`))!.keys).to.have.length(100);
     expect(batches).to.be.below(50);
+  });
+
+  it('counts resources, and counts them anew after a batch of a version without the counter', async () => {
+    const { store, level } = memory;
+    await Promise.all(['a', 'b'].map((name) => store.transact((tx) => put(tx, name, graphOf(root + name, 5)))));
+    expect(store.commits.counts).to.deep.equal({ resources: 3, quads: 10 });
+    await rejection(
+      store.transact(async (tx) => {
+        await put(tx, 'c', graphOf(`${root}c`, 5));
+        throw new LwsError('forbidden', 'no');
+      }),
+    );
+    await store.transact((tx) => {
+      const record = tx.record(`${root}a`)!;
+      tx.deleteGraph(record.iri, graphOf(record.iri, 5));
+      tx.deleteRecord(record);
+      tx.putRecord({ ...tx.record(root)!, members: 1 });
+    });
+    expect(store.commits.counts).to.deep.equal({ resources: 2, quads: 5 });
+    await level.put(metaKey('resources'), `7 ${await level.get(metaKey('batch'))}`);
+    expect((await checkStore(store)).faults).to.deep.equal(['The resource counter is 7, but there are 2 resources.']);
+    await level.put(metaKey('batch'), 'of an earlier version');
+    await store.close();
+    memory = await memory.reopen();
+    expect(memory.store.commits.counts).to.deep.equal({ resources: 2, quads: 5 });
   });
 
   it('has a separate result for each transaction of a group: compare-and-swap accepts one of fifty', async () => {

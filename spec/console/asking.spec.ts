@@ -79,18 +79,27 @@ for (const path of pathsOf('The console, queries'))
       await page.locator(queryText).waitFor();
       await page.click('text=New query');
       // Names are fetched when the editor gets the focus.
-      const fetched = ['type-index', 'sparql'].map((name) => page.waitForResponse((each) => each.url().includes(name)));
+      const sent: string[] = [];
+      page.on('request', (each) => sent.push(`${each.method()} ${each.url()}`));
       await page.click(queryText);
-      await Promise.all(fetched);
       const choose = async (typed: string, option: string): Promise<void> => {
         await page.keyboard.insertText(typed);
-        await page.keyboard.press('Control+Space');
-        await page.click(`.cm-tooltip-autocomplete li:has-text("${option}")`);
+        const offered = page.locator(`.cm-tooltip-autocomplete li:has-text("${option}")`);
+        const isOffered = async (): Promise<boolean> => {
+          await page.keyboard.press('Escape');
+          await page.keyboard.press('Control+Space');
+          await page.locator('.cm-tooltip-autocomplete').waitFor();
+          return (await offered.count()) > 0;
+        };
+        await eventually(isOffered, `${option} is offered`);
+        await offered.click();
       };
       await choose('SELECT * { ?x a ', 'http://schema.org/Dataset');
       await choose(' ; ', 'http://schema.org/name');
+      const requests = sent.length;
       await choose(' ?name ; <http', 'vocab/weighs');
-      await page.keyboard.insertText(' ?weight }');
+      await page.keyboard.type(' ?weight }');
+      expect(sent.length, sent.join(' ')).to.equal(requests);
       expect((await page.locator('.cm-line').allInnerTexts()).join('\n')).to.equal(
         'PREFIX schema: <http://schema.org/>\nSELECT * { ?x a schema:Dataset ; schema:name ?name ; <http://example.org/vocab/weighs> ?weight }',
       );

@@ -1,18 +1,55 @@
-/** Classes and predicates of the storage for completion. Cached per signed-in user. */
+/** Classes and predicates of the storage for completion, most frequent first. Cached per signed-in user. */
 
-import { select } from '../storage/api.js';
+import { select, serviceEndpoint, succeed } from '../storage/api.js';
 import { once } from '../storage/once.js';
 import { readFacets } from './search.js';
 
-/** Maximum number of classes offered. */
-const maxClasses = 500;
+/** Maximum number of names offered. */
+const maxNames = 500;
 const keepMs = 300_000;
+/** Time limit of a query for names, in seconds. */
+const patience = 2;
 
-const readClasses = async (): Promise<readonly string[]> => (await readFacets(maxClasses))?.types ?? [];
+const voidOf = (name: string): string => `http://rdfs.org/ns/void#${name}`;
+
+/** Statistics that the server counts once for callers with the same access. Empty while it counts. */
+const readCounted = once(async () => {
+  const endpoint = await serviceEndpoint('SparqlQueryService');
+  if (endpoint === undefined) return { classes: [], predicates: [] };
+  const response = await succeed('GET', endpoint, { headers: { Accept: 'text/turtle' } });
+  const { parseDocument } = await import('../rdf/document.js');
+  const { quads } = parseDocument(await response.text(), endpoint);
+  const named = (kind: string, counted: string): readonly string[] => {
+    const counts = new Map(
+      quads.flatMap(({ subject, predicate, object }) =>
+        predicate.value === voidOf(counted) ? [[subject.value, Number(object.value)]] : [],
+      ),
+    );
+    return quads
+      .filter(({ predicate }) => predicate.value === voidOf(kind))
+      .sort((a, b) => (counts.get(b.subject.value) ?? 0) - (counts.get(a.subject.value) ?? 0))
+      .map(({ object }) => object.value)
+      .slice(0, maxNames);
+  };
+  return { classes: named('class', 'entities'), predicates: named('property', 'triples') };
+}, keepMs);
+
+/** Distinct terms of a pattern. Index lookups, or an error at the time limit. */
+async function readDistinct(pattern: string): Promise<readonly string[]> {
+  const rows = (await select(`SELECT DISTINCT ?name { ${pattern} } LIMIT ${maxNames}`, undefined, patience)) ?? [];
+  return rows.flatMap(({ name }) => (name?.type === 'uri' ? [name.value] : []));
+}
+
+/** Classes of the data, then declared types. */
+async function readClasses(): Promise<readonly string[]> {
+  const [{ classes }, facets] = await Promise.all([readCounted(), readFacets(maxNames)]);
+  const used = classes.length > 0 ? classes : await readDistinct('?thing a ?name');
+  return [...new Set([...used, ...(facets?.types ?? [])])];
+}
 
 async function readPredicates(): Promise<readonly string[]> {
-  const rows = (await select('SELECT DISTINCT ?p { ?s ?p ?o } LIMIT 500')) ?? [];
-  return rows.flatMap(({ p }) => (p?.type === 'uri' ? [p.value] : []));
+  const { predicates } = await readCounted();
+  return predicates.length > 0 ? predicates : readDistinct('?s ?name ?o');
 }
 
 /** For `completions` of the editor. */

@@ -131,14 +131,19 @@ export interface Binding {
   readonly datatype?: string;
 }
 
-/** Rows of a SELECT, or `undefined` if this storage has no endpoint. @throws Refusal with the server's message */
+/**
+ * Rows of a SELECT, or `undefined` if this storage has no endpoint.
+ * @param seconds time limit
+ * @throws Refusal with the server's message
+ */
 export async function select(
   query: string,
   signal?: AbortSignal,
+  seconds?: number,
 ): Promise<readonly Readonly<Record<string, Binding>>[] | undefined> {
   const endpoint = await serviceEndpoint('SparqlQueryService');
   if (endpoint === undefined) return undefined;
-  const response = await succeed('POST', endpoint, {
+  const response = await succeed('POST', seconds === undefined ? endpoint : `${endpoint}?timeout=${seconds}`, {
     headers: { 'Content-Type': 'application/sparql-query', Accept: 'application/sparql-results+json' },
     body: query,
     signal,

@@ -154,6 +154,43 @@ for (const path of pathsOf('The console, queries'))
       await page.locator(`${queries}[aria-selected=true]:focus:not(:last-child)`).waitFor();
     });
 
+    it('lists the queries that were run in this browser, opens them without running them, and deletes them', async () => {
+      const user = await console.owner();
+      const sent: string[] = [];
+      user.on('request', (each) => sent.push(`${each.method()} ${each.url()}`));
+      await console.go(user, 'ask');
+      await user.locator(queryText).waitFor();
+      for (const query of ['ASK { <urn:first> ?p ?o }', 'SELEC', 'ASK { <urn:first> ?p ?o }', 'SELECT (1 AS ?n) {}'])
+        await ask(user, query);
+      await user.reload();
+      await user.locator(queryText).waitFor();
+      sent.length = 0;
+      await user.click('summary:text-is("History")');
+      const items = user.locator('ask-history li');
+      const texts = (await items.allInnerTexts()).map((each) => each.replace(/\s+/g, ' '));
+      expect(texts.length).to.equal(3);
+      expect(texts[0]).to.match(/^SELECT \(1 AS \?n\) \{\} .*, 1 row in /);
+      expect(texts[1]).to.match(/^ASK \{ <urn:first> \?p \?o \} .*, Answered in /);
+      expect(texts[2]).to.match(/^SELEC .*, Refused after /);
+      await expectAccessible(user);
+      await items.nth(1).locator('button').first().click();
+      await user.locator(queryText, { hasText: 'urn:first' }).waitFor();
+      expect(await user.locator(said).innerText()).to.match(/runs it/);
+      expect(sent).to.deep.equal([]);
+      await user.click('summary:text-is("History")');
+      await items.last().getByRole('button', { name: 'Delete from the history' }).click();
+      await items.nth(2).waitFor({ state: 'detached' });
+      await user.click('ask-history >> text=Delete history');
+      await user.click('dialog button:text-is("Delete history")');
+      await user.locator('ask-history >> text=No queries yet').waitFor();
+      await ask(user, 'ASK {}');
+      await items.first().waitFor();
+      const kept = 'Object.keys(localStorage).filter((key) => key.includes("history")).length';
+      expect(await user.evaluate(kept)).to.equal(1);
+      await user.click('text=Sign out');
+      await eventually(async () => (await user.evaluate(kept)) === 0, 'the history is deleted');
+    });
+
     it('opens a query from a link without running it', async () => {
       const query = 'SELECT ("a + b & c# %41" AS ?shared) {}';
       await write(page, query);
@@ -190,8 +227,16 @@ for (const path of pathsOf('The console, queries'))
       await saveAs(iri);
       await page.locator('.notice.good', { hasText: `${iri}?run` }).waitFor();
       const stored = await send('GET', 'who.rq');
+      expect(stored.headers['link']).to.contain('SPARQLExecutable');
       expect([stored.headers['content-type'], stored.text]).to.deep.equal(['application/sparql-query', query]);
       expect(JSON.parse((await send('GET', 'who.rq?run&name=Ada')).text).results.bindings[0].who.value).to.equal('Ada');
+      await page.click('summary:text-is("Saved queries")');
+      const listed = page.locator('ask-stored li');
+      await listed.filter({ hasText: 'who.rq' }).waitFor();
+      await expectAccessible(page);
+      await listed.getByRole('button').click();
+      await page.locator('ask-stored details:not([open])').waitFor();
+      expect(await page.locator(`${queries}[aria-selected=true]`).innerText()).to.equal('who.rq');
       await page.click('text=Copy link');
       const link = `${console.server.root}app#/ask?from=${encodeURIComponent(iri)}`;
       const copied = async (): Promise<boolean> => (await page.evaluate('navigator.clipboard.readText()')) === link;

@@ -18,8 +18,13 @@ export type State =
     }
   | { readonly is: 'answered'; readonly milliseconds: number; readonly answer: Answer; readonly query: string };
 
+/** How a result is shown. */
+export type View = 'table' | 'plan' | 'chart' | 'graph' | 'map' | 'raw';
+
 export class Run {
   state: State = { is: 'idle' };
+  /** View that the user chose. */
+  view: View | undefined;
   private controller: AbortController | undefined;
 
   /** @param changed called on each state change, and every second while running */
@@ -61,8 +66,22 @@ export class Run {
   }
 }
 
-export const secondsText = (milliseconds: number): string =>
+const secondsText = (milliseconds: number): string =>
   milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
+
+/** Outcome of a run in words. Empty until it ends. */
+export function outcomeOf(state: State): string {
+  if (state.is === 'idle' || state.is === 'running') return '';
+  const time = secondsText(state.milliseconds);
+  if (state.is === 'ended') return `Ended after ${time}.`;
+  if (state.is === 'refused') return `Refused after ${time}.`;
+  const { answer } = state;
+  if (answer.kind === 'plan') return `Explained in ${time}.`;
+  if (answer.kind === 'boolean') return `Answered in ${time}.`;
+  const count = answer.rows.length;
+  const noun = answer.kind === 'graph' ? 'triple' : 'row';
+  return `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'} in ${time}.`;
+}
 
 interface Read {
   /** Warning of the server about the query, such as an unknown function. Empty if there is none. */

@@ -4,6 +4,8 @@ import { confirmed } from '../frame/confirm.js';
 import { essenceOf, Refusal, request, succeed } from '../storage/api.js';
 
 export const sparqlQuery = 'application/sparql-query';
+/** Declared type of saved queries, by which they are found. */
+export const queryType = 'http://www.w3.org/ns/shacl#SPARQLExecutable';
 
 /** A stored query. */
 export interface Saved {
@@ -11,6 +13,9 @@ export interface Saved {
   readonly tag: string;
   readonly query: string;
 }
+
+/** A replaced query keeps its metadata. */
+const fresh = { 'If-None-Match': '*', Prefer: 'set-linkset', Link: `<${queryType}>; rel="type"` };
 
 const tagOf = (response: Response): string => response.headers.get('ETag') ?? '';
 
@@ -36,12 +41,12 @@ export async function save(iri: string, query: string, known: Saved | undefined)
     return { iri, query, tag: tagOf(await succeed('PUT', iri, { headers, body: query })) };
   };
   try {
-    return await put(known?.iri === iri ? { 'If-Match': known.tag } : { 'If-None-Match': '*' });
+    return await put(known?.iri === iri ? { 'If-Match': known.tag } : fresh);
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 412) throw error;
   }
   const there = await request('HEAD', iri);
-  if (there.status === 404) return put({ 'If-None-Match': '*' });
+  if (there.status === 404) return put(fresh);
   const what = essenceOf(there) === sparqlQuery ? 'another query' : 'something other than a query';
   const text = `${iri} contains ${what}, which cannot be restored after it is replaced.`;
   return (await confirmed({ title: 'Replace it?', text, proceed: 'Replace' }))

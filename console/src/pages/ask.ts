@@ -1,11 +1,13 @@
 /** SPARQL page: queries in tabs stored in this browser, with their results. */
 import '../ask/results.js';
 import '../ask/save-form.js';
+import '../ask/stored.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { keyed } from 'lit/directives/keyed.js';
 import { examples } from '../ask/examples.js';
-import { queryEndpoint, Run, secondsText } from '../ask/run.js';
+import { record } from '../ask/history.js';
+import { outcomeOf, queryEndpoint, Run, type View } from '../ask/run.js';
 import { linkOf, readSaved, type Saved } from '../ask/saved.js';
 import { Keeper } from '../ask/tabs.js';
 import { notify } from '../frame/notice.js';
@@ -40,8 +42,11 @@ export class AskPage extends Page {
     if (!changed.has('parameters')) return;
     const [query, from] = [this.parameters.get('query'), this.parameters.get('from')];
     if (query !== null) this.openQuery(query);
-    else if (from !== null)
-      void this.attempt(() => readSaved(from).then((saved) => this.openQuery(saved.query, saved)));
+    else if (from !== null) this.openSaved(from);
+  }
+
+  private openSaved(iri: string): void {
+    void this.attempt(() => readSaved(iri).then((saved) => this.openQuery(saved.query, saved)));
   }
 
   /** Opened in a tab but not run: a link must not run a query. */
@@ -71,7 +76,11 @@ export class AskPage extends Page {
       }
       ${this.renamed === this.tabs.tab.id ? this.renameForm() : nothing}
       <div role="tabpanel" id="query-panel" aria-labelledby="tab-${this.tabs.tab.id}">
-        ${this.exampleList()}
+        <div class="shelves">
+          ${this.exampleList()}
+          <ask-history @choose=${(event: CustomEvent<string>) => this.openQuery(event.detail)}></ask-history>
+          <ask-stored @choose=${(event: CustomEvent<string>) => this.openSaved(event.detail)}></ask-stored>
+        </div>
         <div class="ask-editor">${
           this.isEditorThere
             ? keyed(
@@ -115,7 +124,7 @@ export class AskPage extends Page {
   }
 
   private exampleList(): TemplateResult {
-    return html`<details class="examples"><summary>Examples</summary><ul>
+    return html`<details class="shelf examples"><summary>Examples</summary><ul>
       ${examples.map(
         ({ name, what, query }) => html`<li><button type="button" @click=${() => this.openExample(name, query)}>${name}
           <span class="soft">${what}</span></button></li>`,
@@ -147,16 +156,7 @@ export class AskPage extends Page {
   private summary(): string {
     const { state } = this.run;
     if (state.is === 'idle') return 'Ctrl+Enter also runs it.';
-    if (state.is === 'running') return '';
-    const time = secondsText(state.milliseconds);
-    if (state.is === 'ended') return `Ended after ${time}.`;
-    if (state.is === 'refused') return this.isOld ? '' : `Refused after ${time}.`;
-    const { answer } = state;
-    if (answer.kind === 'plan') return `Explained in ${time}.`;
-    if (answer.kind === 'boolean') return `Answered in ${time}.`;
-    const count = answer.rows.length;
-    const noun = answer.kind === 'graph' ? 'triple' : 'row';
-    return `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'} in ${time}.`;
+    return state.is === 'refused' && this.isOld ? '' : outcomeOf(state);
   }
 
   /** An error belongs to the text that was sent. */
@@ -170,14 +170,29 @@ export class AskPage extends Page {
       return html`<p class="problem" role="alert">${state.status === 404 ? switchedOff : state.message}</p>`;
     if (state.is !== 'answered') return nothing;
     // The selected view of a result belongs to its tab.
-    return html`${keyed(this.tabs.tab.id, html`<ask-results .answer=${state.answer}></ask-results>`)}`;
+    return html`${keyed(
+      this.tabs.tab.id,
+      html`<ask-results .answer=${state.answer} .chosen=${this.run.view}
+        @choose=${this.onView}></ask-results>`,
+    )}`;
+  }
+
+  private onView({ detail }: CustomEvent<View>): void {
+    this.run.view = detail;
   }
 
   /** @param isExplained returns the plan instead of the result */
   private start(isExplained = false): void {
     const { query } = this.tabs.tab;
     if (query.trim() === '') notify('Write a query, or open an example.', 'bad');
-    else void this.run.start(query, isExplained);
+    else void this.runOf(this.run, query, isExplained);
+  }
+
+  private async runOf(run: Run, query: string, isExplained: boolean): Promise<void> {
+    await run.start(query, isExplained);
+    const outcome = outcomeOf(run.state);
+    // Empty while a later start runs.
+    if (outcome !== '') record(query, outcome);
   }
 
   private openExample(name: string, query: string): void {

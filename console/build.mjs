@@ -11,6 +11,42 @@ const target = join(source, '../dist/console');
 await rm(target, { recursive: true, force: true });
 await mkdir(target, { recursive: true });
 
+/** Land of the world (Natural Earth, 1:110 million) as an SVG path, in units of 1/20 degree. */
+async function landPath(units = 20) {
+  const file = fileURLToPath(import.meta.resolve('world-atlas/land-110m.json'));
+  const { arcs, objects, transform } = JSON.parse(await readFile(file, 'utf8'));
+  const [[scaleX, scaleY], [left, bottom]] = [transform.scale, transform.translate];
+  const lines = arcs.map((arc) => {
+    let [x, y] = [0, 0];
+    return arc.map(([dx, dy]) => {
+      [x, y] = [x + dx, y + dy];
+      return [Math.round((x * scaleX + left) * units), Math.round(-(y * scaleY + bottom) * units)];
+    });
+  });
+  const rings = objects.land.geometries.flatMap(({ arcs }) => arcs.flat());
+  return rings
+    .map((ring) => ring.flatMap((at) => (at < 0 ? lines[~at].toReversed() : lines[at])))
+    .flatMap((points) => continued(points, 360 * units, 90 * units))
+    .map((points) => {
+      const steps = points.slice(1).map(([x, y], at) => [x - points[at][0], y - points[at][1]]);
+      const moved = steps.filter(([dx, dy]) => dx !== 0 || dy !== 0);
+      return `M${points[0].join(' ')}l${moved.flat().join(' ').replaceAll(' -', '-')}z`;
+    })
+    .join('');
+}
+
+/** A ring that crosses the antimeridian is continued beyond it, and drawn on both sides. One around the pole is closed there. */
+function continued(points, turn, pole) {
+  let shift = 0;
+  const ring = points.map(([x, y], at) => {
+    if (at > 0 && Math.abs(x - points[at - 1][0]) > turn / 2) shift += x > points[at - 1][0] ? -turn : turn;
+    return [x + shift, y];
+  });
+  if (shift !== 0) return [[...ring, [ring.at(-1)[0], pole], [ring[0][0], pole]]];
+  const beyond = ring.find(([x]) => Math.abs(x) > turn / 2);
+  return beyond ? [ring, ring.map(([x, y]) => [x - Math.sign(beyond[0]) * turn, y])] : [ring];
+}
+
 const { metafile } = await build({
   entryPoints: {
     main: join(source, 'src/main.ts'),
@@ -27,7 +63,7 @@ const { metafile } = await build({
   entryNames: '[name]-[hash]',
   chunkNames: 'chunk-[hash]',
   tsconfig: join(source, 'tsconfig.json'),
-  define: { 'process.env.NODE_ENV': '"production"' },
+  define: { 'process.env.NODE_ENV': '"production"', landPath: JSON.stringify(await landPath()) },
   metafile: true,
 });
 

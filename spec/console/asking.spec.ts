@@ -8,6 +8,11 @@ import { request } from '../support/http.js';
 import { pathsOf } from '../support/places.js';
 import { eventually } from '../support/subscriptions.js';
 
+/** What an example opens with, if it is not the table. */
+const opening: Readonly<Record<string, string>> = {
+  'A picture': '#answer-panel svg.graph',
+  'A chart': '#answer-panel .chart canvas',
+};
 const numbers = Array.from({ length: 20 }, (_, index) => index).join(' ');
 
 for (const path of pathsOf('The console, queries'))
@@ -37,16 +42,24 @@ for (const path of pathsOf('The console, queries'))
       expect(names).to.include.members(['Everything', 'A picture', 'A chart']);
       for (const name of names) {
         expect(await example(page, name), name).to.match(/^[\d,]+ (?:row|triple)s? in /);
-        await page.locator('#answer-panel table, #answer-panel .empty').waitFor();
+        await page.locator(opening[name] ?? '#answer-panel table, #answer-panel .empty').waitFor();
       }
       expect(await page.locator(queries).count()).to.equal(names.length + 1);
     });
 
-    it('explains a query as a tree with estimated and actual rows', async () => {
-      await write(page, 'SELECT ?n { VALUES ?n { 1 2 3 } FILTER(?n > 1) }');
+    it('explains a query as a table with estimated and actual rows', async () => {
+      await write(page, 'SELECT ?n { VALUES ?n { 1 2 3 } OPTIONAL { <urn:none> ?p ?o } FILTER(?n > 1) }');
       await page.click('button:text-is("Explain")');
       await page.locator(said, { hasText: /^Explained in / }).waitFor();
-      expect(await page.locator('ul.plan').innerText()).to.match(/values \?n, 3 rows\s+3 rows/);
+      expect(await page.locator('.plan th[scope=col]').allInnerTexts()).to.deep.equal([
+        'Operator',
+        'Estimated matches',
+        'Rows',
+        'Time',
+      ]);
+      const cells = (operator: string) => page.locator('.plan tr', { hasText: operator }).locator('td').allInnerTexts();
+      expect((await cells('values ?n, 3 rows')).slice(0, 2)).to.deep.equal(['', '3']);
+      expect((await cells('pattern <urn:none>')).slice(0, 2)).to.deep.equal(['0', '0']);
       await expectAccessible(page);
       await page.click('[role=tab]:text-is("Raw")');
       expect(JSON.parse(await page.locator('pre.raw').innerText())).to.include({ form: 'select' });

@@ -45,6 +45,11 @@ describe('Sizes of the console, compressed', () => {
     expect(kilobytes(without(loaded('editor/quad-editor.ts'), first))).to.be.below(180);
   });
 
+  it('are at most 25 kB for the map with the coasts', () => {
+    const known = new Set([...first, ...loaded('pages/ask.ts')]);
+    expect(kilobytes(without(loaded('ask/map.ts'), known))).to.be.below(25);
+  });
+
   it('are at most 60 kB for any other file', () => {
     const editor = loaded('editor/quad-editor.ts');
     for (const path of Object.keys(outputs))

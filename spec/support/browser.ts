@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { patience } from './patience.js';
 import { type SpecServer, type SpecServerOptions, startSpecServer } from './server.js';
 
 const usualPlaces = [
@@ -64,7 +65,7 @@ export class Console {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     this.contexts.push(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(30_000 * patience);
     page.on('console', (message) => {
       const text = message.text();
       if (message.type() === 'error' && !/Failed to load resource/.test(text)) this.complaints.push(text);

@@ -4,6 +4,7 @@ import { html, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import uPlot from 'uplot';
 import { Page } from '../frame/page.js';
+import { labels } from '../storage/labels.js';
 import { dataOf, type Plot, type PlotData, type PlotKind, plotOf, scaleOf } from './plot.js';
 import type { TableAnswer } from './run.js';
 
@@ -22,6 +23,7 @@ export class AskChart extends Page {
   });
 
   protected override willUpdate(changed: PropertyValues): void {
+    this.follow(labels);
     if (changed.has('answer')) this.plot = plotOf(this.answer);
   }
 

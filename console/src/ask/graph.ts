@@ -13,13 +13,11 @@ import {
   type SimulationNodeDatum,
 } from 'd3-force';
 import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
-import { customElement, property, state } from 'lit/decorators.js';
-import { Page } from '../frame/page.js';
+import { customElement, property } from 'lit/decorators.js';
+import { labelOf, labels } from '../storage/labels.js';
+import { Picture } from './picture.js';
 import { hrefOf, isOutside } from './table.js';
-import { labelOf, plainText, type Row, type Term } from './terms.js';
-
-/** Centre and size, in layout units. */
-type View = Readonly<Record<'x' | 'y' | 'width' | 'height', number>>;
+import { plainText, type Row, type Term } from './terms.js';
 
 /** Maximum number of links with labels. More would hide the picture. */
 const maxNamedLinks = 80;
@@ -30,16 +28,18 @@ const margin = 25;
 const letterWidth = 7;
 
 @customElement('ask-graph')
-export class AskGraph extends Page {
+export class AskGraph extends Picture {
   @property({ attribute: false }) rows: readonly Row[] = [];
-  @state() private view: View = { x: 0, y: 0, width: 800, height: 500 };
+  @property({ attribute: false }) prefixes: Readonly<Record<string, string>> = {};
   private graph: Graph = { nodes: [], links: [], isCut: false };
   private simulation: ReturnType<typeof layout> | undefined;
   /** Roving tabindex: Tab reaches this node, arrow keys move on. */
   private reachable: GraphNode | undefined;
-  private held: { readonly node: GraphNode | undefined; x: number; y: number; moved: boolean } | undefined;
+  /** Node that a pointer drags. */
+  private dragged: GraphNode | undefined;
 
   protected override willUpdate(changed: PropertyValues): void {
+    this.follow(labels);
     if (!changed.has('rows')) return;
     this.simulation?.stop();
     this.graph = graphOf(this.rows);
@@ -56,38 +56,31 @@ export class AskGraph extends Page {
     this.simulation?.stop();
   }
 
-  override firstUpdated(): void {
-    // Template listeners are passive, but the page must not scroll while the wheel zooms.
-    this.querySelector('svg')?.addEventListener('wheel', (event) => this.onWheel(event), { passive: false });
-  }
-
-  private fit(): void {
+  protected fit(): void {
     const { nodes } = this.graph;
     if (nodes.length === 0) return;
     const ys = nodes.map(({ y = 0 }) => y);
     const left = Math.min(...nodes.map(({ x = 0 }) => x)) - margin;
     // Labels are drawn to the right of their nodes.
-    const right = Math.max(...nodes.map(({ x = 0, label }) => x + 2 * radius + label.length * letterWidth)) + margin;
+    const right =
+      Math.max(...nodes.map(({ x = 0, term }) => x + 2 * radius + this.label(term).length * letterWidth)) + margin;
     const [top, bottom] = [Math.min(...ys) - margin, Math.max(...ys) + margin];
     const [width, height] = [Math.max(400, right - left), Math.max(250, bottom - top)];
-    this.view = { x: (left + right) / 2, y: (top + bottom) / 2, width, height };
+    this.frame = { x: (left + right) / 2, y: (top + bottom) / 2, width, height };
   }
 
   protected override render(): TemplateResult {
     const { nodes, links, isCut } = this.graph;
-    const { x, y, width, height } = this.view;
     return html`
       <div class="row">
-        <button type="button" @click=${() => this.zoom(0.8)}>Zoom in</button>
-        <button type="button" @click=${() => this.zoom(1.25)}>Zoom out</button>
-        <button type="button" @click=${this.fit}>Show all</button>
+        ${this.buttons()}
         <span class="soft" role="status">${nodes.length} nodes, ${links.length} links.${
           isCut ? ` There is more: the picture shows the first ${maxNodes} nodes, the table all.` : ''
         }</span>
       </div>
       <svg class="graph" role="group" aria-label="Picture of the graph; its table says the same. Arrow keys go from node to node."
-        viewBox="${x - width / 2} ${y - height / 2} ${width} ${height}"
-        @pointerdown=${(event: PointerEvent) => this.hold(event, undefined)}
+        viewBox=${this.viewBox}
+        @pointerdown=${(event: PointerEvent) => this.holdNode(event, undefined)}
         @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
         <defs><marker id="graph-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">
           <path d="M0 0 L8 4 L0 8 z"></path></marker></defs>
@@ -96,7 +89,14 @@ export class AskGraph extends Page {
       </svg>`;
   }
 
-  private link({ source, target, label }: GraphLink, isNamed: boolean): TemplateResult {
+  /** Labels can arrive after the layout. */
+  private label(term: Term): string {
+    const text = term.kind === 'iri' ? labelOf(term.value, this.prefixes) : plainText(term);
+    return text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text;
+  }
+
+  private link({ source, target, predicate }: GraphLink, isNamed: boolean): TemplateResult {
+    const label = this.label(predicate);
     const [x1, y1, x2, y2] = [source.x ?? 0, source.y ?? 0, target.x ?? 0, target.y ?? 0];
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
     const back = (radius + 2) / length;
@@ -106,14 +106,14 @@ export class AskGraph extends Page {
   }
 
   private node(node: GraphNode): TemplateResult {
-    const { term, label, x = 0, y = 0 } = node;
+    const { term, x = 0, y = 0 } = node;
     const href = term.kind === 'iri' ? hrefOf(term.value) : undefined;
-    const inside = svg`<title>${plainText(term)}</title><circle r=${radius}></circle><text x=${radius + 4} y="4">${label}</text>`;
+    const inside = svg`<title>${plainText(term)}</title><circle r=${radius}></circle><text x=${radius + 4} y="4">${this.label(term)}</text>`;
     const at = `translate(${x} ${y})`;
-    const hold = (event: PointerEvent): void => this.hold(event, node);
+    const hold = (event: PointerEvent): void => this.holdNode(event, node);
     if (href === undefined) return svg`<g class="node ${term.kind}" transform=${at} @pointerdown=${hold}>${inside}</g>`;
     return svg`<a class="node" href=${href} target=${isOutside(term.value) ? '_blank' : nothing} rel="noreferrer"
-      transform=${at} tabindex=${node === this.reachable ? 0 : -1} aria-label=${plainText(term)} draggable="false"
+      transform=${at} tabindex=${node === this.reachable ? 0 : -1} aria-label=${`${this.label(term)}, ${plainText(term)}`} draggable="false"
       @pointerdown=${hold} @focus=${() => this.reach(node)}
       @keydown=${(event: KeyboardEvent) => this.onKey(event, node)} @dragstart=${(event: Event) => event.preventDefault()}
       >${inside}</a>`;
@@ -124,51 +124,23 @@ export class AskGraph extends Page {
     this.requestUpdate();
   }
 
-  private hold(event: PointerEvent, node: GraphNode | undefined): void {
+  private holdNode(event: PointerEvent, node: GraphNode | undefined): void {
     event.stopPropagation();
-    this.held = { node, x: event.clientX, y: event.clientY, moved: false };
+    this.dragged = node;
+    this.hold(event);
   }
 
-  private onMove(event: PointerEvent): void {
-    const { held } = this;
-    if (!held) return;
-    const picture = this.querySelector('svg')!;
-    const scale = this.unitsPerPixel(picture);
-    const [dx, dy] = [(event.clientX - held.x) * scale, (event.clientY - held.y) * scale];
-    // Tolerance: the pointer moves a little during a click.
-    if (!held.moved && Math.hypot(event.clientX - held.x, event.clientY - held.y) < 4) return;
-    // The click that ends a drag goes to the picture and opens no node.
-    if (!held.moved) picture.setPointerCapture(event.pointerId);
-    held.moved = true;
-    [held.x, held.y] = [event.clientX, event.clientY];
-    if (!held.node) {
-      this.view = { ...this.view, x: this.view.x - dx, y: this.view.y - dy };
+  protected override drag(dx: number, dy: number): void {
+    const { dragged } = this;
+    if (!dragged) {
+      super.drag(dx, dy);
       return;
     }
-    held.node.fx = held.node.x = (held.node.x ?? 0) + dx;
-    held.node.fy = held.node.y = (held.node.y ?? 0) + dy;
+    dragged.fx = dragged.x = (dragged.x ?? 0) + dx;
+    dragged.fy = dragged.y = (dragged.y ?? 0) + dy;
     // The other nodes follow, unless reduced motion is preferred.
     if (!matchMedia('(prefers-reduced-motion: reduce)').matches) this.simulation?.alpha(0.2).restart();
     this.requestUpdate();
-  }
-
-  private release(): void {
-    this.held = undefined;
-  }
-
-  private unitsPerPixel(picture: Element): number {
-    const { width, height } = picture.getBoundingClientRect();
-    return Math.max(this.view.width / width, this.view.height / height);
-  }
-
-  private onWheel(event: WheelEvent): void {
-    event.preventDefault();
-    this.zoom(event.deltaY > 0 ? 1.1 : 1 / 1.1);
-  }
-
-  private zoom(factor: number): void {
-    const width = Math.min(20_000, Math.max(60, this.view.width * factor));
-    this.view = { ...this.view, width, height: (this.view.height * width) / this.view.width };
   }
 
   /** Arrow keys move to the nearest node in their direction. */
@@ -200,13 +172,12 @@ export class AskGraph extends Page {
 
 export interface GraphNode extends SimulationNodeDatum {
   readonly term: Term;
-  readonly label: string;
 }
 
 export interface GraphLink extends SimulationLinkDatum<GraphNode> {
   readonly source: GraphNode;
   readonly target: GraphNode;
-  readonly label: string;
+  readonly predicate: Term;
 }
 
 export interface Graph {
@@ -231,7 +202,7 @@ export function graphOf(rows: readonly Row[]): Graph {
       isCut = true;
       return undefined;
     }
-    const made: GraphNode = { term, label: short(term.kind === 'iri' ? labelOf(term.value) : plainText(term)) };
+    const made: GraphNode = { term };
     nodes.set(key, made);
     return made;
   };
@@ -240,13 +211,12 @@ export function graphOf(rows: readonly Row[]): Graph {
     const source = node(subject, keyOf(subject));
     // Each literal is a separate node: equal names must not connect resources.
     const target = source && node(object, object.kind === 'literal' ? `literal ${index}` : keyOf(object));
-    if (source && target) links.push({ source, target, label: short(labelOf(predicate.value)) });
+    if (source && target) links.push({ source, target, predicate });
   });
   return { nodes: [...nodes.values()], links, isCut };
 }
 
 const keyOf = ({ kind, value }: Term): string => `${kind} ${value}`;
-const short = (text: string): string => (text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text);
 
 /** Layout that changes only on an explicit step. */
 export function layout({ nodes, links }: Graph): Simulation<GraphNode, GraphLink> {

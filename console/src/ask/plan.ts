@@ -1,5 +1,6 @@
-/** Query plan as a tree: operator, estimated and actual rows. */
+/** Query plan as a table: operators indented by depth, with estimates beside actual rows. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { scrollTable } from '../frame/page.js';
 
 /** As returned by the server (`explain=run`). */
 export interface PlanPart {
@@ -11,17 +12,23 @@ export interface PlanPart {
   readonly parts?: readonly PlanPart[];
 }
 
-const numbersOf = ({ estimate, rows, milliseconds }: PlanPart): string =>
-  [
-    ...(rows === undefined ? ['not reached'] : [`${rows.toLocaleString()} row${rows === 1 ? '' : 's'}`]),
-    ...(estimate === undefined ? [] : [`${Math.round(estimate).toLocaleString()} matches alone`]),
-    ...(milliseconds === undefined ? [] : [`${milliseconds.toLocaleString()} ms`]),
-  ].join(', ');
+const heads = ['Operator', 'Estimated matches', 'Rows', 'Time'];
 
-export const planTree = (part: PlanPart): TemplateResult => html`<ul class="plan">${planItem(part)}</ul>`;
+export const planTable = (
+  plan: PlanPart,
+): TemplateResult => html`<div class="plan">${scrollTable('Plan', heads, rowsOf(plan, 0))}</div>
+  <p class="soft">Operators run from the innermost to the outermost, and the parts of a join from top to bottom. The estimate is for a
+    pattern alone, rows are those after joining it. Times include the inputs.</p>`;
 
-const planItem = (part: PlanPart): TemplateResult => html`<li>
-  <strong>${part.operator}</strong> ${part.about ? html`<code>${part.about}</code>` : nothing}
-  <span class="soft">${numbersOf(part)}</span>
-  ${part.parts ? html`<ul>${part.parts.map(planItem)}</ul>` : nothing}
-</li>`;
+const rowsOf = (part: PlanPart, depth: number): TemplateResult[] => [
+  rowOf(part, depth),
+  ...(part.parts ?? []).flatMap((each) => rowsOf(each, depth + 1)),
+];
+
+const rowOf = ({ operator, about, estimate, rows, milliseconds }: PlanPart, depth: number): TemplateResult => html`<tr>
+  <th scope="row"><span aria-hidden="true">${'\u2003'.repeat(depth)}</span><span class="visually-hidden">Level ${depth + 1}: </span>${operator}
+    ${about ? html`<code>${about}</code>` : nothing}</th>
+  <td class="number">${estimate === undefined ? '' : Math.round(estimate).toLocaleString()}</td>
+  <td class="number">${rows === undefined ? 'not reached' : rows.toLocaleString()}</td>
+  <td class="number">${milliseconds === undefined ? '' : `${milliseconds.toLocaleString()} ms`}</td>
+</tr>`;

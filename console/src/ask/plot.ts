@@ -1,5 +1,6 @@
 /** Selects the columns of a chart and their values. Drawing is elsewhere. */
-import { labelOf, numberOf, plainText, type Row, timeOf } from './terms.js';
+import { labelOf } from '../storage/labels.js';
+import { numberOf, plainText, type Row, timeOf } from './terms.js';
 
 export type PlotKind = 'bars' | 'lines' | 'points';
 export type Scale = 'number' | 'time' | 'names';
@@ -14,6 +15,7 @@ export interface Plot {
 interface Table {
   readonly columns: readonly string[];
   readonly rows: readonly Row[];
+  readonly prefixes: Readonly<Record<string, string>>;
 }
 
 /** Type of a column's values. A sample decides, since results are long. */
@@ -70,11 +72,11 @@ export function dataOf(table: Table, { x, ys, kind }: Plot): PlotData {
     scale,
     xs: points.map((point) => point.at),
     ys: ys.map((y) => points.map(({ row }) => numberOf(row[y]) ?? null)),
-    names: scale === 'names' ? rows.map((row) => nameOf(row[x])) : [],
+    names: scale === 'names' ? rows.map((row) => nameOf(row[x], table.prefixes)) : [],
   };
 }
 
-function nameOf(term: Row[number]): string {
-  const text = term?.kind === 'iri' ? labelOf(term.value) : plainText(term);
+function nameOf(term: Row[number], prefixes: Table['prefixes']): string {
+  const text = term?.kind === 'iri' ? labelOf(term.value, prefixes) : plainText(term);
   return text.length > 18 ? `${text.slice(0, 17)}…` : text;
 }

@@ -1,50 +1,49 @@
-/** Result of a query as table, chart, picture or text, and as a file. */
+/** Result of a query as table, chart, picture, map or text, and as a file. Fires `choose` with the view that the user chooses. */
 import './table.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, placeHref } from '../frame/page.js';
 import { tabStrip } from '../frame/tabs.js';
 import { saveAs } from '../storage/download.js';
-import { planTree } from './plan.js';
-import { plotOf } from './plot.js';
-import type { Answer, TableAnswer } from './run.js';
+import { planTable } from './plan.js';
+import type { Answer, TableAnswer, View } from './run.js';
 import { plainText, type Row } from './terms.js';
+import { bestView, viewsOf } from './views.js';
 
-type View = 'table' | 'plan' | 'chart' | 'graph' | 'raw';
 const titles: Readonly<Record<View, string>> = {
   table: 'Table',
   plan: 'Plan',
   chart: 'Chart',
   graph: 'Graph',
+  map: 'Map',
   raw: 'Raw',
 };
 
 /** Maximum characters of raw text shown. The file contains everything. */
 const maxRaw = 200_000;
 
-/** Chart and picture are loaded on demand. */
+/** Chart, picture and map are loaded on demand. */
 const loads: Partial<Record<View, () => Promise<unknown>>> = {
   chart: () => import('./chart.js'),
   graph: () => import('./graph.js'),
+  map: () => import('./map.js'),
 };
 
 @customElement('ask-results')
 export class AskResults extends Page {
   @property({ attribute: false }) answer!: Answer;
+  /** View that the user chose for an earlier result of the query. */
+  @property({ attribute: false }) chosen: View | undefined;
   @state() private view: View = 'table';
+  private views: readonly View[] = [];
   @state() private ready: ReadonlySet<View> = new Set(['table', 'plan', 'raw']);
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('answer')) return;
-    this.failure = '';
-    if (!this.views().includes(this.view)) this.view = this.views()[0]!;
-  }
-
-  private views(): readonly View[] {
-    if (this.answer.kind === 'plan') return ['plan', 'raw'];
-    if (this.answer.kind === 'boolean') return ['table', 'raw'];
-    if (this.answer.kind === 'graph') return ['table', 'graph', 'raw'];
-    return plotOf(this.answer) ? ['table', 'chart', 'raw'] : ['table', 'raw'];
+    this.views = viewsOf(this.answer);
+    const { answer, chosen } = this;
+    const isKept = answer.kind !== 'plan' && chosen && this.views.includes(chosen);
+    void this.show(isKept ? chosen : bestView(answer));
   }
 
   protected override render(): TemplateResult {
@@ -53,9 +52,9 @@ export class AskResults extends Page {
       <div class="row between">
         ${tabStrip({
           label: 'Show the answer as',
-          tabs: this.views().map((id) => ({ id, title: titles[id] })),
+          tabs: this.views.map((id) => ({ id, title: titles[id] })),
           current: this.view,
-          choose: (view) => void this.show(view),
+          choose: this.choose,
           panel: 'answer-panel',
         })}
         ${
@@ -72,12 +71,13 @@ export class AskResults extends Page {
   private content(): TemplateResult {
     const { answer, view } = this;
     if (view === 'raw') return this.raw();
-    if (answer.kind === 'plan') return planTree(answer.plan);
+    if (answer.kind === 'plan') return planTable(answer.plan);
     if (answer.kind === 'boolean')
       return html`<p class="yes-no">${answer.value ? 'Yes, there is a match.' : 'No, nothing matches.'}</p>`;
     if (!this.ready.has(view)) return html`<p>Loading …</p>`;
     if (view === 'chart') return html`<ask-chart .answer=${answer}></ask-chart>`;
-    if (view === 'graph') return html`<ask-graph .rows=${answer.rows}></ask-graph>`;
+    if (view === 'map') return html`<ask-map .answer=${answer}></ask-map>`;
+    if (view === 'graph') return html`<ask-graph .rows=${answer.rows} .prefixes=${answer.prefixes}></ask-graph>`;
     return this.table(answer);
   }
 
@@ -100,6 +100,11 @@ export class AskResults extends Page {
       </div>
       <pre class="raw" tabindex="0" role="region" aria-label="The answer as it came">${text.slice(0, maxRaw)}</pre>`;
   }
+
+  private readonly choose = (view: View): void => {
+    void this.show(view);
+    if (this.answer.kind !== 'plan') this.dispatchEvent(new CustomEvent('choose', { detail: view }));
+  };
 
   private async show(view: View): Promise<void> {
     this.view = view;

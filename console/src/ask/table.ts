@@ -3,8 +3,8 @@ import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
-import { compact, iriName, labelled, labels } from '../storage/labels.js';
-import { compareTerms, labelOf, numberOf, plainText, type Row, type Term } from './terms.js';
+import { compact, iriName, labelled, labelOf, labels } from '../storage/labels.js';
+import { compareTerms, numberOf, plainText, type Row, type Term } from './terms.js';
 
 /** Up to this many rows are all in the document and wrap their text. */
 const fewRows = 300;
@@ -141,14 +141,15 @@ export function hrefOf(iri: string): string | undefined {
 
 export const isOutside = (iri: string): boolean => !iri.startsWith(storageUri);
 
-function termContent(
+export function termContent(
   term: Term | undefined,
   prefixes: Readonly<Record<string, string>>,
 ): TemplateResult | typeof nothing {
   if (!term) return nothing;
   if (term.kind === 'blank') return html`<span class="soft">_:${term.value}</span>`;
   if (term.kind === 'literal') {
-    const note = term.language !== '' ? `@${term.language}` : term.datatype !== '' ? labelOf(term.datatype) : '';
+    const note =
+      term.language !== '' ? `@${term.language}` : term.datatype !== '' ? labelOf(term.datatype, prefixes) : '';
     return html`${term.value}${note === '' ? nothing : html` <span class="soft term-note">${note}</span>`}`;
   }
   const href = hrefOf(term.value);

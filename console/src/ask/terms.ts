@@ -1,6 +1,4 @@
 /** RDF terms of results, and how they are displayed. */
-import { labels } from '../storage/labels.js';
-import { decoded } from '../storage/names.js';
 
 export interface Term {
   readonly kind: 'iri' | 'blank' | 'literal';
@@ -42,23 +40,6 @@ export function timeOf(term: Term | undefined): number | undefined {
   if (term?.kind !== 'literal' || !times.has(term.datatype)) return undefined;
   const value = Date.parse(term.value);
   return Number.isNaN(value) ? undefined : value;
-}
-
-const known: readonly (readonly [string, string])[] = [
-  ['xsd:', xsd],
-  ['rdf:', 'http://www.w3.org/1999/02/22-rdf-syntax-ns#'],
-  ['rdfs:', 'http://www.w3.org/2000/01/rdf-schema#'],
-  ['owl:', 'http://www.w3.org/2002/07/owl#'],
-];
-
-/** Short name of an IRI: its label, a name with a well-known prefix, or the part after the last separator. */
-export function labelOf(iri: string): string {
-  const label = labels.of(iri);
-  if (label !== undefined) return label;
-  for (const [prefix, namespace] of known)
-    if (iri.startsWith(namespace) && iri.length > namespace.length) return prefix + iri.slice(namespace.length);
-  const name = /[^/#?:]+[/#]?$/.exec(iri)?.[0] ?? iri;
-  return decoded(name);
 }
 
 /** Text for filtering and sorting. */

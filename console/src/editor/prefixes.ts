@@ -25,6 +25,7 @@ export const wellKnown: Readonly<Record<string, string>> = {
   time: 'http://www.w3.org/2006/time#',
   vcard: 'http://www.w3.org/2006/vcard/ns#',
   void: 'http://rdfs.org/ns/void#',
+  wgs84: 'http://www.w3.org/2003/01/geo/wgs84_pos#',
   xsd: 'http://www.w3.org/2001/XMLSchema#',
 };
 

@@ -3,7 +3,6 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
-import { labelOf } from '../ask/terms.js';
 import { openHref, Page, placeHref, signInHref } from '../frame/page.js';
 import {
   countOf,
@@ -19,7 +18,7 @@ import {
 } from '../search/search.js';
 import { onSession, storageUri, who } from '../session/session.js';
 import { messageOf, serviceEndpoint } from '../storage/api.js';
-import { labels } from '../storage/labels.js';
+import { labelOf, labels } from '../storage/labels.js';
 import { dateText, decoded } from '../storage/names.js';
 
 const switchedOff = 'This storage does not offer search by type (lws.search-index.enabled is off).';

@@ -3,6 +3,7 @@ import { html, type TemplateResult } from 'lit';
 import { prefixedName, wellKnown } from '../editor/prefixes.js';
 import { onSession, storageUri } from '../session/session.js';
 import { json, serviceEndpoint } from './api.js';
+import { decoded } from './names.js';
 
 /** Limits of a request for labels, of the labels of a page, and of those that are remembered. The URL is part of the header section. */
 const [maxIris, maxCharacters, maxAtOnce, maxKnown] = [200, 6_000, 1_000, 5_000];
@@ -67,6 +68,12 @@ export function compact(iri: string, prefixes: Prefixes = {}): string {
 
 /** Same, after the label. Labels come from data, which others can write: access decisions are shown without. */
 export const labelled = (iri: string, prefixes?: Prefixes): string => labels.of(iri) ?? compact(iri, prefixes);
+
+/** Same, with the last part of an IRI that no prefix matches: for charts, pictures and lists. */
+export function labelOf(iri: string, prefixes: Prefixes = {}): string {
+  const name = labels.of(iri) ?? prefixedName(iri, prefixes) ?? prefixedName(iri, wellKnown);
+  return name ?? decoded(/[^/#?:]+[/#]?$/.exec(iri)?.[0] ?? iri);
+}
 
 /** A name that has the IRI as title, and in copied text. @param name its text */
 export const iriName = (iri: string, name: string): TemplateResult =>

@@ -1,0 +1,216 @@
+/** Map of the places of a result over the coasts of the world, with the table beside it. Loaded on demand, fetches nothing. */
+import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { labels } from '../storage/labels.js';
+import { coordinatesIn } from './coordinates.js';
+import { Picture } from './picture.js';
+import { type Place, type Places, placesOf } from './places.js';
+import type { TableAnswer } from './run.js';
+import { termContent } from './table.js';
+import type { Position, Shape } from './wkt.js';
+
+/** Land of Natural Earth as a path, in units of 1/20 degree (`build.mjs`). */
+declare const landPath: string;
+const landUnits = 20;
+
+/** Size of the data in units of the picture, whatever their distance: browsers compute with single precision. */
+const extent = 1000;
+/** Minimum distance shown, in degrees, so that a single point has surroundings. */
+const leastDegrees = 0.02;
+/** Maximum distance of a click from a place, in pixels. */
+const reach = 12;
+
+/** Equirectangular projection that is true to shape in the middle of the data. */
+interface Projection {
+  readonly x: (longitude: number) => number;
+  readonly y: (latitude: number) => number;
+  /** Transformation of the land. */
+  readonly land: string;
+}
+
+@customElement('ask-map')
+export class AskMap extends Picture {
+  @property({ attribute: false }) answer!: TableAnswer;
+  @state() private selected = -1;
+  private places: Places = { list: [], wrong: 0, isCut: false };
+  private projection!: Projection;
+  private paths: Readonly<Record<Shape['form'], string>> = { points: '', lines: '', areas: '' };
+  protected override widths: readonly [number, number] = [10, 1_000_000];
+
+  protected override willUpdate(changed: PropertyValues): void {
+    this.follow(labels);
+    if (!changed.has('answer')) return;
+    const found = coordinatesIn(this.answer);
+    this.places = found ? placesOf(this.answer, found.coordinates) : { list: [], wrong: 0, isCut: false };
+    this.selected = -1;
+    this.fit();
+  }
+
+  protected fit(): void {
+    const { list } = this.places;
+    const [west, south, east, north] = boundsOf(list);
+    const shrink = Math.max(0.1, Math.cos((((south + north) / 2) * Math.PI) / 180));
+    const [width, height] = [Math.max(leastDegrees, east - west) * shrink, Math.max(leastDegrees, north - south)];
+    const scale = extent / Math.max(width, height);
+    this.projection = projectionAt([(west + east) / 2, (south + north) / 2], shrink, scale);
+    const drawn = (form: Shape['form']): string =>
+      list.map(({ shape }) => (shape.form === form ? pathOf(shape, this.projection) : '')).join('');
+    this.paths = { points: drawn('points'), lines: drawn('lines'), areas: drawn('areas') };
+    // Down to a street, up to the whole world.
+    this.widths = [(leastDegrees / 40) * scale, 400 * scale];
+    this.frame = { x: 0, y: 0, width: width * scale * 1.2, height: height * scale * 1.2 };
+  }
+
+  protected override render(): TemplateResult {
+    const { list } = this.places;
+    const { columns, rows, prefixes } = this.answer;
+    return html`<div class="row">
+        ${
+          list.length === 0
+            ? nothing
+            : html`${this.buttons()}
+        <button type="button" @click=${() => this.step(-1)}>Previous place</button>
+        <button type="button" @click=${() => this.step(1)}>Next place</button>`
+        }
+        <span class="soft">${this.summary()}</span>
+      </div>
+      ${list.length === 0 ? nothing : html`<p role="status" class="place">${this.selection()}</p>`}
+      <div class="beside">
+        ${list.length === 0 ? nothing : this.map()}
+        <ask-table .columns=${columns} .rows=${rows} .prefixes=${prefixes}></ask-table>
+      </div>`;
+  }
+
+  private summary(): string {
+    const { list, wrong, isCut } = this.places;
+    const count = (number: number, noun: string): string =>
+      `${number.toLocaleString()} ${noun}${number === 1 ? '' : 's'}`;
+    return [
+      `${count(list.length, 'place')}.`,
+      ...(isCut ? ['There are more: the map shows the first ones, the table all.'] : []),
+      ...(wrong > 0
+        ? [
+            `${count(wrong, 'value')} without a place: not valid, out of range, or of an unsupported form or reference system.`,
+          ]
+        : []),
+    ].join(' ');
+  }
+
+  private selection(): TemplateResult | string {
+    const place = this.places.list[this.selected];
+    if (!place) return 'Select a place on the map, or with the buttons.';
+    const [longitude, latitude] = place.shape.paths[0]![0]!;
+    return html`${place.name ? termContent(place.name, this.answer.prefixes) : `Place ${this.selected + 1}`}
+      <span class="soft">${latitude.toFixed(4)}, ${longitude.toFixed(4)} (${this.selected + 1} of ${this.places.list.length})</span>`;
+  }
+
+  private map(): TemplateResult {
+    const { points, lines, areas } = this.paths;
+    const chosen = this.places.list[this.selected]?.shape;
+    return html`<svg class="graph map" role="application" tabindex="0" viewBox=${this.viewBox}
+        aria-label="Map of the places; the table lists them. Arrow keys move it, plus and minus zoom, 0 shows all, N and P select a place."
+        @keydown=${this.onKey} @pointerdown=${this.hold} @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
+        <path class="land" d=${landPath} transform=${this.projection.land}></path>
+        <path class="areas" d=${areas}></path>
+        <path class="lines" d=${lines}></path>
+        <path class="points halo" d=${points}></path>
+        <path class="points" d=${points}></path>
+        ${chosen ? svg`<path class=${`${chosen.form} chosen`} d=${pathOf(chosen, this.projection)}></path>` : nothing}
+      </svg>`;
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const { frame } = this;
+    const moves: Readonly<Record<string, () => void>> = {
+      ArrowLeft: () => this.drag(frame.width / 10, 0),
+      ArrowRight: () => this.drag(-frame.width / 10, 0),
+      ArrowUp: () => this.drag(0, frame.height / 10),
+      ArrowDown: () => this.drag(0, -frame.height / 10),
+      '+': () => this.zoom(0.8),
+      '-': () => this.zoom(1.25),
+      '0': () => this.fit(),
+      n: () => this.step(1),
+      p: () => this.step(-1),
+    };
+    if (!Object.hasOwn(moves, event.key) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    moves[event.key]!();
+  }
+
+  /** Selects the next place, and shows it in the middle if it is out of sight. */
+  private step(by: number): void {
+    const { length } = this.places.list;
+    this.selected = (Math.max(this.selected, by < 0 ? 0 : -1) + by + length) % length;
+    const [longitude, latitude] = this.places.list[this.selected]!.shape.paths[0]![0]!;
+    const [x, y] = [this.projection.x(longitude), this.projection.y(latitude)];
+    const { frame } = this;
+    if (Math.abs(x - frame.x) > frame.width / 2 || Math.abs(y - frame.y) > frame.height / 2)
+      this.frame = { ...frame, x, y };
+  }
+
+  protected override clicked(x: number, y: number): void {
+    const { x: toX, y: toY } = this.projection;
+    let least = reach * this.unitsPerPixel;
+    this.selected = this.places.list.reduce((nearest, { shape }, index) => {
+      const paths = shape.paths.map((path) =>
+        path.map(([longitude, latitude]) => [toX(longitude) - x, toY(latitude) - y] as const),
+      );
+      const distance = distanceTo(paths, shape.form);
+      if (distance >= least) return nearest;
+      least = distance;
+      return index;
+    }, -1);
+  }
+}
+
+type Bounds = readonly [west: number, south: number, east: number, north: number];
+
+/** Of the world without places. */
+function boundsOf(places: readonly Place[]): Bounds {
+  if (places.length === 0) return [-180, -90, 180, 90];
+  let [west, south, east, north] = [180, 90, -180, -90];
+  for (const { shape } of places)
+    for (const path of shape.paths)
+      for (const [longitude, latitude] of path) {
+        [west, east] = [Math.min(west, longitude), Math.max(east, longitude)];
+        [south, north] = [Math.min(south, latitude), Math.max(north, latitude)];
+      }
+  return [west, south, east, north];
+}
+
+const projectionAt = ([longitude, latitude]: Position, shrink: number, scale: number): Projection => ({
+  x: (at) => (at - longitude) * shrink * scale,
+  y: (at) => (latitude - at) * scale,
+  land: `translate(${-longitude * shrink * scale} ${latitude * scale}) scale(${(shrink * scale) / landUnits} ${scale / landUnits})`,
+});
+
+function pathOf({ form, paths }: Shape, { x, y }: Projection): string {
+  const at = ([longitude, latitude]: Position): string => `${+x(longitude).toFixed(2)} ${+y(latitude).toFixed(2)}`;
+  // A line of length 0 with round caps is a point.
+  if (form === 'points')
+    return paths
+      .flat()
+      .map((each) => `M${at(each)}h0`)
+      .join('');
+  return paths.map((path) => `M${path.map(at).join('L')}${form === 'areas' ? 'Z' : ''}`).join('');
+}
+
+type Relative = readonly (readonly [x: number, y: number])[];
+
+/** Distance of the origin from a shape: 0 inside of an area. */
+function distanceTo(paths: readonly Relative[], form: Shape['form']): number {
+  let [least, isInside] = [Number.POSITIVE_INFINITY, false];
+  for (const path of paths)
+    path.forEach(([x, y], at) => {
+      const [x0, y0] = form === 'points' || (at === 0 && form === 'lines') ? [x, y] : path.at(at - 1)!;
+      least = Math.min(least, distanceToLine(x0, y0, x, y));
+      if (y > 0 !== y0 > 0 && (x0 - x) * (-y / (y0 - y)) + x > 0) isInside = !isInside;
+    });
+  return form === 'areas' && isInside ? 0 : least;
+}
+
+function distanceToLine(x0: number, y0: number, x: number, y: number): number {
+  const [dx, dy] = [x - x0, y - y0];
+  const along = Math.min(1, Math.max(0, -(x0 * dx + y0 * dy) / (dx * dx + dy * dy || 1)));
+  return Math.hypot(x0 + along * dx, y0 + along * dy);
+}

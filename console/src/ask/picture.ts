@@ -1,0 +1,97 @@
+/** Base of the pictures of a result: an SVG that is moved and zoomed with pointer, wheel and buttons. */
+import { html, type TemplateResult } from 'lit';
+import { state } from 'lit/decorators.js';
+import { Page } from '../frame/page.js';
+
+/** Centre and size, in units of the picture. */
+export type Frame = Readonly<Record<'x' | 'y' | 'width' | 'height', number>>;
+
+/** Pixels that a pointer moves during a click. */
+const tolerance = 4;
+
+export abstract class Picture extends Page {
+  @state() protected frame: Frame = { x: 0, y: 0, width: 800, height: 500 };
+  /** Minimum and maximum width. */
+  protected widths: readonly [number, number] = [60, 20_000];
+  private held: { x: number; y: number; moved: boolean } | undefined;
+
+  /** Shows everything. */
+  protected abstract fit(): void;
+  /** A click at a position of the picture. */
+  protected clicked(_x: number, _y: number): void {}
+
+  override firstUpdated(): void {
+    // Template listeners are passive, but the page must not scroll while the wheel zooms.
+    this.picture?.addEventListener('wheel', (event) => this.onWheel(event), { passive: false });
+  }
+
+  private get picture(): SVGSVGElement | null {
+    return this.querySelector('svg');
+  }
+
+  protected get viewBox(): string {
+    const { x, y, width, height } = this.frame;
+    return `${x - width / 2} ${y - height / 2} ${width} ${height}`;
+  }
+
+  protected buttons(): TemplateResult {
+    return html`<button type="button" @click=${() => this.zoom(0.8)}>Zoom in</button>
+      <button type="button" @click=${() => this.zoom(1.25)}>Zoom out</button>
+      <button type="button" @click=${() => this.fit()}>Show all</button>`;
+  }
+
+  protected hold({ clientX: x, clientY: y }: PointerEvent): void {
+    this.held = { x, y, moved: false };
+  }
+
+  protected readonly onMove = (event: PointerEvent): void => {
+    const { held, picture } = this;
+    if (!held || !picture) return;
+    const [dx, dy] = [event.clientX - held.x, event.clientY - held.y];
+    if (!held.moved && Math.hypot(dx, dy) < tolerance) return;
+    // The click that ends a drag goes to the picture and opens no node.
+    if (!held.moved) picture.setPointerCapture(event.pointerId);
+    this.held = { x: event.clientX, y: event.clientY, moved: true };
+    this.drag(dx * this.unitsPerPixel, dy * this.unitsPerPixel);
+  };
+
+  protected readonly release = (event: PointerEvent): void => {
+    const { held } = this;
+    this.held = undefined;
+    if (held && !held.moved && event.type === 'pointerup') this.clicked(...this.placeOf(event));
+  };
+
+  protected drag(dx: number, dy: number): void {
+    this.frame = { ...this.frame, x: this.frame.x - dx, y: this.frame.y - dy };
+  }
+
+  protected get unitsPerPixel(): number {
+    const { width, height } = this.picture!.getBoundingClientRect();
+    return Math.max(this.frame.width / width, this.frame.height / height);
+  }
+
+  /** Position in the picture that a pointer is at. */
+  private placeOf({ clientX, clientY }: MouseEvent): [number, number] {
+    const { left, top, width, height } = this.picture!.getBoundingClientRect();
+    const scale = this.unitsPerPixel;
+    return [this.frame.x + (clientX - left - width / 2) * scale, this.frame.y + (clientY - top - height / 2) * scale];
+  }
+
+  private onWheel(event: WheelEvent): void {
+    event.preventDefault();
+    this.zoom(event.deltaY > 0 ? 1.1 : 1 / 1.1, this.placeOf(event));
+  }
+
+  /** @param at position that stays where it is (default: the centre) */
+  protected zoom(factor: number, [x, y]: readonly [number, number] = [this.frame.x, this.frame.y]): void {
+    const { frame } = this;
+    const width = Math.min(this.widths[1], Math.max(this.widths[0], frame.width * factor));
+    const scale = width / frame.width;
+    this.frame = {
+      x: x + (frame.x - x) * scale,
+      y: y + (frame.y - y) * scale,
+      width,
+      height: frame.height * scale,
+    };
+  }
+}

@@ -1,0 +1,82 @@
+/** Geometries in well-known text (OGC Simple Features, with the reference system of GeoSPARQL), in degrees. */
+
+export type Position = readonly [longitude: number, latitude: number];
+
+export interface Shape {
+  readonly form: 'points' | 'lines' | 'areas';
+  /** Rings of areas are drawn by the even-odd rule. */
+  readonly paths: readonly (readonly Position[])[];
+}
+
+/** Longer texts are not drawn. */
+const maxCharacters = 2_000_000;
+
+const tag = /^(?:<([^<>]*)> ?)?(MULTI)?(POINT|LINESTRING|POLYGON) ?(?:ZM? |M )?\(/i;
+const forms = { POINT: 'points', LINESTRING: 'lines', POLYGON: 'areas' } as const;
+
+/** Reference systems with degrees of WGS 84, and whether the latitude is first. */
+function isLatitudeFirst(system: string): boolean | undefined {
+  if (/^https?:\/\/www\.opengis\.net\/def\/crs\/OGC\/[\d.]+\/CRS84$/.test(system)) return false;
+  return /^https?:\/\/www\.opengis\.net\/def\/crs\/EPSG\/[\d.]+\/4326$/.test(system) ? true : undefined;
+}
+
+/** Returns a point, or `undefined` outside of the ranges of degrees. */
+export const pointAt = (longitude: number, latitude: number): Shape | undefined =>
+  within('points', [[[longitude, latitude]]]);
+
+/** Returns `undefined` for text that is not valid, for other geometries and reference systems, and without coordinates. */
+export function parseWkt(literal: string): Shape | undefined {
+  if (literal.length > maxCharacters) return undefined;
+  const text = literal.replace(/\s+/g, ' ').trim();
+  const [head, system, multi, name] = tag.exec(text) ?? [];
+  const isSwapped = system === undefined ? false : isLatitudeFirst(system);
+  if (head === undefined || isSwapped === undefined) return undefined;
+  const form = forms[name!.toUpperCase() as keyof typeof forms];
+  const nested = nestedIn(text.slice(head.length - 1));
+  if (!nested) return undefined;
+  const paths = pathsOf(nested, form, multi !== undefined);
+  if (!paths.every(isPath) || (form === 'points' && multi === undefined && paths[0]!.length > 1)) return undefined;
+  return within(
+    form,
+    isSwapped ? paths.map((path) => path.map(([latitude, longitude]) => [longitude, latitude])) : paths,
+  );
+}
+
+/** Parentheses as arrays, and coordinates as positions without height and measure. */
+function nestedIn(text: string): unknown[] | undefined {
+  const json = text
+    .replace(/[^(),]+/g, positionText)
+    .replaceAll('(', '[')
+    .replaceAll(')', ']');
+  try {
+    return JSON.parse(json) as unknown[];
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function positionText(text: string): string {
+  const numbers = text.trim().split(' ');
+  if (numbers[0] === '') return '';
+  const isOne = numbers.length >= 2 && numbers.length <= 4 && numbers.every((each) => Number.isFinite(Number(each)));
+  return isOne ? `[${Number(numbers[0])},${Number(numbers[1])}]` : 'null';
+}
+
+function pathsOf(nested: unknown[], form: Shape['form'], isMulti: boolean): unknown[] {
+  if (form === 'areas') return isMulti ? nested.flat(1) : nested;
+  if (form === 'lines') return isMulti ? nested : [nested];
+  // The points of a MULTIPOINT may have parentheses.
+  return [isMulti ? nested.map((each) => (isPath(each) ? each[0] : each)) : nested];
+}
+
+const isPosition = (value: unknown): value is Position =>
+  Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === 'number');
+const isPath = (value: unknown): value is readonly Position[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isPosition);
+
+function within(form: Shape['form'], paths: Shape['paths']): Shape | undefined {
+  const isInRange = ([longitude, latitude]: Position): boolean =>
+    Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90;
+  return paths.length > 0 && paths.every((path) => path.every(isInRange)) ? { form, paths } : undefined;
+}

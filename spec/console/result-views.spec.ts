@@ -1,0 +1,132 @@
+/** Console: the view that a query result opens with, and the map, in a browser. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { ask, expectAccessible, queryText, run, showAs } from '../support/asking.js';
+import { Console, describeInBrowser } from '../support/browser.js';
+
+const geo = 'PREFIX geo: <http://www.opengis.net/ont/geosparql#>';
+const cities = `SELECT ?city ?lat ?long { VALUES (?city ?lat ?long) {
+  ("Vienna" 48.2 16.37) ("Linz" "48.3" 14.29) ("Sydney" -33.86 151.2) ("Nowhere" 99 200) ("<b>Pole</b>" 90 0) } }`;
+const shapes = `${geo} SELECT ?what ?where { VALUES (?what ?where) {
+  (<urn:point> "POINT(16.31 48.2)"^^geo:wktLiteral) (<urn:line> "LINESTRING(16.3 48.21, 16.36 48.22)"^^geo:wktLiteral)
+  (<urn:area> "POLYGON((16.32 48.20, 16.34 48.20, 16.34 48.215, 16.32 48.20))"^^geo:wktLiteral)
+  (<urn:wrong> "POINT(x"^^geo:wktLiteral) (<urn:mixed> 4) } }`;
+const numbers = Array.from({ length: 100 }, (_, index) => index).join(' ');
+const many = `SELECT ?n ?lat ?long { VALUES ?a { ${numbers} } VALUES ?b { ${numbers} }
+  BIND(?a * 100 + ?b AS ?n) BIND(?a * 1.7 - 85 AS ?lat) BIND(?b * 3.6 - 180 AS ?long) }`;
+
+/** Title of the open view of the result. */
+const opened = (page: Page): Promise<string> => page.locator('ask-results [role=tab][aria-selected=true]').innerText();
+
+describeInBrowser('The console, views of results', () => {
+  const console = new Console();
+  let page: Page;
+  before(async () => {
+    await console.start({ path: '' });
+    page = await console.owner();
+    await console.go(page, 'ask');
+    await page.locator(queryText).waitFor();
+  });
+  after(() => console.stop());
+
+  it('opens a result with the chart, graph or map that fits, otherwise with the table', async () => {
+    const numbered = 'SELECT ?who ?n { VALUES (?who ?n) { ("a" 1) ("b" 2) } }';
+    const triples = 'CONSTRUCT { ?s <urn:p> ?n } { VALUES ?s { <urn:a> <urn:b> } VALUES ?n {';
+    for (const [query, view] of [
+      [numbered, 'Chart'],
+      [numbered.replace('"b"', '"a"'), 'Table'],
+      [numbered.replace('("b" 2)', ''), 'Table'],
+      ['SELECT ?a ?b ?n { VALUES (?a ?b ?n) { ("a" "b" 1) ("b" "c" 2) } }', 'Table'],
+      ['SELECT ?s { VALUES ?s { 1 2 } }', 'Table'],
+      [`${triples} 1 } }`, 'Graph'],
+      [`${triples} ${numbers} } }`, 'Table'],
+      [cities, 'Map'],
+      ['ASK {}', 'Table'],
+    ] as const) {
+      await ask(page, query);
+      expect(await opened(page), query).to.equal(view);
+    }
+  });
+
+  it('keeps the view that the user chooses while the query is edited', async () => {
+    await ask(page, 'SELECT ?who ?n { VALUES (?who ?n) { ("a" 1) ("b" 2) } }');
+    await page.locator('.chart canvas').waitFor();
+    await showAs(page, 'Raw');
+    await page.click(queryText);
+    await page.keyboard.press('Control+End');
+    await page.keyboard.insertText(' # edited');
+    await run(page);
+    expect(await opened(page)).to.equal('Raw');
+    await ask(page, 'SELECT ?who ?n { VALUES (?who ?n) { ("a" 1) ("b" 3) } }');
+    expect(await opened(page)).to.equal('Chart');
+    await page.getByRole('tablist', { name: 'Queries' }).getByRole('tab').nth(-2).click();
+    expect(await opened(page)).to.equal('Raw');
+  });
+
+  it('names nodes of a graph by prefix', async () => {
+    await ask(page, 'PREFIX my: <urn:my:> CONSTRUCT { my:one my:knows my:two } {}');
+    await page.locator('svg.graph text', { hasText: 'my:one' }).waitFor();
+    await page.locator('svg.graph .link text', { hasText: 'my:knows' }).waitFor();
+  });
+
+  it('draws places over the coasts, tells how many are wrong, and selects places by keyboard and pointer', async () => {
+    await ask(page, cities);
+    const map = page.locator('svg.map');
+    await page.locator('ask-map .row', { hasText: '4 places. 1 value without a place' }).waitFor();
+    expect((await map.locator('.land').getAttribute('d'))!.length).to.be.above(20_000);
+    expect((await map.locator('.points:not(.halo)').getAttribute('d'))!.match(/M/g)).to.have.length(4);
+    expect(await page.locator('ask-map td:first-child').allInnerTexts()).to.include('Nowhere');
+    const place = page.locator('ask-map .place');
+    await map.focus();
+    for (const [key, name] of [
+      ['n', 'Vienna'],
+      ['n', 'Linz'],
+      ['p', 'Vienna'],
+      ['p', '<b>Pole</b>'],
+    ] as const) {
+      await page.keyboard.press(key);
+      await place.filter({ hasText: name }).waitFor();
+    }
+    for (const key of ['+', 'ArrowLeft', 'ArrowDown', '-']) {
+      const view = await map.getAttribute('viewBox');
+      await page.keyboard.press(key);
+      await page.locator(`svg.map:not([viewBox="${view}"])`).waitFor();
+    }
+    await expectAccessible(page);
+    await ask(page, shapes);
+    await page.locator('ask-map .row', { hasText: '3 places. 2 values without a place' }).waitFor();
+    await map.scrollIntoViewIfNeeded();
+    const area = (await map.locator('.areas').boundingBox())!;
+    await page.mouse.click(area.x + area.width * 0.8, area.y + area.height * 0.6);
+    await place.filter({ hasText: 'urn:area' }).waitFor();
+    await page.mouse.click(area.x, area.y);
+    await place.filter({ hasText: 'Select a place' }).waitFor();
+    await page.getByRole('button', { name: 'Next place' }).click();
+    await place.filter({ hasText: 'urn:point' }).waitFor();
+  });
+
+  it('shows 10 000 places, and the table beside the map', async () => {
+    expect(await ask(page, many)).to.match(/^10,000 rows in /);
+    await page.locator('ask-map .row', { hasText: '10,000 places.' }).waitFor();
+    expect(await page.locator('svg.map *').count()).to.be.below(10);
+    expect(await page.locator('ask-map tbody tr').count()).to.be.below(100);
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
+    await expectAccessible(page);
+  });
+
+  it('tells that no value of a result can be drawn', async () => {
+    await ask(
+      page,
+      `${geo} SELECT ?where { VALUES ?where { "POINT(1"^^geo:wktLiteral "POINT(200 0)"^^geo:wktLiteral } }`,
+    );
+    await page.locator('ask-map .row', { hasText: '0 places. 2 values without a place' }).waitFor();
+    expect(await page.locator('svg.map').count()).to.equal(0);
+    expect(await page.locator('ask-map tbody tr').count()).to.equal(2);
+  });
+
+  it('causes no script error or CSP violation and contacts no other origin', () => {
+    expect(console.complaints).to.deep.equal([]);
+    expect([...console.elsewhere]).to.deep.equal([]);
+  });
+});

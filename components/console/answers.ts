@@ -40,9 +40,18 @@ export const rightsRoute = (platform: Platform): Route =>
     return jsonReply(200, { append: await may('append'), write: await may('write'), share });
   });
 
+/** Size of a container with everything below it that the caller can read (rule 9.6). */
+export const sizeRoute = ({ folderSize, rootIri }: Platform): Route =>
+  route('filtered', 'GET HEAD /app/size', async ({ access, query }) => {
+    const iri = query.get('iri') ?? '';
+    if (!iri.startsWith(rootIri) || !iri.endsWith('/'))
+      throw new LwsError('bad-request', 'The query parameter iri must be the IRI of a container of this storage.');
+    return jsonReply(200, await folderSize(access, iri));
+  });
+
 const indexMetric = 'index_';
 
-/** Status of the storage: versions, disk usage, last backup, queries and their index, and active settings. */
+/** Status of the storage: versions, disk usage, numbers of resources and triples, last backup, queries and their index, and active settings. */
 export function statusRoute(platform: Platform): Route {
   const { store, clock, dataDir, describeSettings, version, metrics, home, rootIri } = platform;
   // Rule 21.2: other storages of a deployment reveal nothing about it.

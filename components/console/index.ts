@@ -39,7 +39,7 @@ export default defineComponent({
   // Pages and their routes are loaded on first use.
   async install(platform, openId) {
     const { fileRoutes } = await import('./files.js');
-    const { explainRoute, rightsRoute, statusRoute, ticketRoutes } = await import('./answers.js');
+    const { explainRoute, rightsRoute, sizeRoute, statusRoute, ticketRoutes } = await import('./answers.js');
     const { openIdRoutes } = await import('./openid.js');
     const { ownerRoutes } = await import('./owners.js');
     return {
@@ -49,6 +49,7 @@ export default defineComponent({
         ...ownerRoutes(platform),
         explainRoute(platform),
         rightsRoute(platform),
+        sizeRoute(platform),
         statusRoute(platform),
         ...fileRoutes(platform),
       ],

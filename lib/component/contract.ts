@@ -29,6 +29,7 @@ import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import type { TextAnswer, TextCall } from '../query/parse/text-patterns.js';
 import type { BulkOptions, BulkStaging } from '../resources/bulk.js';
 import type { ExplainedRequest, Explanation } from '../resources/explanation.js';
+import type { FolderSize } from '../resources/folder-size.js';
 import type { Storage } from '../resources/storage.js';
 import type { Trash } from '../resources/trash.js';
 import type { GraphsRequest, UpdatedGraph } from '../resources/update-graphs.js';
@@ -114,6 +115,8 @@ export interface Platform {
   readonly updateGraphs: (request: GraphsRequest) => Promise<readonly UpdatedGraph[]>;
   /** Returns the decision about a hypothetical request. @throws LwsError `bad-request` */
   readonly explain: (request: ExplainedRequest) => Promise<Explanation>;
+  /** Returns the size of a container with everything below it that the caller can read. @throws LwsError as GET, `too-busy` */
+  readonly folderSize: (access: Access, iri: string) => Promise<FolderSize>;
   /** Returns the current metrics of the server and of all components. */
   readonly metrics: () => Promise<readonly Metric[]>;
   /** URLs of modules with exchange formats (`FormatModule`) that components contribute. Plain data, also for worker threads. */

@@ -91,7 +91,7 @@ for (const [settings, may] of [
 describeStorage(
   'Console disabled (lws.console.enabled)',
   (s) => {
-    for (const path of ['app', 'callback', 'app/tickets', 'app/provider', 'app/rights'])
+    for (const path of ['app', 'callback', 'app/tickets', 'app/provider', 'app/rights', 'app/size'])
       it(`/${path} is 404 and reserved`, async () => {
         expectProblem(await s.get(s.root + path), 404, s);
         expectProblem(await s.send('PUT', s.root + path, { 'Content-Type': 'text/plain' }, 'x'), 409, s);

@@ -5,6 +5,7 @@ import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { ConsoleResources } from '../support/console-resources.js';
 import { pathsOf } from '../support/places.js';
+import { isThorough } from '../support/speed.js';
 
 for (const path of pathsOf('The console, arranging'))
   describeInBrowser(`The console, arranging, at ${path || '/'}`, () => {
@@ -84,22 +85,53 @@ for (const path of pathsOf('The console, arranging'))
       await page.getByRole('group', { name: 'Selected' }).waitFor({ state: 'detached' });
     });
 
-    it('sorts and selects all of 2 500 members, with few rows in the document', async () => {
-      await resources.send('PUT', 'many/', asContainer);
-      const text = { 'Content-Type': 'text/plain', 'If-None-Match': '*' };
-      for (let i = 0; i < 2500; i += 50)
-        await Promise.all(Array.from({ length: 50 }, (_, j) => resources.send('PUT', `many/n${i + j}`, text, 'x')));
-      await browse('many/');
-      await page.getByText('2,500 members').waitFor();
-      expect(await page.locator('tbody tr').count()).to.be.below(80);
-      await page.evaluate("document.querySelector('.listing').scrollTo(0, 1e6)");
-      await page.locator('tr[aria-rowindex="2501"] a').waitFor();
+    if (isThorough)
+      it('sorts, selects, filters and scrolls 20 000 members, with few rows in the document', async () => {
+        await resources.importMany('many/', 20_000);
+        await browse('many/');
+        await sort('Name');
+        await page.locator('tr[aria-rowindex="2"] a', { hasText: 'n19999' }).waitFor();
+        await page.getByRole('checkbox', { name: 'Select all' }).click();
+        await count('20,000 selected');
+        await box('n19999').click();
+        await count('19,999 selected');
+        await page.fill('input[type=search]', '1999');
+        await until([
+          'n19999',
+          'n19998',
+          'n19997',
+          'n19996',
+          'n19995',
+          'n19994',
+          'n19993',
+          'n19992',
+          'n19991',
+          'n19990',
+          'n11999',
+          'n1999',
+        ]);
+        await page.fill('input[type=search]', '');
+        await page.locator('tr[aria-rowindex="13"] a').waitFor();
+        await page.evaluate("document.querySelector('.listing').scrollTo(0, 1e6)");
+        await page.locator('tr[aria-rowindex="20001"] a', { hasText: 'n0' }).waitFor();
+        expect(await page.locator('tbody tr').count()).to.be.below(80);
+      });
+
+    it('computes the size of selected folders', async () => {
+      await browse('sorted/');
+      await resources.put('sorted/folder/inner', 'text/plain', 'x'.repeat(3000));
+      const selection = page.getByRole('group', { name: 'Selected' });
+      const size = selection.getByRole('button', { name: 'Size' });
+      await box('n1.json').click();
+      await count('1 selected');
+      expect(await size.count()).to.equal(0);
+      await box('folder').click();
+      await size.click();
+      await selection.getByText('2.9 KiB in 1 resources').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
-      await sort('Name');
-      await page.locator('tr[aria-rowindex="2501"] a', { hasText: 'n0' }).waitFor();
-      await page.getByRole('checkbox', { name: 'Select all' }).click();
-      await count('2500 selected');
-      expect(await page.locator('tbody tr').count()).to.be.below(80);
+      await box('n1.json').click();
+      await size.waitFor();
+      await resources.delete('sorted/folder/inner');
     });
 
     it('moves dragged members into a folder, with their relative links', async () => {

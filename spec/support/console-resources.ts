@@ -29,6 +29,23 @@ export class ConsoleResources {
     expect(answer.status, answer.text).to.be.within(200, 299);
   }
 
+  /** Imports small RDF resources, named `n0` and so on. */
+  async importMany(container: string, count: number): Promise<void> {
+    const graphs = Array.from({ length: count }, (_, i) => `<a:s> <a:p> "x" <${this.iri(container)}n${i}> .\n`);
+    const into = new URLSearchParams({ into: this.iri('') });
+    const begun = await this.send(
+      'POST',
+      `.lws/import?${into}`,
+      { 'Content-Type': 'application/n-quads' },
+      graphs.join(''),
+    );
+    expect(begun.status, begun.text).to.equal(202);
+    const ended = await request(begun.headers['location']!, {
+      headers: { Authorization: `Bearer ${this.console.server.ownerToken}`, Accept: 'application/x-ndjson' },
+    });
+    expect(ended.text.trim().split('\n').at(-1)).to.include(`"created":${count}`);
+  }
+
   async delete(name: string): Promise<void> {
     const now = await this.send('HEAD', name);
     const answer = await this.send('DELETE', name, { 'If-Match': now.headers['etag'] ?? '' });

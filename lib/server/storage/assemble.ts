@@ -25,6 +25,7 @@ import type { GuardedFetch } from '../../outbound/guarded-fetch.js';
 import { profiles } from '../../profile.js';
 import { BulkStaging } from '../../resources/bulk.js';
 import { explainDecision } from '../../resources/explanation.js';
+import { folderSize } from '../../resources/folder-size.js';
 import { followMembers } from '../../resources/member-counts.js';
 import { Representations } from '../../resources/representations.js';
 import type { Storage } from '../../resources/storage.js';
@@ -174,6 +175,7 @@ export function assemblePlatform(
     trash: new Trash(assembled),
     updateGraphs: (request) => updateGraphs(assembled, request),
     explain: (request) => explainDecision(assembled, request),
+    folderSize: (access, iri) => folderSize(assembled, access, iri),
     metrics: async () => [
       ...storeMeasures(store, core.quotaBytes),
       ...(deployment?.metrics ?? []),

@@ -55,6 +55,7 @@ const endpoints: readonly (readonly [
   ['POST', '.lws/backups', {}, ''],
   ['POST', 'app/tickets', json, '{"iri":"thing"}'],
   ['GET', 'app/rights?iri=thing'],
+  ['GET', 'app/size?iri=thing/'],
 ];
 
 for (const by of ['path', 'host'] as const)
@@ -218,6 +219,7 @@ for (const by of ['path', 'host'] as const)
       ['a link as parent', () => alice.ask('PUT', 'child', { ...turtle, Link: `<${bob.root}>; rel="up"` }, '')],
       ['an explanation', () => alice.ask('GET', `.lws/explain?iri=${encodeURIComponent(`${bob.root}thing`)}`)],
       ['rights', () => alice.ask('GET', `app/rights?iri=${encodeURIComponent(`${bob.root}thing`)}`)],
+      ['a size', () => alice.ask('GET', `app/size?iri=${encodeURIComponent(bob.root)}`)],
     ];
     const grant = (): string =>
       JSON.stringify({

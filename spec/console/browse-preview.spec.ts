@@ -5,6 +5,7 @@ import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { ConsoleResources } from '../support/console-resources.js';
 import { pathsOf } from '../support/places.js';
+import { eventually } from '../support/subscriptions.js';
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -112,6 +113,49 @@ for (const path of pathsOf('The console, preview in Browse'))
       await pane().getByText('Only the beginning is shown.').waitFor();
       await show('hostile.md');
       await pane().locator('p').first().waitFor();
+    });
+
+    it('shows thumbnails of small images in the rows, loaded when they are visible', async () => {
+      await resources.send('PUT', 'images/', asContainer);
+      const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>';
+      for (const [name, type, body] of [
+        ['0.png', 'image/png', png],
+        ['1-broken.png', 'image/png', 'no image'],
+        ['2-html.png', 'image/png', '<script>top.ran=1</script>'],
+        ['3.svg', 'image/svg+xml', svg],
+        ['4-large.png', 'image/png', Buffer.concat([png, Buffer.alloc(1 << 20)])],
+        ...Array.from({ length: 60 }, (_, i) => [`n${i}.png`, 'image/png', png] as const),
+      ] as const)
+        await resources.put(`images/${name}`, type, body);
+      const read: string[] = [];
+      page.on('request', (request) => {
+        if (/images\/[^?]+$/.test(request.url())) read.push(request.url().replace(/^.*\//, ''));
+      });
+      await console.go(page, `browse?${new URLSearchParams({ at: resources.iri('images/') })}`);
+      const drawn = (name: string): Promise<void> =>
+        eventually(
+          async () =>
+            (await page.evaluate(
+              `[...document.querySelectorAll('tr')].find((row) => row.textContent.includes('${name}'))?.querySelector('canvas')` +
+                "?.getContext('2d').getImageData(0, 0, 64, 64).data.some((value) => value > 0)",
+            )) === true,
+          `${name} is drawn`,
+        );
+      await drawn('0.png');
+      await drawn('n1.png');
+      expect(read).to.include('1-broken.png').and.not.include('n9.png');
+      for (const name of ['3.svg', '4-large.png']) {
+        expect(read).not.to.include(name);
+        expect(await page.locator('tr', { hasText: name }).locator('canvas').count()).to.equal(0);
+      }
+      await page.evaluate("document.querySelector('.listing').scrollTo(0, 1e6)");
+      await drawn('n9.png');
+      await page.evaluate("document.querySelector('.listing').scrollTo(0, 0)");
+      await drawn('0.png');
+      expect(read.filter((name) => name === '0.png')).to.have.length(1);
+      expect(await page.evaluate('top.ran')).to.equal(undefined);
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await console.go(page, `browse?${new URLSearchParams({ at: resources.iri('docs/') })}`);
     });
 
     it('shows nothing for containers and several members', async () => {

@@ -31,6 +31,12 @@ export function typeText({ iri, types, mediaType }: Member): string {
   return own.length > 0 ? `${own.slice(0, 3).join(', ')} (${kind})` : kind;
 }
 
+/** Larger images have no thumbnail. */
+export const maxThumbnailBytes = 1 << 20;
+
+export const hasThumbnail = ({ mediaType = '', size = Number.POSITIVE_INFINITY }: Member): boolean =>
+  size <= maxThumbnailBytes && /^image\/(?:avif|bmp|gif|jpeg|png|webp)\b/.test(mediaType);
+
 export class Listing extends EventTarget {
   /** Total number of members, as far as reported. */
   total = 0;
@@ -105,18 +111,22 @@ export class Listing extends EventTarget {
       [this.found, this.searched] = [undefined, undefined];
       return this.changed();
     }
-    const found: Member[] = [];
+    let found: readonly Member[] = [];
     const last = Math.max(1, Math.ceil(this.total / this.size));
     for (let page = 1; page <= last; page++) {
+      const wasLoaded = Array.isArray(this.pages.get(page));
       await this.fetch(page);
       // Another search or order was started.
       if (run !== this.runs || this.controller.signal.aborted) return;
       const members = this.pages.get(page);
       if (Array.isArray(members))
-        for (const member of members as Member[])
-          if (shortName(member.iri).toLowerCase().includes(wanted)) found.push(member);
-      // Matches are shown as they are found, sorted rows at the end.
-      if (page === last || wanted !== '') this.found = sorted(found, order);
+        found = found.concat(members.filter(({ iri }) => shortName(iri).toLowerCase().includes(wanted)));
+      if (wasLoaded && page < last) continue;
+      // Matches are shown as they arrive, sorted rows at the end. What is in order already is sorted in linear time.
+      if (page === last || wanted !== '') {
+        found = sorted(found, order);
+        this.found = found;
+      }
       this.searched = page < last ? page * this.size : undefined;
       this.changed();
     }

@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page } from '../frame/page.js';
 import type { Member } from '../storage/container.js';
 import { dateText, isContainer, shortName, sizeText } from '../storage/names.js';
-import { type Column, type Listing, typeText } from './listing.js';
+import { type Column, hasThumbnail, type Listing, typeText } from './listing.js';
 import { dragType } from './move.js';
 
 /** Pixels, as in the style sheet. */
@@ -111,7 +111,7 @@ export class Rows extends Page {
         />
       </td>
       <td>
-        <a href=${openHref(member.iri)} title=${name}
+        ${this.thumbnail(member)}<a href=${openHref(member.iri)} title=${name}
           >${name}${isContainer(member.iri) ? '/' : ''}</a
         >
       </td>
@@ -119,6 +119,12 @@ export class Rows extends Page {
       <td class="number">${member.size === undefined || isContainer(member.iri) ? nothing : sizeText(member.size)}</td>
       <td>${member.modified ? dateText(member.modified) : nothing}</td>
     </tr>`;
+  }
+
+  private thumbnail(member: Member): TemplateResult | typeof nothing {
+    if (!hasThumbnail(member)) return nothing;
+    void import('./thumbnail.js');
+    return html`<quad-thumbnail .member=${member}></quad-thumbnail>`;
   }
 
   private drag({ iri }: Member, { dataTransfer }: DragEvent): void {

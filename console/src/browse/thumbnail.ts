@@ -1,0 +1,104 @@
+/**
+ * `<quad-thumbnail>`: small picture of an image, loaded when its row is visible. Bytes become pixels of a canvas: nothing in them is
+ * executed, and animations stand still. SVG is left out: a small one can take minutes to draw.
+ */
+import { html, LitElement, type TemplateResult } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { takeUpTo } from '../resource/read.js';
+import { succeed } from '../storage/api.js';
+import type { Member } from '../storage/container.js';
+import { maxThumbnailBytes } from './listing.js';
+
+/** Pixels, for screens with two per CSS pixel, and number of pictures that are kept. */
+const [side, kept] = [64, 500];
+/** Pictures by address and date. `undefined`: it cannot be read. */
+const pictures = new Map<string, ImageBitmap | undefined>();
+const lanes = Array.from({ length: 4 }, () => Promise.resolve());
+let nextLane = 0;
+
+const observer = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) if (isIntersecting) (target as Thumbnail).show();
+});
+
+@customElement('quad-thumbnail')
+export class Thumbnail extends LitElement {
+  @property({ attribute: false }) member!: Member;
+  private ending = new AbortController();
+
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.requestUpdate('member');
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    observer.unobserve(this);
+    this.ending.abort();
+  }
+
+  protected override render(): TemplateResult {
+    return html`<canvas width=${side} height=${side} aria-hidden="true"></canvas>`;
+  }
+
+  private get key(): string {
+    return `${this.member.iri} ${this.member.modified}`;
+  }
+
+  protected override updated(changed: Map<PropertyKey, unknown>): void {
+    if (!changed.has('member') || !this.isConnected) return;
+    this.ending.abort();
+    this.ending = new AbortController();
+    this.draw();
+    // Observed again, it is told about whether it is visible now.
+    observer.unobserve(this);
+    if (!pictures.has(this.key)) observer.observe(this);
+  }
+
+  /** Loads and draws the picture, after at most a few others. */
+  show(): void {
+    observer.unobserve(this);
+    const {
+      key,
+      member,
+      ending: { signal },
+    } = this;
+    const lane = nextLane++ % lanes.length;
+    lanes[lane] = lanes[lane]!.then(async () => {
+      if (signal.aborted) return;
+      // Whatever fails leaves the place of the picture empty.
+      const picture = await load(member, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      pictures.set(key, picture);
+      if (pictures.size > kept) pictures.delete(pictures.keys().next().value!);
+      this.draw();
+    });
+  }
+
+  private draw(): void {
+    const context = this.querySelector('canvas')?.getContext('2d');
+    const picture = pictures.get(this.key);
+    context?.clearRect(0, 0, side, side);
+    if (picture) context?.drawImage(picture, (side - picture.width) / 2, (side - picture.height) / 2);
+  }
+}
+
+async function load({ iri, mediaType }: Member, signal: AbortSignal): Promise<ImageBitmap | undefined> {
+  const bytes = await takeUpTo(await succeed('GET', iri, { signal }), maxThumbnailBytes);
+  const whole = bytes && (await createImageBitmap(new Blob([bytes], { type: mediaType! })));
+  if (!whole) return undefined;
+  const scale = Math.min(1, side / whole.width, side / whole.height);
+  const [resizeWidth, resizeHeight] = [whole.width, whole.height].map((length) =>
+    Math.max(1, Math.round(length * scale)),
+  );
+  const picture = await createImageBitmap(whole, {
+    resizeWidth: resizeWidth!,
+    resizeHeight: resizeHeight!,
+    resizeQuality: 'medium',
+  });
+  whole.close();
+  return picture;
+}

@@ -1,7 +1,6 @@
 /** The state that a search reads, and which of it the caller can read. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
-import { inTurn, type Pause } from '../../lib/authorization/decision-turns.js';
+import { inTurn, type Pause, untilNextStep } from '../../lib/authorization/decision-turns.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { union as either, intersection } from '../../lib/postings/merge.js';
 import type { PostingLists } from '../../lib/postings/posting-lists.js';
@@ -43,7 +42,11 @@ export interface Searched extends TextIndex {
 
 const empty: Vocabulary = { tokens: new Map(), beginnings: new Map() };
 
-/** Runs work on one state when it is the caller's turn. @throws LwsError `too-busy` */
+/**
+ * Runs work on one state when it is the caller's turn.
+ * @param options `isStepped`: resources that the caller cannot read are read too, as they are if access is decided one by one
+ * @throws LwsError `too-busy`
+ */
 export const onState = async <T>(
   index: TextIndex,
   work: (searched: Searched) => Promise<T>,
@@ -64,15 +67,9 @@ export const onState = async <T>(
       await snapshot.close();
     }
   });
-  if (isStepped) await sleep(stepMs - ((performance.now() - began) % stepMs));
+  if (isStepped) await untilNextStep(began);
   return result;
 };
-
-/**
- * Labels with a beginning are read one by one, also those that the caller cannot read, and so are postings if access is decided one by
- * one. Their number must not show in the time of an answer, which takes a multiple of this many milliseconds.
- */
-const stepMs = 50;
 
 /** Reads the resources of the owner of the scope, the hidden graphs, and the words that terms need. */
 export async function prepare(searched: Searched, terms: readonly Term[] = [], language: Language = {}): Promise<void> {

@@ -1,4 +1,5 @@
 /** Turns of requests that decide on thousands of resources: other requests are delayed by two of them at a time, whatever number waits. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { tooBusy } from '../errors.js';
 import { Gate, type Turn } from '../outbound/gate.js';
 import { OutboundError } from '../outbound/outbound-error.js';
@@ -81,3 +82,11 @@ const entered = (gate: Gate, turn: Turn, signal: AbortSignal | undefined): Promi
     if (!(error instanceof OutboundError)) throw error;
     throw tooBusy('Too many requests that decide on many resources are waiting.', 5);
   });
+
+const stepMs = 50;
+
+/**
+ * Waits until a multiple of 50 ms has passed since a time of `performance.now()`: the number of resources that the caller cannot read
+ * must not show in the time of a response.
+ */
+export const untilNextStep = (began: number): Promise<void> => sleep(stepMs - ((performance.now() - began) % stepMs));

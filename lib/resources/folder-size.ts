@@ -1,5 +1,5 @@
 /** Size of a container with everything below it that the caller can read. */
-import { inTurn } from '../authorization/decision-turns.js';
+import { inTurn, untilNextStep } from '../authorization/decision-turns.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import type { Storage } from './storage.js';
@@ -19,7 +19,8 @@ const maxResources = 100_000;
 export async function folderSize(storage: Storage, access: Access, iri: string): Promise<FolderSize> {
   const { store: view, authorizer } = storage;
   const container = await requireAccess(storage, view, access, 'read', iri);
-  return inTurn(storage, access, async (pause) => {
+  const began = performance.now();
+  const size = await inTurn(storage, access, async (pause) => {
     // The container itself does not count.
     let [bytes, resources] = [0, -1];
     const isReadable = async (record: typeof container): Promise<boolean> => {
@@ -33,4 +34,6 @@ export async function folderSize(storage: Storage, access: Access, iri: string):
     }
     return { bytes, resources, isComplete: true };
   });
+  if ((await authorizer.readScope(access)) !== 'everything') await untilNextStep(began);
+  return size;
 }

@@ -127,7 +127,7 @@ for (const path of pathsOf('The console, arranging'))
       expect(await size.count()).to.equal(0);
       await box('folder').click();
       await size.click();
-      await selection.getByText('2.9 KiB in 1 resources').waitFor();
+      await selection.getByText('2.9 KiB in 1 resource').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
       await box('n1.json').click();
       await size.waitFor();

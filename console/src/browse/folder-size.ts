@@ -35,7 +35,7 @@ export class FolderSize extends Page {
     if (![...this.selected].some(isContainer)) return nothing;
     if (!this.size) return html`<button type="button" @click=${this.compute}>Size</button>`;
     const { bytes, resources, isComplete } = this.size;
-    return html`<span role="status">${isComplete ? '' : 'at least '}${sizeText(bytes)} in ${resources.toLocaleString()} resources</span>`;
+    return html`<span role="status">${isComplete ? '' : 'at least '}${sizeText(bytes)} in ${resources.toLocaleString()} ${resources === 1 ? 'resource' : 'resources'}</span>`;
   }
 
   private readonly compute = (): Promise<boolean> =>

@@ -17,6 +17,7 @@ const landUnits = 20;
 const extent = 1000;
 /** Minimum distance shown, in degrees, so that a single point has surroundings. */
 const leastDegrees = 0.02;
+const wrongText = 'not valid, out of range, or of an unsupported form or reference system';
 /** Maximum distance of a click from a place, in pixels. */
 const reach = 12;
 
@@ -43,7 +44,7 @@ export class AskMap extends Picture {
     const found = coordinatesIn(this.answer);
     this.places = found ? placesOf(this.answer, found.coordinates) : { list: [], wrong: 0, isCut: false };
     this.selected = -1;
-    this.fit();
+    if (this.places.list.length > 0) this.fit();
   }
 
   protected fit(): void {
@@ -62,23 +63,23 @@ export class AskMap extends Picture {
   }
 
   protected override render(): TemplateResult {
-    const { list } = this.places;
+    const isEmpty = this.places.list.length === 0;
     const { columns, rows, prefixes } = this.answer;
     return html`<div class="row">
-        ${
-          list.length === 0
-            ? nothing
-            : html`${this.buttons()}
-        <button type="button" @click=${() => this.step(-1)}>Previous place</button>
-        <button type="button" @click=${() => this.step(1)}>Next place</button>`
-        }
+        ${isEmpty ? nothing : this.buttons()}
         <span class="soft">${this.summary()}</span>
       </div>
-      ${list.length === 0 ? nothing : html`<p role="status" class="place">${this.selection()}</p>`}
+      ${isEmpty ? nothing : html`<p role="status" class="place">${this.selection()}</p>`}
       <div class="beside">
-        ${list.length === 0 ? nothing : this.map()}
+        ${isEmpty ? nothing : this.map()}
         <ask-table .columns=${columns} .rows=${rows} .prefixes=${prefixes}></ask-table>
       </div>`;
+  }
+
+  protected override buttons(): TemplateResult {
+    return html`${super.buttons()}
+      <button type="button" @click=${() => this.step(-1)}>Previous place</button>
+      <button type="button" @click=${() => this.step(1)}>Next place</button>`;
   }
 
   private summary(): string {
@@ -88,11 +89,7 @@ export class AskMap extends Picture {
     return [
       `${count(list.length, 'place')}.`,
       ...(isCut ? ['There are more: the map shows the first ones, the table all.'] : []),
-      ...(wrong > 0
-        ? [
-            `${count(wrong, 'value')} without a place: not valid, out of range, or of an unsupported form or reference system.`,
-          ]
-        : []),
+      ...(wrong > 0 ? [`${count(wrong, 'value')} without a place: ${wrongText}.`] : []),
     ].join(' ');
   }
 
@@ -165,9 +162,7 @@ export class AskMap extends Picture {
 
 type Bounds = readonly [west: number, south: number, east: number, north: number];
 
-/** Of the world without places. */
 function boundsOf(places: readonly Place[]): Bounds {
-  if (places.length === 0) return [-180, -90, 180, 90];
   let [west, south, east, north] = [180, 90, -180, -90];
   for (const { shape } of places)
     for (const path of shape.paths)

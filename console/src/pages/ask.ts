@@ -190,9 +190,9 @@ export class AskPage extends Page {
 
   private async runOf(run: Run, query: string, isExplained: boolean): Promise<void> {
     await run.start(query, isExplained);
-    const outcome = outcomeOf(run.state);
-    // Empty while a later start runs.
-    if (outcome !== '') record(query, outcome);
+    const { state } = run;
+    // A later start can replace it.
+    if (state.is !== 'running' && (!('query' in state) || state.query === query)) record(query, outcomeOf(state));
   }
 
   private openExample(name: string, query: string): void {

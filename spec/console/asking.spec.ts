@@ -170,7 +170,7 @@ for (const path of pathsOf('The console, queries'))
     it('lists the queries that were run in this browser, opens them without running them, and deletes them', async () => {
       const user = await console.owner();
       const sent: string[] = [];
-      user.on('request', (each) => sent.push(`${each.method()} ${each.url()}`));
+      user.on('request', (each) => sent.push(`${each.url()} ${each.postData()}`));
       await console.go(user, 'ask');
       await user.locator(queryText).waitFor();
       for (const query of ['ASK { <urn:first> ?p ?o }', 'SELEC', 'ASK { <urn:first> ?p ?o }', 'SELECT (1 AS ?n) {}'])
@@ -188,8 +188,9 @@ for (const path of pathsOf('The console, queries'))
       await expectAccessible(user);
       await items.nth(1).locator('button').first().click();
       await user.locator(queryText, { hasText: 'urn:first' }).waitFor();
+      await user.locator('quad-editor:focus').waitFor();
       expect(await user.locator(said).innerText()).to.match(/runs it/);
-      expect(sent).to.deep.equal([]);
+      expect(sent.filter((each) => each.includes('first'))).to.deep.equal([]);
       await user.click('summary:text-is("History")');
       await items.last().getByRole('button', { name: 'Delete from the history' }).click();
       await items.nth(2).waitFor({ state: 'detached' });

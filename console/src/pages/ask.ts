@@ -42,11 +42,11 @@ export class AskPage extends Page {
     if (!changed.has('parameters')) return;
     const [query, from] = [this.parameters.get('query'), this.parameters.get('from')];
     if (query !== null) this.openQuery(query);
-    else if (from !== null) this.openSaved(from);
+    else if (from !== null) void this.openSaved(from);
   }
 
-  private openSaved(iri: string): void {
-    void this.attempt(() => readSaved(iri).then((saved) => this.openQuery(saved.query, saved)));
+  private async openSaved(iri: string): Promise<void> {
+    await this.attempt(() => readSaved(iri).then((saved) => this.openQuery(saved.query, saved)));
   }
 
   /** Opened in a tab but not run: a link must not run a query. */
@@ -78,8 +78,8 @@ export class AskPage extends Page {
       <div role="tabpanel" id="query-panel" aria-labelledby="tab-${this.tabs.tab.id}">
         <div class="shelves">
           ${this.exampleList()}
-          <ask-history @choose=${(event: CustomEvent<string>) => this.openQuery(event.detail)}></ask-history>
-          <ask-stored @choose=${(event: CustomEvent<string>) => this.openSaved(event.detail)}></ask-stored>
+          <ask-history @choose=${this.onPast}></ask-history>
+          <ask-stored @choose=${this.onStored}></ask-stored>
         </div>
         <div class="ask-editor">${
           this.isEditorThere
@@ -199,6 +199,20 @@ export class AskPage extends Page {
     if (this.tabs.tab.query.trim() === '') this.tabs.change({ query, name });
     else this.tabs.open(query, name);
     this.querySelector<HTMLDetailsElement>('details.examples')!.open = false;
+    this.focusEditor();
+  }
+
+  private onPast({ detail }: CustomEvent<string>): void {
+    this.openQuery(detail);
+    this.focusEditor();
+  }
+
+  private async onStored({ detail }: CustomEvent<string>): Promise<void> {
+    await this.openSaved(detail);
+    this.focusEditor();
+  }
+
+  private focusEditor(): void {
     void this.updateComplete.then(() => this.querySelector<HTMLElement>('quad-editor')?.focus());
   }
 

@@ -8,7 +8,9 @@ import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/keys/records.js';
+import { CommitInDoubtError } from '../storage/level/commit-in-doubt.js';
 import { quotaExceeded } from '../storage/level/quota.js';
+import { yieldToEventLoop } from '../storage/transactions/batch-filling.js';
 import { roomFor } from './body.js';
 import { stageDeleted } from './delete.js';
 import { stageArrival, stageLeaving } from './move-staging.js';
@@ -25,9 +27,23 @@ import { assertUnreserved, nameTaken, type Staging, stageMembership, type WriteR
 
 /**
  * Maximum number of resources, of triples and of characters of their keys. All other transactions wait for this one, which holds
- * all of them in memory.
+ * all of them in memory: for 20 000 resources about a second.
  */
-const [maxResources, maxTriples, maxCharacters] = [5_000, 100_000, 64 << 20];
+const [maxResources, maxTriples, maxCharacters] = [25_000, 100_000, 64 << 20];
+
+/** Maximum number and size in bytes of resources that are made in the transaction. */
+const [maxLate, maxLateBytes] = [100, 64 << 10];
+
+/** Resources between two turns of the event loop, so that reads do not wait. */
+const resourcesAtATime = 250;
+
+async function* paced<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
+  let count = 0;
+  for await (const item of items) {
+    if (++count % resourcesAtATime === 0) await yieldToEventLoop();
+    yield item;
+  }
+}
 
 /**
  * Moves or copies a resource.
@@ -39,20 +55,28 @@ export async function move(storage: Storage, request: MoveRequest): Promise<Writ
   assertNames(storage, request);
   const { source } = await admit(storage, storage.store, request);
   const moving = { ...request, rewriting: rewritingOf(request) };
-  const work = (): Promise<WriteResult> => retryOnConflict(() => moveOnce(storage, moving));
+  const preparation = new Preparation(storage, moving);
+  const work = async (): Promise<WriteResult> => {
+    try {
+      return await retryOnConflict(() => attempt(preparation, moving));
+    } catch (error) {
+      // Blobs of a commit in doubt may be stored.
+      preparation.staged = error instanceof CommitInDoubtError ? undefined : new Set();
+      throw error;
+    } finally {
+      await preparation.discard();
+    }
+  };
   // Decides on every member.
   return source.kind === 'container' ? inTurn(storage, request.access, work) : work();
 }
 
-async function moveOnce(storage: Storage, request: Moving): Promise<WriteResult> {
-  const placed = new Map<string, Placed>();
-  try {
-    for await (const each of prepared(storage, request)) placed.set(each.record.iri, each);
-    return await storage.store.transact((tx) => stage({ storage, tx }, request, placed));
-  } catch (error) {
-    await Promise.all([...placed.values()].map(({ blob }) => blob?.abort()));
-    throw error;
-  }
+async function attempt(preparation: Preparation, request: Moving): Promise<WriteResult> {
+  const { storage } = preparation;
+  const { source, old } = await admit(storage, storage.store, request);
+  preparation.room = request.copies ? roomFor(storage, old?.size ?? 0) : Number.POSITIVE_INFINITY;
+  for await (const record of sources({ storage, view: storage.store }, request, source)) await preparation.of(record);
+  return storage.store.transact((tx) => stage({ storage, tx }, request, preparation));
 }
 
 /** @throws LwsError `interaction-model-conflict`, `conflict`, `reserved-name`, `root-not-deletable` */
@@ -101,7 +125,7 @@ async function admit(
 /** Limits a walk. @throws LwsError `too-complex` */
 async function* bounded(records: AsyncIterable<ResourceRecord>): AsyncGenerator<ResourceRecord> {
   let [resources, triples] = [0, 0];
-  for await (const record of records) {
+  for await (const record of paced(records)) {
     resources++;
     triples += record.triples ?? 0;
     if (resources > maxResources || triples > maxTriples) throw tooMany();
@@ -133,49 +157,76 @@ function sources(
   return bounded(subtreeOf(view, isDeep ? source : { ...source, members: 0 }, isPart));
 }
 
-/** Yields the resources with their new content. @throws LwsError `quota-exceeded`, `iri-too-long`, RevisionConflict */
-async function* prepared(storage: Storage, request: Moving): AsyncGenerator<Placed> {
-  const { iri: from, destination, copies } = request;
-  const { source, old } = await admit(storage, storage.store, request);
-  let room = copies ? roomFor(storage, old?.size ?? 0) : Number.POSITIVE_INFINITY;
-  let characters = 0;
-  for await (const record of sources({ storage, view: storage.store }, request, source)) {
-    const iri = destination + record.iri.slice(from.length);
+/** What is written at the new names. It is made outside of transactions, and kept when an attempt is repeated. */
+class Preparation {
+  /** Bytes left in the quota. */
+  room = 0;
+  /** Sources of what the last transaction staged. Absent: it may be any of them. */
+  staged: ReadonlySet<string> | undefined;
+  private readonly made = new Map<string, Placed>();
+  private bytes = 0;
+  private characters = 0;
+
+  constructor(
+    readonly storage: Storage,
+    private readonly request: Moving,
+  ) {}
+
+  has({ iri, kind, revision }: ResourceRecord): boolean {
+    const known = this.made.get(iri);
+    return known !== undefined && (kind === 'container' || known.record.revision === revision);
+  }
+
+  /** @throws LwsError `quota-exceeded`, `iri-too-long`, `too-complex`, RevisionConflict */
+  async of(record: ResourceRecord): Promise<Placed> {
+    const { storage, request, made } = this;
+    const known = made.get(record.iri);
+    if (known && this.has(record)) return { ...known, record };
+    const iri = request.destination + record.iri.slice(request.iri.length);
     if (iri.length - storage.rootIri.length >= longestPath)
       throw new LwsError('iri-too-long', `A new path exceeds the limit of ${longestPath} characters.`);
-    room -= record.size;
-    if (room < 0) throw quotaExceeded();
+    this.bytes -= known?.record.size ?? 0;
+    made.delete(record.iri);
+    await known?.blob?.abort();
+    if (this.bytes + record.size > this.room) throw quotaExceeded();
     const placed = await place(storage, request, { record, iri });
-    for (const key of placed.graph?.keys ?? []) characters += key.length;
-    if (characters > maxCharacters) throw tooMany();
-    yield placed;
+    this.bytes += record.size;
+    made.set(record.iri, placed);
+    for (const key of placed.graph?.keys ?? []) this.characters += key.length;
+    if (this.characters > maxCharacters) throw tooMany();
+    return placed;
+  }
+
+  /** Removes copies of blobs that are not stored. */
+  async discard(): Promise<void> {
+    for (const [iri, { blob }] of this.made) if (this.staged?.has(iri) === false) await blob?.abort();
   }
 }
 
 /** Stages everything. @throws RevisionConflict if the source is not as prepared */
-async function stage(staging: Staging, request: Moving, placed: ReadonlyMap<string, Placed>): Promise<WriteResult> {
+async function stage(staging: Staging, request: Moving, preparation: Preparation): Promise<WriteResult> {
   const { storage, tx } = staging;
   const { iri, destination, access, copies } = request;
   attribute(tx, access);
   const { source, old } = await admit(storage, tx, request);
   const found: Placed[] = [];
+  let late = 0;
   for await (const record of sources({ storage, view: tx }, request, source)) {
-    const each = placed.get(record.iri);
-    if (!each || (record.kind !== 'container' && each.record.revision !== record.revision))
-      throw new RevisionConflict(iri);
-    found.push({ ...each, record });
+    // Others wrote it since. A few are made here: with many resources, every attempt would meet such writes.
+    if (!preparation.has(record) && (++late > maxLate || record.size > maxLateBytes)) throw new RevisionConflict(iri);
+    found.push(await preparation.of(record));
   }
-  if (found.length < placed.size) throw new RevisionConflict(iri);
+  preparation.staged = new Set(found.map(({ record }) => record.iri));
   const replaced = old ? await overwritten(staging, access, old) : new Map<string, ResourceRecord>();
   if (!copies) await assertListsMovable(staging, request, { found, replaced });
   stageParents(storage, tx, { iri: destination, access });
-  if (!copies) for (const { record } of found) await stageLeaving(tx, record);
+  if (!copies) for await (const { record } of paced(found)) await stageLeaving(tx, record);
   const members = new Map<string, number>();
   for (const { record } of found.slice(1))
     members.set(parentOf(record.iri), (members.get(parentOf(record.iri)) ?? 0) + 1);
   const kept = new Set(found.map((each) => each.iri));
-  for (const record of replaced.values()) if (!kept.has(record.iri)) await stageDeleted(tx, record);
-  for (const each of found) {
+  for await (const record of paced(replaced.values())) if (!kept.has(record.iri)) await stageDeleted(tx, record);
+  for await (const each of paced(found)) {
     const record =
       each.record.kind === 'container' ? { ...each.record, members: members.get(each.record.iri) ?? 0 } : each.record;
     await stageArrival(staging, request, { ...each, record, old: replaced.get(each.iri) });

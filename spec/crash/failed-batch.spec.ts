@@ -98,6 +98,15 @@ describe('A failed batch, over HTTP', () => {
     await restart();
   });
 
+  it('keeps the content of a copy if its batch had reached the disk', async () => {
+    await put('source', contents[1]!);
+    void failNextBatch(server.server.store.level, { afterWriting: true });
+    const fields = { Destination: `${folder}copy`, Overwrite: 'F' };
+    await expectStorageFull(await fetch(`${folder}source`, { method: 'COPY', headers: fields }));
+    await restart();
+    expect(await (await fetch(`${folder}copy`)).text()).to.equal('{"a": 1}');
+  });
+
   it('keeps a content, old or new, if the replacing batch had reached the disk', async () => {
     const [, json] = contents;
     const tag = (await put('replaced', json!)).headers.get('ETag')!;

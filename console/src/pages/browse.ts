@@ -152,7 +152,7 @@ export class BrowsePage extends Page {
     const files = [...this.selected].filter((iri) => !isContainer(iri));
     if (files.length < this.selected.size) void import('../browse/folder-size.js');
     return html`<div class="row" role="group" aria-label="Selected">
-      <span>${this.selected.size} selected</span>
+      <span>${this.selected.size.toLocaleString()} selected</span>
       ${files.length > 0 ? html`<button type="button" @click=${() => this.downloadAll(files)}>Download ${files.length === 1 ? '' : `${files.length} files`}</button>` : nothing}
       <folder-size .selected=${this.selected}></folder-size>
       ${this.mayChange ? html`<button type="button" @click=${() => this.querySelector<HTMLDialogElement>('.move')?.showModal()}>Move …</button>` : nothing}

@@ -10,7 +10,9 @@ export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => se
 
 /** Writes a transaction's changes into a batch, in slices that yield to the event loop. */
 export async function fillBatch(batch: BatchWriter, transaction: Transaction): Promise<void> {
+  let records = 0;
   for (const [iri, record] of transaction.records) {
+    if (++records % quadsAtATime === 0) await yieldToEventLoop();
     if (record) batch.put(recordKey(iri), writeRecord(record));
     else batch.del(recordKey(iri));
   }

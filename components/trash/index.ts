@@ -3,7 +3,8 @@ import { defineComponent, type Installation, type Platform } from '../../lib/com
 import { LwsError } from '../../lib/errors.js';
 import { jsonReply, readJsonObject } from '../../lib/http/json-reply.js';
 import { preconditions } from '../../lib/http/request.js';
-import { type Route, route } from '../../lib/http/route.js';
+import { type Route, route, urlOfRoute } from '../../lib/http/route.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
 import type { TrashItem } from '../../lib/resources/trash.js';
 import { integer, setting } from '../../lib/settings.js';
 
@@ -21,16 +22,25 @@ const dayMs = 86_400_000;
 /** Interval of looking for expired items, in milliseconds. */
 const lookMs = 3_600_000;
 const pageLength = 200;
+const path = '{prefix}/trash';
 
 export default defineComponent({
   name: 'trash',
   settings,
-  isEnabled: ({ days }) => days > 0,
-  install: (platform, { days }) => ({ routes: routesOf(platform, days * dayMs), ...emptying(platform, days * dayMs) }),
+  // With 0 days, it deletes the remains of interrupted deletions.
+  isEnabled: () => true,
+  install: (platform, { days }) => ({
+    ...(days > 0 ? offered(platform, days) : {}),
+    ...emptying(platform, days * dayMs),
+  }),
+});
+
+const offered = (platform: Platform, days: number): Installation => ({
+  routes: routesOf(platform, days * dayMs),
+  services: [{ type: `${lws.namespace}TrashService`, serviceEndpoint: urlOfRoute(platform, path), days }],
 });
 
 function routesOf({ trash }: Platform, keptMs: number): readonly Route[] {
-  const path = '{prefix}/trash';
   const shown = ({ id, from, at, by, record }: TrashItem): object => ({
     ...{ id, from, by },
     deleted: new Date(at).toISOString(),
@@ -58,14 +68,14 @@ function routesOf({ trash }: Platform, keptMs: number): readonly Route[] {
   ];
 }
 
-/** Deletes expired items at the start and every hour. Of several servers, one does. */
+/** Deletes expired items at the start and every hour. With 0 days, deletes empty ones only. Of several servers, one does. */
 function emptying({ trash, store, clock, log }: Platform, keptMs: number): Pick<Installation, 'start' | 'stop'> {
   let working = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   const look = (): void => {
     if (!store.coordination.leads) return;
     working = working
-      .then(() => trash.expire(clock() - keptMs))
+      .then(() => trash.expire(keptMs > 0 ? clock() - keptMs : 0))
       .catch((error: unknown) => log.error({ err: error }, 'expired resources of the trash could not be deleted'));
   };
   return {

@@ -63,7 +63,21 @@ export class WebDav {
       const { code, message } = error;
       if (code === 'parent-not-found') throw new LwsError('conflict', message);
       if (code !== 'container-exists' && code !== 'already-exists') throw error;
-      throw new LwsError('method-not-allowed', 'The name is already in use.', { fields: { Allow: 'OPTIONS' } });
+      throw new LwsError('method-not-allowed', 'The name is already in use.', {
+        fields: { Allow: await this.allowed(request) },
+      });
+    }
+  }
+
+  /** Returns the methods of the resource with the name, with or without a final slash, as far as the caller may know of it. */
+  private async allowed(request: RouteRequest): Promise<string> {
+    const name = request.parameters['iri']!.replace(/\/$/, '');
+    const target = this.platform.store.record(name) ? name : `${name}/`;
+    try {
+      return String((await this.platform.request(request, { method: 'OPTIONS', target, fields: {} })).fields['Allow']);
+    } catch (error) {
+      if (error instanceof LwsError) return 'OPTIONS';
+      throw error;
     }
   }
 

@@ -101,7 +101,7 @@ export class Trash {
     const part = before === undefined ? range : { ...range, lt: entryKey(space, before) };
     for await (const block of this.storage.store.entries(part, { reverse: true }))
       for (const [key] of block) {
-        const item = this.find(partsOfEntry(key)[1]!);
+        const item = this.find(partsOfEntry(key)[1]!, this.storage.store);
         if (item && found.push(item) >= limit) return found;
       }
     return found;
@@ -109,7 +109,7 @@ export class Trash {
 
   /** Moves an item to its former place. @throws LwsError as MOVE; `conflict` if the name is in use */
   async restore(access: Access, id: string): Promise<ResourceRecord> {
-    const { from, record } = this.require(id);
+    const { from, record } = this.require(id, this.storage.store);
     const giveOwner = (tx: Transaction, { iri: of }: ResourceRecord): string | undefined =>
       tx.entry(entryKey(owners, id, of.slice(record.iri.length)));
     let restored: ResourceRecord;
@@ -128,7 +128,7 @@ export class Trash {
 
   /** Deletes an item permanently. @throws LwsError `not-found` */
   async delete(access: Access, id: string): Promise<void> {
-    this.require(id);
+    this.require(id, this.storage.store);
     await this.discard(id, { access });
   }
 
@@ -140,7 +140,8 @@ export class Trash {
         const [id, { at }] = [partsOfEntry(key)[1]!, JSON.parse(value) as Trashed];
         if (at < before) await this.discard(id);
         // The server ended between the steps of a deletion, or a client took the resource out.
-        else if (at < this.storage.clock() - inProgressMs && !this.find(id)) await this.discard(id, { isEmpty: true });
+        else if (at < this.storage.clock() - inProgressMs && !this.find(id, store))
+          await this.discard(id, { isEmpty: true });
       }
   }
 
@@ -148,17 +149,16 @@ export class Trash {
     return `${this.root}${id}/`;
   }
 
-  private find(id: string): TrashItem | undefined {
-    const { store } = this.storage;
-    const value = store.entry(entryKey(space, id));
+  private find(id: string, view: Pick<Transaction, 'entry' | 'record'>): TrashItem | undefined {
+    const value = view.entry(entryKey(space, id));
     if (value === undefined) return undefined;
     const trashed = JSON.parse(value) as Trashed;
-    const record = store.record(this.holder(id) + nameOf(trashed.from));
+    const record = view.record(this.holder(id) + nameOf(trashed.from));
     return record && { id, ...trashed, record };
   }
 
-  private require(id: string): TrashItem {
-    const item = this.find(id);
+  private require(id: string, view: Pick<Transaction, 'entry' | 'record'>): TrashItem {
+    const item = this.find(id, view);
     if (!item) throw new LwsError('not-found', 'The trash has no such item. It was restored or deleted.');
     return item;
   }
@@ -169,8 +169,9 @@ export class Trash {
 
   /**
    * Deletes an item with its entries, and the trash if it is empty.
-   * @param access of a caller who must control the storage
+   * @param access of a caller who must control the storage. Then the item must exist.
    * @param isEmpty does nothing if there is a resource
+   * @throws LwsError `not-found`
    */
   private async discard(
     id: string,
@@ -180,7 +181,11 @@ export class Trash {
     const storage = withAuthorizer(this.storage, { decide: () => permitted, allows: () => true });
     await storage.store.transact(
       async (tx) => {
-        if (access) await requireAccess(this.storage, tx, access, 'control', storage.rootIri);
+        if (access) {
+          await requireAccess(this.storage, tx, access, 'control', storage.rootIri);
+          // Another request may have restored it meanwhile.
+          this.require(id, tx);
+        }
         if (isEmpty && (tx.record(this.holder(id))?.members ?? 0) > 0) return;
         tx.deleteEntry(entryKey(space, id));
         for (const key of (await tx.entriesIn(entryRange(owners, id))).keys()) tx.deleteEntry(key);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openStore } from '../../lib/server/storage/open-store.js';
-import { entryRange } from '../../lib/storage/keys/records.js';
+import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 import { grant, policy } from '../support/grants.js';
@@ -130,6 +130,19 @@ function everyModel(s: StorageUnderTest, reader: () => Sender, publish: (contain
     const rest = JSON.parse((await s.get(`${trashUrl(s)}?before=${next}`)).text) as { items: Item[]; next?: string };
     expect([rest.items.map(({ from }) => from), rest.next]).to.deep.equal([[`${container}n0`], undefined]);
     expect((await s.delete(`${s.root}.trash/`, { Depth: 'infinity' })).status).to.equal(204);
+    await expectEmpty(s);
+  });
+
+  it('deletes or restores an item if both are requested at once, and reports it (rule 26.4)', async () => {
+    const container = await s.container();
+    const { iri } = await s.stored('text/plain', 'x', `${container}x`);
+    for (let round = 0; round < 20; round++) {
+      const id = await put(s, iri);
+      const [back, gone] = await Promise.all([restored(s, id), s.delete(`${trashUrl(s)}/${id}`)]);
+      const { status } = await s.get(iri);
+      expect([back.status, gone.status, status]).to.deep.equal(status === 200 ? [200, 404, 200] : [404, 204, 404]);
+      if (status === 404) await s.stored('text/plain', 'x', iri);
+    }
     await expectEmpty(s);
   });
 
@@ -262,6 +275,24 @@ describeStorage(
   inWac(),
 );
 
+/** Returns the entry of the trash in the storage description. */
+async function trashService(s: StorageUnderTest): Promise<object | undefined> {
+  const { text } = await s.get(`${s.root}.lws/storage-description`, { Accept: 'application/json' });
+  return (JSON.parse(text) as { service: { type: string }[] }).service.find(({ type }) => type === 'https://www.w3.org/ns/lws#TrashService');
+}
+
+/** Leaves what a server does that ends between the steps of a deletion: an entry, and a container without a resource. */
+async function leaveHolder(dataDir: string, root: string, likeId: string): Promise<void> {
+  const store = await openStore(dataDir, root, {});
+  const [trash, holder] = [`${root}.trash/`, `${root}.trash/${likeId}/`].map((iri) => store.record(iri)!);
+  await store.transact(async (tx) => {
+    tx.putRecord({ ...holder!, iri: `${trash!.iri}left/`, members: 0 });
+    tx.putRecord({ ...trash!, members: trash!.members! + 1 });
+    tx.putEntry(entryKey('trash', 'left'), JSON.stringify({ from: `${root}left`, at: 0 }));
+  });
+  await store.close();
+}
+
 describeStorage(
   'Trash, expired',
   (s) => {
@@ -272,6 +303,7 @@ describeStorage(
       const { iri } = await s.stored('text/plain', 'x'.repeat(1000), recent);
       const kept = (await s.stored('text/turtle', '<> <#p> 1 .', `${container}kept`)).iri;
       const [oldId, recentId] = [await put(s, old), await put(s, iri)];
+      expect(await trashService(s)).to.include({ serviceEndpoint: trashUrl(s), days: 30 });
       const again = s.server!;
       const { dataDir } = again;
       const expectConsistent = async (): Promise<void> => {
@@ -298,9 +330,18 @@ describeStorage(
       expect((await items(s)).map(({ id }) => id)).to.deep.equal([recentId]);
       await s.server.stop(true);
       await expectConsistent();
+      await leaveHolder(dataDir, s.root, recentId);
       s.server = await startSpecServer({ settings: { 'trash.days': '0' }, again });
       expectProblem(await s.get(trashUrl(s)), 404, s);
-      expect((await s.get(`${s.root}.trash/`)).status).to.equal(200);
+      expect(await trashService(s)).to.equal(undefined);
+      for (let i = 0; (await s.members(`${s.root}.trash/`)).length > 1; i++) {
+        expect(i, 'empty containers are deleted').to.be.below(100);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      expect((await s.get(placeOf(s, recentId, iri))).status).to.equal(200);
+      await s.server.stop(true);
+      await expectConsistent();
+      s.server = await startSpecServer({ settings: { 'trash.days': '0' }, again });
     });
   },
   { settings: { 'trash.days': '30' } },

@@ -238,7 +238,8 @@ for (const path of pathsOf('The console, browsing'))
         await console.go(page, at(''));
         await page.check('[aria-label="Select heap"]');
         await page.getByRole('group', { name: 'Selected' }).getByRole('button', { name: 'Delete' }).click();
-        await page.click('dialog[open] >> button >> text=Delete');
+        await page.click('dialog[open] >> button >> text=Delete “heap”');
+        await page.click('dialog[open] >> button >> text=Delete permanently');
       };
       await begin();
       await page.getByText('Deleting: 20 deleted').waitFor();

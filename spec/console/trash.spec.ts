@@ -114,15 +114,22 @@ for (const path of pathsOf('The console, trash'))
       expect(await status('large.txt')).to.equal(404);
       await page.unroute('**/.lws/trash');
 
+      const other = await console.person();
+      // As with lws.trash.days=0.
+      await other.route('**/.lws/trash', (route) => route.fulfill({ status: 404 }));
+      await other.route('**/.lws/storage-description', async (route) => {
+        const answer = await route.fetch();
+        await route.fulfill({ response: answer, body: (await answer.text()).replace('TrashService', 'OtherService') });
+      });
       await resources.send('PUT', 'large/', asContainer);
-      await page.route('**/.lws/trash', (route) => route.fulfill({ status: 404 }));
+      page = other;
+      await other.goto(console.ownerLink);
       await begin('large');
       await question().getByText('This cannot be undone.').waitFor();
       await question().getByRole('button', { name: 'Delete “large”' }).click();
-      await page.locator('.notice', { hasText: '“large” deleted.' }).last().waitFor();
+      await page.locator('.notice', { hasText: '“large” deleted.' }).waitFor();
       expect((await resources.send('GET', '.trash/')).status).to.equal(404);
       await console.go(page, 'trash');
       await page.getByText('There is no trash').waitFor();
-      await page.unroute('**/.lws/trash');
     });
   });

@@ -110,6 +110,8 @@ export const linkTarget = (...of: Parameters<typeof linkTargets>): string | unde
 export interface Service {
   readonly type: string;
   readonly serviceEndpoint: string;
+  /** Of the trash: time after which items are deleted. */
+  readonly days?: number;
 }
 
 export const services = once(async (): Promise<readonly Service[]> => {

@@ -1,6 +1,6 @@
 /** The trash of the storage, for controllers. */
-import { jsonBody, type Refusal, succeed, systemUrl } from './api.js';
-import { ask } from './controller.js';
+import { jsonBody, type Refusal, services, succeed, systemUrl } from './api.js';
+import { ask, controls } from './controller.js';
 
 export interface TrashItem {
   readonly id: string;
@@ -30,7 +30,8 @@ export const readTrash = async (before?: string): Promise<TrashPage | undefined>
   ask((await urlOf()) + (before === undefined ? '' : `?${new URLSearchParams({ before })}`));
 
 /** Days for which this user can restore what they delete; `undefined` if deletions are permanent. */
-export const trashDays = async (): Promise<number | undefined> => (await readTrash())?.days;
+export const trashDays = async (): Promise<number | undefined> =>
+  (await controls()) ? (await services()).find(({ type }) => type.endsWith('#TrashService'))?.days : undefined;
 
 /** True if a resource can only be deleted permanently: it exceeds a limit of MOVE, violates a shape, or the disk is full. */
 export const isTooMuch = ({ status }: Refusal): boolean => [414, 422, 507].includes(status);

@@ -48,7 +48,10 @@ for (const path of pathsOf('The console, queries'))
     });
 
     it('explains a query as a table with estimated and actual rows', async () => {
-      await write(page, 'SELECT ?n { VALUES ?n { 1 2 3 } OPTIONAL { <urn:none> ?p ?o } FILTER(?n > 1) }');
+      await write(
+        page,
+        'PREFIX my: <urn:my:> SELECT ?n { VALUES ?n { 1 2 3 } OPTIONAL { my:none ?p "<urn:my:x>" } FILTER(?n > 1) }',
+      );
       await page.click('button:text-is("Explain")');
       await page.locator(said, { hasText: /^Explained in / }).waitFor();
       expect(await page.locator('.plan th[scope=col]').allInnerTexts()).to.deep.equal([
@@ -59,7 +62,7 @@ for (const path of pathsOf('The console, queries'))
       ]);
       const cells = (operator: string) => page.locator('.plan tr', { hasText: operator }).locator('td').allInnerTexts();
       expect((await cells('values ?n, 3 rows')).slice(0, 2)).to.deep.equal(['', '3']);
-      expect((await cells('pattern <urn:none>')).slice(0, 2)).to.deep.equal(['0', '0']);
+      expect((await cells('pattern my:none [] "<urn:my:x>"')).slice(0, 2)).to.deep.equal(['0', '0']);
       await expectAccessible(page);
       await page.click('[role=tab]:text-is("Raw")');
       expect(JSON.parse(await page.locator('pre.raw').innerText())).to.include({ form: 'select' });

@@ -1,6 +1,7 @@
 /** Query plan as a table: operators indented by depth, with estimates beside actual rows. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { scrollTable } from '../frame/page.js';
+import { compact } from '../storage/labels.js';
 
 /** As returned by the server (`explain=run`). */
 export interface PlanPart {
@@ -14,21 +15,42 @@ export interface PlanPart {
 
 const heads = ['Operator', 'Estimated matches', 'Rows', 'Time'];
 
-export const planTable = (
-  plan: PlanPart,
-): TemplateResult => html`<div class="plan">${scrollTable('Plan', heads, rowsOf(plan, 0))}</div>
+type Prefixes = Readonly<Record<string, string>>;
+
+/** @param prefixes of the query */
+export const planTable = (plan: PlanPart, prefixes: Prefixes): TemplateResult => html`<div class="plan">
+    ${scrollTable(
+      'Plan',
+      heads,
+      flat(plan).map((each) => rowOf(each, prefixes)),
+    )}</div>
   <p class="soft">Operators run from the innermost to the outermost, and the parts of a join from top to bottom. The estimate is for a
     pattern alone, rows are those after joining it. Times include the inputs.</p>`;
 
-const rowsOf = (part: PlanPart, depth: number): TemplateResult[] => [
-  rowOf(part, depth),
-  ...(part.parts ?? []).flatMap((each) => rowsOf(each, depth + 1)),
+interface Level {
+  readonly part: PlanPart;
+  readonly depth: number;
+}
+
+const flat = (part: PlanPart, depth = 0): Level[] => [
+  { part, depth },
+  ...(part.parts ?? []).flatMap((each) => flat(each, depth + 1)),
 ];
 
-const rowOf = ({ operator, about, estimate, rows, milliseconds }: PlanPart, depth: number): TemplateResult => html`<tr>
+/** IRIs by name, except in strings. */
+const readable = (about: string, prefixes: Prefixes): string =>
+  about.replace(/"(?:[^"\\]|\\.)*"|<([^<>\s]+)>/g, (written: string, iri?: string) => {
+    const name = iri === undefined ? undefined : compact(iri, prefixes);
+    return name === undefined || name === iri ? written : name;
+  });
+
+const rowOf = ({ part, depth }: Level, prefixes: Prefixes): TemplateResult => {
+  const { operator, about, estimate, rows, milliseconds } = part;
+  return html`<tr>
   <th scope="row"><span aria-hidden="true">${'\u2003'.repeat(depth)}</span><span class="visually-hidden">Level ${depth + 1}: </span>${operator}
-    ${about ? html`<code>${about}</code>` : nothing}</th>
+    ${about ? html`<code title=${about}>${readable(about, prefixes)}</code>` : nothing}</th>
   <td class="number">${estimate === undefined ? '' : Math.round(estimate).toLocaleString()}</td>
   <td class="number">${rows === undefined ? 'not reached' : rows.toLocaleString()}</td>
   <td class="number">${milliseconds === undefined ? '' : `${milliseconds.toLocaleString()} ms`}</td>
 </tr>`;
+};

@@ -71,7 +71,7 @@ export class AskResults extends Page {
   private content(): TemplateResult {
     const { answer, view } = this;
     if (view === 'raw') return this.raw();
-    if (answer.kind === 'plan') return planTable(answer.plan);
+    if (answer.kind === 'plan') return planTable(answer.plan, answer.prefixes);
     if (answer.kind === 'boolean')
       return html`<p class="yes-no">${answer.value ? 'Yes, there is a match.' : 'No, nothing matches.'}</p>`;
     if (!this.ready.has(view)) return html`<p>Loading …</p>`;

@@ -102,7 +102,7 @@ export interface TableAnswer extends Read {
 export type Answer =
   | TableAnswer
   | (Read & { readonly kind: 'boolean'; readonly value: boolean })
-  | (Read & { readonly kind: 'plan'; readonly plan: PlanPart });
+  | (Read & { readonly kind: 'plan'; readonly plan: PlanPart; readonly prefixes: TableAnswer['prefixes'] });
 
 const resultsJson = 'application/sparql-results+json';
 const turtle = 'text/turtle';
@@ -124,9 +124,9 @@ export async function ask(query: string, signal: AbortSignal, isExplained: boole
   });
   const hint = response.headers.get('LWS-Hint') ?? '';
   const whole = { hint, mediaType: essenceOf(response), text: await wholeText(response, signal) };
-  return isExplained
-    ? { kind: 'plan', ...whole, plan: (JSON.parse(whole.text) as { plan: PlanPart }).plan }
-    : read(whole, query);
+  if (!isExplained) return read(whole, query);
+  const { plan } = JSON.parse(whole.text) as { plan: PlanPart };
+  return { kind: 'plan', ...whole, plan, prefixes: declaredPrefixes(query) };
 }
 
 async function wholeText(response: Response, signal: AbortSignal): Promise<string> {

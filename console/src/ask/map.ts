@@ -15,8 +15,8 @@ const landUnits = 20;
 
 /** Size of the data in units of the picture, whatever their distance: browsers compute with single precision. */
 const extent = 1000;
-/** Minimum distance shown, in degrees, so that a single point has surroundings. */
-const leastDegrees = 0.02;
+/** Distance shown around a single point, and minimum distance of several, in degrees. */
+const [aroundOne, leastDegrees] = [20, 0.001];
 const wrongText = 'not valid, out of range, or of an unsupported form or reference system';
 /** Maximum distance of a click from a place, in pixels. */
 const reach = 12;
@@ -51,14 +51,15 @@ export class AskMap extends Picture {
     const { list } = this.places;
     const [west, south, east, north] = boundsOf(list);
     const shrink = Math.max(0.1, Math.cos((((south + north) / 2) * Math.PI) / 180));
-    const [width, height] = [Math.max(leastDegrees, east - west) * shrink, Math.max(leastDegrees, north - south)];
+    const least = east > west || north > south ? leastDegrees : aroundOne;
+    const [width, height] = [Math.max(least, east - west) * shrink, Math.max(least, north - south)];
     const scale = extent / Math.max(width, height);
     this.projection = projectionAt([(west + east) / 2, (south + north) / 2], shrink, scale);
     const drawn = (form: Shape['form']): string =>
       list.map(({ shape }) => (shape.form === form ? pathOf(shape, this.projection) : '')).join('');
     this.paths = { points: drawn('points'), lines: drawn('lines'), areas: drawn('areas') };
     // Down to a street, up to the whole world.
-    this.widths = [(leastDegrees / 40) * scale, 400 * scale];
+    this.widths = [(leastDegrees / 2) * scale, 400 * scale];
     this.frame = { x: 0, y: 0, width: width * scale * 1.2, height: height * scale * 1.2 };
   }
 
@@ -180,7 +181,7 @@ const projectionAt = ([longitude, latitude]: Position, shrink: number, scale: nu
 });
 
 function pathOf({ form, paths }: Shape, { x, y }: Projection): string {
-  const at = ([longitude, latitude]: Position): string => `${+x(longitude).toFixed(2)} ${+y(latitude).toFixed(2)}`;
+  const at = ([longitude, latitude]: Position): string => `${+x(longitude).toFixed(4)} ${+y(latitude).toFixed(4)}`;
   // A line of length 0 with round caps is a point.
   if (form === 'points')
     return paths

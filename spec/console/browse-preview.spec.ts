@@ -1,4 +1,5 @@
 /** Console: preview of the selected member in Browse. Nothing in it is executed or loaded from elsewhere. */
+import { crc32, deflateSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
@@ -11,6 +12,26 @@ const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
+/** Black, with 400 million pixels in 49 kB. */
+function hugePng(): Buffer {
+  const side = 20_000;
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const [length, crc] = [Buffer.alloc(4), Buffer.alloc(4)];
+    const body = Buffer.concat([Buffer.from(type), data]);
+    length.writeUInt32BE(data.length);
+    crc.writeUInt32BE(crc32(body));
+    return Buffer.concat([length, body, crc]);
+  };
+  const header = Buffer.from([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]);
+  for (const at of [0, 4]) header.writeUInt32BE(side, at);
+  const rows = deflateSync(Buffer.alloc(side * (side / 8 + 1)));
+  return Buffer.concat([
+    png.subarray(0, 8),
+    chunk('IHDR', header),
+    chunk('IDAT', rows),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
 const markdown = `# Title <img src=x onerror=top.ran=1>
 
 Some **bold**, *soft* and \`code\` text,
@@ -123,6 +144,7 @@ for (const path of pathsOf('The console, preview in Browse'))
         ['1-broken.png', 'image/png', 'no image'],
         ['2-html.png', 'image/png', '<script>top.ran=1</script>'],
         ['3.svg', 'image/svg+xml', svg],
+        ['5-huge.png', 'image/png', hugePng()],
         ['4-large.png', 'image/png', Buffer.concat([png, Buffer.alloc(1 << 20)])],
         ...Array.from({ length: 60 }, (_, i) => [`n${i}.png`, 'image/png', png] as const),
       ] as const)
@@ -132,18 +154,17 @@ for (const path of pathsOf('The console, preview in Browse'))
         if (/images\/[^?]+$/.test(request.url())) read.push(request.url().replace(/^.*\//, ''));
       });
       await console.go(page, `browse?${new URLSearchParams({ at: resources.iri('images/') })}`);
-      const drawn = (name: string): Promise<void> =>
-        eventually(
-          async () =>
-            (await page.evaluate(
-              `[...document.querySelectorAll('tr')].find((row) => row.textContent.includes('${name}'))?.querySelector('canvas')` +
-                "?.getContext('2d').getImageData(0, 0, 64, 64).data.some((value) => value > 0)",
-            )) === true,
-          `${name} is drawn`,
+      const isDrawn = (name: string): Promise<boolean> =>
+        page.evaluate(
+          `[...document.querySelectorAll('tr')].find((row) => row.textContent.includes('${name}'))?.querySelector('canvas')` +
+            "?.getContext('2d').getImageData(0, 0, 64, 64).data.some((value) => value > 0) ?? false",
         );
+      const drawn = (name: string): Promise<void> => eventually(() => isDrawn(name), `${name} is drawn`);
       await drawn('0.png');
       await drawn('n1.png');
-      expect(read).to.include('1-broken.png').and.not.include('n9.png');
+      expect(read).to.include('1-broken.png').and.include('5-huge.png').and.not.include('n9.png');
+      for (const name of ['1-broken.png', '2-html.png', '5-huge.png'])
+        expect(await isDrawn(name), name).to.equal(false);
       for (const name of ['3.svg', '4-large.png']) {
         expect(read).not.to.include(name);
         expect(await page.locator('tr', { hasText: name }).locator('canvas').count()).to.equal(0);

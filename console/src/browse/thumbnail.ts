@@ -9,8 +9,8 @@ import { succeed } from '../storage/api.js';
 import type { Member } from '../storage/container.js';
 import { maxThumbnailBytes } from './listing.js';
 
-/** Pixels, for screens with two per CSS pixel, and number of pictures that are kept. */
-const [side, kept] = [64, 500];
+/** Pixels of a side, for screens with two per CSS pixel, pixels of the image, and number of pictures that are kept. */
+const [side, maxPixels, kept] = [64, 16 << 20, 500];
 /** Pictures by address and date. `undefined`: it cannot be read. */
 const pictures = new Map<string, ImageBitmap | undefined>();
 const lanes = Array.from({ length: 4 }, () => Promise.resolve());
@@ -88,17 +88,21 @@ export class Thumbnail extends LitElement {
 
 async function load({ iri, mediaType }: Member, signal: AbortSignal): Promise<ImageBitmap | undefined> {
   const bytes = await takeUpTo(await succeed('GET', iri, { signal }), maxThumbnailBytes);
-  const whole = bytes && (await createImageBitmap(new Blob([bytes], { type: mediaType! })));
-  if (!whole) return undefined;
-  const scale = Math.min(1, side / whole.width, side / whole.height);
-  const [resizeWidth, resizeHeight] = [whole.width, whole.height].map((length) =>
-    Math.max(1, Math.round(length * scale)),
-  );
-  const picture = await createImageBitmap(whole, {
-    resizeWidth: resizeWidth!,
-    resizeHeight: resizeHeight!,
-    resizeQuality: 'medium',
-  });
-  whole.close();
-  return picture;
+  if (!bytes) return undefined;
+  const image = new Image();
+  image.src = URL.createObjectURL(new Blob([bytes], { type: mediaType! }));
+  try {
+    await new Promise((resolve, reject) => {
+      image.onload = resolve;
+      image.onerror = reject;
+    });
+    const lengths = [image.naturalWidth, image.naturalHeight];
+    // Nothing is decoded yet: a small file may have gigabytes of pixels.
+    if (lengths[0]! * lengths[1]! > maxPixels) return undefined;
+    const scale = Math.min(1, side / Math.max(...lengths));
+    const [resizeWidth = 1, resizeHeight = 1] = lengths.map((length) => Math.max(1, Math.round(length * scale)));
+    return await createImageBitmap(image, { resizeWidth, resizeHeight, resizeQuality: 'medium' });
+  } finally {
+    URL.revokeObjectURL(image.src);
+  }
 }

@@ -224,7 +224,10 @@ for (const path of pathsOf('The console, browsing'))
             send('PUT', `heap/deep/n${i + j}`, { 'Content-Type': 'text/plain' }, 'x'),
           ),
         );
-      await page.route('**/.lws/trash', (route) => route.fulfill({ status: 404 }));
+      const type = 'urn:problem-type:quadpod:too-complex';
+      await page.route('**/.lws/trash', (route) =>
+        route.fulfill({ status: 422, json: { type, title: 'Too complex' } }),
+      );
       let deletions = 0;
       let release = (): void => {};
       const held = new Promise<void>((resolve) => {

@@ -123,7 +123,7 @@ for (const path of pathsOf('The console, arranging'))
       await browse('sorted/');
       await resources.put('sorted/folder/inner', 'text/plain', 'x'.repeat(3000));
       const selection = page.getByRole('group', { name: 'Selected' });
-      const size = selection.getByRole('button', { name: 'Size' });
+      const size = selection.getByRole('button', { name: 'Folder size' });
       await box('n1.json').click();
       await count('1 selected');
       expect(await size.count()).to.equal(0);

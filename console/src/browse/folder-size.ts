@@ -33,7 +33,7 @@ export class FolderSize extends Page {
 
   protected override render(): TemplateResult | typeof nothing {
     if (![...this.selected].some(isContainer)) return nothing;
-    if (!this.size) return html`<button type="button" @click=${this.compute}>Size</button>`;
+    if (!this.size) return html`<button type="button" @click=${this.compute}>Folder size</button>`;
     const { bytes, resources, isComplete } = this.size;
     return html`<span role="status">${isComplete ? '' : 'at least '}${sizeText(bytes)} in ${resources.toLocaleString()} ${resources === 1 ? 'resource' : 'resources'}</span>`;
   }

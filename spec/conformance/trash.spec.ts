@@ -278,7 +278,9 @@ describeStorage(
 /** Returns the entry of the trash in the storage description. */
 async function trashService(s: StorageUnderTest): Promise<object | undefined> {
   const { text } = await s.get(`${s.root}.lws/storage-description`, { Accept: 'application/json' });
-  return (JSON.parse(text) as { service: { type: string }[] }).service.find(({ type }) => type === 'https://www.w3.org/ns/lws#TrashService');
+  return (JSON.parse(text) as { service: { type: string }[] }).service.find(
+    ({ type }) => type === 'https://www.w3.org/ns/lws#TrashService',
+  );
 }
 
 /** Leaves what a server does that ends between the steps of a deletion: an entry, and a container without a resource. */

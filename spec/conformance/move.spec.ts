@@ -2,6 +2,8 @@
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
+import { imported } from '../support/imports.js';
+import { isThorough } from '../support/speed.js';
 
 const turtle = 'text/turtle';
 const triples = async (s: StorageUnderTest, iri: string): Promise<string> =>
@@ -184,6 +186,20 @@ describeStorage('MOVE and COPY', (s) => {
     expectProblem(await move(iri, s.fresh(), { 'If-Match': '"stale"' }), 412, s);
     expect((await s.get(iri)).text).to.equal('x');
   });
+
+  if (isThorough)
+    it('Rule 6.23: more than 25 000 resources are refused, and nothing is moved', async function () {
+      this.timeout(60_000);
+      const container = await s.container();
+      const graphs = Array.from({ length: 25_000 }, (_, at) => `<a:s> <a:p> "x" <${container}n${at}> .\n`);
+      expect((await imported(s, graphs.join(''))).created).to.equal(25_000);
+      const to = s.fresh('/');
+      for (const send of [move, copy]) expectProblem(await send(container, to), 422, s);
+      await s.expectAbsent(to);
+      expect((await s.delete(`${container}n0`)).status).to.equal(204);
+      expect((await move(container, to)).status).to.equal(201);
+      expect(JSON.parse((await s.get(to)).text)).to.have.property('totalItems', 24_999);
+    });
 
   it('Rule 6.23: a much longer name is refused as for PUT', async () => {
     const lines = Array.from({ length: 5_000 }, (_, at) => `<#${at}> <#p> <#o${at}> .`).join('\n');

@@ -27,6 +27,8 @@ export class AskTable extends Page {
   @state() private from = 0;
   private inSight = 40;
   private chosen: readonly Row[] = [];
+  /** Notes that all literals of a column share, for its heading. Empty: cells have their own. */
+  private notes: readonly string[] = [];
 
   protected override willUpdate(changed: PropertyValues): void {
     this.follow(labels);
@@ -36,6 +38,7 @@ export class AskTable extends Page {
     }
     // Private state is not part of PropertyValues<this>.
     if (!['rows', 'filter', 'order'].some((name) => changed.has(name))) return;
+    if (changed.has('rows')) this.notes = this.columns.map((_, index) => this.sharedNote(index));
     this.chosen = this.sorted(this.filtered());
     this.from = 0;
   }
@@ -44,6 +47,12 @@ export class AskTable extends Page {
     if (!['rows', 'filter', 'order'].some((name) => changed.has(name))) return;
     const scroll = this.querySelector('.scroll');
     if (scroll) scroll.scrollTop = 0;
+  }
+
+  private sharedNote(column: number): string {
+    const notes = new Set<string>();
+    for (const row of this.rows) if (row[column] && notes.add(noteOf(row[column], this.prefixes)).size > 1) return '';
+    return this.rows.length > 1 ? ([...notes][0] ?? '') : '';
   }
 
   private filtered(): readonly Row[] {
@@ -88,10 +97,10 @@ export class AskTable extends Page {
             ${this.chosen.slice(from, to).map(
               (row, index) =>
                 html`<tr aria-rowindex=${from + index + 2}>${row.map(
-                  (term) => html`<td
+                  (term, column) => html`<td
                   class=${numberOf(term) === undefined ? '' : 'number'}
                   title=${isLong ? plainText(term) : nothing}
-                >${termContent(term, this.prefixes)}</td>`,
+                >${termContent(term, this.prefixes, this.notes[column] === '')}</td>`,
                 )}</tr>`,
             )}
             ${this.space(shown - to)}
@@ -105,7 +114,7 @@ export class AskTable extends Page {
     return html`<th scope="col" aria-sort=${direction ?? 'none'}>
       <button type="button" class="sort" @click=${() => this.sort(index)}>${name}<span aria-hidden="true">${
         direction === 'ascending' ? ' ▲' : direction === 'descending' ? ' ▼' : ''
-      }</span></button></th>`;
+      }</span></button>${noted(this.notes[index] ?? '')}</th>`;
   }
 
   private space(rows: number): TemplateResult | typeof nothing {
@@ -141,17 +150,24 @@ export function hrefOf(iri: string): string | undefined {
 
 export const isOutside = (iri: string): boolean => !iri.startsWith(storageUri);
 
+/** Language or datatype of a literal. */
+function noteOf({ language, datatype }: Term, prefixes: Readonly<Record<string, string>>): string {
+  if (language !== '') return `@${language}`;
+  return datatype === '' ? '' : labelOf(datatype, prefixes);
+}
+
+const noted = (note: string): TemplateResult | typeof nothing =>
+  note === '' ? nothing : html` <span class="soft term-note">${note}</span>`;
+
+/** @param hasNote shows the language or datatype of a literal */
 export function termContent(
   term: Term | undefined,
   prefixes: Readonly<Record<string, string>>,
+  hasNote = true,
 ): TemplateResult | typeof nothing {
   if (!term) return nothing;
   if (term.kind === 'blank') return html`<span class="soft">_:${term.value}</span>`;
-  if (term.kind === 'literal') {
-    const note =
-      term.language !== '' ? `@${term.language}` : term.datatype !== '' ? labelOf(term.datatype, prefixes) : '';
-    return html`${term.value}${note === '' ? nothing : html` <span class="soft term-note">${note}</span>`}`;
-  }
+  if (term.kind === 'literal') return html`${term.value}${hasNote ? noted(noteOf(term, prefixes)) : nothing}`;
   const href = hrefOf(term.value);
   const name = iriName(term.value, labelled(term.value, prefixes));
   if (href === undefined) return name;

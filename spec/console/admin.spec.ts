@@ -1,7 +1,7 @@
 /** Console: administration of the storage in a browser. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { axeFindings, axeFindingsInBothModes, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';
 import { silent, startInboxHost } from '../support/inbox.js';
@@ -28,7 +28,7 @@ for (const path of pathsOf('The console, administration'))
       page = await console.owner();
       guest = await console.person({ colorScheme: 'dark' });
       await guest.goto(console.at('signin'));
-      await guest.getByRole('button', { name: 'Make an identity' }).click();
+      await guest.getByRole('button', { name: 'Create an identity' }).click();
       await guest.locator('.who >> text=This browser').waitFor();
     });
     after(() => console.stop());
@@ -44,15 +44,6 @@ for (const path of pathsOf('The console, administration'))
     const tab = (name: string, of = page): Promise<void> => of.getByRole('tab', { name }).click();
     const focused = (): Promise<string> =>
       page.evaluate('document.activeElement === document.body ? "" : document.activeElement.textContent.trim()');
-
-    /** Returns the axe-core findings in light and dark mode. */
-    async function findings(): Promise<string[]> {
-      const light = await axeFindings(page);
-      await page.emulateMedia({ colorScheme: 'dark' });
-      const dark = await axeFindings(page);
-      await page.emulateMedia({ colorScheme: 'light' });
-      return [...light, ...dark];
-    }
 
     /** Waits for a notice, then closes all notices. */
     async function dismiss(text: string | RegExp): Promise<void> {
@@ -74,7 +65,7 @@ for (const path of pathsOf('The console, administration'))
       await dismiss('The inbox is subscribed.');
       await list().getByText(inbox).waitFor();
       await list().getByText('nothing was delivered yet').waitFor();
-      expect(await findings()).to.deep.equal([]);
+      expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       await put('data/told');
       await host.receivedAbout(inbox, `${console.server.root}data/told`);
       await eventually(async () => {
@@ -131,7 +122,6 @@ for (const path of pathsOf('The console, administration'))
       expect(await happened.textContent())
         .to.contain('Create')
         .and.to.contain('(you)');
-      expect(await findings()).to.deep.equal([]);
       await page.getByRole('button', { name: 'Pause' }).click();
       await put('data/second');
       await page.getByText(/Paused\. [1-9]\d* more/).waitFor();
@@ -149,13 +139,13 @@ for (const path of pathsOf('The console, administration'))
     });
 
     it('explains why a caller has or lacks permission', async () => {
-      await tab('Explain');
+      await tab('Check access');
       const answer = page.locator('admin-explain [role=status]');
       await page.getByLabel('Caller, by name').fill('');
       await page.getByLabel('Address').fill(`${console.server.root}data/`);
       await page.getByRole('button', { name: 'Explain' }).click();
       await answer.getByText('An anonymous caller may not').waitFor();
-      expect(await findings()).to.deep.equal([]);
+      expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       const me = (await page.locator('.who span').getAttribute('title'))!;
       await page.getByLabel('Caller, by name').fill(me);
       await page.getByLabel('May they').selectOption('DELETE');
@@ -169,7 +159,7 @@ for (const path of pathsOf('The console, administration'))
     });
 
     it('shows usage and settings, but no secrets', async () => {
-      await tab('Storage');
+      await tab('Status');
       await page.getByText('Runs for').waitFor();
       await page.getByText('none. Run quadpod backup DIR').waitFor();
       await page.getByText('0 running, 0 waiting').waitFor();
@@ -183,7 +173,6 @@ for (const path of pathsOf('The console, administration'))
       await page.getByLabel('Also those of the settings file').check();
       await row('lws.quota.max-bytes').waitFor();
       expect(await page.content()).not.to.contain(secret);
-      expect(await findings()).to.deep.equal([]);
     });
 
     it('tells callers without control that activity, checks and status are not available to them', async () => {
@@ -191,9 +180,9 @@ for (const path of pathsOf('The console, administration'))
       await guest.getByText('No subscriptions').waitFor();
       await tab('Activity', guest);
       await guest.getByText('You need control of this storage to see its activity').waitFor();
-      await tab('Explain', guest);
+      await tab('Check access', guest);
       await guest.getByText('You need control of this storage to check access').waitFor();
-      await tab('Storage', guest);
+      await tab('Status', guest);
       await guest.getByText('You need control of this storage to see its status').waitFor();
       expect(await axeFindings(guest)).to.deep.equal([]);
       const anonymous = await console.person();

@@ -72,7 +72,7 @@ for (const path of pathsOf('The console, arranging'))
       await count('3 selected');
       await box('n10.txt').click();
       await count('2 selected');
-      await page.getByRole('button', { name: 'Select nothing' }).click();
+      await page.getByRole('button', { name: 'Clear selection' }).click();
       await box('folder').focus();
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Shift+ArrowDown');
@@ -153,7 +153,7 @@ for (const path of pathsOf('The console, arranging'))
       await browse('sorted/');
       const dialog = page.locator('dialog[open]');
       const move = async (to: string): Promise<void> => {
-        await page.getByRole('button', { name: 'Move …' }).click();
+        await page.getByRole('button', { name: 'Rename or move …' }).click();
         await dialog.getByRole('textbox', { name: 'New path' }).fill(to);
         await dialog.getByRole('button', { name: 'Move', exact: true }).click();
       };

@@ -79,7 +79,7 @@ for (const path of pathsOf('The console, preview in Browse'))
     const pane = () => page.getByRole('region', { name: 'Preview' });
     /** Selects one member. */
     const show = async (name: string): Promise<void> => {
-      const nothing = page.getByRole('button', { name: 'Select nothing' });
+      const nothing = page.getByRole('button', { name: 'Clear selection' });
       if (await nothing.isVisible()) await nothing.click();
       await page.getByRole('checkbox', { name: `Select ${name}`, exact: true }).check();
       await pane().getByRole('heading', { level: 2, name, exact: true }).waitFor();
@@ -183,7 +183,7 @@ for (const path of pathsOf('The console, preview in Browse'))
       await show('data');
       await page.getByRole('checkbox', { name: 'Select a.md', exact: true }).check();
       await pane().waitFor({ state: 'detached' });
-      await page.getByRole('button', { name: 'Select nothing' }).click();
+      await page.getByRole('button', { name: 'Clear selection' }).click();
       await page.getByRole('checkbox', { name: 'Select inner', exact: true }).check();
       await page.getByText('1 selected').waitFor();
       expect(await pane().count()).to.equal(0);

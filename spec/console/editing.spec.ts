@@ -30,7 +30,7 @@ for (const path of pathsOf('The console, editing'))
       await button('New …').click();
       await page.selectOption('dialog select', 'turtle');
       await page.fill('dialog [name=name]', 'made');
-      await button('Make it').click();
+      await button('Create').click();
       await page.getByRole('heading', { level: 1, name: 'made.ttl' }).waitFor();
       await page.locator('text=No triples yet').waitFor();
       for (const name of ['Ada', 'Bob', 'Cleo']) {

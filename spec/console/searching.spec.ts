@@ -72,7 +72,7 @@ for (const path of pathsOf('The console, search by type')) {
         'Reviewed',
       ]);
       await expectAccessible(page);
-      await page.getByLabel('Any of them').check();
+      await page.getByLabel('Any selected type').check();
       await expectStatus(page, '20 resources found, page 1 of 2');
       await page.getByLabel('Paper').uncheck();
       await expectStatus(page, '10 resources found.');
@@ -90,7 +90,7 @@ for (const path of pathsOf('The console, search by type')) {
       await page.reload();
       await expectStatus(page, '20 resources found, page 2 of 2');
       expect(await page.locator('.hit > a').allInnerTexts()).to.deep.equal(second);
-      expect(await page.getByLabel('Any of them').isChecked()).to.equal(true);
+      expect(await page.getByLabel('Any selected type').isChecked()).to.equal(true);
       expect(await page.getByLabel('Reviewed').isChecked()).to.equal(true);
       await page.goBack();
       await expectStatus(page, 'page 1 of 2');
@@ -104,7 +104,7 @@ for (const path of pathsOf('The console, search by type')) {
     });
 
     it('finds a type with a comma in its IRI, and shows it as text', async () => {
-      await page.click('text=Clear the choice');
+      await page.click('text=Clear selection');
       await page.getByLabel('Odd,<img src=x>').check();
       await expectStatus(page, '1 resource found.');
       await page.locator('.hit > a', { hasText: 'data/item-5' }).waitFor();
@@ -117,7 +117,7 @@ for (const path of pathsOf('The console, search by type')) {
       expect(await page.getByLabel('none javascript:none').isChecked()).to.equal(true);
       await expectAccessible(page);
       await console.go(page, 'search?type=javascript%3Anone&type=javascript%3Aother');
-      await page.locator('section .empty', { hasText: 'choose “Any of them”' }).waitFor();
+      await page.locator('section .empty', { hasText: 'choose “Any selected type”' }).waitFor();
       await console.go(page, 'search?page=99');
       await page.locator('section [role=alert]', { hasText: 'This page does not exist.' }).waitFor();
       await page.click('text=Go to the first page');

@@ -1,7 +1,7 @@
 /** Console: requesting, granting and revoking access, by two users in two browsers. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { axeFindings, axeFindingsInBothModes, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';
 import { pathsOf } from '../support/places.js';
@@ -39,21 +39,12 @@ for (const path of pathsOf('The console, sharing'))
       await page.evaluate("for (const button of document.querySelectorAll('.notice button')) button.click()");
     }
 
-    /** Returns the axe-core findings on the owner's page in light and dark mode. */
-    async function findings(): Promise<string[]> {
-      const light = await axeFindings(owner);
-      await owner.emulateMedia({ colorScheme: 'dark' });
-      const dark = await axeFindings(owner);
-      await owner.emulateMedia({ colorScheme: 'light' });
-      return [...light, ...dark];
-    }
-
     async function asks(purpose: string, actions: readonly string[] = []): Promise<void> {
       await console.go(bea, at('browse', ''));
       await console.go(bea, `requests?ask=${encodeURIComponent(`${console.server.root}data/`)}`);
       for (const action of actions) await bea.getByLabel(action, { exact: true }).check();
       await bea.getByLabel('What for').fill(purpose);
-      await bea.getByRole('button', { name: 'Ask', exact: true }).click();
+      await bea.getByRole('button', { name: 'Request access', exact: true }).click();
       await notice(bea, 'The request was sent.').last().waitFor();
       await bea.getByRole('region', { name: 'My requests' }).waitFor();
     }
@@ -75,7 +66,7 @@ for (const path of pathsOf('The console, sharing'))
 
     it('creates an identity, and leads from denied access to the request form', async () => {
       await bea.goto(console.at('signin'));
-      await bea.getByRole('button', { name: 'Make an identity' }).click();
+      await bea.getByRole('button', { name: 'Create an identity' }).click();
       await bea.locator('.who >> text=This browser').waitFor();
       await console.go(bea, at('browse', 'data/'));
       await bea.getByRole('alert').waitFor();
@@ -86,7 +77,7 @@ for (const path of pathsOf('The console, sharing'))
       await bea.getByLabel('Add', { exact: true }).check();
       await bea.getByLabel('What for').fill('Replication');
       await bea.getByLabel('Message').fill('I am Bea <b>of</b> the lab');
-      await bea.getByRole('button', { name: 'Ask', exact: true }).click();
+      await bea.getByRole('button', { name: 'Request access', exact: true }).click();
       await bea.getByRole('cell', { name: 'Not yet' }).waitFor();
       expect(await axeFindings(bea)).to.deep.equal([]);
     });
@@ -94,7 +85,7 @@ for (const path of pathsOf('The console, sharing'))
     it('shows a request to the owner, and accepts it in part', async () => {
       await console.go(owner, 'requests');
       await owner.getByText('I am Bea <b>of</b> the lab').waitFor();
-      expect(await findings()).to.deep.equal([]);
+      expect(await axeFindingsInBothModes(owner)).to.deep.equal([]);
       await owner.getByLabel('Change').uncheck();
       await owner.getByLabel('Add', { exact: true }).uncheck();
       await owner.getByLabel('What to call them here').fill('Bea');
@@ -120,7 +111,7 @@ for (const path of pathsOf('The console, sharing'))
     it('revokes access immediately and drops answered requests', async () => {
       await console.go(owner, at('sharing', 'data/'));
       await grants(owner).getByText('Bea', { exact: true }).waitFor();
-      expect(await findings()).to.deep.equal([]);
+      expect(await axeFindingsInBothModes(owner)).to.deep.equal([]);
       await owner.getByRole('button', { name: 'Revoke the access of Bea' }).click();
       await owner.getByRole('dialog').waitFor();
       await owner.keyboard.press('Escape');
@@ -193,7 +184,7 @@ for (const path of pathsOf('The console, sharing'))
       const anonymous = await console.person();
       await anonymous.goto(String(await owner.evaluate('navigator.clipboard.readText()')));
       await anonymous.locator('.empty').waitFor();
-      expect(await findings()).to.deep.equal([]);
+      expect(await axeFindingsInBothModes(owner)).to.deep.equal([]);
       await revoke();
     });
 
@@ -227,7 +218,7 @@ for (const path of pathsOf('The console, sharing'))
       await console.go(bea, `requests?ask=${encodeURIComponent(`${console.server.root}data/`)}`);
       await bea.getByLabel('Read').uncheck();
       await bea.getByLabel('What for').fill('Nothing');
-      const ask = bea.getByRole('button', { name: 'Ask', exact: true });
+      const ask = bea.getByRole('button', { name: 'Request access', exact: true });
       await ask.click();
       await dismiss(bea, 'Select at least one action');
       await bea.getByLabel('Read').check();

@@ -20,27 +20,6 @@ for (const path of pathsOf('The console, signing-in'))
       expect(await page.locator('main h1').textContent()).to.equal(new URL(console.server.root).host);
     });
 
-    it('shows an owner the same navigation after a reload of each page', async () => {
-      const page = await console.owner();
-      const shown = async (): Promise<string[]> => {
-        await page.locator('.who >> text=did:key').waitFor();
-        await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Owners' }).waitFor();
-        return page.locator('.top nav a').allInnerTexts();
-      };
-      const all = await shown();
-      expect(all).to.deep.equal(['Browse', 'Search', 'Ask', 'Share', 'Requests', 'Storage', 'Owners']);
-      const hrefs = await page
-        .locator('.top nav a')
-        .evaluateAll((links) => links.map((link) => link.getAttribute('href')!));
-      for (const href of [...hrefs, `#/resource?at=${encodeURIComponent(console.server.root)}`, '#/signin']) {
-        await page.goto(`${console.server.root}app${href}`);
-        await page.locator('main h1').first().waitFor();
-        await page.reload();
-        await page.locator('main h1').first().waitFor();
-        expect(await shown(), href).to.deep.equal(all);
-      }
-    });
-
     it('shows anonymous callers nothing but a link to sign in', async () => {
       const page = await console.person();
       await page.goto(`${console.server.root}app`);

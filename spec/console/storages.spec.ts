@@ -68,7 +68,7 @@ for (const by of ['host', 'path'] as const)
     let link = '';
     it('creates and copies an invitation link', async () => {
       await console.go(operator, 'storages');
-      await press(operator, 'Make a link');
+      await press(operator, 'Create a link');
       await press(operator, 'Copy the link');
       await notice(operator, 'Copied.');
       link = String(await operator.evaluate('navigator.clipboard.readText()'));
@@ -82,11 +82,11 @@ for (const by of ['host', 'path'] as const)
       await gina.goto(link);
       await gina.getByText('You are invited to a storage of your own').waitFor();
       expect(await axeFindings(gina)).to.deep.equal([]);
-      await gina.getByLabel(/^Its name/).fill('Gina M');
-      await press(gina, 'Make my storage');
+      await gina.getByLabel(/^Name: lowercase/).fill('Gina M');
+      await press(gina, 'Create my storage');
       await notice(gina, /name/i);
-      await gina.getByLabel(/^Its name/).fill('gina');
-      await press(gina, 'Make my storage');
+      await gina.getByLabel(/^Name: lowercase/).fill('gina');
+      await press(gina, 'Create my storage');
       await arrive(gina, 'gina');
       await gina.locator('.who >> text=This browser').waitFor();
       await upload(gina);
@@ -111,8 +111,8 @@ for (const by of ['host', 'path'] as const)
       ] as const) {
         await other.goto(address);
         await other.reload();
-        await other.getByLabel(/^Its name/).fill('other');
-        await press(other, 'Make my storage');
+        await other.getByLabel(/^Name: lowercase/).fill('other');
+        await press(other, 'Create my storage');
         await notice(other, message);
       }
     });
@@ -121,14 +121,14 @@ for (const by of ['host', 'path'] as const)
       await console.go(operator, 'browse');
       await console.go(operator, 'storages');
       await operator.getByLabel('Name', { exact: true }).fill('gina');
-      await press(operator, 'Make it');
+      await press(operator, 'Create');
       await notice(operator, /already/);
       await operator.getByLabel('Name', { exact: true }).fill('hans');
       await operator
         .getByLabel(/^Quota/)
         .first()
         .fill('0.5');
-      await press(operator, 'Make it');
+      await press(operator, 'Create');
       await row('hans').getByText('512 MiB').waitFor();
       await row('hans').getByText('not opened yet').waitFor();
       expect(await row('hans').getByText('(default)').count()).to.equal(0);
@@ -186,7 +186,7 @@ for (const by of ['host', 'path'] as const)
       await page.locator('main').getByRole('link', { name: 'Sign in' }).click();
       await page.click('text=Continue to');
       await provider.letIn(page);
-      await page.click('dialog[open] button >> text=Go on');
+      await page.click('dialog[open] button >> text=Continue');
       await arrive(page, 'gina');
       await page.locator(`.who >> text=${provider.subject.path.slice(1)}`).waitFor();
     });
@@ -198,8 +198,8 @@ for (const by of ['host', 'path'] as const)
         await page.locator('main').getByRole('link', { name: 'Sign in' }).click();
         await page.click('text=Continue to');
         await provider.letIn(page);
-        await page.getByLabel(/^Its name/).fill('web');
-        await press(page, 'Make my storage');
+        await page.getByLabel(/^Name: lowercase/).fill('web');
+        await press(page, 'Create my storage');
         await arrive(page, 'web');
         await upload(page);
         const other = await console.person({ ignoreHTTPSErrors: true });
@@ -253,7 +253,7 @@ describeInBrowser('The console, storages of an operator with a generated key', (
     const page = await console.owner();
     await console.go(page, 'storages');
     await page.getByLabel('Name', { exact: true }).fill('olga');
-    await page.getByRole('button', { name: 'Make it', exact: true }).click();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
     const did = await page.locator('.who span').getAttribute('title');
     await page.getByRole('button', { name: 'Open olga' }).click();
     await page.waitForURL(`http://olga.localhost:${deployment.port}/app**`);

@@ -62,7 +62,7 @@ describeInBrowser('The console, import and export', () => {
     await send();
     await page.getByText('--grants').waitFor();
     expect(await grants()).to.deep.equal([]);
-    await row.getByRole('button', { name: 'Forget' }).click();
+    await row.getByRole('button', { name: 'Remove' }).click();
     await row.waitFor({ state: 'detached' });
     await page.getByLabel('Import grants').check();
     await send();
@@ -79,7 +79,7 @@ describeInBrowser('The console, import and export', () => {
     await row.getByText('Failed').waitFor();
     await row.getByRole('button', { name: 'Report' }).click();
     await page.getByText('broken.nq:1:').waitFor();
-    await row.getByRole('button', { name: 'Forget' }).click();
+    await row.getByRole('button', { name: 'Remove' }).click();
     await row.waitFor({ state: 'detached' });
   });
 
@@ -114,7 +114,7 @@ describeInBrowser('The console, import and export', () => {
   it('tells callers without control that they cannot import', async () => {
     const guest = await console.person();
     await guest.goto(console.at('signin'));
-    await guest.getByRole('button', { name: 'Make an identity' }).click();
+    await guest.getByRole('button', { name: 'Create an identity' }).click();
     await guest.locator('.who >> text=This browser').waitFor();
     await console.go(guest, 'admin?tab=transfer');
     await guest.getByText('You need control of this storage to import.').waitFor();

@@ -1,7 +1,7 @@
 /** Drives the page for SPARQL queries in a browser. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { axeFindings } from './browser.js';
+import { axeFindingsInBothModes } from './browser.js';
 
 /** Selector of the query tabs. */
 export const queries = '[role=tablist][aria-label=Queries] [role=tab]';
@@ -39,8 +39,5 @@ export async function example(page: Page, name: string): Promise<string> {
 export const showAs = (page: Page, view: string): Promise<void> => page.click(`[role=tab]:text-is("${view}")`);
 
 export async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await axeFindings(page), colorScheme).to.deep.equal([]);
-  }
+  expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
 }

@@ -23,7 +23,6 @@ type Served = Pick<SpecServer, 'root' | 'ownerToken' | 'stop' | 'server' | 'data
 /** The console of a server in a browser, with the errors that the browser reported. */
 export class Console {
   server!: Served;
-  private browser!: Browser;
   private readonly contexts: BrowserContext[] = [];
   /** CSP violations and script errors. */
   readonly complaints: string[] = [];
@@ -33,21 +32,10 @@ export class Console {
   /** Starts the browser. @param server a running server, used instead of a new one with the options */
   async start(options: SpecServerOptions = {}, server?: Served): Promise<void> {
     this.server = server ?? (await startSpecServer(options));
-    this.browser = await chromium.launch({
-      executablePath: chromiumPath()!,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    });
   }
 
   async stop(): Promise<void> {
-    await this.browser?.close();
+    await Promise.all(this.contexts.map((context) => context.close()));
     await this.server?.stop();
   }
 
@@ -62,7 +50,8 @@ export class Console {
 
   /** Opens a page in a new browser profile, as another user. */
   async person(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    browser ??= launch();
+    const context = await (await browser).newContext({ viewport: { width: 1280, height: 800 }, ...options });
     this.contexts.push(context);
     const page = await context.newPage();
     page.setDefaultTimeout(30_000 * patience);
@@ -95,8 +84,11 @@ export class Console {
   }
 }
 
-/** Returns the accessibility violations that axe-core finds (WCAG 2.1 A and AA, best practice), one line each. */
-export async function axeFindings(page: Page): Promise<string[]> {
+/** Rules of axe-core: WCAG 2.1 A and AA, and best practice. */
+const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'];
+
+/** Returns the accessibility violations that axe-core finds, one line each. @param rules tags or names of rules */
+export async function axeFindings(page: Page, rules: readonly string[] = everyRule): Promise<string[]> {
   // The CSP of the page blocks injected scripts. The DevTools protocol is not subject to it.
   const session = await page.context().newCDPSession(page);
   const evaluated = async (expression: string): Promise<unknown> => {
@@ -113,8 +105,8 @@ export async function axeFindings(page: Page): Promise<string[]> {
     // axe-core fails if the DOM changes while it runs, as an editor does after a pause in typing.
     for (let tries = 1; ; tries++)
       try {
-        await evaluated(`${readFileSync(axe, 'utf8')}; 0`);
-        return (await evaluated(`axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }).then(({ violations }) =>
+        if (await evaluated('typeof axe === "undefined"')) await evaluated(`${readFileSync(axe, 'utf8')}; 0`);
+        return (await evaluated(`axe.run(document, { runOnly: ${JSON.stringify(rules)} }).then(({ violations }) =>
           violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | ')))`)) as string[];
       } catch (error) {
         if (tries === 5) throw error;
@@ -125,9 +117,41 @@ export async function axeFindings(page: Page): Promise<string[]> {
   }
 }
 
+/** Same, in dark and light mode. Only the contrast depends on the colours. */
+export async function axeFindingsInBothModes(page: Page): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await axeFindings(page, ['color-contrast']);
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...dark, ...(await axeFindings(page))];
+}
+
+/** Browser of all blocks in this process. Each `Console` has its own profiles. */
+let browser: Promise<Browser> | undefined;
+const launch = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: chromiumPath()!,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+
+/** Closes the browser after all blocks, as a root hook of mocha. */
+let closesAtEnd = false;
+function closeAtEnd(): void {
+  if (closesAtEnd) return;
+  closesAtEnd = true;
+  after(async () => (await browser)?.close());
+}
+
 /** Registers a block of browser specs. Without Chromium the block is skipped with a message. */
 export function describeInBrowser(title: string, body: (this: Mocha.Suite) => void): void {
   if (chromiumPath() !== undefined) {
+    closeAtEnd();
     describe(title, function () {
       this.timeout(120_000);
       body.call(this);

@@ -76,7 +76,7 @@ export class AdminActivity extends Page {
     if (this.following === 'hidden')
       return html`<p class="empty">You need control of this storage to see its activity.</p>`;
     return html`
-      <h2>What happens in the storage</h2>
+      <h2>Changes</h2>
       <div class="row">
         <span role="status">${this.said()}</span>
         ${

@@ -56,7 +56,7 @@ const exportFormats: Readonly<Record<string, string>> = {
   'ro-crate': 'RO-Crate (ZIP)',
 };
 const conflicts: Readonly<Record<string, string>> = {
-  fail: 'end there',
+  fail: 'stop',
   skip: 'keep existing resources',
   replace: 'replace existing resources',
 };
@@ -111,7 +111,7 @@ export class AdminTransfer extends Page {
       <form class="card" @submit=${this.export}>
         <label>Container <input name="of" type="url" required .value=${storageUri} spellcheck="false"></label>
         <label>As <select name="format">${options(exportFormats)}</select></label>
-        <p class="note soft">What you may read of it. “quadpod export” does the same for what is too large for a browser.</p>
+        <p class="note soft">The export contains what you can read. For exports that are too large for a browser, use <code>quadpod export</code>.</p>
         <button class="primary" ?disabled=${this.busy !== ''}>${this.busy === 'exporting' ? 'Exporting …' : 'Export'}</button>
         ${
           this.busy === 'exporting'
@@ -124,16 +124,16 @@ export class AdminTransfer extends Page {
 
   private renderForm(): TemplateResult {
     return html`
-      <h2>Load data</h2>
+      <h2>Import</h2>
       <form class="card" @submit=${this.import}>
         <label>File or ZIP <input name="file" type="file" required></label>
         <label>Into the container <input name="into" type="url" required .value=${storageUri} spellcheck="false"></label>
         <label>Format <select name="format">${options(importFormats)}</select></label>
-        <label>Where a resource is there already <select name="conflict">${options(conflicts)}</select></label>
-        <label>Replace the beginning of IRIs (OLD=NEW; may be empty) <input name="rewrite" spellcheck="false" placeholder="https://old.example/=${storageUri}"></label>
-        <label class="inline"><input type="checkbox" name="acls"> Import access control lists (gives access to the people they name)</label>
+        <label>If a resource exists <select name="conflict">${options(conflicts)}</select></label>
+        <label>Replace the beginning of IRIs (optional, OLD=NEW) <input name="rewrite" spellcheck="false" placeholder="https://old.example/=${storageUri}"></label>
+        <p class="options"><label class="inline"><input type="checkbox" name="acls"> Import access control lists (gives access to the people they name)</label>
         <label class="inline"><input type="checkbox" name="grants"> Import grants, requests and subscriptions for resources below the container</label>
-        <label class="inline"><input type="checkbox" name="dry"> Only say what would happen</label>
+        <label class="inline"><input type="checkbox" name="dry"> Dry run: report only</label></p>
         <button class="primary" ?disabled=${this.busy !== ''}>${this.busy === 'sending' ? 'Sending …' : 'Import'}</button>
       </form>`;
   }
@@ -145,7 +145,7 @@ export class AdminTransfer extends Page {
       <h2>Imports</h2>
       ${scrollTable(
         'Imports',
-        ['File', 'Begun', 'How far', 'What came of it', html`<span class="hidden">Actions</span>`],
+        ['File', 'Started', 'Progress', 'Result', 'Actions'],
         imports.map((each) => this.renderImport(each)),
       )}
       <div role="status">${this.shown ? renderReport(this.shown) : nothing}</div>`;
@@ -166,7 +166,7 @@ export class AdminTransfer extends Page {
         status === 'running'
           ? html`<progress aria-label=${name} max=${total ?? 1} value=${total === undefined ? 0 : bytes}></progress><br>${sizeText(bytes)}${total === undefined ? '' : ` of ${sizeText(total)}`}${timeLeft(each)}`
           : status === 'done' && leftOut > 0
-            ? 'Done, but for what was left out'
+            ? 'Done, with resources left out'
             : words[status]
       }</td>
       <td>${created} created, ${replaced + merged} changed, ${skipped} kept, ${leftOut} left out; ${quads} triples</td>
@@ -174,7 +174,7 @@ export class AdminTransfer extends Page {
         <button type="button" @click=${() => this.attempt(() => this.show(id))}>Report</button>
         ${status === 'running' ? html`<button type="button" @click=${change('DELETE', 'The import was stopped. Stored resources remain.')}>Stop</button>` : nothing}
         ${status === 'failed' || status === 'interrupted' ? html`<button type="button" @click=${change('POST', 'The import continues.')}>Continue</button>` : nothing}
-        ${status === 'running' ? nothing : html`<button type="button" @click=${change('DELETE', 'The import was removed from the list.')}>Forget</button>`}
+        ${status === 'running' ? nothing : html`<button type="button" @click=${change('DELETE', 'The import was removed from the list.')}>Remove</button>`}
       </div></td>
     </tr>`;
   }

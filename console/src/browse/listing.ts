@@ -27,7 +27,7 @@ function sorted(members: readonly Member[], { column, isUp }: Order): readonly M
 /** Kind of a member: its own types before its media type. */
 export function typeText({ iri, types, mediaType }: Member): string {
   const own = types.filter((type) => !/^(?:Container|DataResource)$/.test(type)).map(shortName);
-  const kind = isContainer(iri) ? 'Container' : (mediaType ?? '').replace(/;.*/, '');
+  const kind = isContainer(iri) ? 'Folder' : (mediaType ?? '').replace(/;.*/, '');
   return own.length > 0 ? `${own.slice(0, 3).join(', ')} (${kind})` : kind;
 }
 

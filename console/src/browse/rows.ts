@@ -121,8 +121,9 @@ export class Rows extends Page {
     </tr>`;
   }
 
-  private thumbnail(member: Member): TemplateResult | typeof nothing {
-    if (!hasThumbnail(member)) return nothing;
+  private thumbnail(member: Member): TemplateResult {
+    if (!hasThumbnail(member))
+      return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${isContainer(member.iri) ? 'M1 3h5l2 2h7v9H1z' : 'M3 1h7l3 3v11H3z'} /></svg>`;
     void import('./thumbnail.js');
     return html`<quad-thumbnail .member=${member}></quad-thumbnail>`;
   }

@@ -39,8 +39,8 @@ export class Refused extends Page {
   /** Controllers are notified. No sign-in is needed first. */
   private wayIn(): TemplateResult {
     if (who().kind === 'anonymous')
-      return html`<p>The person who sent you here may have given you access already. Sign in, and you return to this page. You need no
-          account; this browser can make an identity, with which you ask for access.</p>
+      return html`<p>If you have been given access, sign in, and you return to this page. You need no account: this browser can create an
+          identity, with which you can request access.</p>
         <p><a class="button primary" href=${signInHref()}>Sign in</a></p>`;
     return html`<p>It may not exist, or you may not have access yet. You can request access.</p>
       <div class="row"><a class="button primary" href=${placeHref('requests', { ask: this.iri })}>Request access</a></div>`;

@@ -1,5 +1,5 @@
 /** Base class of pages: renders into the document, so that one style sheet and focus order apply. */
-import { html, LitElement, type TemplateResult } from 'lit';
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { state } from 'lit/decorators.js';
 import { storageUri } from '../session/session.js';
 import { messageOf } from '../storage/api.js';
@@ -131,7 +131,10 @@ export const placeAfter = (to: string | null): string =>
 export const nameOf = (iri: string): string => (iri === storageUri ? new URL(iri).host : shortName(iri));
 
 /** @param page target page of the links */
-export const crumbs = (at: string, page = 'browse'): TemplateResult => html`<nav aria-label="Where you are">
+export const crumbs = (at: string, page = 'browse'): TemplateResult | typeof nothing =>
+  at === storageUri
+    ? nothing
+    : html`<nav aria-label="Where you are">
   <ol class="crumbs">
     ${ancestors(at, storageUri)
       .filter((iri) => iri !== at)

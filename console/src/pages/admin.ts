@@ -14,10 +14,10 @@ import { who } from '../session/session.js';
 const titles = {
   subscriptions: 'Subscriptions',
   activity: 'Activity',
-  explain: 'Explain',
+  explain: 'Check access',
   agents: 'Agents',
-  transfer: 'In and out',
-  storage: 'Storage',
+  transfer: 'Import and export',
+  storage: 'Status',
 } as const;
 type Tab = keyof typeof titles;
 
@@ -35,7 +35,7 @@ export class AdminPage extends Page {
     if (who().kind !== 'subject')
       return html`<h1>Storage</h1><p class="empty">This page requires sign-in. <a href=${signInHref()}>Sign in</a> first.</p>`;
     return html`<h1>Storage</h1>${tabbed<Tab>({
-      label: 'Looking after the storage',
+      label: 'Administration',
       titles,
       selected: this.tab,
       select: (tab) => {

@@ -12,7 +12,7 @@ import { notify } from '../frame/notice.js';
 import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { onSession, storageUri, who } from '../session/session.js';
 import { loadShapeActions } from '../shapes/offered.js';
-import { messageOf } from '../storage/api.js';
+import { messageOf, Refusal } from '../storage/api.js';
 import { type Rights, rightsOn } from '../storage/controller.js';
 import { download } from '../storage/download.js';
 import { decoded, isContainer, shortName } from '../storage/names.js';
@@ -28,8 +28,8 @@ export class BrowsePage extends Page {
   @state() private rights: Rights = {};
   /** The storage has shapes, and their links are loaded. */
   @state() private hasShapes = false;
-  /** The user is signed in, is not a controller, and is at the root. */
-  @state() private isGuest = false;
+  /** The user is signed in, is not a controller, and is at the root. Absent while the permissions are read. */
+  @state() private isGuest: boolean | undefined;
   @state() private deleting: { readonly deleted: number; readonly ending: AbortController } | undefined;
   private searchTimer = 0;
 
@@ -54,6 +54,7 @@ export class BrowsePage extends Page {
     const { order = undefined, at } = this.listing ?? {};
     this.listing = new Listing(this.at, at === this.at ? order : undefined);
     this.selected = new Set();
+    this.isGuest = undefined;
     const filter = this.querySelector<HTMLInputElement>('.search input');
     if (filter) filter.value = '';
     clearTimeout(this.searchTimer);
@@ -74,18 +75,23 @@ export class BrowsePage extends Page {
   }
 
   protected override render(): TemplateResult {
-    const { at, listing } = this;
+    const { at, listing, isGuest } = this;
+    const { failure } = listing ?? {};
+    // The start page of a guest is what is shared.
+    const isRefused = failure instanceof Refusal && [403, 404].includes(failure.status);
     return html`
       ${crumbs(at)}
       <h1>${nameOf(at)}</h1>
       ${
-        listing?.failure
-          ? html`<quad-refused .iri=${at} .why=${listing.failure}></quad-refused>`
+        failure
+          ? isRefused && isGuest !== false
+            ? nothing
+            : html`<quad-refused .iri=${at} .why=${failure}></quad-refused>`
           : html`${this.actions()}<quad-uploads .queue=${uploadsTo(at)}></quad-uploads>${uploadsElsewhere(at).map(
               (iri) => html`<p class="soft">Uploading files to <a href=${openHref(iri)}>${nameOf(iri)}</a>.</p>`,
             )}${this.content()}`
       }
-      ${this.isGuest ? html`<shared-with-me></shared-with-me>` : nothing}
+      ${isGuest ? html`<shared-with-me ?isRefused=${isRefused}></shared-with-me>` : nothing}
     `;
   }
 
@@ -103,8 +109,8 @@ export class BrowsePage extends Page {
       ${this.hasShapes ? html`<shape-actions .iri=${this.at} .creates=${append ?? false} .links=${write ?? false}></shape-actions>` : nothing}
       ${share && this.at === storageUri ? html`<a class="button" href=${placeHref('trash')}>Trash</a>` : nothing}
       <label class="inline search">
-        <span class="visually-hidden">Look for a name</span>
-        <input type="search" placeholder="Look for a name" @input=${this.look} />
+        <span class="visually-hidden">Filter by name</span>
+        <input type="search" placeholder="Filter by name" @input=${this.look} />
       </label>
     </div>
     ${this.newDialog()}`;
@@ -128,7 +134,7 @@ export class BrowsePage extends Page {
 
   private empty(): TemplateResult {
     return html`<div class="empty">
-      <p>Nothing is here yet, or nothing that you may see.</p>
+      <p>This folder is empty, or you are not allowed to see its members.</p>
       ${this.rights.append ? html`<p>Drop files or folders here, or choose “New …”. Turtle, JSON-LD and RDF/XML become graphs that you can query.</p>` : nothing}
     </div>`;
   }
@@ -155,11 +161,11 @@ export class BrowsePage extends Page {
       <span>${this.selected.size.toLocaleString()} selected</span>
       ${files.length > 0 ? html`<button type="button" @click=${() => this.downloadAll(files)}>Download ${files.length === 1 ? '' : `${files.length} files`}</button>` : nothing}
       <folder-size .selected=${this.selected}></folder-size>
-      ${this.mayChange ? html`<button type="button" @click=${() => this.querySelector<HTMLDialogElement>('.move')?.showModal()}>Move …</button>` : nothing}
+      ${this.mayChange ? html`<button type="button" @click=${() => this.querySelector<HTMLDialogElement>('.move')?.showModal()}>${this.selected.size === 1 ? 'Rename or move …' : 'Move …'}</button>` : nothing}
       ${this.mayChange ? html`<button type="button" class="danger" @click=${this.removeSelected}>Delete</button>` : nothing}
       <button type="button" @click=${() => {
         this.selected = new Set();
-      }}>Select nothing</button>
+      }}>Clear selection</button>
     </div>${this.moveDialog()}`;
   }
 
@@ -236,7 +242,7 @@ export class BrowsePage extends Page {
         <h2 id="new-title">New in ${shortName(this.at)}</h2>
         <label>What
           <select name="kind">
-            <option value="container">Container (folder)</option>
+            <option value="container">Folder (container)</option>
             <option value="turtle">RDF document (Turtle)</option>
             <option value="json">JSON document</option>
             <option value="text">Text</option>
@@ -245,7 +251,7 @@ export class BrowsePage extends Page {
         <label>Name <input name="name" required maxlength="200" autocomplete="off" /></label>
         <p class="soft">A name is part of the address. If you move it later, links to it lead nowhere.</p>
         <div class="row">
-          <button class="primary" value="make">Make it</button>
+          <button class="primary" value="make">Create</button>
           <button type="button" @click=${() => this.dialog?.close()}>Cancel</button>
         </div>
       </form>
@@ -266,7 +272,7 @@ export class BrowsePage extends Page {
     if (!succeeded) return;
     this.dialog?.close();
     form.reset();
-    notify(`${shortName(made)} was made.`);
+    notify(`${shortName(made)} is created.`);
     location.hash = openHref(made);
   }
 

@@ -16,6 +16,8 @@ interface Owner {
 
 @customElement('page-owners')
 export class OwnersPage extends Page {
+  /** Why there is no list. */
+  @state() private refusal = '';
   @state() private owners: readonly Owner[] | undefined;
 
   constructor() {
@@ -26,15 +28,14 @@ export class OwnersPage extends Page {
   protected override async load(): Promise<void> {
     try {
       this.owners = (await json<{ owners: readonly Owner[] }>(await systemUrl('owners'))).owners;
-      this.failure = '';
+      this.failure = this.refusal = '';
     } catch (error) {
       this.owners = undefined;
-      this.failure =
-        error instanceof Refusal && error.status === 404
-          ? (await controls())
-            ? 'Access control lists decide about control here. Give Control on the root under “Share”.'
-            : 'Only owners can see and add owners.'
-          : messageOf(error);
+      if (!(error instanceof Refusal) || ![401, 403, 404].includes(error.status)) this.failure = messageOf(error);
+      else
+        this.refusal = (await controls())
+          ? 'Access control lists decide about control here. Give Control on the root under “Share”.'
+          : 'Only owners can see and add owners.';
     }
   }
 
@@ -42,6 +43,7 @@ export class OwnersPage extends Page {
     return html`<h1>Owners</h1>
       <p>Owners have full access. Owners in the settings (<code>lws.owners</code>) are not listed here.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
+      ${this.refusal ? html`<p class="empty">${this.refusal}</p>` : nothing}
       ${this.owners ? this.content(this.owners) : nothing}`;
   }
 
@@ -49,7 +51,7 @@ export class OwnersPage extends Page {
     return html`
       ${
         owners.length === 0
-          ? html`<p class="empty">No added owners. A browser that is an owner needs no link at the next visit.</p>`
+          ? html`<p class="empty">No added owners. Add this browser to sign in without a link.</p>`
           : scrollTable(
               'Owners',
               ['Name', 'Identity', 'Added', 'Remove'],
@@ -66,16 +68,16 @@ export class OwnersPage extends Page {
       <div class="cards">
         <section class="card">
           <h2>This browser</h2>
-          <p>It gets an identity of its own. Sign in “as this browser” at the next visit.</p>
+          <p>It gets an identity of its own. At the next visit, choose “As this browser” to sign in.</p>
           <form @submit=${this.addBrowser}>
-            <label>Its name <input name="name" required maxlength="200" placeholder="Laptop at work" /></label>
+            <label>Name of the browser <input name="name" required maxlength="200" placeholder="Laptop at work" /></label>
             <button class="primary">Make this browser an owner</button>
           </form>
         </section>
         <section class="card">
           <h2>Another person</h2>
           <form @submit=${this.addOther}>
-            <label>URI, such as a did:key <input name="id" required maxlength="2000" spellcheck="false" /></label>
+            <label>Identity, a URI such as a did:key <input name="id" required maxlength="2000" spellcheck="false" /></label>
             <label>Name <input name="name" required maxlength="200" /></label>
             <button>Add this owner</button>
           </form>

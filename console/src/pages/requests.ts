@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import '../sharing/ask-form.js';
 import '../sharing/request-card.js';
-import { Page, scrollTable, signInHref } from '../frame/page.js';
+import { Page, placeHref, scrollTable, signInHref } from '../frame/page.js';
 import { tabbed } from '../frame/tabs.js';
 import { subjectNow, who } from '../session/session.js';
 import { actionsText, assigneesOf, endText, type Kept, list, readAll, remove } from '../sharing/access.js';
@@ -76,7 +76,7 @@ export class RequestsPage extends Page {
       return html`<p class="empty">Controllers of the storage answer requests. Your own requests are under My access.</p>`;
     const others = (this.requests ?? []).filter((kept) => !this.isMine(kept));
     if (others.length === 0)
-      return html`<p class="empty">No access requests. People you send a link to can request access.</p>`;
+      return html`<p class="empty">No access requests. People can request access if you send them a link: see <a href=${placeHref('sharing')}>Share</a>.</p>`;
     const [open, answered] = [others.filter((kept) => !this.isAccepted(kept)), others.filter(this.isAccepted)];
     return html`<div class="row"><span role="status">${open.length === 0 ? 'All are answered.' : `${open.length} to answer.`}</span>
         <button type="button" @click=${this.readBoth}>Read again</button></div>
@@ -95,7 +95,7 @@ export class RequestsPage extends Page {
       <h2>My requests</h2>
       ${asked.length === 0 ? html`<p class="empty">No pending requests. To request access, open the Request access tab.</p>` : this.renderAsked(asked)}
       <h2>What I have been granted</h2>
-      ${granted.length === 0 ? html`<p class="empty">No grants for you. You need none for resources that you created or own.</p>` : grantsTable({ label: 'What I have been granted', grants: granted, shows: isForMe })}`;
+      ${granted.length === 0 ? html`<p class="empty">No grants for you. You need none for resources that you created or own.</p>` : grantsTable({ label: 'What I have been granted', grants: granted, shows: isForMe, isMine: true })}`;
   }
 
   private renderAsked(asked: readonly Kept[]): TemplateResult {

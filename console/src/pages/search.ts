@@ -142,8 +142,7 @@ export class SearchPage extends Page {
     return html`
       <h1>${this.hasWords ? 'Search' : 'Search by type'}</h1>
       ${this.hasWords ? this.box() : nothing}
-      <p class="soft">Resources are listed and counted. One is found by its own types, and by those of the things that it describes at
-        addresses below its own, such as <code>#it</code>.</p>
+      <p class="soft">A resource has its own types, and those of the things that it describes, such as <code>#it</code>.</p>
       <div class="search">
         ${this.isOn ? this.facetList() : nothing}
         <section aria-label="Resources found" aria-busy=${this.isSearching ? 'true' : 'false'}>
@@ -169,7 +168,7 @@ export class SearchPage extends Page {
       this.go({ words: String(text).trim(), types: this.wanted.types.slice(0, 1) });
     }}>
       <label class="visually-hidden" for="words">Words, "phrases" and beginnings such as hydro*</label>
-      <input id="words" name="q" type="search" maxlength="1000" .value=${live(words)}
+      <input id="words" class="grow" name="q" type="search" maxlength="1000" .value=${live(words)}
         placeholder='Words, "phrases", beginnings such as hydro*'>
       <button>Search</button>
     </form>
@@ -208,7 +207,7 @@ export class SearchPage extends Page {
       <fieldset class="bare" ?hidden=${words !== ''}><legend class="visually-hidden">A resource must have</legend>
         ${(['all', 'any'] as const).map(
           (each) => html`<label class="inline"><input type="radio" name="joined" .checked=${live(joined === each)}
-            @change=${() => this.go({ joined: each })}>${each === 'all' ? 'All of them' : 'Any of them'}</label>`,
+            @change=${() => this.go({ joined: each })}>${each === 'all' ? 'All selected types' : 'Any selected type'}</label>`,
         )}
       </fieldset>
       ${this.facets === undefined && !this.failure ? html`<p>Loading …</p>` : nothing}
@@ -219,13 +218,13 @@ export class SearchPage extends Page {
           : nothing
       }
       ${own.length > 0 ? this.choices(own, types) : nothing}
-      ${structural.length > 0 ? html`<h3>Given by the server</h3>${this.choices(structural, types)}` : nothing}
+      ${structural.length > 0 ? html`<h3>Set by the server</h3>${this.choices(structural, types)}` : nothing}
       ${
         this.total > (this.facets?.length ?? 0) && this.facets
           ? html`<p class="soft">The first ${this.facets.length.toLocaleString()} of ${this.total.toLocaleString()} types.</p>`
           : nothing
       }
-      ${types.length > 0 ? html`<p><a href=${placeHref('search')}>Clear the choice</a></p>` : nothing}
+      ${types.length > 0 ? html`<p><a href=${placeHref('search')}>Clear selection</a></p>` : nothing}
     </form>`;
   }
 
@@ -261,12 +260,12 @@ export class SearchPage extends Page {
     if (found.hits.length === 0 && wanted.words !== '')
       return html`<p class="empty">No readable resource has these words${wanted.types.length > 0 ? ' and this type' : ''}. All words must match.</p>`;
     if (found.hits.length === 0 && wanted.types.length === 0)
-      return html`<p class="empty">Nothing here that you can read.
+      return html`<p class="empty">No resources that you can read.
         ${who().kind === 'subject' ? nothing : html`<a href=${signInHref()}>Sign in</a> with another identity.`}</p>`;
     if (found.hits.length === 0)
       return html`<p class="empty">No readable resource has ${
         wanted.joined === 'all' && wanted.types.length > 1
-          ? 'all of these types. Remove one, or choose “Any of them”.'
+          ? 'all of these types. Remove one, or choose “Any selected type”.'
           : 'such a type. Choose another one.'
       }</p>`;
     return html`

@@ -62,17 +62,15 @@ export class SharingPage extends Page {
 
   private renderParts(): TemplateResult {
     const isSubject = who().kind === 'subject';
+    const grants = isSubject
+      ? html`<section class="card"><share-grants .at=${this.at} .controller=${this.status !== undefined}></share-grants></section>`
+      : nothing;
     return html`
-      <div class="row"><a class="button" href=${openHref(this.at)}>Open it</a> <button type="button" @click=${this.copy}>Copy link to send</button>
+      <div class="row"><a class="button" href=${openHref(this.at)}>Open</a> <button type="button" @click=${this.copy}>Copy link to send</button>
         <span class="soft">The link itself gives no access. People who open it sign in, see what they may read, and can request access.</span></div>
-      <section class="card">${this.mode === 'acls' ? html`<share-acl .at=${this.at}></share-acl>` : this.renderOwners()}</section>
+      ${this.mode === 'acls' ? html`<section class="card"><share-acl .at=${this.at}></share-acl></section>${grants}` : html`${grants}<section class="card">${this.renderOwners()}</section>`}
       ${this.status ? html`<p><a href=${placeHref('admin', { tab: 'explain', iri: this.at })}>Check access</a></p>` : nothing}
-      ${
-        isSubject
-          ? html`<section class="card"><share-grants .at=${this.at} .controller=${this.status !== undefined}></share-grants></section>
-              <section class="card"><people-list></people-list></section>`
-          : nothing
-      }`;
+      ${isSubject ? html`<section class="card"><people-list></people-list></section>` : nothing}`;
   }
 
   private renderOwners(): TemplateResult {

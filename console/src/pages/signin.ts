@@ -35,18 +35,18 @@ export class SignInPage extends Page {
             ? nothing
             : html`<section class="card">
                 <h2>With ${this.provider}</h2>
-                <p>You come back here when you have signed in there.</p>
+                <p>You return here after signing in there.</p>
                 <button type="button" class="primary" @click=${() => this.attempt(() => beginOpenId(this.next))}>Continue to ${this.provider}</button>
               </section>`
         }
         <section class="card">
           <h2>As this browser</h2>
           <p>
-            The browser makes an identity with a key that cannot leave it. Its owner can share with it, and you can ask for access. It is
-            gone when you sign out or clear the site's data.
+            The browser creates an identity with a key that cannot be exported. Owners can share resources with it, and you can request
+            access. Signing out or clearing the data of this site deletes it.
           </p>
           ${this.known ? html`<p class="iri">${this.known}</p>` : nothing}
-          <button type="button" @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Make an identity'}</button>
+          <button type="button" @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Create an identity'}</button>
         </section>
         <section class="card">
           <h2>With a credential</h2>
@@ -58,9 +58,9 @@ export class SignInPage extends Page {
           </form>
         </section>
         <section class="card">
-          <h2>Not at all</h2>
-          <p>Public resources can be read without signing in.</p>
-          <a class="button" href=${placeHref('browse')}>Look around</a>
+          <h2>Without signing in</h2>
+          <p>Public resources need no identity.</p>
+          <a class="button" href=${placeHref('browse')}>Browse</a>
         </section>
       </div>
     `;

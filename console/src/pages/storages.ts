@@ -70,7 +70,7 @@ export class StoragesPage extends Page {
       const question = {
         title: `Continue to ${open}?`,
         text: 'You will be signed in there with the same identity.',
-        proceed: 'Go on',
+        proceed: 'Continue',
       };
       if (this.listed.opens && (await confirmed(question))) await this.open(open);
     });
@@ -111,10 +111,10 @@ export class StoragesPage extends Page {
     const isNobody = who().kind === 'anonymous';
     return html`<section class="card">
       <h2>Your storage</h2>
-      <p>${said} You own it${isNobody ? html` as this browser, which makes an identity; or <a href=${signInHref()}>sign in</a> first` : ''}.</p>
+      <p>${said} You own it${isNobody ? html` with a new identity of this browser, or <a href=${signInHref()}>sign in</a> first` : ''}.</p>
       <form @submit=${this.makeOwn}>
-        <label>Its name, small letters and digits <input name="name" required maxlength="63" spellcheck="false" autocomplete="off" /></label>
-        <button class="primary">Make my storage</button>
+        <label>Name: lowercase letters and digits <input name="name" required maxlength="63" spellcheck="false" autocomplete="off" /></label>
+        <button class="primary">Create my storage</button>
       </form>
     </section>`;
   }
@@ -128,17 +128,17 @@ export class StoragesPage extends Page {
     </form>`;
     if (totalItems === 0 && name !== '') return html`${search}<p class="empty">No storage has ${name} in its name.</p>`;
     if (totalItems === 0)
-      return html`<p class="empty">${isOperator ? 'There are none yet.' : 'You have none yet.'}</p>`;
+      return html`<p class="empty">${isOperator ? 'No storages yet. Create one below.' : 'You have no storages yet.'}</p>`;
     const page = Number(this.parameters.get('page') ?? 1);
     const to = (next: number, title: string, is: boolean): unknown =>
       is ? html`<a class="button" href=${listHref(name, next)}>${title}</a>` : nothing;
     return html`${search}${scrollTable(
       'Storages',
-      ['Name', 'State', 'Owners', 'Used', 'Quota', 'Made', 'Actions'],
+      ['Name', 'State', 'Owners', 'Used', 'Quota', 'Created', 'Actions'],
       storages.map((each) => this.renderRow(each, listed)),
     )}
     <div class="row"><span>${totalItems} in all</span>
-      ${to(page - 1, 'Before', page > 1)} ${to(page + 1, 'Next', page * pageSize < totalItems)}</div>`;
+      ${to(page - 1, 'Previous', page > 1)} ${to(page + 1, 'Next', page * pageSize < totalItems)}</div>`;
   }
 
   private readonly find = (event: SubmitEvent): void => {
@@ -170,18 +170,18 @@ export class StoragesPage extends Page {
     const given = html`
       ${
         templates.length > 0
-          ? html`<label>Begins with <select name="template"><option value="">nothing</option>${templates.map((each) => html`<option>${each}</option>`)}</select></label>`
+          ? html`<label>Template <select name="template"><option value="">none</option>${templates.map((each) => html`<option>${each}</option>`)}</select></label>`
           : nothing
       }
-      <label>Quota in GiB; empty: ${quotaText(Number(defaults[quota] ?? 0))} <input name="quota" type="number" min="0.001" step="any" /></label>`;
+      <label>Quota (GiB), empty: ${quotaText(Number(defaults[quota] ?? 0))} <input name="quota" type="number" min="0.001" step="any" /></label>`;
     return html`<div class="cards">
       <section class="card">
-        <h2>Make a storage</h2>
+        <h2>Create a storage</h2>
         <form @submit=${this.make}>
           <label>Name <input name="name" required maxlength="63" spellcheck="false" autocomplete="off" /></label>
           <label>Owner, a URI such as a did:key; empty: you <input name="owner" maxlength="2000" spellcheck="false" /></label>
           ${given}
-          <button>Make it</button>
+          <button>Create</button>
         </form>
       </section>
       <section class="card">
@@ -189,8 +189,8 @@ export class StoragesPage extends Page {
         <p>The link creates one storage, with a name chosen by the recipient.</p>
         <form @submit=${this.invite}>
           ${given}
-          <label>Days that it is good for <input name="days" type="number" min="1" max="30" value="7" required /></label>
-          <button>Make a link</button>
+          <label>Valid for (days) <input name="days" type="number" min="1" max="30" value="7" required /></label>
+          <button>Create a link</button>
         </form>
         ${
           this.link

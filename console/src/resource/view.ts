@@ -18,6 +18,7 @@ import type { ResourceDelete } from './delete-dialog.js';
 import { Draft, type Theirs } from './draft.js';
 import type { ResourceMetadata } from './metadata.js';
 import { type Opened, readResource, turtle } from './read.js';
+import { isRendered, rendered } from './rendered.js';
 import { serialisations } from './serialisations.js';
 import type { ResourceTable } from './table.js';
 import { forgetView, type Keepable } from './views.js';
@@ -26,6 +27,8 @@ type TabId = 'text' | 'table' | 'preview' | 'metadata';
 
 const emptyTurtle =
   'No triples yet. Type “<#it> a ” to choose a class, then a prefix such as “dcterms:”, which is declared for you.';
+
+const isQuery = ({ mediaType }: Opened): boolean => mediaType.startsWith('application/sparql-query');
 
 /** Another user's version, for comparison. */
 async function theirVersion(iri: string): Promise<Theirs> {
@@ -92,9 +95,11 @@ export class ResourceView extends Page implements Keepable {
     void this.updateComplete.then(() => this.querySelector<ResourceTable>('resource-table')?.jump(subject));
   }
 
-  private tabs({ kind, text, linkset }: Opened): readonly Tab<TabId>[] {
+  private tabs(opened: Opened): readonly Tab<TabId>[] {
+    const { kind, text, linkset } = opened;
     return [
-      text === undefined ? { id: 'preview', title: 'Preview' } : { id: 'text', title: 'Text' },
+      ...(text === undefined || isRendered(opened) ? [{ id: 'preview', title: 'Preview' } as const] : []),
+      ...(text === undefined ? [] : [{ id: 'text', title: 'Text' } as const]),
       ...(kind === 'rdf' ? [{ id: 'table', title: 'Table' } as const] : []),
       ...(linkset ? [{ id: 'metadata', title: 'Metadata' } as const] : []),
     ];
@@ -110,6 +115,7 @@ export class ResourceView extends Page implements Keepable {
     return html`<h1>${name}</h1>
       <div class="row about">
         <span class="soft grow">${this.about(opened)}</span>
+        ${isQuery(opened) ? html`<a class="button" href=${placeHref('ask', { from: this.iri })}>Open in Ask</a>` : nothing}
         <button type="button" @click=${this.take}>Download</button>
         ${this.hasShapes && opened.kind === 'rdf' ? html`<shape-actions .iri=${this.iri} .creates=${opened.isWritable} .links=${opened.isWritable}></shape-actions>` : nothing}
         ${opened.canShare ? html`<a class="button" href=${placeHref('sharing', { at: this.iri })}>Share</a>` : nothing}
@@ -139,7 +145,9 @@ export class ResourceView extends Page implements Keepable {
     if (id === 'table')
       return html`${draft?.isDirty ? html`<p class="soft">Last saved version, without your changes. Save or undo them to change statements here.</p>` : nothing}
         <resource-table .text=${draft?.saved} .base=${this.iri} .etag=${draft?.etag ?? opened.etag} .editable=${opened.isWritable && !draft?.isDirty} .target=${this.subject} @changed=${this.read}></resource-table>`;
-    if (id === 'preview' || !draft) return html`<resource-preview .opened=${opened}></resource-preview>`;
+    if (id === 'preview' && draft)
+      return html`<div class="rendered"><h2 class="visually-hidden">Preview</h2>${rendered(opened, draft.text)}</div>`;
+    if (!draft) return html`<resource-preview .opened=${opened}></resource-preview>`;
     return this.text(opened, draft);
   }
 
@@ -147,7 +155,7 @@ export class ResourceView extends Page implements Keepable {
     const other = serialisations.find(({ mediaType }) => mediaType === this.form);
     const editor = html`<div ?hidden=${other !== undefined}><resource-text
       .draft=${draft}
-      .language=${opened.kind === 'rdf' ? 'turtle' : opened.kind === 'json' ? 'json' : /sparql-query/.test(opened.mediaType) ? 'sparql' : 'text'}
+      .language=${opened.kind === 'rdf' ? 'turtle' : opened.kind === 'json' ? 'json' : isQuery(opened) ? 'sparql' : 'text'}
       .label=${`Content of ${shortName(this.iri)}`}
       .readonly=${!opened.isWritable}
       .hint=${opened.kind === 'rdf' ? emptyTurtle : 'It is empty. Type its text here.'}

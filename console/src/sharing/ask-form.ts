@@ -20,7 +20,7 @@ export class AskForm extends Page {
       ${untilField}
       <label>What for <input name="purpose" autocomplete="off"></label>
       <label>Message to the owner (optional): introduce yourself <textarea name="message" rows="3"></textarea></label>
-      <button class="primary">Ask</button>
+      <button class="primary">Request access</button>
     </form>`;
   }
 
@@ -36,7 +36,7 @@ export class AskForm extends Page {
         ...(purpose === '' ? {} : { purpose }),
         ...(message === '' ? {} : { message }),
       });
-    }, 'The request was sent. The answer appears under My requests.');
+    }, 'The request was sent. The answer appears under My access.');
     if (!asked) return;
     form.reset();
     this.dispatchEvent(new Event('answered', { bubbles: true }));

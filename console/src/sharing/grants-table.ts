@@ -1,6 +1,7 @@
 /** Table of grants. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { openHref, scrollTable } from '../frame/page.js';
+import { compact, iriName } from '../storage/labels.js';
 import { actionsText, conditionsOf, endText, type Kept, list, type Policy } from './access.js';
 import { nameOfPerson, person } from './people.js';
 
@@ -9,22 +10,24 @@ export interface GrantsTable {
   readonly grants: readonly Kept[];
   /** Filter for the policies of a grant. Default: all. */
   readonly shows?: (policy: Policy) => boolean;
+  /** Without the column of the people. */
+  readonly isMine?: boolean;
   /** Absent: no button. */
   readonly revoke?: (grant: Kept) => void;
 }
 
-export const grantsTable = ({ label, grants, shows = () => true, revoke }: GrantsTable): TemplateResult =>
+export const grantsTable = ({ label, grants, shows = () => true, isMine, revoke }: GrantsTable): TemplateResult =>
   scrollTable(
     label,
-    ['Who', 'May', 'What', 'Until', ...(revoke ? ['Revoke'] : [])],
+    ['What', 'May', 'Until', ...(isMine ? [] : ['Who']), ...(revoke ? ['Revoke'] : [])],
     grants.map((grant) => {
       const { access, purpose } = grant.document;
       return access.filter(shows).map(
         (policy, index) => html`<tr>
-          <td>${list(policy.assignee).map(person)}</td>
-          <td>${actionsText(policy)}${conditionsOf(policy).map((text) => html`<br><span class="soft note">only when ${text}</span>`)}${typeof purpose === 'string' ? html`<br><span class="soft note">for: ${purpose}</span>` : nothing}</td>
           <td>${list(policy.target.value).map(targetLink)}</td>
+          <td>${actionsText(policy)}${conditionsOf(policy).map((text) => html`<br><span class="soft note">only when ${text}</span>`)}${typeof purpose === 'string' ? html`<br><span class="soft note">for: ${purpose}</span>` : nothing}</td>
           <td>${endText(policy)}</td>
+          ${isMine ? nothing : html`<td>${list(policy.assignee).map(person)}</td>`}
           ${revoke ? html`<td>${index === 0 ? html`<button type="button" class="danger" aria-label=${`Revoke the access of ${list(policy.assignee).map(nameOfPerson).join(', ')}`} @click=${() => revoke(grant)}>Revoke</button>` : html`with the one above`}</td>` : nothing}
         </tr>`,
       );
@@ -32,4 +35,5 @@ export const grantsTable = ({ label, grants, shows = () => true, revoke }: Grant
   );
 
 /** Resource of a document, for a link. */
-export const targetLink = (iri: string): TemplateResult => html`<a class="iri" href=${openHref(iri)}>${iri}</a> `;
+export const targetLink = (iri: string): TemplateResult =>
+  html`<a href=${openHref(iri)}>${iriName(iri, compact(iri))}</a> `;

@@ -41,7 +41,7 @@ export class ShareGrants extends Page {
   protected override render(): TemplateResult {
     return html`
       <h2>${this.controller ? 'Access that was granted' : 'Access that you were granted'}</h2>
-      <p class="soft">A grant adds to what the rules above allow. Those that cover this resource are listed, from containers above it too.</p>
+      <p class="soft">A grant adds to the rules. Grants for this resource and for the containers above it are listed.</p>
       ${this.controller ? html`<div class="cards">${this.renderForm()}${this.renderReadLink()}</div>` : nothing}
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderGrants()}`;
   }
@@ -132,6 +132,6 @@ export class ShareGrants extends Page {
 }
 
 const wording = (iri: string): string => {
-  if (iri === storageUri) return 'The whole storage';
+  if (iri === storageUri) return 'the whole storage';
   return isContainer(iri) ? `${shortName(iri)}/ and everything in it` : `${shortName(iri)} alone`;
 };

@@ -1,7 +1,8 @@
 /** `<shared-with-me>`: resources shared by grants, on the start page of a guest. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { customElement, state } from 'lit/decorators.js';
-import { Page } from '../frame/page.js';
+import { customElement, property, state } from 'lit/decorators.js';
+import { Page, placeHref } from '../frame/page.js';
+import { storageUri, subjectNow } from '../session/session.js';
 import { serviceEndpoint } from '../storage/api.js';
 import { endOf, type Kept, type Policy, readAll } from './access.js';
 import { grantsTable } from './grants-table.js';
@@ -11,19 +12,33 @@ const shows = (policy: Policy): boolean => isForMe(policy) && (endOf(policy) ?? 
 
 @customElement('shared-with-me')
 export class SharedWithMe extends Page {
-  @state() private grants: readonly Kept[] = [];
+  /** The user cannot read the root. */
+  @property({ type: Boolean }) isRefused = false;
+  @state() private grants: readonly Kept[] | undefined;
 
   protected override load(): Promise<void> {
     return this.reading(async () => {
       // With access control lists there are no grants.
-      if ((await serviceEndpoint('AccessGrantService')) === undefined) return;
-      this.grants = (await readAll('AccessGrant')).filter(({ document }) => document.access.some(shows));
+      if ((await serviceEndpoint('AccessGrantService')) === undefined) this.grants = [];
+      else this.grants = (await readAll('AccessGrant')).filter(({ document }) => document.access.some(shows));
     });
   }
 
   protected override render(): TemplateResult | typeof nothing {
     if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
-    if (this.grants.length === 0) return nothing;
-    return html`<h2>Shared with you</h2>${grantsTable({ label: 'Shared with you', grants: this.grants, shows })}`;
+    if (!this.grants) return html`<p class="soft">Loading …</p>`;
+    const { isRefused } = this;
+    if (this.grants.length === 0) return isRefused ? this.renderNothing() : nothing;
+    return html`<h2>Shared with you</h2>${grantsTable({ label: 'Shared with you', grants: this.grants, shows, isMine: true })}
+      ${isRefused ? html`<p><a class="button" href=${placeHref('requests', { ask: storageUri })}>Request more access</a></p>` : nothing}`;
+  }
+
+  private renderNothing(): TemplateResult {
+    const copy = (): Promise<boolean> =>
+      this.attempt(() => navigator.clipboard.writeText(subjectNow()), 'Your identity is copied.');
+    return html`<div class="empty"><p>Nothing is shared with you yet. Request access, or send your identity to an owner of this storage.</p>
+      <p class="iri">${subjectNow()}</p>
+      <p><a class="button primary" href=${placeHref('requests', { ask: storageUri })}>Request access</a>
+        <button type="button" @click=${copy}>Copy identity</button></p></div>`;
   }
 }

@@ -2,8 +2,8 @@
 import { LwsError } from '../../errors.js';
 
 /**
- * A commit failed in doubt: a batch may be in LevelDB's log although its sync failed. Its blobs must stay until LevelDB has been
- * reopened, which shows if the batch is there.
+ * A commit failed in doubt: a batch may be in LevelDB's log although its sync failed, or in the database of several servers although
+ * the connection was lost. Its blobs must stay until LevelDB has been reopened, or the database is read, which shows if it is there.
  */
 export class CommitInDoubtError extends LwsError {}
 
@@ -13,3 +13,7 @@ export const commitInDoubt = (cause: unknown): LwsError =>
     'The disk did not confirm this write. It is in doubt until the storage accepts writes again. Check then if it was stored.',
     { reason: 'the batch could not be written or synced', cause },
   );
+
+/** Returns an error of a commit that may be stored, as one in doubt. */
+export const asInDoubt = ({ code, message, cause, reason, fields }: LwsError): CommitInDoubtError =>
+  new CommitInDoubtError(code, message, { cause, fields, ...(reason === undefined ? {} : { reason }) });

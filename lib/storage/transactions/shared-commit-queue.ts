@@ -5,6 +5,7 @@
 import { LwsError, tooBusy } from '../../errors.js';
 import type { JournalPlace, Replica } from '../graphs/replica.js';
 import { metaKey } from '../keys/records.js';
+import { asInDoubt } from '../level/commit-in-doubt.js';
 import { CommitQueue, type CommitQueueOptions, type Doubt, type PendingCommit } from './commit-queue.js';
 import { readChanges, writeChanges } from './shared-change.js';
 
@@ -69,9 +70,10 @@ export class SharedCommitQueue extends CommitQueue {
     this.state.clear();
     this.state.bytes = Number(this.options.level.getSync(metaKey('bytes')) ?? '0');
     this.lastCommit = Promise.resolve();
+    const reported = mayBeStored && error instanceof LwsError ? asInDoubt(error) : error;
     for (const { transaction, reject } of group) {
       this.options.onDrop(transaction, mayBeStored);
-      reject(error);
+      reject(reported);
     }
   }
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { writeCheckpoint } from '../../../components/shared-storage/checkpoint.js';
 import { Connection } from '../../../components/shared-storage/connection.js';
+import { AppendInDoubtError, Journal } from '../../../components/shared-storage/journal.js';
 import { readIdentity, signCredential } from '../../../lib/server/storage/owner-credential.js';
 import { Replica } from '../../../lib/storage/graphs/replica.js';
 import type { LoggedEvent } from '../../../lib/storage/log/change-entry.js';
@@ -41,7 +42,7 @@ describe('A storage in PostgreSQL', function () {
       own = settings();
       cluster = await Cluster.start(3, own);
       servers = [...cluster.servers];
-      for (const container of ['fresh/', 'kinds/', 'found/', 'told/']) await any(0).ask('PUT', container);
+      for (const container of ['fresh/', 'kinds/', 'found/', 'told/', 'doubt/']) await any(0).ask('PUT', container);
     });
     after(() => cluster.end());
     const any = (turn: number): ClusterServer => servers[turn % 3]!;
@@ -65,6 +66,30 @@ describe('A storage in PostgreSQL', function () {
         const read = await any(at + 2).ask('GET', `fresh/${at % 7}`, { Accept: 'application/n-triples' });
         expect(read.text).to.include(`"${at}"`);
       }
+    });
+
+    it('Rule 19.10: keeps the bytes of a PUT and of a COPY in doubt, because they may be stored', async () => {
+      const text = { 'Content-Type': 'text/plain', 'If-None-Match': '*' };
+      await any(0).ask('PUT', 'doubt/source', text, 'bytes');
+      const { append } = Journal.prototype;
+      const inDoubt = async function (this: Journal, ...row: Parameters<Journal['append']>): Promise<never> {
+        Journal.prototype.append = append;
+        await append.apply(this, row);
+        throw new AppendInDoubtError('too-busy', 'in doubt');
+      };
+      for (const [method, path, fields, body] of [
+        ['PUT', 'doubt/doubtful', text, 'bytes'],
+        ['COPY', 'doubt/source', { Destination: `${cluster.root}doubt/copied` }, undefined],
+      ] as const) {
+        Journal.prototype.append = inDoubt;
+        expect((await any(0).ask(method, path, fields, body)).status).to.equal(503);
+      }
+      for (const name of ['doubtful', 'copied'])
+        for (const turn of [0, 1])
+          await eventually(
+            async () => (await any(turn).ask('GET', `doubt/${name}`)).text === 'bytes',
+            `server ${turn} returns ${name}`,
+          );
     });
 
     it('Rule 19.1: returns bytes, JSON, metadata and listings of one on the others', async () => {

@@ -3,7 +3,7 @@ import { inTurn, untilNextStep } from '../authorization/decision-turns.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import type { Storage } from './storage.js';
-import { subtreeOf } from './subtree.js';
+import { visibleMembers } from './visible-members.js';
 
 export interface FolderSize {
   /** Sum of the sizes of the resources, in bytes. */
@@ -15,25 +15,28 @@ export interface FolderSize {
 
 const maxResources = 100_000;
 
-/** Resources that the caller cannot read, and those below them, do not count. @throws LwsError as GET, `too-busy` */
+/**
+ * Counts what listings of the containers show, so that hidden members cost no more than there.
+ * @throws LwsError as GET, `too-busy`
+ */
 export async function folderSize(storage: Storage, access: Access, iri: string): Promise<FolderSize> {
-  const { store: view, authorizer } = storage;
-  const container = await requireAccess(storage, view, access, 'read', iri);
+  const { store, authorizer, limits } = storage;
+  const containers = [await requireAccess(storage, store, access, 'read', iri)];
   const began = performance.now();
-  const size = await inTurn(storage, access, async (pause) => {
-    // The container itself does not count.
-    let [bytes, resources] = [0, -1];
-    const isReadable = async (record: typeof container): Promise<boolean> => {
-      await pause();
-      return authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
-    };
-    for await (const { size } of subtreeOf(view, container, isReadable)) {
+  let [bytes, resources] = [0, 0];
+  for (const container of containers) {
+    const list = () =>
+      visibleMembers({ storage, access, container }, store, { from: 0, count: maxResources - resources + 1 });
+    // Larger containers have their own turn.
+    const isSmall = (container.members ?? 0) <= limits.pageSize;
+    const { members } = await (isSmall ? inTurn(storage, access, list) : list());
+    for (const member of members) {
       if (resources === maxResources) return { bytes, resources, isComplete: false };
-      bytes += size;
+      bytes += member.size;
       resources++;
+      if (member.kind === 'container' && member.members) containers.push(member);
     }
-    return { bytes, resources, isComplete: true };
-  });
+  }
   if ((await authorizer.readScope(access)) !== 'everything') await untilNextStep(began);
-  return size;
+  return { bytes, resources, isComplete: true };
 }

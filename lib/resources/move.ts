@@ -74,9 +74,20 @@ export async function move(storage: Storage, request: MoveRequest): Promise<Writ
 async function attempt(preparation: Preparation, request: Moving): Promise<WriteResult> {
   const { storage } = preparation;
   const { source, old } = await admit(storage, storage.store, request);
-  preparation.room = request.copies ? roomFor(storage, old?.size ?? 0) : Number.POSITIVE_INFINITY;
-  for await (const record of sources({ storage, view: storage.store }, request, source)) await preparation.of(record);
-  return storage.store.transact((tx) => stage({ storage, tx }, request, preparation));
+  const { store } = storage;
+  preparation.room = request.copies ? roomFor(storage, old ? await bytesOf(store, old) : 0) : Number.POSITIVE_INFINITY;
+  const found: ResourceRecord[] = [];
+  for await (const record of sources({ storage, view: store }, request, source)) found.push(record);
+  await preparation.forgetOthers(new Set(found.map(({ iri }) => iri)));
+  for (const record of found) await preparation.of(record);
+  return store.transact((tx) => stage({ storage, tx }, request, preparation));
+}
+
+/** Bytes of what is overwritten. */
+async function bytesOf(view: Tree, old: ResourceRecord): Promise<number> {
+  let bytes = 0;
+  for await (const { size } of bounded(subtreeOf(view, old, () => true))) bytes += size;
+  return bytes;
 }
 
 /** @throws LwsError `interaction-model-conflict`, `conflict`, `reserved-name`, `root-not-deletable` */
@@ -185,16 +196,28 @@ class Preparation {
     const iri = request.destination + record.iri.slice(request.iri.length);
     if (iri.length - storage.rootIri.length >= longestPath)
       throw new LwsError('iri-too-long', `A new path exceeds the limit of ${longestPath} characters.`);
-    this.bytes -= known?.record.size ?? 0;
-    made.delete(record.iri);
-    await known?.blob?.abort();
+    await this.forget(record.iri);
     if (this.bytes + record.size > this.room) throw quotaExceeded();
     const placed = await place(storage, request, { record, iri });
     this.bytes += record.size;
     made.set(record.iri, placed);
-    for (const key of placed.graph?.keys ?? []) this.characters += key.length;
+    this.characters += charactersOf(placed);
     if (this.characters > maxCharacters) throw tooMany();
     return placed;
+  }
+
+  /** Discards what was made of resources that do not exist any more. */
+  async forgetOthers(existing: ReadonlySet<string>): Promise<void> {
+    for (const iri of [...this.made.keys()]) if (!existing.has(iri)) await this.forget(iri);
+  }
+
+  private async forget(iri: string): Promise<void> {
+    const known = this.made.get(iri);
+    if (!known) return;
+    this.bytes -= known.record.size;
+    this.characters -= charactersOf(known);
+    this.made.delete(iri);
+    await known.blob?.abort();
   }
 
   /** Removes copies of blobs that are not stored. */
@@ -202,6 +225,8 @@ class Preparation {
     for (const [iri, { blob }] of this.made) if (this.staged?.has(iri) === false) await blob?.abort();
   }
 }
+
+const charactersOf = ({ graph }: Placed): number => graph?.keys.reduce((sum, key) => sum + key.length, 0) ?? 0;
 
 /** Stages everything. @throws RevisionConflict if the source is not as prepared */
 async function stage(staging: Staging, request: Moving, preparation: Preparation): Promise<WriteResult> {

@@ -60,6 +60,14 @@ describeStorage(
       expectProblem(await s.put(s.fresh(), binary, text(1)), 507, s);
     });
 
+    it('Limits, rule 10.3: a COPY that replaces a container may use its bytes', async () => {
+      const [source, to] = [await s.container(), await s.container()];
+      await s.stored(binary, text(400), `${source}a`);
+      await s.stored(binary, text(500), `${to}b`);
+      expect((await s.send('COPY', source, { Destination: to, Overwrite: 'T' })).status).to.equal(204);
+      expect(await s.members(to)).to.deep.equal([`${to}a`]);
+    });
+
     it('Limits, rule 10.3: a deletion frees quota', async () => {
       const container = await s.container();
       await s.stored(binary, text(1000), `${container}x`);

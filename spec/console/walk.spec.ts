@@ -101,7 +101,8 @@ describeInBrowser('The console, each page', () => {
   async function settled(page: Page): Promise<void> {
     await page.locator('main h1').first().waitFor();
     const busy = page.locator('main').getByText(/(?:Loading|Reading|Searching|Connecting).* …$/);
-    await busy.first().waitFor({ state: 'detached' });
+    // Panels of other tabs stay hidden in the document.
+    await busy.filter({ visible: true }).first().waitFor({ state: 'detached' });
   }
 
   for (const [role, places] of Object.entries(pages) as [Role, readonly string[]][])

@@ -256,8 +256,12 @@ for (const path of pathsOf('The console, editing'))
       const fresh = await console.owner({ colorScheme: 'dark' });
       await resources.open(fresh, 'completed');
       page = fresh;
-      // Names are fetched when the editor gets the focus.
-      const named = ['type-index', 'sparql'].map((service) => page.waitForResponse(new RegExp(`/${service}\\b`)));
+      // Names are fetched when the editor gets the focus: declared types, and one query each for classes and predicates.
+      let queries = 0;
+      const named = [
+        page.waitForResponse(/\/type-index\b/),
+        page.waitForResponse((answer) => /\/sparql\?timeout=/.test(answer.url()) && ++queries === 2),
+      ];
       await append(page, '<#it> ');
       for (const answer of await Promise.all(named)) await answer.finished();
       await page.keyboard.type('a ');

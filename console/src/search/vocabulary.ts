@@ -40,17 +40,22 @@ async function readDistinct(pattern: string): Promise<readonly string[]> {
   return rows.flatMap(({ name }) => (name?.type === 'uri' ? [name.value] : []));
 }
 
+/**
+ * Counted names, then those that data has since the server counted. If the storage is too large for the time limit, the counted ones
+ * alone.
+ */
+async function withNew(counted: readonly string[], pattern: string): Promise<readonly string[]> {
+  const found = readDistinct(pattern);
+  return [...new Set([...counted, ...(await (counted.length > 0 ? found.catch(() => []) : found))])];
+}
+
 /** Classes of the data, then declared types. */
 async function readClasses(): Promise<readonly string[]> {
   const [{ classes }, facets] = await Promise.all([readCounted(), readFacets(maxNames)]);
-  const used = classes.length > 0 ? classes : await readDistinct('?thing a ?name');
-  return [...new Set([...used, ...(facets?.types ?? [])])];
+  return [...new Set([...(await withNew(classes, '?thing a ?name')), ...(facets?.types ?? [])])];
 }
 
-async function readPredicates(): Promise<readonly string[]> {
-  const { predicates } = await readCounted();
-  return predicates.length > 0 ? predicates : readDistinct('?s ?name ?o');
-}
+const readPredicates = async (): Promise<readonly string[]> => withNew((await readCounted()).predicates, '?s ?name ?o');
 
 /** For `completions` of the editor. */
 export const vocabulary = { classes: once(readClasses, keepMs), predicates: once(readPredicates, keepMs) };

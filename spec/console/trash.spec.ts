@@ -124,6 +124,7 @@ for (const path of pathsOf('The console, trash'))
       await resources.send('PUT', 'large/', asContainer);
       page = other;
       await other.goto(console.ownerLink);
+      await other.locator('.who >> text=did:key').waitFor();
       await begin('large');
       await question().getByText('This cannot be undone.').waitFor();
       await question().getByRole('button', { name: 'Delete “large”' }).click();

@@ -2,6 +2,7 @@
 import { inTurn, untilNextStep } from '../authorization/decision-turns.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
 import type { Storage } from './storage.js';
 import { visibleMembers } from './visible-members.js';
 
@@ -15,20 +16,23 @@ export interface FolderSize {
 
 const maxResources = 100_000;
 
-/**
- * Counts what listings of the containers show, so that hidden members cost no more than there.
- * @throws LwsError as GET, `too-busy`
- */
+/** Sums the members that listings show. @throws LwsError as GET, `too-busy` */
 export async function folderSize(storage: Storage, access: Access, iri: string): Promise<FolderSize> {
-  const { store, authorizer, limits } = storage;
-  const containers = [await requireAccess(storage, store, access, 'read', iri)];
+  const container = await requireAccess(storage, storage.store, access, 'read', iri);
   const began = performance.now();
+  const size = await sizeBelow(storage, access, container);
+  if ((await storage.authorizer.readScope(access)) !== 'everything') await untilNextStep(began);
+  return size;
+}
+
+async function sizeBelow(storage: Storage, access: Access, top: ResourceRecord): Promise<FolderSize> {
+  const containers = [top];
   let [bytes, resources] = [0, 0];
   for (const container of containers) {
     const list = () =>
-      visibleMembers({ storage, access, container }, store, { from: 0, count: maxResources - resources + 1 });
-    // Larger containers have their own turn.
-    const isSmall = (container.members ?? 0) <= limits.pageSize;
+      visibleMembers({ storage, access, container }, storage.store, { from: 0, count: maxResources - resources + 1 });
+    // Listing a larger container takes a turn itself.
+    const isSmall = (container.members ?? 0) <= storage.limits.pageSize;
     const { members } = await (isSmall ? inTurn(storage, access, list) : list());
     for (const member of members) {
       if (resources === maxResources) return { bytes, resources, isComplete: false };
@@ -37,6 +41,5 @@ export async function folderSize(storage: Storage, access: Access, iri: string):
       if (member.kind === 'container' && member.members) containers.push(member);
     }
   }
-  if ((await authorizer.readScope(access)) !== 'everything') await untilNextStep(began);
   return { bytes, resources, isComplete: true };
 }

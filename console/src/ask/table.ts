@@ -27,7 +27,7 @@ export class AskTable extends Page {
   @state() private from = 0;
   private inSight = 40;
   private chosen: readonly Row[] = [];
-  /** Notes that all literals of a column share, for its heading. Empty: cells have their own. */
+  /** Language or datatype that all terms of a column share, for its heading. Empty: cells have their own. */
   private notes: readonly string[] = [];
 
   protected override willUpdate(changed: PropertyValues): void {
@@ -49,10 +49,14 @@ export class AskTable extends Page {
     if (scroll) scroll.scrollTop = 0;
   }
 
+  /** Reads all rows, so it compares terms and makes one note. */
   private sharedNote(column: number): string {
-    const notes = new Set<string>();
-    for (const row of this.rows) if (row[column] && notes.add(noteOf(row[column], this.prefixes)).size > 1) return '';
-    return this.rows.length > 1 ? ([...notes][0] ?? '') : '';
+    let first: Term | undefined;
+    for (const { [column]: term } of this.rows) {
+      first ??= term;
+      if (term && (term.language !== first!.language || term.datatype !== first!.datatype)) return '';
+    }
+    return first && this.rows.length > 1 ? noteOf(first, this.prefixes) : '';
   }
 
   private filtered(): readonly Row[] {

@@ -15,9 +15,9 @@ export const resourceCounter = (resources: number, batch: string): readonly [key
 export function countedResources(level: Level, snapshot?: LevelSnapshot): number {
   const read = (name: 'batch' | 'resources'): string | undefined =>
     level.getSync(metaKey(name), snapshot ? { snapshot } : {});
-  const [count] = read('resources')?.split(' ', 1) ?? [];
-  const isLast = read('resources') === resourceCounter(Number(count), read('batch') ?? '')[1];
-  return isLast ? Number(count) : Number.NaN;
+  const counter = read('resources');
+  const count = Number(counter?.split(' ', 1)[0]);
+  return counter === resourceCounter(count, read('batch') ?? '')[1] ? count : Number.NaN;
 }
 
 /** Counts the records of a store without a valid counter. */

@@ -45,7 +45,7 @@ export const labelsOf = (
         labels.set(part, best(isAll ? own : await manyLabels(searched, part), languages));
       }
     };
-    // In order, so that neighbours are in the same blocks of LevelDB, which libuv's threads read concurrently.
+    // Neighbours share blocks of LevelDB. Each iterator reads in a thread of libuv.
     const sorted = [...iris].sort();
     const share = Math.max(fewIris, Math.ceil(sorted.length / readers));
     const shares = Array.from({ length: Math.ceil(sorted.length / share) }, (_, i) =>
@@ -55,7 +55,7 @@ export const labelsOf = (
     return iris.map((id) => ({ id, labels: labels.get(id)! }));
   });
 
-/** Iterators that read labels concurrently, and IRIs that one of them reads before another is worth its cost. */
+/** Maximum number of iterators that read labels concurrently, and minimum number of IRIs for each. */
 const [readers, fewIris] = [4, 20];
 
 /** Labels of an IRI that are all read, readable or not: intersections take longer. */

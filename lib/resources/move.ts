@@ -73,8 +73,8 @@ export async function move(storage: Storage, request: MoveRequest): Promise<Writ
 
 async function attempt(preparation: Preparation, request: Moving): Promise<WriteResult> {
   const { storage } = preparation;
-  const { source, old } = await admit(storage, storage.store, request);
   const { store } = storage;
+  const { source, old } = await admit(storage, store, request);
   preparation.room = request.copies ? roomFor(storage, old ? await bytesOf(store, old) : 0) : Number.POSITIVE_INFINITY;
   const found: ResourceRecord[] = [];
   for await (const record of sources({ storage, view: store }, request, source)) found.push(record);
@@ -83,7 +83,7 @@ async function attempt(preparation: Preparation, request: Moving): Promise<Write
   return store.transact((tx) => stage({ storage, tx }, request, preparation));
 }
 
-/** Bytes of what is overwritten. */
+/** Total size of the resources that the destination replaces, in bytes. */
 async function bytesOf(view: Tree, old: ResourceRecord): Promise<number> {
   let bytes = 0;
   for await (const { size } of bounded(subtreeOf(view, old, () => true))) bytes += size;
@@ -168,7 +168,7 @@ function sources(
   return bounded(subtreeOf(view, isDeep ? source : { ...source, members: 0 }, isPart));
 }
 
-/** What is written at the new names. It is made outside of transactions, and kept when an attempt is repeated. */
+/** Content for the new names. Made outside of transactions, and kept when an attempt is repeated. */
 class Preparation {
   /** Bytes left in the quota. */
   room = 0;
@@ -206,7 +206,7 @@ class Preparation {
     return placed;
   }
 
-  /** Discards what was made of resources that do not exist any more. */
+  /** Discards the content of sources that no longer exist. */
   async forgetOthers(existing: ReadonlySet<string>): Promise<void> {
     for (const iri of [...this.made.keys()]) if (!existing.has(iri)) await this.forget(iri);
   }
@@ -237,7 +237,7 @@ async function stage(staging: Staging, request: Moving, preparation: Preparation
   const found: Placed[] = [];
   let late = 0;
   for await (const record of sources({ storage, view: tx }, request, source)) {
-    // Others wrote it since. A few are made here: with many resources, every attempt would meet such writes.
+    // Another client wrote it since. A few are prepared here, because with many resources every attempt meets such writes.
     if (!preparation.has(record) && (++late > maxLate || record.size > maxLateBytes)) throw new RevisionConflict(iri);
     found.push(await preparation.of(record));
   }

@@ -49,6 +49,7 @@ const slow = [
   'conformance/coded-responses',
   'conformance/graph-sizes',
   'conformance/large-graphs',
+  'conformance/large-moves',
   'conformance/solid-absent',
   'conformance/sparql-isolation',
   'conformance/sparql-limits',

@@ -5,7 +5,7 @@ import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
 import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { hiddenRange, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
 import type { GraphChange, KeyDifference } from '../../lib/storage/keys/graph-changes.js';
-import { PackedKeys } from '../../lib/storage/keys/graph-keys.js';
+import { allOf, PackedKeys } from '../../lib/storage/keys/graph-keys.js';
 import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
 import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../../lib/storage/keys/records.js';
 import type { ResourceChange } from '../../lib/storage/log/changes.js';
@@ -120,7 +120,7 @@ async function indexChange({ blobs }: Store, tx: Transaction, { before, after }:
   if (!after) return tx.deleteEntry(entryKey(wordsSpace, iri));
   if (isReplaced && before) putOtherWords(tx, after, words);
   const isDropped = change !== undefined && !change.keys && !change.isPart;
-  const inGraph = isDropped ? 0 : graphWords + staged.graphWords + loadedWords(tx, iri, change);
+  const inGraph = isDropped ? 0 : graphWords + staged.graphWords + loadedWords(tx, iri, change, words);
   if (change && !isLargeGraph(change.triples.after)) assertFew(inGraph);
   const hasGraph = after.kind === 'rdf';
   const counts = { hasGraph, graphWords: inGraph, otherWords: otherWords + staged.otherWords };
@@ -172,13 +172,15 @@ async function indexHidden(tx: Transaction, iri: string, { added, removed }: Key
   tx.putEntry(loadKey(iri), `${name}\n${staged.graphWords + (last === name ? Number(words) : 0)}`);
 }
 
-/** Returns the number of words of a graph that the transaction publishes, and removes its count. */
-function loadedWords(tx: Transaction, iri: string, change: GraphChange | undefined): number {
+/** Returns the number of words of a graph that the transaction publishes, and removes its count. Collects those of a small graph. */
+function loadedWords(tx: Transaction, iri: string, change: GraphChange | undefined, words: Words): number {
   if (!(change?.keys instanceof PackedKeys) || change.added.length > 0) return 0;
-  const [name, words] = tx.entry(loadKey(iri))?.split('\n') ?? [];
+  const [name, count] = tx.entry(loadKey(iri))?.split('\n') ?? [];
   if (name === undefined || tx.before.entry(stagedKey(iri)) !== name) return 0;
   tx.deleteEntry(loadKey(iri));
-  return Number(words);
+  if (!isLargeGraph(change.keys.length))
+    for (const key of allOf(change.keys)) putStatement(iri, key, { put: () => undefined, words });
+  return Number(count);
 }
 
 type Entry = readonly [key: string, value: string];

@@ -23,6 +23,9 @@ export interface DeleteRequest extends WriteRequest {
   readonly body?: RequestBody | undefined;
 }
 
+/** Number of triples above which the graphs of a subtree are removed after the transaction. */
+const manyTriples = 100_000;
+
 /**
  * Deletes content and metadata in one transaction.
  * @throws LwsError `root-not-deletable`, `digest-mismatch`, `precondition-failed`, `not-empty`, `forbidden` if any descendant may
@@ -89,12 +92,14 @@ async function stageDeletion(storage: Storage, tx: Transaction, access: Access, 
     );
   };
   for await (const record of subtreeOf(tx, root, isPart)) found.push(record);
-  for (const record of found) await stageDeleted(tx, record);
+  // The transaction would hold the keys of all small graphs in memory.
+  const areMany = found.reduce((sum, { triples = 0 }) => sum + triples, 0) > manyTriples;
+  for (const record of found) await stageDeleted(tx, record, areMany);
 }
 
-/** Stages the deletion of one resource, without its membership. */
-export async function stageDeleted(tx: Transaction, record: ResourceRecord): Promise<void> {
-  if (record.kind === 'rdf') await stageGraphDeletion(tx, record);
+/** Stages the deletion of one resource, without its membership. @param isLarge see `stageGraphDeletion` */
+export async function stageDeleted(tx: Transaction, record: ResourceRecord, isLarge = false): Promise<void> {
+  if (record.kind === 'rdf') await stageGraphDeletion(tx, record, isLarge);
   deleteLinks(tx, record);
   if (record.acl) tx.deleteEntry(aclKey(record.iri));
   tx.deleteRecord(record);

@@ -1,5 +1,6 @@
 /** Stages the steps of MOVE and COPY. */
 import { type AclDocument, aclKey, readAclDocument } from '../authorization/acl.js';
+import type { GraphKeys } from '../storage/keys/graph-keys.js';
 import type { IriRewriting } from '../storage/keys/iri-rewriting.js';
 import { sortKeys } from '../storage/keys/key-order.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/keys/records.js';
@@ -7,11 +8,11 @@ import type { Transaction } from '../storage/transactions/transaction.js';
 import { clientLinks, deleteLinks, stageLinks } from './metadata.js';
 import type { Moving, Placed } from './moved-content.js';
 import { dateAfter } from './preconditions.js';
-import { type Staging, stageGraph, stageGraphDeletion } from './write.js';
+import { type Staging, stageGraph, stageGraphDeletion, stageNewGraph } from './write.js';
 
-/** Stages the removal of a resource from its old name. */
-export async function stageLeaving(tx: Transaction, record: ResourceRecord): Promise<void> {
-  if (record.kind === 'rdf') await stageGraphDeletion(tx, record);
+/** Stages the removal of a resource from its old name. @param isStaged its graph is written at the new name already */
+export async function stageLeaving(tx: Transaction, record: ResourceRecord, isStaged: boolean): Promise<void> {
+  if (record.kind === 'rdf') await stageGraphDeletion(tx, record, isStaged);
   tx.changed({ before: record });
 }
 
@@ -20,7 +21,7 @@ export async function stageArrival({ storage, tx }: Staging, request: Moving, ar
   const { copies, rewrites, rewriting } = request;
   const { record: from, iri, graph, old } = arriving;
   if (old) await stageGraph(tx, old, graph?.keys);
-  else if (graph) tx.putGraph(iri, [], graph.keys);
+  else if (graph) stageNewGraph(tx, iri, graph.keys);
   const links = from.linked === undefined ? undefined : clientLinks(tx, from.iri);
   if (!copies) deleteLinks(tx, from);
   if (old && !links) deleteLinks(tx, old);
@@ -34,8 +35,11 @@ export async function stageArrival({ storage, tx }: Staging, request: Moving, ar
   tx.changed(old ? { before: old, after } : { after });
 }
 
-/** A resource that arrives at a name, and the one that has it. */
-type Arriving = Placed & { readonly old: ResourceRecord | undefined };
+/** A resource that arrives at a name, and the one that has it. Its keys are packed if its graph is written already. */
+type Arriving = Omit<Placed, 'graph'> & {
+  readonly graph: { readonly keys: GraphKeys; readonly size: number } | undefined;
+  readonly old: ResourceRecord | undefined;
+};
 
 /** Returns the record at the new name, before its links and its ACL are staged. */
 function arrived(

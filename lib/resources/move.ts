@@ -1,12 +1,14 @@
 /**
  * MOVE and COPY: gives a resource, or a container with everything below it, another name, in one transaction (RFC 4918 9.8, 9.9;
- * rules 6.23 to 6.27).
+ * rules 6.23 to 6.27). Graphs that are too large for it are written before, invisible until it commits (`StagedGraphs`).
  */
 import { attribute } from '../authorization/audit.js';
-import { inTurn } from '../authorization/decision-turns.js';
+import { inTurn, type Pause } from '../authorization/decision-turns.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
+import { isLargeGraph } from '../storage/graphs/graph-lines.js';
+import { allOf, type GraphKeys } from '../storage/keys/graph-keys.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { CommitInDoubtError } from '../storage/level/commit-in-doubt.js';
 import { quotaExceeded } from '../storage/level/quota.js';
@@ -25,11 +27,20 @@ import type { Storage } from './storage.js';
 import { type IsPart, mayDelete, subtreeOf, type Tree } from './subtree.js';
 import { assertUnreserved, nameTaken, type Staging, stageMembership, type WriteResult } from './write.js';
 
+/** Maximum number of resources. All other transactions wait for this one: for 20 000 resources about a second. */
+const maxResources = 25_000;
+
+/** Maximum number of triples, and of characters of their keys, that the transaction writes. It holds them in memory. */
+const [maxTriples, maxCharacters] = [100_000, 64 << 20];
+
+/** Maximum number of triples of the source, and maximum bytes of their packed keys, which are in memory. */
+const [maxMoved, maxBytes] = [5_000_000, 256 << 20];
+
 /**
- * Maximum number of resources, of triples and of characters of their keys. All other transactions wait for this one, which holds
- * all of them in memory: for 20 000 resources about a second.
+ * Triples in graphs that are not large from which the largest are written before the transaction, and triples that are written in
+ * one turn.
  */
-const [maxResources, maxTriples, maxCharacters] = [25_000, 100_000, 64 << 20];
+const [manyTriples, triplesAtATime] = [50_000, 20_000];
 
 /** Maximum number and size in bytes of resources that are made in the transaction. */
 const [maxLate, maxLateBytes] = [100, 64 << 10];
@@ -56,9 +67,9 @@ export async function move(storage: Storage, request: MoveRequest): Promise<Writ
   const { source } = await admit(storage, storage.store, request);
   const moving = { ...request, rewriting: rewritingOf(request) };
   const preparation = new Preparation(storage, moving);
-  const work = async (): Promise<WriteResult> => {
+  const work = async (pause?: Pause): Promise<WriteResult> => {
     try {
-      return await retryOnConflict(() => attempt(preparation, moving));
+      return await retryOnConflict(() => attempt(preparation, moving, pause));
     } catch (error) {
       // Blobs of a commit in doubt may be stored.
       preparation.staged = error instanceof CommitInDoubtError ? undefined : new Set();
@@ -71,7 +82,7 @@ export async function move(storage: Storage, request: MoveRequest): Promise<Writ
   return source.kind === 'container' ? inTurn(storage, request.access, work) : work();
 }
 
-async function attempt(preparation: Preparation, request: Moving): Promise<WriteResult> {
+async function attempt(preparation: Preparation, request: Moving, pause?: Pause): Promise<WriteResult> {
   const { storage } = preparation;
   const { store } = storage;
   const { source, old } = await admit(storage, store, request);
@@ -80,13 +91,18 @@ async function attempt(preparation: Preparation, request: Moving): Promise<Write
   for await (const record of sources({ storage, view: store }, request, source)) found.push(record);
   await preparation.forgetOthers(new Set(found.map(({ iri }) => iri)));
   for (const record of found) await preparation.of(record);
+  await preparation.writeAhead(pause);
   return store.transact((tx) => stage({ storage, tx }, request, preparation));
 }
 
 /** Total size of the resources that the destination replaces, in bytes. */
 async function bytesOf(view: Tree, old: ResourceRecord): Promise<number> {
   let bytes = 0;
-  for await (const { size } of bounded(subtreeOf(view, old, () => true))) bytes += size;
+  for await (const { size } of bounded(
+    subtreeOf(view, old, () => true),
+    maxTriples,
+  ))
+    bytes += size;
   return bytes;
 }
 
@@ -134,12 +150,12 @@ async function admit(
 }
 
 /** Limits a walk. @throws LwsError `too-complex` */
-async function* bounded(records: AsyncIterable<ResourceRecord>): AsyncGenerator<ResourceRecord> {
+async function* bounded(records: AsyncIterable<ResourceRecord>, most: number): AsyncGenerator<ResourceRecord> {
   let [resources, triples] = [0, 0];
   for await (const record of paced(records)) {
     resources++;
     triples += record.triples ?? 0;
-    if (resources > maxResources || triples > maxTriples) throw tooMany();
+    if (resources > maxResources || triples > most) throw tooMany();
     yield record;
   }
 }
@@ -147,7 +163,7 @@ async function* bounded(records: AsyncIterable<ResourceRecord>): AsyncGenerator<
 const tooMany = (): LwsError =>
   new LwsError(
     'too-complex',
-    `One request moves or copies at most ${maxResources} resources with ${maxTriples} triples and ${maxCharacters} characters. The limit is fixed. Create the Destination, and move the members one by one.`,
+    `One request moves or copies at most ${maxResources} resources with ${maxMoved} triples, and replaces at most ${maxTriples} triples. The limits are fixed. Delete what is replaced, or create the Destination and move the members one by one.`,
   );
 
 /** Yields what is moved: all of the source, of which nothing may be protected. A copy contains what the caller may read (rule 6.24). */
@@ -165,7 +181,7 @@ function sources(
       reason: `${member.iri} refuses read or delete`,
     });
   };
-  return bounded(subtreeOf(view, isDeep ? source : { ...source, members: 0 }, isPart));
+  return bounded(subtreeOf(view, isDeep ? source : { ...source, members: 0 }, isPart), maxMoved);
 }
 
 /** Content for the new names. Made outside of transactions, and kept when an attempt is repeated. */
@@ -175,8 +191,10 @@ class Preparation {
   /** Sources of what the last transaction staged. Absent: it may be any of them. */
   staged: ReadonlySet<string> | undefined;
   private readonly made = new Map<string, Placed>();
+  /** Graphs that are written at their new names, by the IRI of the source. */
+  private readonly ahead = new Map<string, { readonly iri: string; readonly keys: GraphKeys }>();
   private bytes = 0;
-  private characters = 0;
+  private bytesOfKeys = 0;
 
   constructor(
     readonly storage: Storage,
@@ -201,9 +219,50 @@ class Preparation {
     const placed = await place(storage, request, { record, iri });
     this.bytes += record.size;
     made.set(record.iri, placed);
-    this.characters += charactersOf(placed);
-    if (this.characters > maxCharacters) throw tooMany();
+    this.bytesOfKeys += placed.graph?.keys.bytes ?? 0;
+    if (this.bytesOfKeys > maxBytes) throw tooMany();
     return placed;
+  }
+
+  /** True if the graph of a source is written at its new name. */
+  isAhead(iri: string): boolean {
+    return this.ahead.has(iri);
+  }
+
+  /**
+   * Writes large graphs at their new names, and the largest of the others if the transaction cannot write all of them. Nobody sees
+   * them before it commits.
+   * @throws LwsError `too-complex` if the rest does not fit: graphs that replace others are not written ahead
+   */
+  async writeAhead(pause: Pause = async () => {}): Promise<void> {
+    const sizes = [...this.made].flatMap(([from, { iri, graph }]) =>
+      graph && !this.ahead.has(from) ? [{ from, iri, keys: graph.keys, characters: graph.keys.characters }] : [],
+    );
+    let [triples, characters] = [0, 0];
+    for (const each of sizes) [triples, characters] = [triples + each.keys.length, characters + each.characters];
+    const fits = (most: number): boolean => triples <= most && characters <= maxCharacters;
+    const [turn, sources] = [new Map<string, GraphKeys>(), new Map<string, (typeof sizes)[number]>()];
+    let inTurn = 0;
+    const write = async (): Promise<void> => {
+      for (const iri of await this.storage.store.loadGraphs(turn)) {
+        const { from, keys, characters: own } = sources.get(iri)!;
+        this.ahead.set(from, { iri, keys });
+        [triples, characters] = [triples - keys.length, characters - own];
+      }
+      turn.clear();
+      inTurn = 0;
+      await pause();
+    };
+    for (const each of sizes.sort((a, b) => b.keys.length - a.keys.length)) {
+      const { iri, keys } = each;
+      if (keys.length === 0 || (fits(manyTriples) && !isLargeGraph(keys.length))) break;
+      sources.set(iri, each);
+      turn.set(iri, keys);
+      inTurn += keys.length;
+      if (inTurn >= triplesAtATime) await write();
+    }
+    if (turn.size > 0) await write();
+    if (!fits(maxTriples)) throw tooMany();
   }
 
   /** Discards the content of sources that no longer exist. */
@@ -215,18 +274,24 @@ class Preparation {
     const known = this.made.get(iri);
     if (!known) return;
     this.bytes -= known.record.size;
-    this.characters -= charactersOf(known);
+    this.bytesOfKeys -= known.graph?.keys.bytes ?? 0;
     this.made.delete(iri);
+    this.dropAhead(iri);
     await known.blob?.abort();
   }
 
-  /** Removes copies of blobs that are not stored. */
+  private dropAhead(from: string): void {
+    const written = this.ahead.get(from);
+    if (written) this.storage.store.dropLoaded(written.iri, written.keys);
+    this.ahead.delete(from);
+  }
+
+  /** Removes copies of blobs that are not stored, and graphs that are not published: of those in doubt, only if they are not. */
   async discard(): Promise<void> {
     for (const [iri, { blob }] of this.made) if (this.staged?.has(iri) === false) await blob?.abort();
+    for (const from of [...this.ahead.keys()]) if (!this.staged?.has(from)) this.dropAhead(from);
   }
 }
-
-const charactersOf = ({ graph }: Placed): number => graph?.keys.reduce((sum, key) => sum + key.length, 0) ?? 0;
 
 /** Stages everything. @throws RevisionConflict if the source is not as prepared */
 async function stage(staging: Staging, request: Moving, preparation: Preparation): Promise<WriteResult> {
@@ -238,14 +303,18 @@ async function stage(staging: Staging, request: Moving, preparation: Preparation
   let late = 0;
   for await (const record of sources({ storage, view: tx }, request, source)) {
     // Another client wrote it since. A few are prepared here, because with many resources every attempt meets such writes.
-    if (!preparation.has(record) && (++late > maxLate || record.size > maxLateBytes)) throw new RevisionConflict(iri);
+    if (!preparation.has(record)) {
+      if (preparation.isAhead(record.iri) || record.size > maxLateBytes || ++late > maxLate)
+        throw new RevisionConflict(iri);
+    }
     found.push(await preparation.of(record));
   }
   preparation.staged = new Set(found.map(({ record }) => record.iri));
   const replaced = old ? await overwritten(staging, access, old) : new Map<string, ResourceRecord>();
   if (!copies) await assertListsMovable(staging, request, { found, replaced });
   stageParents(storage, tx, { iri: destination, access });
-  if (!copies) for await (const { record } of paced(found)) await stageLeaving(tx, record);
+  if (!copies)
+    for await (const { record } of paced(found)) await stageLeaving(tx, record, preparation.isAhead(record.iri));
   const members = new Map<string, number>();
   for (const { record } of found.slice(1))
     members.set(parentOf(record.iri), (members.get(parentOf(record.iri)) ?? 0) + 1);
@@ -254,7 +323,9 @@ async function stage(staging: Staging, request: Moving, preparation: Preparation
   for await (const each of paced(found)) {
     const record =
       each.record.kind === 'container' ? { ...each.record, members: members.get(each.record.iri) ?? 0 } : each.record;
-    await stageArrival(staging, request, { ...each, record, old: replaced.get(each.iri) });
+    const keys = each.graph && (preparation.isAhead(record.iri) ? each.graph.keys : allOf(each.graph.keys));
+    const graph = keys && { keys, size: each.graph!.size };
+    await stageArrival(staging, request, { ...each, record, graph, old: replaced.get(each.iri) });
   }
   if (!copies) {
     // Grants keep the former names of resources in the trash, as after a deletion: their assignees must not learn of the trash.
@@ -301,6 +372,6 @@ async function overwritten(
       reason: `${member.iri} refuses delete`,
     });
   };
-  for await (const record of bounded(subtreeOf(tx, old, isPart))) found.set(record.iri, record);
+  for await (const record of bounded(subtreeOf(tx, old, isPart), maxTriples)) found.set(record.iri, record);
   return found;
 }

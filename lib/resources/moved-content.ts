@@ -2,11 +2,21 @@
 import { assertGrown } from '../rdf/bounds.js';
 import { turtle } from '../rdf/formats.js';
 import type { BlobWriter } from '../storage/blobs/blobs.js';
-import { defaultTurtle, isLargeGraph } from '../storage/graphs/graph-lines.js';
+import { isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
+import { StoreSnapshot } from '../storage/graphs/snapshot.js';
+import {
+  allOf,
+  blocksOf,
+  type KeyChunk,
+  type PackedKeys,
+  packChunk,
+  packedOf,
+  packKeys,
+} from '../storage/keys/graph-keys.js';
 import { IriRewriting } from '../storage/keys/iri-rewriting.js';
-import { sortKeys } from '../storage/keys/key-order.js';
-import { keyInGraph } from '../storage/keys/quad-keys.js';
-import { blobFacts, isContainerIri, type ResourceRecord } from '../storage/keys/records.js';
+import { KeyRuns } from '../storage/keys/key-runs.js';
+import { graphPrefix, keyInGraph } from '../storage/keys/quad-keys.js';
+import { blobFacts, isContainerIri, type ResourceRecord, rangeOf } from '../storage/keys/records.js';
 import { yieldToEventLoop } from '../storage/transactions/batch-filling.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { RevisionConflict } from './optimistic-retry.js';
@@ -36,7 +46,7 @@ export interface Placed {
   readonly record: ResourceRecord;
   readonly iri: string;
   /** New content of an RDF resource. */
-  readonly graph?: { readonly keys: readonly string[]; readonly size: number };
+  readonly graph?: { readonly keys: PackedKeys; readonly size: number };
   /** Copy of the bytes of another resource. */
   readonly blob?: BlobWriter;
 }
@@ -51,15 +61,47 @@ export async function place(
     return record.blob === undefined || !request.copies
       ? { record, iri }
       : { record, iri, blob: await copyOf(storage, record) };
+  const triples = record.triples ?? 0;
+  // Every key has the name of its graph, and up to three other terms that are rewritten.
+  const grown = Math.max(0, iri.length - record.iri.length) * triples * (request.rewrites ? 4 : 1);
+  assertGrown({ before: 0, after: triples, characters: grown }, 0, { triples });
+  if (isLargeGraph(triples)) return { record, iri, graph: await largeGraphAt(storage, request, { record, iri }) };
   const found = await storage.store.graph(record.iri);
   if (found?.record.revision !== record.revision) throw new RevisionConflict(record.iri);
-  // Every key has the name of its graph, and up to three other terms that are rewritten.
-  const grown = Math.max(0, iri.length - record.iri.length) * found.keys.length * (request.rewrites ? 4 : 1);
-  assertGrown({ before: 0, after: found.keys.length, characters: grown }, 0, { triples: found.keys.length });
   const keys = request.rewrites
-    ? await rewritten(found.keys, request.rewriting)
+    ? allOf((await rewritten(blocksOf(found.keys), request.rewriting)).merged(() => {}))
     : found.keys.map((key) => keyInGraph(key, iri));
-  return { record, iri, graph: { keys, size: await sizeOf(storage, iri, { keys, prefixes: record.prefixes ?? {} }) } };
+  return { record, iri, graph: { keys: packKeys(keys), size: await sizeOf(storage, { record, iri }, keys) } };
+}
+
+/** Reads a large graph in blocks, and packs it with its new name. */
+async function largeGraphAt(
+  storage: Storage,
+  { rewrites, rewriting }: Moving,
+  { record, iri }: Pick<Placed, 'record' | 'iri'>,
+): Promise<NonNullable<Placed['graph']>> {
+  const snapshot = new StoreSnapshot(storage.store.level);
+  const chunks: KeyChunk[] = [];
+  try {
+    const [found] = await snapshot.records([record.iri]);
+    if (found?.revision !== record.revision) throw new RevisionConflict(record.iri);
+    const blocks = snapshot.keys(rangeOf(graphPrefix(record.iri)));
+    if (!rewrites) {
+      for await (const keys of blocks) chunks.push(packChunk(keys.map((key) => keyInGraph(key, iri))));
+      return { keys: packedOf(chunks), size: record.size };
+    }
+    const runs = await rewritten(blocks, rewriting);
+    const count = lineCounter();
+    let size = 0;
+    for (const chunk of runs.chunks((key) => (size += count(key)))) {
+      chunks.push(chunk);
+      await yieldToEventLoop();
+    }
+    const keys = packedOf(chunks);
+    return { keys, size: isLargeGraph(keys.length) ? size : await sizeOf(storage, { record, iri }, allOf(keys)) };
+  } finally {
+    await snapshot.close();
+  }
 }
 
 /** Rewrites the IRIs of what is moved, and those of fragments. */
@@ -69,26 +111,26 @@ export const rewritingOf = ({ iri: from, destination }: MoveRequest): IriRewriti
     return isOwn ? destination + iri.slice(from.length) : iri;
   });
 
-const keysAtATime = 1_000;
-
-async function rewritten(keys: readonly string[], rewriting: IriRewriting): Promise<readonly string[]> {
+async function rewritten(
+  blocks: Iterable<readonly string[]> | AsyncIterable<readonly string[]>,
+  rewriting: IriRewriting,
+): Promise<KeyRuns> {
   // A rewritten triple may already be in the graph.
-  const all = new Set<string>();
-  for (let at = 0; at < keys.length; at += keysAtATime) {
-    for (const key of rewriting.graph(keys.slice(at, at + keysAtATime))) all.add(key);
+  const runs = new KeyRuns();
+  for await (const keys of blocks) {
+    for (const key of rewriting.graph(keys)) runs.add(key);
     await yieldToEventLoop();
   }
-  return sortKeys([...all]);
+  return runs;
 }
 
 /** Returns the size of the default Turtle. Terms that were relative to the old name may not be relative to the new one. */
 async function sizeOf(
   { documents }: Storage,
-  iri: string,
-  { keys, prefixes }: { readonly keys: readonly string[]; readonly prefixes: Readonly<Record<string, string>> },
+  { record, iri }: Pick<Placed, 'record' | 'iri'>,
+  keys: readonly string[],
 ): Promise<number> {
-  if (isLargeGraph(keys.length)) return defaultTurtle({ keys }, iri, prefixes).size;
-  return (await documents.render(keys, turtle, iri, prefixes))!.length;
+  return (await documents.render(keys, turtle, iri, record.prefixes ?? {}))!.length;
 }
 
 async function copyOf({ store }: Storage, record: ResourceRecord): Promise<BlobWriter> {

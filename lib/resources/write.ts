@@ -5,7 +5,7 @@ import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { turtle } from '../rdf/formats.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
-import { allOf, type GraphKeys } from '../storage/keys/graph-keys.js';
+import { allOf, type GraphKeys, PackedKeys } from '../storage/keys/graph-keys.js';
 import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { quotaExceeded } from '../storage/level/quota.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
@@ -169,9 +169,9 @@ export function stageFacts(
   return record;
 }
 
-/** A large graph is already written, unless it replaces another graph (`withLoaded`). */
-function stageNewGraph(tx: Transaction, iri: string, keys: GraphKeys): void {
-  if (isLargeGraph(keys.length) && tx.isLoaded(iri, keys)) tx.publishGraph(iri, keys);
+/** A graph may already be written: a large one, unless it replaces another (`withLoaded`), and those that are moved (`move.ts`). */
+export function stageNewGraph(tx: Transaction, iri: string, keys: GraphKeys): void {
+  if ((keys instanceof PackedKeys || isLargeGraph(keys.length)) && tx.isLoaded(iri, keys)) tx.publishGraph(iri, keys);
   else tx.putGraph(iri, [], allOf(keys));
 }
 
@@ -185,10 +185,13 @@ export async function stageGraph(tx: Transaction, before: ResourceRecord, keys: 
   else tx.putGraph(iri, await tx.before.graph(before), allOf(keys));
 }
 
-/** Stages the deletion of an RDF resource's graph. */
-export async function stageGraphDeletion(tx: Transaction, record: ResourceRecord): Promise<void> {
+/**
+ * Stages the deletion of an RDF resource's graph. The triples of a large one are removed after the transaction.
+ * @param isLarge treats the graph as a large one
+ */
+export async function stageGraphDeletion(tx: Transaction, record: ResourceRecord, isLarge = false): Promise<void> {
   const { iri, triples = 0 } = record;
-  if (isLargeGraph(triples)) tx.dropGraph(iri, triples);
+  if (isLarge || isLargeGraph(triples)) tx.dropGraph(iri, triples);
   else tx.deleteGraph(iri, await tx.before.graph(record));
 }
 
@@ -207,7 +210,7 @@ export async function withLoaded<T>(
   if (content?.kind !== 'rdf' || !isLargeGraph(content.document.keys.length)) return work();
   const { keys, size } = content.document;
   if (size > roomFor(storage, store.record(iri)?.size ?? 0)) throw quotaExceeded();
-  if (!(await store.loadGraph(iri, keys))) return work();
+  if (!(await store.loadGraphs(new Map([[iri, keys]]))).has(iri)) return work();
   try {
     return await work();
   } catch (error) {

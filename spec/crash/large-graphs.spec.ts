@@ -1,7 +1,9 @@
-/** After a kill during a write or deletion of a large graph, all of it or nothing is present, and leftovers are deleted. */
+/** After a kill during a write, move or deletion of a large graph, all of it or nothing is present, and leftovers are deleted. */
 import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
+import { isThorough } from '../support/speed.js';
 
 const triples = 40_000;
 const line = (number: number): string =>
@@ -11,8 +13,8 @@ const headers = { 'Content-Type': 'text/turtle' };
 /** Its postings are written and removed with the slices of a graph. `check` compares them. */
 const environment = { LWS_TEXT_SEARCH_ENABLED: 'true' };
 
-describe('kill -9 during a write or deletion of a large graph', function () {
-  this.timeout(60_000);
+describe('kill -9 during a write, move or deletion of a large graph', function () {
+  this.timeout(120_000);
   let server: ServerProcess;
   before(async () => {
     server = await startProcess({ environment });
@@ -83,6 +85,34 @@ describe('kill -9 during a write or deletion of a large graph', function () {
     expect(await countOf()).to.equal(1);
     const found = (await (await fetch(`${server.root}.lws/text-search?q=text`)).json()) as { totalItems: number };
     expect(found.totalItems).to.equal(1);
+    await expectInOrder();
+  });
+
+  it('keeps everything at one name after a MOVE, acknowledged or not', async () => {
+    await start();
+    expect((await fetch(`${server.root}deleted`, { method: 'DELETE' })).status).to.equal(204);
+    let names = ['from', 'to'];
+    expect((await fetch(`${server.root}from`, { method: 'PUT', headers, body })).status).to.equal(201);
+    for (const part of isThorough ? [0.2, 0.6, 1] : [0.5]) {
+      const [from, to] = names.map((name) => server.root + name) as [string, string];
+      const began = performance.now();
+      const unharmed = await fetch(from, { method: 'MOVE', headers: { Destination: `${to}-first` } });
+      expect(unharmed.status).to.equal(201);
+      const duration = performance.now() - began;
+      const moving = fetch(`${to}-first`, { method: 'MOVE', headers: { Destination: to } }).then(
+        ({ status }) => status,
+        () => 'broken',
+      );
+      await sleep(part * duration);
+      await server.kill();
+      const status = await moving;
+      await start();
+      const found = await Promise.all([to, `${to}-first`].map(async (iri) => (await fetch(iri)).status));
+      expect(found).to.deep.equal(found[0] === 200 ? [200, 404] : [404, 200]);
+      if (status === 201) expect(found[0]).to.equal(200);
+      expect(await countOf()).to.equal(triples);
+      names = [found[0] === 200 ? names[1]! : `${names[1]}-first`, `next-${part}`];
+    }
     await expectInOrder();
   });
 });

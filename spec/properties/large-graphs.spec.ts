@@ -1,4 +1,4 @@
-/** Graphs around the size limit of large graphs, after random writes, compared with a set of lines. */
+/** Graphs around the size limit of large graphs, after random writes, moves and copies, compared with a set of lines. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { typeIndex } from '../../components/search-index/indexer.js';
@@ -32,6 +32,7 @@ const step = fc.oneof(
   { weight: 4, arbitrary: fc.record({ insert: numbers, owned }) },
   { weight: 4, arbitrary: fc.record({ remove: numbers, owned }) },
   { weight: 2, arbitrary: fc.record({ together: numbers }) },
+  { weight: 2, arbitrary: fc.record({ method: fc.constantFrom('MOVE', 'COPY'), rewrites: fc.boolean() }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
@@ -54,8 +55,21 @@ describe('Large graphs after random writes', () => {
     expect(status, problem).to.equal(204);
   };
 
-  async function take(iri: string, model: Set<string>, next: Step): Promise<void> {
+  /** @returns the name of the resource after the step */
+  async function take(iri: string, model: Set<string>, next: Step): Promise<string> {
     const lines = own(iri);
+    if ('method' in next) {
+      const to = `${server.root}${next.rewrites ? 'a' : 'z'}${count++}`;
+      const Prefer = next.rewrites ? 'rewrite-links' : 'return=minimal';
+      const { status, text } = await send(next.method, iri, undefined, undefined, { Destination: to, Prefer });
+      expect(status, text).to.equal(201);
+      const rewritten = next.rewrites ? [...model].map((line) => line.replaceAll(`<${iri}#`, `<${to}#`)) : [...model];
+      model.clear();
+      for (const line of rewritten) model.add(line);
+      if (next.method === 'COPY') await send('DELETE', iri);
+      else expect((await send('GET', iri)).status).to.equal(404);
+      return to;
+    }
     if ('put' in next) {
       model.clear();
       for (let i = 0; i < next.put; i++) model.add(filler(i));
@@ -74,6 +88,7 @@ describe('Large graphs after random writes', () => {
       for (const line of named) inserts ? model.add(line) : model.delete(line);
       await change(iri, `${inserts ? 'INSERT' : 'DELETE'} DATA { ${named.join('\n')} }`);
     }
+    return iri;
   }
 
   async function expectState(iri: string, model: ReadonlySet<string>): Promise<void> {
@@ -96,14 +111,14 @@ describe('Large graphs after random writes', () => {
   it('have the expected triples, sizes, tags and indexes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 6 }), async (steps) => {
-        const iri = `${server.root}g${count++}`;
+        let iri = `${server.root}g${count++}`;
         const model = new Set<string>();
         await take(iri, model, { put: largeGraph + 1, owned: [0, 1], replaces: false });
         const tags = new Set<string>();
         for (const each of steps) {
           const before = [...model].join();
           const { revision } = server.server.store.record(iri)!;
-          await take(iri, model, each);
+          iri = await take(iri, model, each);
           await expectState(iri, model);
           tags.add(revision);
           const now = server.server.store.record(iri)!.revision;

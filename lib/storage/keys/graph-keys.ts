@@ -33,6 +33,11 @@ export class PackedKeys {
     return sum;
   }
 
+  /** Size in memory, in bytes. */
+  get bytes(): number {
+    return this.chunks.reduce((sum, { lengths, text }) => sum + lengths.byteLength + text.byteLength, 0);
+  }
+
   has(key: string): boolean {
     let [low, high] = [0, this.chunks.length];
     while (high - low > 1) {
@@ -49,8 +54,15 @@ export class PackedKeys {
 export function packKeys(keys: readonly string[], atATime = keysAtATime): PackedKeys {
   const chunks: KeyChunk[] = [];
   for (let at = 0; at < keys.length; at += atATime) chunks.push(packChunk(keys.slice(at, at + atATime)));
-  return new PackedKeys(keys.length, chunks);
+  return packedOf(chunks);
 }
+
+/** Returns the keys of sorted chunks. */
+export const packedOf = (chunks: readonly KeyChunk[]): PackedKeys =>
+  new PackedKeys(
+    chunks.reduce((sum, { lengths }) => sum + lengths.length / 2, 0),
+    chunks,
+  );
 
 /** Packs sorted keys into one chunk that can be unpacked on its own. */
 export function packChunk(keys: readonly string[]): KeyChunk {

@@ -1,5 +1,5 @@
 /** Sorts the keys of a large graph without holding all of them as strings: an external merge sort in memory with packed sorted runs. */
-import { type KeyChunk, PackedKeys, packChunk, packKeys } from './graph-keys.js';
+import { type KeyChunk, type PackedKeys, packChunk, packedOf, packKeys } from './graph-keys.js';
 import { compareKeys, orderOf, sortKeys } from './key-order.js';
 
 const keysOfRun = 40_000;
@@ -18,24 +18,26 @@ export class KeyRuns {
 
   /** Returns all keys in order without duplicates. No keys can be added afterwards. @param take called with each key */
   merged(take: (key: string) => void): PackedKeys {
+    return packedOf([...this.chunks(take)]);
+  }
+
+  /** Yields the merged keys in chunks (see `merged`). */
+  *chunks(take: (key: string) => void): Generator<KeyChunk> {
     this.endRun();
     const heads = this.runs.splice(0).map((run) => new Head(run));
-    const chunks: KeyChunk[] = [];
     let chunk: string[] = [];
-    let [length, last] = [0, ''];
+    let last = '';
     for (let least = leastOf(heads, this.order); least; least = leastOf(heads, this.order)) {
       const key = least.key!;
       least.next();
       if (key === last) continue;
       last = key;
       take(key);
-      length++;
       if (chunk.push(key) < keysOfChunk) continue;
-      chunks.push(packChunk(chunk));
+      yield packChunk(chunk);
       chunk = [];
     }
-    if (chunk.length > 0) chunks.push(packChunk(chunk));
-    return new PackedKeys(length, chunks);
+    if (chunk.length > 0) yield packChunk(chunk);
   }
 
   private endRun(): void {

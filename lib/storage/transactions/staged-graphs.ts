@@ -5,7 +5,7 @@
  */
 import { tooBusy } from '../../errors.js';
 import { dropped, hiddenRange, loadingName, mayBeLoading, stagedKey } from '../graphs/staged-keys.js';
-import { blocksOf, charactersOf, type GraphKeys } from '../keys/graph-keys.js';
+import { allOf, blocksOf, charactersOf, type GraphKeys } from '../keys/graph-keys.js';
 import { graphPrefix } from '../keys/quad-keys.js';
 import { partsOfEntry, rangeOf } from '../keys/records.js';
 import { entryBlocks, keyBlocks, type Level } from '../level/durable-level.js';
@@ -16,6 +16,27 @@ const quadsAtATime = 2_000;
 const pauseMs = 1_000;
 const waitMs = 100;
 const maxWaits = 300;
+
+/** Maximum number of graphs that one transaction reserves, and that are removed at the same time. */
+const [graphsAtATime, removalsAtATime] = [250, 8];
+
+type Group = readonly (readonly [graph: string, keys: GraphKeys])[];
+
+/** Splits graphs into groups that one transaction reserves. */
+function* groupsOf(graphs: ReadonlyMap<string, GraphKeys>): Generator<Group> {
+  let group: (readonly [string, GraphKeys])[] = [];
+  let quads = 0;
+  for (const each of graphs) {
+    const { length } = each[1];
+    if (group.length > 0 && (quads + length > quadsAtATime || group.length === graphsAtATime)) {
+      yield group;
+      [group, quads] = [[], 0];
+    }
+    group.push(each);
+    quads += length;
+  }
+  if (group.length > 0) yield group;
+}
 
 export interface HiddenGraphsOptions {
   readonly level: Level;
@@ -30,6 +51,9 @@ export interface HiddenGraphsOptions {
 export class StagedGraphs {
   private readonly sweeping = new Map<string, Promise<void>>();
   private readonly waiting = new Map<string, (() => void)[]>();
+  /** Removals that wait for others to end, by graph. */
+  private readonly queued = new Map<string, () => void>();
+  private removals = 0;
   private isClosed = false;
 
   constructor(private readonly options: HiddenGraphsOptions) {}
@@ -43,22 +67,38 @@ export class StagedGraphs {
   }
 
   /**
-   * Writes a graph in slices, invisible until a transaction publishes it (`Transaction.publishGraph`).
-   * @returns false, with nothing written, if the resource has a visible graph
+   * Writes graphs in slices, invisible until a transaction publishes them (`Transaction.publishGraph`).
+   * @returns the written ones: those of resources without a visible graph
    * @throws LwsError `storage-full`, with nothing left
    */
-  async load(graph: string, keys: GraphKeys): Promise<boolean> {
+  async load(graphs: ReadonlyMap<string, GraphKeys>): Promise<ReadonlySet<string>> {
     const { transact, assertSpace } = this.options;
-    await assertSpace(charactersOf(keys));
-    if (!(await transact((tx) => tx.stageGraph(graph, keys), { frees: false }))) return false;
+    const loaded = new Set<string>();
+    let bytes = 0;
+    for (const keys of graphs.values()) bytes += charactersOf(keys);
+    await assertSpace(bytes);
     try {
-      for (const block of blocksOf(keys))
-        await transact((tx) => this.writeBlock(tx, graph, { keys, block }), { frees: false });
+      for (const group of groupsOf(graphs)) {
+        const fresh = await transact((tx) => this.reserve(tx, group), { frees: false });
+        for (const [graph] of fresh) loaded.add(graph);
+        for (const [graph, keys] of fresh)
+          if (keys.length > quadsAtATime)
+            for (const block of blocksOf(keys))
+              await transact((tx) => this.writeBlock(tx, graph, { keys, block }), { frees: false });
+      }
     } catch (error) {
-      this.drop(graph, keys);
+      for (const graph of loaded) this.drop(graph, graphs.get(graph)!);
       throw error;
     }
-    return true;
+    return loaded;
+  }
+
+  /** Reserves the names of graphs, and writes the small ones. @returns those without a visible graph */
+  private reserve(tx: Transaction, group: Group): Group {
+    const fresh = group.filter(([graph, keys]) => tx.stageGraph(graph, keys));
+    for (const [graph, keys] of fresh)
+      if (keys.length <= quadsAtATime) tx.writeHidden(graph, { added: allOf(keys), removed: [] });
+    return fresh;
   }
 
   /** @throws LwsError `too-busy` if another server considered the upload abandoned and removes its graph */
@@ -101,6 +141,7 @@ export class StagedGraphs {
     // Waits at least once: the entry and its removal may both be staged and not committed yet.
     for (let waits = 0; waits === 0 || (hiddenBy() !== undefined && !this.isClosed); waits++) {
       const value = hiddenBy();
+      this.begin(graph);
       if (this.options.isShared && value !== undefined && !mayBeLoading(value)) this.sweep(graph, value);
       if (waits > maxWaits)
         throw tooBusy('The previous resource of this name is still being removed. Retry in a few seconds.', 5);
@@ -119,19 +160,38 @@ export class StagedGraphs {
   /** Ends the sweep. The next start continues it. */
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const resolve of [...this.waiting.values()].flat()) resolve();
+    for (const resolve of [...[...this.waiting.values()].flat(), ...this.queued.values()]) resolve();
     await Promise.all(this.sweeping.values());
   }
 
   private sweep(graph: string, value: string): void {
     if (this.sweeping.has(graph) || this.isClosed) return;
-    const run = this.removeQuads(graph, value)
+    const run = this.inTurn(graph, () => this.removeQuads(graph, value))
       .finally(() => this.sweeping.delete(graph))
       .catch(() => {
         // The disk is full, or LevelDB is being reopened: retries later.
         if (!this.isClosed) setTimeout(() => this.sweep(graph, value), pauseMs).unref();
       });
     this.sweeping.set(graph, run);
+  }
+
+  /** Removes a few graphs at a time, and first those that a writer waits for. */
+  private async inTurn(graph: string, work: () => Promise<void>): Promise<void> {
+    if (this.removals >= removalsAtATime) await new Promise<void>((resolve) => this.queued.set(graph, resolve));
+    this.removals++;
+    try {
+      if (!this.isClosed) await work();
+    } finally {
+      this.removals--;
+      const [next] = this.queued.keys();
+      if (next !== undefined) this.begin(next);
+    }
+  }
+
+  /** Begins a removal that waits for others. */
+  private begin(graph: string): void {
+    this.queued.get(graph)?.();
+    this.queued.delete(graph);
   }
 
   private async removeQuads(graph: string, value: string): Promise<void> {
@@ -147,12 +207,17 @@ export class StagedGraphs {
     };
     // A server that still writes the graph sees this value in its next transaction and stops, so no keys are added behind the scan.
     if (value !== dropped) await transact((tx) => tx.putEntry(stagedKey(graph), dropped));
+    let removed: readonly string[] = [];
     for await (const block of keyBlocks(level, rangeOf(graphPrefix(graph))))
       for (let at = 0; at < block.length; at += quadsAtATime) {
+        const slice = removed;
+        if (slice.length > 0) await transact((tx) => tx.writeHidden(graph, { added: [], removed: slice }));
         if (this.isClosed || !isHidden) return;
-        const removed = block.slice(at, at + quadsAtATime);
-        await transact((tx) => tx.writeHidden(graph, { added: [], removed }));
+        removed = block.slice(at, at + quadsAtATime);
       }
-    if (!this.isClosed) await transact((tx) => tx.forgetHidden(graph));
+    await transact((tx) => {
+      if (removed.length > 0) tx.writeHidden(graph, { added: [], removed });
+      tx.forgetHidden(graph);
+    });
   }
 }

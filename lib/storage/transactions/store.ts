@@ -255,15 +255,15 @@ export class Store extends StoreListeners {
   }
 
   /**
-   * Writes a new large graph in slices, between which other transactions run. It is invisible until a transaction publishes it
-   * (`Transaction.publishGraph`); otherwise it must be dropped (`dropLoaded`).
-   * @returns false, with nothing written, if the resource already has a graph
+   * Writes new graphs in slices, between which other transactions run. They are invisible until a transaction publishes them
+   * (`Transaction.publishGraph`); otherwise they must be dropped (`dropLoaded`).
+   * @returns the written ones: those of resources without a graph
    */
-  loadGraph(iri: string, keys: GraphKeys): Promise<boolean> {
-    return this.hidden.load(iri, keys);
+  loadGraphs(graphs: ReadonlyMap<string, GraphKeys>): Promise<ReadonlySet<string>> {
+    return this.hidden.load(graphs);
   }
 
-  /** Removes a graph written by `loadGraph`. */
+  /** Removes a graph written by `loadGraphs`. */
   dropLoaded(iri: string, keys: GraphKeys): void {
     this.hidden.drop(iri, keys);
   }

@@ -225,7 +225,7 @@ export class Transaction {
     this.noteGraph(iri, undefined, before);
   }
 
-  /** Publishes a staged graph (`Store.loadGraph`). @param keys the written ones */
+  /** Publishes a staged graph (`Store.loadGraphs`). @param keys the written ones */
   publishGraph(iri: string, keys: GraphKeys): void {
     this.deleteEntry(stagedKey(iri));
     this.noteGraph(iri, keys, 0);

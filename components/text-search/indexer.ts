@@ -120,7 +120,9 @@ async function indexChange({ blobs }: Store, tx: Transaction, { before, after }:
   if (!after) return tx.deleteEntry(entryKey(wordsSpace, iri));
   if (isReplaced && before) putOtherWords(tx, after, words);
   const isDropped = change !== undefined && !change.keys && !change.isPart;
-  const inGraph = isDropped ? 0 : graphWords + staged.graphWords + loadedWords(tx, iri, change, words);
+  const inGraph = isDropped ? 0 : graphWords + staged.graphWords + loadedWords(tx, iri, change);
+  if (isPublished(change) && !isLargeGraph(change.keys.length))
+    for (const key of allOf(change.keys)) putStatement(iri, key, { put: () => undefined, words });
   if (change && !isLargeGraph(change.triples.after)) assertFew(inGraph);
   const hasGraph = after.kind === 'rdf';
   const counts = { hasGraph, graphWords: inGraph, otherWords: otherWords + staged.otherWords };
@@ -172,14 +174,15 @@ async function indexHidden(tx: Transaction, iri: string, { added, removed }: Key
   tx.putEntry(loadKey(iri), `${name}\n${staged.graphWords + (last === name ? Number(words) : 0)}`);
 }
 
-/** Returns the number of words of a graph that the transaction publishes, and removes its count. Collects those of a small graph. */
-function loadedWords(tx: Transaction, iri: string, change: GraphChange | undefined, words: Words): number {
-  if (!(change?.keys instanceof PackedKeys) || change.added.length > 0) return 0;
+const isPublished = (change: GraphChange | undefined): change is GraphChange & { readonly keys: PackedKeys } =>
+  change?.keys instanceof PackedKeys && change.added.length === 0;
+
+/** Returns the number of words of a graph that the transaction publishes, and removes its count. */
+function loadedWords(tx: Transaction, iri: string, change: GraphChange | undefined): number {
+  if (!isPublished(change)) return 0;
   const [name, count] = tx.entry(loadKey(iri))?.split('\n') ?? [];
   if (name === undefined || tx.before.entry(stagedKey(iri)) !== name) return 0;
   tx.deleteEntry(loadKey(iri));
-  if (!isLargeGraph(change.keys.length))
-    for (const key of allOf(change.keys)) putStatement(iri, key, { put: () => undefined, words });
   return Number(count);
 }
 

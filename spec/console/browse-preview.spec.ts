@@ -39,7 +39,14 @@ with [a link](table.csv), [another](https://example.org/a) and [a script](javasc
 ![a picture](https://example.org/tracker.png)
 
 - one
-- two
+  - nested ~~gone~~
+- two &amp; [third][ref]
+
+| name | value |
+|------|-------|
+| a    | **b** |
+
+[ref]: table.csv
 
 1. first
 
@@ -91,7 +98,10 @@ for (const path of pathsOf('The console, preview in Browse'))
       const counts = ['strong', 'em', 'code', 'ul li', 'ol li', 'blockquote', 'pre', 'hr'].map((tag) =>
         pane().locator(tag).count(),
       );
-      expect(await Promise.all(counts)).to.deep.equal([1, 1, 1, 2, 1, 1, 1, 1]);
+      expect(await Promise.all(counts)).to.deep.equal([2, 1, 1, 3, 1, 1, 1, 1]);
+      await pane().getByText('two & third').waitFor();
+      expect(await pane().locator('ul ul li s').textContent()).to.equal('gone');
+      expect(await pane().locator('tbody td').allTextContents()).to.deep.equal(['a', 'b']);
       expect(await pane().locator('pre').textContent()).to.equal('<b>raw</b>');
       expect(await pane().locator('img, script, b, i').count()).to.equal(0);
       const links: (string | null)[] = [];

@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page } from '../frame/page.js';
 import '../resource/preview.js';
 import { type Opened, readResource } from '../resource/read.js';
-import { beginningOf, isRendered, rendered } from '../resource/rendered.js';
+import { beginningOf, isRendered } from '../resource/rendered.js';
 import { shortName } from '../storage/names.js';
 
 @customElement('browse-preview')
@@ -43,7 +43,7 @@ export class BrowsePreview extends Page {
   private content(opened: Opened): TemplateResult {
     const { text, kind, iri } = opened;
     if (text === undefined) return html`<resource-preview .opened=${opened}></resource-preview>`;
-    if (isRendered(opened)) return rendered(opened, text);
+    if (isRendered(opened)) return html`<rendered-text .opened=${opened} .text=${text}></rendered-text>`;
     const { shown, note } = beginningOf(text);
     const language = kind === 'rdf' ? 'turtle' : kind === 'json' ? 'json' : 'text';
     return html`<quad-editor .language=${language} .label=${`Content of ${shortName(iri)}`} readonly .value=${shown}></quad-editor>${note}`;

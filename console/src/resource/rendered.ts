@@ -1,7 +1,7 @@
-/** Rendered text of a resource: Markdown, and comma- or tab-separated values as a table. */
+/** `<rendered-text>`: Markdown, and comma- or tab-separated values as a table. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { scrollTable } from '../frame/page.js';
-import { markdown } from './markdown.js';
+import { customElement, property, state } from 'lit/decorators.js';
+import { Page, scrollTable } from '../frame/page.js';
 import type { Opened } from './read.js';
 
 /** Maximum length of a text in characters, and number of rows and columns of a table. */
@@ -13,15 +13,9 @@ export function beginningOf(text: string): { readonly shown: string; readonly no
   return { shown, note: shown.length < text.length ? html`<p class="soft">Only the beginning is shown.</p>` : nothing };
 }
 
+/** True if `<rendered-text>` shows a resource. */
 export const isRendered = (opened: Opened): boolean =>
   opened.text !== undefined && (isMarkdown(opened) || delimiterOf(opened) !== undefined);
-
-/** Renders the text of a resource for which `isRendered` is true. */
-export function rendered(opened: Opened, text: string): TemplateResult {
-  const { shown, note } = beginningOf(text);
-  const delimiter = delimiterOf(opened);
-  return delimiter ? table(shown, delimiter) : html`${markdown(shown, opened.iri)}${note}`;
-}
 
 const isMarkdown = ({ mediaType, iri }: Opened): boolean =>
   /^text\/(?:x-)?markdown/.test(mediaType) || /\.(?:md|markdown)$/.test(iri);
@@ -34,33 +28,31 @@ function delimiterOf({ mediaType, text = '' }: Opened): string | undefined {
   return first.includes(';') && !first.includes(',') ? ';' : ',';
 }
 
-function table(text: string, delimiter: string): TemplateResult {
-  const [heads = [], ...rows] = rowsOf(text, delimiter);
-  const cells = rows.map((row) => html`<tr>${row.slice(0, maxColumns).map((cell) => html`<td>${cell}</td>`)}</tr>`);
-  return html`${scrollTable('Rows', heads.slice(0, maxColumns), cells)}
-    <p class="soft">${rows.length === maxRows ? `The first ${maxRows} rows.` : `${rows.length} rows.`}</p>`;
-}
+@customElement('rendered-text')
+export class RenderedText extends Page {
+  @property({ attribute: false }) opened!: Opened;
+  @property() text = '';
+  @state() private parsers: typeof import('./parsers.js') | undefined;
 
-/** Parses the first rows of a text (RFC 4180), the heading included. */
-function rowsOf(text: string, delimiter: string): string[][] {
-  const rows: string[][] = [];
-  let [row, cell, isQuoted]: [string[], string, boolean] = [[], '', false];
-  for (let at = 0; at < text.length && rows.length <= maxRows; at++) {
-    const char = text[at]!;
-    if (isQuoted) {
-      if (char !== '"') cell += char;
-      else if (text[at + 1] === '"') cell += text[++at];
-      else isQuoted = false;
-    } else if (char === '"' && cell === '') isQuoted = true;
-    else if (char === delimiter || char === '\n') {
-      row.push(char === '\n' ? cell.replace(/\r$/, '') : cell);
-      cell = '';
-      if (char === '\n') {
-        rows.push(row);
-        row = [];
-      }
-    } else cell += char;
+  protected override load(): Promise<void> {
+    return this.reading(async () => {
+      this.parsers = await import('./parsers.js');
+    }, 'Reload the page.');
   }
-  if (rows.length <= maxRows && (cell !== '' || row.length > 0)) rows.push([...row, cell]);
-  return rows;
+
+  protected override render(): TemplateResult {
+    const { opened, parsers } = this;
+    if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
+    if (!parsers) return html`<p class="soft" role="status">Loading the preview …</p>`;
+    const { shown, note } = beginningOf(this.text);
+    const delimiter = delimiterOf(opened);
+    if (delimiter === undefined) return html`${parsers.markdown(shown, opened.iri)}${note}`;
+    const [heads = [], ...rows] = parsers
+      .dsvFormat(delimiter)
+      .parseRows(shown)
+      .slice(0, maxRows + 1);
+    const cells = rows.map((row) => html`<tr>${row.slice(0, maxColumns).map((cell) => html`<td>${cell}</td>`)}</tr>`);
+    return html`${scrollTable('Rows', heads.slice(0, maxColumns), cells)}
+      <p class="soft">${rows.length === maxRows ? `The first ${maxRows} rows.` : `${rows.length} rows.`}</p>`;
+  }
 }

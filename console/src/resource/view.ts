@@ -18,7 +18,7 @@ import type { ResourceDelete } from './delete-dialog.js';
 import { Draft, type Theirs } from './draft.js';
 import type { ResourceMetadata } from './metadata.js';
 import { type Opened, readResource, turtle } from './read.js';
-import { isRendered, rendered } from './rendered.js';
+import { isRendered } from './rendered.js';
 import { serialisations } from './serialisations.js';
 import type { ResourceTable } from './table.js';
 import { forgetView, type Keepable } from './views.js';
@@ -146,7 +146,7 @@ export class ResourceView extends Page implements Keepable {
       return html`${draft?.isDirty ? html`<p class="soft">Last saved version, without your changes. Save or undo them to change statements here.</p>` : nothing}
         <resource-table .text=${draft?.saved} .base=${this.iri} .etag=${draft?.etag ?? opened.etag} .editable=${opened.isWritable && !draft?.isDirty} .target=${this.subject} @changed=${this.read}></resource-table>`;
     if (id === 'preview' && draft)
-      return html`<div class="rendered"><h2 class="visually-hidden">Preview</h2>${rendered(opened, draft.text)}</div>`;
+      return html`<div class="rendered"><h2 class="visually-hidden">Preview</h2><rendered-text .opened=${opened} .text=${draft.text}></rendered-text></div>`;
     if (!draft) return html`<resource-preview .opened=${opened}></resource-preview>`;
     return this.text(opened, draft);
   }

@@ -4,6 +4,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { licences } from '../scripts/licences.mjs';
 
 const source = fileURLToPath(new URL('.', import.meta.url));
 process.chdir(join(source, '..'));
@@ -89,5 +90,7 @@ for (const page of ['app', 'callback']) {
     html.replace(/\{(\w+)\}/g, (whole, name) => names[name] ?? whole),
   );
 }
-// What each page loads, for the specs of sizes.
+const inputs = [...Object.keys(metafile.inputs), 'node_modules/world-atlas/land-110m.json'];
+await writeFile(join(target, 'licences.txt'), await licences('.', inputs));
+// Modules of each file, for the specs of sizes.
 await writeFile(join(target, '../console-meta.json'), JSON.stringify(metafile));

@@ -3,10 +3,11 @@
  * become one. In the bundle a Comunica module runs at its first use instead of its import. A thread then loads in a third of the time and uses half
  * of the memory. Scripts that are bundled already stay unchanged.
  */
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { licences } from './licences.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -69,19 +70,6 @@ const lazyRequire = {
   },
 };
 
-/** Returns the licences of the bundled packages, each text once. */
-async function licences(inputs) {
-  const packagesOf = new Map();
-  for (const folder of new Set(inputs.flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input) ?? []))) {
-    const { name, version, license } = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8'));
-    const file = (await readdir(join(root, folder))).find((each) => /^licen[cs]e/i.test(each));
-    const text = file ? (await readFile(join(root, folder, file), 'utf8')).trim() : license;
-    packagesOf.set(text, [...(packagesOf.get(text) ?? []), `${name} ${version} (${license})`]);
-  }
-  const parts = [...packagesOf].map(([text, names]) => `${names.sort().join('\n')}\n\n${text}\n`);
-  return parts.join(`\n${'-'.repeat(80)}\n\n`);
-}
-
 const banner = "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);";
 
 /** Replaces a script of `dist` by its bundle, and writes the licences of the bundled packages to a file beside it. */
@@ -105,7 +93,7 @@ async function bundle(script, plugins) {
     plugins,
     metafile: true,
   });
-  await writeFile(script.replace(/\.js$/, '.licences.txt'), await licences(Object.keys(metafile.inputs)));
+  await writeFile(script.replace(/\.js$/, '.licences.txt'), await licences(root, Object.keys(metafile.inputs)));
   await rm(`${script}.map`, { force: true });
 }
 

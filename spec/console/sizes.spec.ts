@@ -10,7 +10,8 @@ interface Output {
   readonly imports: readonly { readonly path: string; readonly kind: string }[];
 }
 
-const { outputs } = JSON.parse(readFileSync(join(packageRoot, 'dist/console-meta.json'), 'utf8')) as {
+const { inputs, outputs } = JSON.parse(readFileSync(join(packageRoot, 'dist/console-meta.json'), 'utf8')) as {
+  inputs: Readonly<Record<string, unknown>>;
   outputs: Readonly<Record<string, Output>>;
 };
 
@@ -54,5 +55,15 @@ describe('Sizes of the console, compressed', () => {
     const editor = loaded('editor/quad-editor.ts');
     for (const path of Object.keys(outputs))
       if (!editor.has(path) && path.endsWith('.js')) expect(kilobytes([path]), path).to.be.below(60);
+  });
+});
+
+describe('Licences of the console', () => {
+  it('are in the package, of every bundled package', () => {
+    const text = readFileSync(join(packageRoot, 'dist/console/licences.txt'), 'utf8');
+    const names = Object.keys(inputs).flatMap((path) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
+    expect(new Set(names)).to.include.all.keys('lit', 'markdown-it', '@codemirror/view');
+    for (const name of [...new Set(names), 'world-atlas']) expect(text).to.match(new RegExp(`^${name} \\d`, 'm'));
+    expect(text).to.contain('Permission is hereby granted');
   });
 });

@@ -4,11 +4,12 @@
  */
 import { createHash, createHmac } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { S3Address } from '../../components/s3-blobs/s3-client.js';
 import type { BlobLocation } from '../../lib/storage/blobs/blobs.js';
 
@@ -16,8 +17,38 @@ interface S3rver {
   configureBuckets(): Promise<unknown>;
   callback(): RequestListener;
 }
-const { S3rver } = {
-  S3rver: createRequire(import.meta.url)('s3rver') as new (options: Readonly<Record<string, unknown>>) => S3rver,
+interface Stored {
+  readonly bucket: string;
+  readonly key: string;
+  readonly content: Buffer | AsyncIterable<Buffer>;
+  readonly metadata: unknown;
+}
+interface FileStore {
+  getResourcePath(bucket: string, key: string, resource: string): string;
+  putMetadata(bucket: string, key: string, metadata: unknown, md5: string): Promise<void>;
+  putObject(object: Stored): Promise<{ readonly size: number; readonly md5: string }>;
+}
+const load = createRequire(import.meta.url);
+const { S3rver, FileStore } = {
+  S3rver: load('s3rver') as new (options: Readonly<Record<string, unknown>>) => S3rver,
+  FileStore: load('s3rver/lib/stores/filesystem') as { readonly prototype: FileStore },
+};
+
+/**
+ * Stores an object completely before the response. The method of s3rver responds before the file is open, and throws in the
+ * process if a DELETE has removed its directory meanwhile.
+ */
+FileStore.prototype.putObject = async function (this: FileStore, { bucket, key, content, metadata }: Stored) {
+  const chunks: Buffer[] = [];
+  if (Buffer.isBuffer(content)) chunks.push(content);
+  else for await (const chunk of content) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  const path = this.getResourcePath(bucket, key, 'object');
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, bytes);
+  const md5 = createHash('md5').update(bytes).digest('hex');
+  await this.putMetadata(bucket, key, metadata, md5);
+  return { size: bytes.length, md5 };
 };
 
 const bucket = 'spec-bucket';

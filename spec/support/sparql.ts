@@ -23,14 +23,22 @@ export interface Results {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Sends a query as the body of QUERY, by default to the endpoint. */
-export const ask = (
+/**
+ * Sends a query as the body of QUERY, by default to the endpoint. Sends it again if the index is still under construction: on a busy
+ * machine the thread that builds it may start late.
+ */
+export async function ask(
   s: StorageUnderTest,
   query: string,
   headers: Fields = {},
   sender?: Sender,
   target = endpointOf(s),
-): Promise<Answer> => s.send('QUERY', target, { 'Content-Type': sparqlQuery, ...headers }, query, sender);
+): Promise<Answer> {
+  for (;;) {
+    const answer = await s.send('QUERY', target, { 'Content-Type': sparqlQuery, ...headers }, query, sender);
+    if (answer.status !== 503 || !answer.text.includes('under construction')) return answer;
+  }
+}
 
 /** Sends parameters with GET. */
 export const askByGet = (

@@ -85,6 +85,8 @@ export async function openLevel(folder: string, isOneOfMany = false): Promise<Le
     valueEncoding: 'utf8',
     cacheSize: isSmall ? 2 << 20 : affordable(16 << 20),
     writeBufferSize: isSmall ? 4 << 20 : affordable(32 << 20),
+    // At the boundary of two files, a deleted entry can return (decision 168).
+    maxFileSize: isSmall ? 8 << 20 : 64 << 20,
     // LevelDB's default of 1000 may be the limit of open files of the process.
     maxOpenFiles: isSmall ? 64 : Math.min(1000, maxFiles() >> 2),
     multithreading: true,

@@ -3,9 +3,9 @@ import { LwsError } from '../../lib/errors.js';
 import { MaintainedIndex } from '../../lib/postings/maintained-index.js';
 import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
 import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
-import { hiddenRange, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
+import { dropped, hiddenRange, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
 import type { GraphChange, KeyDifference } from '../../lib/storage/keys/graph-changes.js';
-import { allOf, PackedKeys } from '../../lib/storage/keys/graph-keys.js';
+import { PackedKeys } from '../../lib/storage/keys/graph-keys.js';
 import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
 import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../../lib/storage/keys/records.js';
 import type { ResourceChange } from '../../lib/storage/log/changes.js';
@@ -28,15 +28,15 @@ import { beginningSpace, labelSpace } from './label-entries.js';
 import { loadStemmers } from './stems.js';
 import { hasWords, Words } from './vocabulary.js';
 
-/** Words of a large graph that is being written: the value names the upload. Key layout: `text-load`, resource. */
+/** Words of a graph that is being written: the value has the name of the upload, their number and the distinct ones. Key layout: `text-load`, resource. */
 const loadSpace = 'text-load';
 const loadKey = (iri: string): string => entryKey(loadSpace, iri);
 
 /**
- * Statements between two turns of the event loop, and maximum entries of a transaction: each takes about 300 bytes. A graph has
- * no more words, so that it can be deleted, unless it is large: that is written and removed in slices.
+ * Statements and entries between two turns of the event loop, and maximum entries of a transaction: each takes about 300 bytes. A
+ * graph has no more words, so that it can be deleted, unless it is large: that is written and removed in slices.
  */
-const [statementsAtATime, maxEntries] = [500, 500_000];
+const [statementsAtATime, entriesAtATime, maxEntries] = [500, 5_000, 500_000];
 
 /** @throws LwsError `too-large` */
 function assertFew(words: number): void {
@@ -47,11 +47,27 @@ function assertFew(words: number): void {
     );
 }
 
+/** Lets other work run while a transaction is indexed, and limits its entries. */
+class Pace {
+  private statements = 0;
+  private entries = 0;
+
+  constructor(private readonly tx: Transaction) {}
+
+  /** Called after each statement. @throws LwsError `too-large` unless `isBounded` */
+  next(isBounded: boolean): Promise<void> | undefined {
+    const { size } = this.tx.postings;
+    if (++this.statements < statementsAtATime && size - this.entries < entriesAtATime) return undefined;
+    if (!isBounded) assertFew(size);
+    [this.statements, this.entries] = [0, size];
+    return yieldToEventLoop();
+  }
+}
+
 /** Stages entries of texts, and counts the change of the number of words. */
 class Staged {
   graphWords = 0;
   otherWords = 0;
-  private statements = 0;
 
   private readonly added: Target;
   private readonly removed: Target;
@@ -60,6 +76,7 @@ class Staged {
   constructor(
     private readonly tx: Transaction,
     words: Words,
+    private readonly pace: Pace,
   ) {
     this.added = { put: (key, value) => void tx.postings.set(key, value), words };
     this.removed = { put: (key) => void tx.postings.set(key, null) };
@@ -73,9 +90,8 @@ class Staged {
     ] as const)
       for (const key of keys) {
         this.graphWords += sign * putStatement(iri, key, target);
-        if (++this.statements % statementsAtATime !== 0) continue;
-        if (!isBounded) assertFew(this.tx.postings.size);
-        await yieldToEventLoop();
+        const turn = this.pace.next(isBounded);
+        if (turn) await turn;
       }
   }
 
@@ -90,11 +106,16 @@ class Staged {
 
 /** Stages the index changes of a transaction, so that every acknowledged write is found, also after a crash. */
 export async function indexTexts(store: Store, tx: Transaction): Promise<void> {
-  for (const [iri, difference] of tx.hidden) await indexHidden(tx, iri, difference);
-  for (const change of tx.changes) await indexChange(store, tx, change);
+  const pace = new Pace(tx);
+  for (const [iri, difference] of tx.hidden) await indexHidden(pace, tx, { iri, ...difference });
+  for (const change of tx.changes) await indexChange(pace, tx, { store, ...change });
 }
 
-async function indexChange({ blobs }: Store, tx: Transaction, { before, after }: ResourceChange): Promise<void> {
+async function indexChange(
+  pace: Pace,
+  tx: Transaction,
+  { store: { blobs }, before, after }: ResourceChange & { readonly store: Store },
+): Promise<void> {
   const { iri } = (after ?? before)!;
   const change = tx.graphs.get(iri);
   const [graphWords, otherWords, factsThen, wordsThen] = wordsBefore(tx, iri);
@@ -103,7 +124,7 @@ async function indexChange({ blobs }: Store, tx: Transaction, { before, after }:
     (before?.triples ?? 0) === (change?.removed.length ?? 0) &&
     (before?.blob === undefined || before.blob !== after?.blob);
   const words = new Words(!after || isReplaced ? '' : wordsThen);
-  const staged = new Staged(tx, words);
+  const staged = new Staged(tx, words, pace);
   // Removals first: an entry that is removed and added remains.
   if (before?.blob !== undefined && before.blob !== after?.blob && hasText(before))
     staged.text(false, { iri, place: 'b' }, await contentText(blobs, before));
@@ -120,9 +141,7 @@ async function indexChange({ blobs }: Store, tx: Transaction, { before, after }:
   if (!after) return tx.deleteEntry(entryKey(wordsSpace, iri));
   if (isReplaced && before) putOtherWords(tx, after, words);
   const isDropped = change !== undefined && !change.keys && !change.isPart;
-  const inGraph = isDropped ? 0 : graphWords + staged.graphWords + loadedWords(tx, iri, change);
-  if (isPublished(change) && !isLargeGraph(change.keys.length))
-    for (const key of allOf(change.keys)) putStatement(iri, key, { put: () => undefined, words });
+  const inGraph = isDropped ? 0 : graphWords + staged.graphWords + takeLoaded(tx, { iri, change }, words);
   if (change && !isLargeGraph(change.triples.after)) assertFew(inGraph);
   const hasGraph = after.kind === 'rdf';
   const counts = { hasGraph, graphWords: inGraph, otherWords: otherWords + staged.otherWords };
@@ -164,26 +183,51 @@ function factEntries(iri: string, { hasGraph, graphWords, otherWords, words }: W
   ];
 }
 
-/** Stages the entries of quads of a large graph that is not visible: it is being written or removed. */
-async function indexHidden(tx: Transaction, iri: string, { added, removed }: KeyDifference): Promise<void> {
-  const staged = new Staged(tx, new Words());
-  await staged.changed(iri, { added, removed });
+/** Stages the entries of quads of a graph that is not visible: it is being written or removed. */
+async function indexHidden(
+  pace: Pace,
+  tx: Transaction,
+  { iri, added, removed }: KeyDifference & { readonly iri: string },
+): Promise<void> {
   const name = tx.entry(stagedKey(iri));
-  if (name === undefined || added.length === 0) return;
-  const [last, words] = tx.entry(loadKey(iri))?.split('\n') ?? [];
-  tx.putEntry(loadKey(iri), `${name}\n${staged.graphWords + (last === name ? Number(words) : 0)}`);
+  const loaded = loadedIn(tx, iri);
+  const words = new Words(loaded?.name === name ? loaded?.words : '');
+  const staged = new Staged(tx, words, pace);
+  await staged.changed(iri, { added, removed });
+  if (name === undefined || name === dropped) {
+    if (loaded) tx.deleteEntry(loadKey(iri));
+  } else if (added.length > 0) {
+    const count = staged.graphWords + (loaded?.name === name ? loaded.count : 0);
+    tx.putEntry(loadKey(iri), `${name}\n${count}${words.written(false)}`);
+  }
 }
 
-const isPublished = (change: GraphChange | undefined): change is GraphChange & { readonly keys: PackedKeys } =>
-  change?.keys instanceof PackedKeys && change.added.length === 0;
+/** Returns the words of a graph that is being written. `name` identifies the upload. */
+function loadedIn(
+  tx: Transaction,
+  iri: string,
+): { readonly name: string; readonly count: number; readonly words: string } | undefined {
+  const value = tx.entry(loadKey(iri));
+  if (value === undefined) return undefined;
+  const [name, count] = value.split('\n', 2) as [string, string];
+  return { name, count: Number(count), words: value.slice(name.length + 1 + count.length) };
+}
 
-/** Returns the number of words of a graph that the transaction publishes, and removes its count. */
-function loadedWords(tx: Transaction, iri: string, change: GraphChange | undefined): number {
-  if (!isPublished(change)) return 0;
-  const [name, count] = tx.entry(loadKey(iri))?.split('\n') ?? [];
-  if (name === undefined || tx.before.entry(stagedKey(iri)) !== name) return 0;
+/**
+ * Adds the words of a graph that the transaction publishes, and removes their entry.
+ * @returns their number
+ */
+function takeLoaded(
+  tx: Transaction,
+  { iri, change }: { readonly iri: string; readonly change: GraphChange | undefined },
+  words: Words,
+): number {
+  if (!(change?.keys instanceof PackedKeys) || change.added.length > 0) return 0;
+  const loaded = loadedIn(tx, iri);
+  if (loaded === undefined || tx.before.entry(stagedKey(iri)) !== loaded.name) return 0;
   tx.deleteEntry(loadKey(iri));
-  return Number(count);
+  words.include(loaded.words);
+  return loaded.count;
 }
 
 type Entry = readonly [key: string, value: string];

@@ -125,6 +125,11 @@ export class Words {
 
   /** @param text words as written before */
   constructor(text = '') {
+    this.include(text);
+  }
+
+  /** Adds words. @param text as written before */
+  include(text: string): void {
     if (text === many) this.characters = maxCharacters;
     else for (const word of text.split('\n')) if (word !== '') this.add(word);
   }

@@ -59,7 +59,7 @@ function arrived(
   const owner = copies ? storage.authorizer.ownerOfNew(access, tx.record(parentOf(iri))!) : ownerAfter(tx, from);
   return {
     ...{ ...facts, iri, revision: newRevision() },
-    ...(graph ? { size: graph.size } : {}),
+    ...(graph ? { size: graph.size, triples: graph.keys.length } : {}),
     ...(blob ? { blob: blob.blob } : {}),
     ...(copies ? { created: now } : {}),
     ...(copies || old ? dateAfter(old, now) : {}),

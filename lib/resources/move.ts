@@ -6,9 +6,9 @@ import { attribute } from '../authorization/audit.js';
 import { inTurn, type Pause } from '../authorization/decision-turns.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
-import { LwsError } from '../errors.js';
+import { LwsError, tooBusy } from '../errors.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
-import { allOf, type GraphKeys } from '../storage/keys/graph-keys.js';
+import { allOf, type GraphKeys, type PackedKeys } from '../storage/keys/graph-keys.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { CommitInDoubtError } from '../storage/level/commit-in-doubt.js';
 import { quotaExceeded } from '../storage/level/quota.js';
@@ -27,20 +27,20 @@ import type { Storage } from './storage.js';
 import { type IsPart, mayDelete, subtreeOf, type Tree } from './subtree.js';
 import { assertUnreserved, nameTaken, type Staging, stageMembership, type WriteResult } from './write.js';
 
-/** Maximum number of resources. All other transactions wait for this one: for 20 000 resources about a second. */
+/** Maximum number of resources. All other transactions wait for this one: for 20 000 resources about three seconds on a slow core. */
 const maxResources = 25_000;
 
 /** Maximum number of triples, and of characters of their keys, that the transaction writes. It holds them in memory. */
 const [maxTriples, maxCharacters] = [100_000, 64 << 20];
 
-/** Maximum number of triples of the source, and maximum bytes of their packed keys, which are in memory. */
+/** Maximum number of triples of the source, and maximum bytes of their packed keys, which are in memory, of all requests in progress. */
 const [maxMoved, maxBytes] = [5_000_000, 256 << 20];
 
-/**
- * Triples in graphs that are not large from which the largest are written before the transaction, and triples that are written in
- * one turn.
- */
-const [manyTriples, triplesAtATime] = [50_000, 20_000];
+/** Number of triples, and of characters of their keys, up to which graphs that are not large are left to the transaction. */
+const [fewTriples, fewCharacters] = [50_000, 16 << 20];
+
+/** Triples that are written before the transaction in one turn. */
+const triplesAtATime = 20_000;
 
 /** Maximum number and size in bytes of resources that are made in the transaction. */
 const [maxLate, maxLateBytes] = [100, 64 << 10];
@@ -72,38 +72,36 @@ export async function move(storage: Storage, request: MoveRequest): Promise<Writ
       return await retryOnConflict(() => attempt(preparation, moving, pause));
     } catch (error) {
       // Blobs of a commit in doubt may be stored.
-      preparation.staged = error instanceof CommitInDoubtError ? undefined : new Set();
+      const isInDoubt = preparation.isCommitting && error instanceof CommitInDoubtError;
+      preparation.staged = isInDoubt ? undefined : new Set();
       throw error;
     } finally {
       await preparation.discard();
     }
   };
-  // Decides on every member.
-  return source.kind === 'container' ? inTurn(storage, request.access, work) : work();
+  // Decides on every member, or holds a large graph in memory.
+  return source.kind === 'container' || isLargeGraph(source.triples ?? 0)
+    ? inTurn(storage, request.access, work)
+    : work();
 }
 
 async function attempt(preparation: Preparation, request: Moving, pause?: Pause): Promise<WriteResult> {
   const { storage } = preparation;
   const { store } = storage;
+  preparation.isCommitting = false;
   const { source, old } = await admit(storage, store, request);
-  preparation.room = request.copies ? roomFor(storage, old ? await bytesOf(store, old) : 0) : Number.POSITIVE_INFINITY;
+  // Before anything is written: what a refusal depends on must not depend on what the caller cannot see.
+  const replaced = old ? await overwritten({ storage, view: store }, request.access, old) : new Map();
+  let freed = 0;
+  for (const { size } of replaced.values()) freed += size;
+  preparation.room = request.copies ? roomFor(storage, freed) : Number.POSITIVE_INFINITY;
   const found: ResourceRecord[] = [];
   for await (const record of sources({ storage, view: store }, request, source)) found.push(record);
   await preparation.forgetOthers(new Set(found.map(({ iri }) => iri)));
   for (const record of found) await preparation.of(record);
   await preparation.writeAhead(pause);
+  preparation.isCommitting = true;
   return store.transact((tx) => stage({ storage, tx }, request, preparation));
-}
-
-/** Total size of the resources that the destination replaces, in bytes. */
-async function bytesOf(view: Tree, old: ResourceRecord): Promise<number> {
-  let bytes = 0;
-  for await (const { size } of bounded(
-    subtreeOf(view, old, () => true),
-    maxTriples,
-  ))
-    bytes += size;
-  return bytes;
 }
 
 /** @throws LwsError `interaction-model-conflict`, `conflict`, `reserved-name`, `root-not-deletable` */
@@ -184,12 +182,27 @@ function sources(
   return bounded(subtreeOf(view, isDeep ? source : { ...source, members: 0 }, isPart), maxMoved);
 }
 
+/** True if graphs have at most some triples and characters of keys. */
+function fits(
+  graphs: readonly { readonly keys: PackedKeys }[],
+  most: readonly [triples: number, characters: number],
+): boolean {
+  let [triples, characters] = [0, 0];
+  for (const { keys } of graphs) [triples, characters] = [triples + keys.length, characters + keys.characters];
+  return triples <= most[0] && characters <= most[1];
+}
+
+/** Bytes of the keys of all requests in progress. */
+let bytesInUse = 0;
+
 /** Content for the new names. Made outside of transactions, and kept when an attempt is repeated. */
 class Preparation {
   /** Bytes left in the quota. */
   room = 0;
   /** Sources of what the last transaction staged. Absent: it may be any of them. */
   staged: ReadonlySet<string> | undefined;
+  /** True from the beginning of the transaction. Before it, only graphs that are written ahead can be in doubt. */
+  isCommitting = false;
   private readonly made = new Map<string, Placed>();
   /** Graphs that are written at their new names, by the IRI of the source. */
   private readonly ahead = new Map<string, { readonly iri: string; readonly keys: GraphKeys }>();
@@ -219,8 +232,7 @@ class Preparation {
     const placed = await place(storage, request, { record, iri });
     this.bytes += record.size;
     made.set(record.iri, placed);
-    this.bytesOfKeys += placed.graph?.keys.bytes ?? 0;
-    if (this.bytesOfKeys > maxBytes) throw tooMany();
+    this.use(placed.graph?.keys.bytes ?? 0);
     return placed;
   }
 
@@ -230,39 +242,36 @@ class Preparation {
   }
 
   /**
-   * Writes large graphs at their new names, and the largest of the others if the transaction cannot write all of them. Nobody sees
-   * them before it commits.
-   * @throws LwsError `too-complex` if the rest does not fit: graphs that replace others are not written ahead
+   * Writes large graphs at their new names, and all others if they are many. Nobody sees them before the transaction commits.
+   * Those that replace graphs are written by the transaction.
+   * @throws LwsError `too-complex` if that would write too much
    */
   async writeAhead(pause: Pause = async () => {}): Promise<void> {
-    const sizes = [...this.made].flatMap(([from, { iri, graph }]) =>
-      graph && !this.ahead.has(from) ? [{ from, iri, keys: graph.keys, characters: graph.keys.characters }] : [],
+    const { store } = this.storage;
+    const rest = [...this.made].flatMap(([from, { iri, graph }]) =>
+      graph && graph.keys.length > 0 && !this.ahead.has(from) ? [{ from, iri, keys: graph.keys }] : [],
     );
-    let [triples, characters] = [0, 0];
-    for (const each of sizes) [triples, characters] = [triples + each.keys.length, characters + each.characters];
-    const fits = (most: number): boolean => triples <= most && characters <= maxCharacters;
-    const [turn, sources] = [new Map<string, GraphKeys>(), new Map<string, (typeof sizes)[number]>()];
-    let inTurn = 0;
-    const write = async (): Promise<void> => {
-      for (const iri of await this.storage.store.loadGraphs(turn)) {
-        const { from, keys, characters: own } = sources.get(iri)!;
-        this.ahead.set(from, { iri, keys });
-        [triples, characters] = [triples - keys.length, characters - own];
+    const areMany = !fits(rest, [fewTriples, fewCharacters]);
+    const chosen = rest.filter(({ keys }) => areMany || isLargeGraph(keys.length));
+    // In one order, so that two requests with the same Destination do not wait for each other.
+    chosen.sort((a, b) => (a.iri < b.iri ? -1 : 1));
+    for (let at = 0; at < chosen.length; ) {
+      const turn: typeof chosen = [];
+      for (let triples = 0; at < chosen.length && triples < triplesAtATime; at++) {
+        turn.push(chosen[at]!);
+        triples += chosen[at]!.keys.length;
       }
-      turn.clear();
-      inTurn = 0;
+      const written = await store.loadGraphs(new Map(turn.map(({ iri, keys }) => [iri, keys])));
+      for (const { from, iri, keys } of turn) if (written.has(iri)) this.ahead.set(from, { iri, keys });
       await pause();
-    };
-    for (const each of sizes.sort((a, b) => b.keys.length - a.keys.length)) {
-      const { iri, keys } = each;
-      if (keys.length === 0 || (fits(manyTriples) && !isLargeGraph(keys.length))) break;
-      sources.set(iri, each);
-      turn.set(iri, keys);
-      inTurn += keys.length;
-      if (inTurn >= triplesAtATime) await write();
     }
-    if (turn.size > 0) await write();
-    if (!fits(maxTriples)) throw tooMany();
+    const left = rest.filter(({ from }) => !this.ahead.has(from));
+    if (!fits(left, [maxTriples, maxCharacters])) throw tooMany();
+    // Otherwise the transaction would run again for each of thousands of graphs that were deleted at these names.
+    for (const { iri } of left) {
+      await store.nameFree(iri);
+      await pause();
+    }
   }
 
   /** Discards the content of sources that no longer exist. */
@@ -274,10 +283,18 @@ class Preparation {
     const known = this.made.get(iri);
     if (!known) return;
     this.bytes -= known.record.size;
-    this.bytesOfKeys -= known.graph?.keys.bytes ?? 0;
+    this.use(-(known.graph?.keys.bytes ?? 0));
     this.made.delete(iri);
     this.dropAhead(iri);
     await known.blob?.abort();
+  }
+
+  /** @throws LwsError `too-complex`, `too-busy` */
+  private use(bytes: number): void {
+    this.bytesOfKeys += bytes;
+    bytesInUse += bytes;
+    if (this.bytesOfKeys > maxBytes) throw tooMany();
+    if (bytes > 0 && bytesInUse > maxBytes) throw tooBusy('Other requests move or copy too many triples now.', 5);
   }
 
   private dropAhead(from: string): void {
@@ -290,6 +307,7 @@ class Preparation {
   async discard(): Promise<void> {
     for (const [iri, { blob }] of this.made) if (this.staged?.has(iri) === false) await blob?.abort();
     for (const from of [...this.ahead.keys()]) if (!this.staged?.has(from)) this.dropAhead(from);
+    this.use(-this.bytesOfKeys);
   }
 }
 
@@ -310,7 +328,7 @@ async function stage(staging: Staging, request: Moving, preparation: Preparation
     found.push(await preparation.of(record));
   }
   preparation.staged = new Set(found.map(({ record }) => record.iri));
-  const replaced = old ? await overwritten(staging, access, old) : new Map<string, ResourceRecord>();
+  const replaced = old ? await overwritten({ storage, view: tx }, access, old) : new Map<string, ResourceRecord>();
   if (!copies) await assertListsMovable(staging, request, { found, replaced });
   stageParents(storage, tx, { iri: destination, access });
   if (!copies)
@@ -360,18 +378,18 @@ async function assertListsMovable(
 
 /** Returns the resources that are overwritten, by name. @throws LwsError `forbidden` if one of them may not be deleted */
 async function overwritten(
-  { storage, tx }: Staging,
+  { storage, view }: { readonly storage: Storage; readonly view: Tree },
   access: Access,
   old: ResourceRecord,
 ): Promise<Map<string, ResourceRecord>> {
   const found = new Map<string, ResourceRecord>();
-  const may = mayDelete(storage, tx, access);
+  const may = mayDelete(storage, view, access);
   const isPart: IsPart = async (member, container) => {
     if (await may(member, container)) return true;
     throw new LwsError('forbidden', 'You are not allowed to replace everything in the Destination.', {
       reason: `${member.iri} refuses delete`,
     });
   };
-  for await (const record of bounded(subtreeOf(tx, old, isPart), maxTriples)) found.set(record.iri, record);
+  for await (const record of bounded(subtreeOf(view, old, isPart), maxTriples)) found.set(record.iri, record);
   return found;
 }

@@ -7,10 +7,12 @@ import { typeIndex } from '../../components/search-index/indexer.js';
 import { textIndex } from '../../components/text-search/indexer.js';
 import { hiddenRange } from '../../lib/storage/graphs/staged-keys.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
+import { failNextBatch } from '../crash/failing-level.js';
 import { StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 import { imported } from '../support/imports.js';
 import { eventually } from '../support/subscriptions.js';
+import { agent, alice, as, owner, ownerRule, rule, setAcl, wacSettings } from '../support/wac.js';
 
 const [large, small, smallGraphs] = [40_000, 1_000, 80];
 const nTriples = 'application/n-triples';
@@ -43,7 +45,7 @@ describe('MOVE and COPY of many triples', function () {
       async () => (await store.level.keys({ ...hiddenRange, limit: 1 }).all()).length === 0,
       'all removed',
     );
-    expect((await checkStore(store)).faults).to.deep.equal([]);
+    expect((await checkStore(store, { content: true })).faults).to.deep.equal([]);
     for (const index of [typeIndex, textIndex]) for await (const fault of index.faultsOf(store)) expect.fail(fault);
   });
 
@@ -110,7 +112,6 @@ describe('MOVE and COPY of many triples', function () {
       const kept = await s.get(`${s.scratch}source/${name}`, { Accept: nTriples });
       expect(new Set(kept.text.trimEnd().split('\n')).size).to.equal(new Set(text.trimEnd().split('\n')).size);
     }
-    for (const name of ['source/', '0-copy/']) await s.delete(s.scratch + name, { Depth: 'infinity' });
   });
 
   it('rule 6.23: replacing too many triples is 422, and leaves nothing behind', async () => {
@@ -154,5 +155,71 @@ describe('MOVE and COPY of many triples', function () {
     const { text } = await s.get(`${to}a`, { Accept: nTriples });
     expect(text.includes('"late"')).to.equal(change.status === 204);
     container = to;
+  });
+
+  for (const afterWriting of [true, false])
+    it(`rule 6.22: of a COPY nothing stays if writing ahead fails, ${afterWriting ? 'stored' : 'not stored'}`, async () => {
+      const [source, to, { store }] = [await s.container(), s.fresh('/'), s.server!.server];
+      await s.stored('text/plain', 'words', `${source}text`);
+      const lines = Array.from({ length: large }, (_, at) => `<a:${at}> <http://data.example/q> "x" .`);
+      await s.stored(nTriples, lines.join('\n'), `${source}graph`);
+      const { quads } = store.commits.counts;
+      void failNextBatch(store.level, { afterWriting });
+      expectProblem(await send('COPY', source, to), 507, s);
+      await eventually(async () => !store.commits.hasFailed, 'the store has recovered');
+      await eventually(async () => store.commits.counts.quads === quads, 'the quads are removed');
+      expect((await send('COPY', source, to)).status).to.equal(201);
+    });
+
+  it('rules 6.19, 6.23: a MOVE to the names of many deleted graphs waits for their removal once', async () => {
+    const [old, source, { store }] = [s.fresh('/'), await s.container(), s.server!.server];
+    expect((await send('COPY', container, old)).status).to.equal(201);
+    const names = [...sizes.keys()].slice(2);
+    await Promise.all(names.map((name) => s.stored(nTriples, '<a:s> <a:p> <a:o> .', source + name)));
+    const { transact } = store;
+    let runs = 0;
+    store.transact = (work, options) =>
+      transact.call(
+        store,
+        async (tx) => {
+          const result = await work(tx);
+          if (tx.moves.length > 0) runs++;
+          return result;
+        },
+        options,
+      ) as never;
+    try {
+      expect((await s.delete(old, { Depth: 'infinity' })).status).to.equal(204);
+      expect((await send('MOVE', source, old)).status).to.equal(201);
+    } finally {
+      store.transact = transact;
+    }
+    expect(runs).to.equal(1);
+    expect(await s.members(old)).to.have.length(names.length);
+  });
+});
+
+describe('MOVE and COPY of many triples with access control lists', function () {
+  this.timeout(120_000);
+  const s = new StorageUnderTest();
+  before(() => s.open({ settings: wacSettings, owner }));
+  after(() => s.close());
+
+  it('rules 4.2, 6.24: a graph that the caller cannot read at the Destination does not change the response', async () => {
+    const [mine, target] = [await s.container(), await s.container()];
+    for (const each of [mine, target]) await setAcl(s, each, ownerRule, rule('Read Write', agent(alice)));
+    await s.stored('text/turtle', '<a:s> <a:p> <a:o> .', `${target}secret`);
+    await setAcl(s, `${target}secret`, ownerRule);
+    const lines = Array.from({ length: 100_500 }, (_, at) => `<a:s> <a:p> <a:${at}> .`).join('\n');
+    for (const name of ['absent', 'secret']) {
+      const from = `${mine}${name}/`;
+      await s.send('PUT', from, {}, undefined, as(s, alice));
+      const put = await s.send('PUT', from + name, { 'Content-Type': nTriples }, lines, as(s, alice));
+      expect(put.status, put.text).to.equal(201);
+      for (const method of ['COPY', 'MOVE']) {
+        const answer = await s.send(method, from, { Destination: target, Overwrite: 'T' }, undefined, as(s, alice));
+        expect(answer.status, `${method} ${name}: ${answer.text}`).to.equal(403);
+      }
+    }
   });
 });

@@ -8,6 +8,7 @@ import { dropped, hiddenRange, loadingName, mayBeLoading, stagedKey } from '../g
 import { allOf, blocksOf, charactersOf, type GraphKeys } from '../keys/graph-keys.js';
 import { graphPrefix } from '../keys/quad-keys.js';
 import { partsOfEntry, rangeOf } from '../keys/records.js';
+import { CommitInDoubtError } from '../level/commit-in-doubt.js';
 import { entryBlocks, keyBlocks, type Level } from '../level/durable-level.js';
 import type { Transaction } from './transaction.js';
 
@@ -20,20 +21,27 @@ const maxWaits = 300;
 /** Maximum number of graphs that one transaction reserves, and that are removed at the same time. */
 const [graphsAtATime, removalsAtATime] = [250, 8];
 
+/** Maximum characters of the keys of several small graphs: an index of texts has up to an entry for every second one. */
+const charactersAtATime = 1 << 20;
+
+/** True for a graph that is written in one transaction. */
+const isSmall = (keys: GraphKeys): boolean => keys.length <= quadsAtATime;
+
 type Group = readonly (readonly [graph: string, keys: GraphKeys])[];
 
 /** Splits graphs into groups that one transaction reserves. */
 function* groupsOf(graphs: ReadonlyMap<string, GraphKeys>): Generator<Group> {
   let group: (readonly [string, GraphKeys])[] = [];
-  let quads = 0;
+  let [quads, characters] = [0, 0];
   for (const each of graphs) {
-    const { length } = each[1];
-    if (group.length > 0 && (quads + length > quadsAtATime || group.length === graphsAtATime)) {
+    const [{ length }, own] = [each[1], charactersOf(each[1])];
+    const isFull = quads + length > quadsAtATime || characters + own > charactersAtATime;
+    if (group.length > 0 && (isFull || group.length === graphsAtATime)) {
       yield group;
-      [group, quads] = [[], 0];
+      [group, quads, characters] = [[], 0, 0];
     }
     group.push(each);
-    quads += length;
+    [quads, characters] = [quads + length, characters + own];
   }
   if (group.length > 0) yield group;
 }
@@ -74,20 +82,23 @@ export class StagedGraphs {
   async load(graphs: ReadonlyMap<string, GraphKeys>): Promise<ReadonlySet<string>> {
     const { transact, assertSpace } = this.options;
     const loaded = new Set<string>();
+    let reserving: Group = [];
     let bytes = 0;
     for (const keys of graphs.values()) bytes += charactersOf(keys);
     await assertSpace(bytes);
     try {
       for (const group of groupsOf(graphs)) {
+        reserving = group;
         const fresh = await transact((tx) => this.reserve(tx, group), { frees: false });
         for (const [graph] of fresh) loaded.add(graph);
         for (const [graph, keys] of fresh)
-          if (keys.length > quadsAtATime)
+          if (!isSmall(keys))
             for (const block of blocksOf(keys))
               await transact((tx) => this.writeBlock(tx, graph, { keys, block }), { frees: false });
       }
     } catch (error) {
       for (const graph of loaded) this.drop(graph, graphs.get(graph)!);
+      if (error instanceof CommitInDoubtError) for (const [graph, keys] of reserving) this.drop(graph, keys);
       throw error;
     }
     return loaded;
@@ -96,8 +107,7 @@ export class StagedGraphs {
   /** Reserves the names of graphs, and writes the small ones. @returns those without a visible graph */
   private reserve(tx: Transaction, group: Group): Group {
     const fresh = group.filter(([graph, keys]) => tx.stageGraph(graph, keys));
-    for (const [graph, keys] of fresh)
-      if (keys.length <= quadsAtATime) tx.writeHidden(graph, { added: allOf(keys), removed: [] });
+    for (const [graph, keys] of fresh) if (isSmall(keys)) tx.writeHidden(graph, { added: allOf(keys), removed: [] });
     return fresh;
   }
 
@@ -144,7 +154,7 @@ export class StagedGraphs {
       this.begin(graph);
       if (this.options.isShared && value !== undefined && !mayBeLoading(value)) this.sweep(graph, value);
       if (waits > maxWaits)
-        throw tooBusy('The previous resource of this name is still being removed. Retry in a few seconds.', 5);
+        throw tooBusy('Another request is writing or removing a resource of this name. Retry in a few seconds.', 5);
       const waiting = this.waiting.get(graph) ?? [];
       this.waiting.set(graph, waiting);
       await new Promise<void>((resolve) => {
@@ -184,7 +194,7 @@ export class StagedGraphs {
     } finally {
       this.removals--;
       const [next] = this.queued.keys();
-      if (next !== undefined) this.begin(next);
+      if (next !== undefined && this.removals < removalsAtATime) this.begin(next);
     }
   }
 

@@ -37,8 +37,8 @@ import { SharedCommitQueue } from './shared-commit-queue.js';
 import { StagedGraphs } from './staged-graphs.js';
 import type { Transaction } from './transaction.js';
 
-/** Maximum number of times that a transaction is prepared and runs again. */
-const maxPreparations = 10;
+/** Maximum number of times that a transaction runs again: after a preparation, and after a wait for a staged graph. */
+const [maxPreparations, maxWaits] = [10, 100];
 
 /** Listener of transactions, see `StoreListeners`. */
 type Listener = (transaction: Transaction) => void;
@@ -268,6 +268,11 @@ export class Store extends StoreListeners {
     this.hidden.drop(iri, keys);
   }
 
+  /** Waits until no staged graph has a name. @throws LwsError `too-busy` after half a minute */
+  async nameFree(iri: string): Promise<void> {
+    if (this.entry(stagedKey(iri)) !== undefined) await this.hidden.gone(iri, () => this.entry(stagedKey(iri)));
+  }
+
   /** Yields the members of a container in IRI order, from the first or a given one, of one committed state. */
   async *members(container: string, from?: string): AsyncGenerator<ResourceRecord[]> {
     for await (const entries of entryBlocks(this.level, memberRange(container, from)))
@@ -281,13 +286,18 @@ export class Store extends StoreListeners {
    * @throws errors of `work` and of preparations; LwsError `storage-full` if the disk rejects the batch
    */
   async transact<T>(work: Work<T>, options: TransactOptions = {}): Promise<T> {
-    for (let prepared = 0; ; ) {
+    for (let [prepared, waited] = [0, 0]; ; ) {
       await this.blobs.space.assertSome(options.frees);
       try {
         return await this.queue.transact(work, options);
       } catch (error) {
-        if (error instanceof GraphInTheWay)
+        if (error instanceof GraphInTheWay && waited++ < maxWaits)
           await this.hidden.gone(error.graph, () => this.entry(stagedKey(error.graph)));
+        else if (error instanceof GraphInTheWay)
+          throw tooBusy(
+            'Resources of these names are still being removed. Nothing was changed. Retry in a few seconds.',
+            5,
+          );
         else if (!(error instanceof NeedsPreparation)) throw error;
         else if (prepared++ < maxPreparations) await error.prepare();
         else throw tooBusy('Too many concurrent changes. Nothing was changed. Retry in a few seconds.', 1);

@@ -36,7 +36,7 @@ const [maxTriples, maxCharacters] = [100_000, 64 << 20];
 /** Maximum number of triples of the source, and maximum bytes of their packed keys, which are in memory, of all requests in progress. */
 const [maxMoved, maxBytes] = [5_000_000, 256 << 20];
 
-/** Number of triples, and of characters of their keys, up to which graphs that are not large are left to the transaction. */
+/** Number of triples, and of characters of their keys, up to which the transaction writes all graphs that are not large. */
 const [fewTriples, fewCharacters] = [50_000, 16 << 20];
 
 /** Triples that are written before the transaction in one turn. */
@@ -294,7 +294,7 @@ class Preparation {
     this.bytesOfKeys += bytes;
     bytesInUse += bytes;
     if (this.bytesOfKeys > maxBytes) throw tooMany();
-    if (bytes > 0 && bytesInUse > maxBytes) throw tooBusy('Other requests move or copy too many triples now.', 5);
+    if (bytes > 0 && bytesInUse > maxBytes) throw tooBusy('Other requests move or copy many triples. Retry in a few seconds.', 5);
   }
 
   private dropAhead(from: string): void {

@@ -225,11 +225,14 @@ async function missedByTab(page: Page): Promise<string[]> {
   const reached: number[] = [];
   for (let presses = 0; presses < count * 2 + 20 && reached.at(-1) !== count - 1; presses++) {
     await page.keyboard.press('Tab');
-    const { index, isShown, text } = (await page.evaluate(focused)) as {
-      index: number;
-      isShown: boolean;
-      text: string;
-    };
+    const look = async () => (await page.evaluate(focused)) as { index: number; isShown: boolean; text: string };
+    let seen = await look();
+    // The editor shows its focus a moment later.
+    for (let waits = 0; !seen.isShown && waits < 40; waits++) {
+      await page.waitForTimeout(50);
+      seen = await look();
+    }
+    const { index, isShown, text } = seen;
     if (!isShown) missed.push(`no outline: ${text}`);
     // The fields of a date are stops of their own.
     if (index >= 0 && index !== reached.at(-1)) reached.push(index);

@@ -17,6 +17,8 @@ const quadsAtATime = 2_000;
 const pauseMs = 1_000;
 const waitMs = 100;
 const maxWaits = 300;
+/** Waits after which another server is considered gone. */
+const othersWaits = 100;
 
 /** Maximum number of graphs that one transaction reserves, and that are removed at the same time. */
 const [graphsAtATime, removalsAtATime] = [250, 8];
@@ -152,7 +154,9 @@ export class StagedGraphs {
     for (let waits = 0; waits === 0 || (hiddenBy() !== undefined && !this.isClosed); waits++) {
       const value = hiddenBy();
       this.begin(graph);
-      if (this.options.isShared && value !== undefined && !mayBeLoading(value)) this.sweep(graph, value);
+      // The server that dropped it removes it. Both together would count its quads twice.
+      if (this.options.isShared && waits > othersWaits && value !== undefined && !mayBeLoading(value))
+        this.sweep(graph, value);
       if (waits > maxWaits)
         throw tooBusy('Another request is writing or removing a resource of this name. Retry in a few seconds.', 5);
       const waiting = this.waiting.get(graph) ?? [];

@@ -194,7 +194,8 @@ describe('MOVE and COPY of many triples', function () {
     } finally {
       store.transact = transact;
     }
-    expect(runs).to.equal(1);
+    // None if another server of the storage has run it.
+    expect(runs).to.be.below(2);
     expect(await s.members(old)).to.have.length(names.length);
   });
 });

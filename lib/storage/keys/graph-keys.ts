@@ -15,6 +15,8 @@ export type GraphKeys = readonly string[] | PackedKeys;
 const keysAtATime = 1000;
 
 export class PackedKeys {
+  private sum: number | undefined;
+
   /** @param length number of keys */
   constructor(
     readonly length: number,
@@ -28,9 +30,8 @@ export class PackedKeys {
 
   /** Total length of all keys, in characters. */
   get characters(): number {
-    let sum = 0;
-    for (const { lengths } of this.chunks) for (const length of lengths) sum += length;
-    return sum;
+    this.sum ??= this.chunks.reduce((sum, { lengths }) => lengths.reduce((own, length) => own + length, sum), 0);
+    return this.sum;
   }
 
   /** Size in memory, in bytes. */

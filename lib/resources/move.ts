@@ -33,10 +33,10 @@ const maxResources = 25_000;
 /** Maximum number of triples, and of characters of their keys, that the transaction writes. It holds them in memory. */
 const [maxTriples, maxCharacters] = [100_000, 64 << 20];
 
-/** Maximum number of triples of the source, and maximum bytes of their packed keys, which are in memory, of all requests in progress. */
+/** Maximum number of triples of one request, and maximum memory in bytes for the keys of all requests in progress. */
 const [maxMoved, maxBytes] = [5_000_000, 256 << 20];
 
-/** Number of triples, and of characters of their keys, up to which the transaction writes all graphs that are not large. */
+/** With more triples or characters of keys, all graphs are written before the transaction, otherwise only large ones. */
 const [fewTriples, fewCharacters] = [50_000, 16 << 20];
 
 /** Triples that are written before the transaction in one turn. */
@@ -90,7 +90,7 @@ async function attempt(preparation: Preparation, request: Moving, pause?: Pause)
   const { store } = storage;
   preparation.isCommitting = false;
   const { source, old } = await admit(storage, store, request);
-  // Before anything is written: what a refusal depends on must not depend on what the caller cannot see.
+  // Checked before anything is written, so that no response depends on resources that the caller cannot see.
   const replaced = old ? await overwritten({ storage, view: store }, request.access, old) : new Map();
   let freed = 0;
   for (const { size } of replaced.values()) freed += size;
@@ -267,7 +267,7 @@ class Preparation {
     }
     const left = rest.filter(({ from }) => !this.ahead.has(from));
     if (!fits(left, [maxTriples, maxCharacters])) throw tooMany();
-    // Otherwise the transaction would run again for each of thousands of graphs that were deleted at these names.
+    // If thousands of graphs with these names are being removed, the transaction would run again for each.
     for (const { iri } of left) {
       await store.nameFree(iri);
       await pause();
@@ -294,7 +294,8 @@ class Preparation {
     this.bytesOfKeys += bytes;
     bytesInUse += bytes;
     if (this.bytesOfKeys > maxBytes) throw tooMany();
-    if (bytes > 0 && bytesInUse > maxBytes) throw tooBusy('Other requests move or copy many triples. Retry in a few seconds.', 5);
+    if (bytes > 0 && bytesInUse > maxBytes)
+      throw tooBusy('Other requests move or copy many triples. Retry in a few seconds.', 5);
   }
 
   private dropAhead(from: string): void {
@@ -321,10 +322,9 @@ async function stage(staging: Staging, request: Moving, preparation: Preparation
   let late = 0;
   for await (const record of sources({ storage, view: tx }, request, source)) {
     // Another client wrote it since. A few are prepared here, because with many resources every attempt meets such writes.
-    if (!preparation.has(record)) {
-      if (preparation.isAhead(record.iri) || record.size > maxLateBytes || ++late > maxLate)
-        throw new RevisionConflict(iri);
-    }
+    const isLate = !preparation.has(record);
+    if (isLate && (preparation.isAhead(record.iri) || record.size > maxLateBytes || ++late > maxLate))
+      throw new RevisionConflict(iri);
     found.push(await preparation.of(record));
   }
   preparation.staged = new Set(found.map(({ record }) => record.iri));

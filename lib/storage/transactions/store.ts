@@ -270,7 +270,11 @@ export class Store extends StoreListeners {
 
   /** Waits until no staged graph has a name. @throws LwsError `too-busy` after half a minute */
   async nameFree(iri: string): Promise<void> {
-    if (this.entry(stagedKey(iri)) !== undefined) await this.hidden.gone(iri, () => this.entry(stagedKey(iri)));
+    if (this.entry(stagedKey(iri)) !== undefined) await this.removal(iri);
+  }
+
+  private removal(graph: string): Promise<void> {
+    return this.hidden.gone(graph, () => this.entry(stagedKey(graph)));
   }
 
   /** Yields the members of a container in IRI order, from the first or a given one, of one committed state. */
@@ -291,14 +295,14 @@ export class Store extends StoreListeners {
       try {
         return await this.queue.transact(work, options);
       } catch (error) {
-        if (error instanceof GraphInTheWay && waited++ < maxWaits)
-          await this.hidden.gone(error.graph, () => this.entry(stagedKey(error.graph)));
-        else if (error instanceof GraphInTheWay)
-          throw tooBusy(
-            'Resources of these names are still being removed. Nothing was changed. Retry in a few seconds.',
-            5,
-          );
-        else if (!(error instanceof NeedsPreparation)) throw error;
+        if (error instanceof GraphInTheWay) {
+          if (waited++ === maxWaits)
+            throw tooBusy(
+              'Resources of these names are still being removed. Nothing was changed. Retry in a few seconds.',
+              5,
+            );
+          await this.removal(error.graph);
+        } else if (!(error instanceof NeedsPreparation)) throw error;
         else if (prepared++ < maxPreparations) await error.prepare();
         else throw tooBusy('Too many concurrent changes. Nothing was changed. Retry in a few seconds.', 1);
       }

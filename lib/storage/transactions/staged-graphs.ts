@@ -1,7 +1,7 @@
 /**
- * Staged graphs are not part of the state although the store has quads of them: large ones being written that have no record yet,
- * and large ones whose record was deleted. An entry marks each, and readers skip those marked in their snapshot. So a large PUT
- * or DELETE is not one huge batch and is still atomic.
+ * Staged graphs are not part of the state although the store has quads of them: they are being written and have no record yet, or
+ * their record was deleted. An entry marks each, and readers skip those marked in their snapshot. So a large PUT, MOVE or DELETE is
+ * not one huge batch and is still atomic.
  */
 import { tooBusy } from '../../errors.js';
 import { dropped, hiddenRange, loadingName, mayBeLoading, stagedKey } from '../graphs/staged-keys.js';
@@ -48,7 +48,7 @@ function* groupsOf(graphs: ReadonlyMap<string, GraphKeys>): Generator<Group> {
   if (group.length > 0) yield group;
 }
 
-export interface HiddenGraphsOptions {
+export interface StagedGraphsOptions {
   readonly level: Level;
   /** True if other servers write staged graphs too. */
   readonly isShared: boolean;
@@ -66,7 +66,7 @@ export class StagedGraphs {
   private removals = 0;
   private isClosed = false;
 
-  constructor(private readonly options: HiddenGraphsOptions) {}
+  constructor(private readonly options: StagedGraphsOptions) {}
 
   /** Removes staged graphs of a process that ended before it published or removed them. */
   async open(): Promise<void> {

@@ -1,9 +1,11 @@
 # Build with the development dependencies, run without them.
 FROM node:24-bookworm-slim AS build
+RUN apt-get update && apt-get install -y --no-install-recommends g++ make patch python3 && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts
 COPY scripts scripts
+RUN node scripts/leveldb/build.mjs
 COPY lib lib
 COPY components components
 COPY console console

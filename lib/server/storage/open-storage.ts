@@ -13,8 +13,10 @@ import { innerReply } from '../../http/resources.js';
 import type { Storage } from '../../resources/storage.js';
 import { ensureRoot } from '../../resources/storage-root.js';
 import type { Settings } from '../../settings.js';
+import { canReturnDeleted } from '../../storage/level/durable-level.js';
 import { folderOf } from '../../storage/level/shared-level.js';
 import type { Store } from '../../storage/transactions/store.js';
+import { packageRoot } from '../../threads/package-root.js';
 import { type CoreSettings, coreSettings, readBaseUri } from '../settings/core-settings.js';
 import { type AssemblyContext, assembleAppContext, assemblePlatform, assembleStorage, installAll } from './assemble.js';
 import { keptKey } from './key-file.js';
@@ -118,13 +120,17 @@ export async function prepareStorage(
   }
 }
 
-function openOwnStore(
+const levelWarning =
+  'A defect of LevelDB can bring deleted data back in storages of this size. Compile LevelDB with its correction: ' +
+  `node ${join(packageRoot, 'scripts/leveldb/build.mjs')}, and start again.`;
+
+async function openOwnStore(
   settings: Settings,
   components: readonly Component[],
   { process: { log, progress }, home }: Pick<Surroundings, 'process' | 'home'>,
 ): Promise<Store> {
   const core = settings.of(coreSettings);
-  return openStore(core.dataDir, readBaseUri(core).storage, {
+  const store = await openStore(core.dataDir, readBaseUri(core).storage, {
     servers: serversOf(settings, components),
     blobPlace: blobPlaceOf(settings, components),
     onTrouble: (message, error) => log.error({ err: error }, message),
@@ -134,6 +140,8 @@ function openOwnStore(
     quotaBytes: core.quotaBytes,
     isOneOfMany: home !== undefined,
   });
+  if (await canReturnDeleted(store.level)) log.warn(levelWarning);
+  return store;
 }
 
 /** Closes a store after its updates, whose threads have LevelDB open. */

@@ -129,11 +129,17 @@ export async function syncLevel(level: Level): Promise<void> {
 
 const smallBytes = 64 << 20;
 
-/** Total size of the files in a directory; 0 if it does not exist. */
+/** Total size of the files in a directory, without those that are removed meanwhile; 0 if it does not exist. */
 async function sizeOf(folder: string, isWanted: (name: string) => boolean = () => true): Promise<number> {
   const files = (await readdir(folder).catch(() => [])).filter(isWanted);
-  const sizes = await Promise.all(files.map(async (name) => (await stat(join(folder, name))).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
+  const stats = await Promise.all(files.map((name) => stat(join(folder, name)).catch(() => undefined)));
+  return stats.reduce((sum, file) => sum + (file?.size ?? 0), 0);
+}
+
+/** True if deleted entries can return (decision 168): the database is large, and LevelDB is not compiled by `scripts/leveldb`. */
+export async function canReturnDeleted(level: Level): Promise<boolean> {
+  if (!(level instanceof ClassicLevel) || level.getProperty('leveldb.keeps-versions-together') === '1') return false;
+  return (await sizeOf(level.location)) > smallBytes;
 }
 
 /** Size of LevelDB's log, which LevelDB copies to tables when it opens. */

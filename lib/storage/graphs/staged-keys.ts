@@ -5,11 +5,15 @@ import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 
 const space = 'hidden-graphs';
-/** Key of the entry that marks a graph. The value is `dropped`, or a name of the upload that writes the graph (`loadingName`). */
+/** Key of the entry that marks a graph. The value is `dropped`, `newRemoval()`, or the name of the upload that writes it (`loadingName`). */
 export const stagedKey = (graph: string): string => entryKey(space, graph);
 export const hiddenRange = entryRange(space);
-/** Value while the quads of the graph are being removed. */
+/** Value after the graph was dropped, until its quads are removed. */
 export const dropped = 'dropped';
+/** Value that one server writes when it continues a removal, and with several servers after each slice. */
+export const newRemoval = (): string => `${dropped} ${randomUUID()}`;
+/** True for a graph whose quads are being removed. */
+export const isDropped = (value: string | undefined): boolean => value?.startsWith(dropped) === true;
 const names = new WeakMap<object, string>();
 /** Unique value while the keys are being written, with the start time. */
 export function loadingName(keys: GraphKeys): string {
@@ -22,7 +26,7 @@ export function loadingName(keys: GraphKeys): string {
 const abandonedMs = 3_600_000;
 /** True for the value of an upload that another server may still be writing. */
 export const mayBeLoading = (value: string): boolean =>
-  value !== dropped && Date.now() - Number(value.split(' ')[2] ?? 0) < abandonedMs;
+  !isDropped(value) && Date.now() - Number(value.split(' ')[2] ?? 0) < abandonedMs;
 
 /** A transaction writes a graph with the name of a staged graph: it must wait until that is removed. */
 export class GraphInTheWay extends Error {

@@ -4,7 +4,15 @@
  * not one huge batch and is still atomic.
  */
 import { tooBusy } from '../../errors.js';
-import { dropped, hiddenRange, loadingName, mayBeLoading, stagedKey } from '../graphs/staged-keys.js';
+import {
+  dropped,
+  hiddenRange,
+  isDropped,
+  loadingName,
+  mayBeLoading,
+  newRemoval,
+  stagedKey,
+} from '../graphs/staged-keys.js';
 import { allOf, blocksOf, charactersOf, type GraphKeys } from '../keys/graph-keys.js';
 import { graphPrefix } from '../keys/quad-keys.js';
 import { partsOfEntry, rangeOf } from '../keys/records.js';
@@ -17,7 +25,7 @@ const quadsAtATime = 2_000;
 const pauseMs = 1_000;
 const waitMs = 100;
 const maxWaits = 300;
-/** Waits after which another server is considered gone. */
+/** Waits without progress of a removal after which its server is considered gone. */
 const othersWaits = 100;
 
 /** Maximum number of graphs that one transaction reserves, and that are removed at the same time. */
@@ -137,7 +145,7 @@ export class StagedGraphs {
       if (!key.startsWith(hiddenRange.gte)) continue;
       const graph = partsOfEntry(key)[1]!;
       // The server that dropped it removes it.
-      if (value === dropped && !isForeign) this.sweep(graph, dropped);
+      if (value === dropped && !isForeign) this.sweep(graph, dropped, false);
       if (value !== null) continue;
       for (const resolve of this.waiting.get(graph) ?? []) resolve();
       this.waiting.delete(graph);
@@ -150,12 +158,13 @@ export class StagedGraphs {
    * @throws LwsError `too-busy` after half a minute
    */
   async gone(graph: string, hiddenBy: () => string | undefined): Promise<void> {
+    let [seen, unchanged] = [hiddenBy(), 0];
     // Waits at least once: the entry and its removal may both be staged and not committed yet.
     for (let waits = 0; waits === 0 || (hiddenBy() !== undefined && !this.isClosed); waits++) {
       const value = hiddenBy();
+      [seen, unchanged] = [value, value === seen ? unchanged + 1 : 0];
       this.begin(graph);
-      // The server that dropped it removes it. Both together would count its quads twice.
-      if (this.options.isShared && waits > othersWaits && value !== undefined && !mayBeLoading(value))
+      if (this.options.isShared && unchanged > othersWaits && value !== undefined && !mayBeLoading(value))
         this.sweep(graph, value);
       if (waits > maxWaits)
         throw tooBusy('Another request is writing or removing a resource of this name. Retry in a few seconds.', 5);
@@ -178,9 +187,9 @@ export class StagedGraphs {
     await Promise.all(this.sweeping.values());
   }
 
-  private sweep(graph: string, value: string): void {
+  private sweep(graph: string, value: string, takesOver = this.options.isShared || value !== dropped): void {
     if (this.sweeping.has(graph) || this.isClosed) return;
-    const run = this.inTurn(graph, () => this.removeQuads(graph, value))
+    const run = this.inTurn(graph, () => this.removeQuads(graph, value, takesOver))
       .finally(() => this.sweeping.delete(graph))
       .catch(() => {
         // The disk is full, or LevelDB is being reopened: retries later.
@@ -208,25 +217,31 @@ export class StagedGraphs {
     this.queued.delete(graph);
   }
 
-  private async removeQuads(graph: string, value: string): Promise<void> {
-    const { level } = this.options;
-    // A batch in doubt may have published the graph.
-    let isHidden = true;
-    const transact = (work: (tx: Transaction) => void): Promise<unknown> => {
-      const whileHidden = (tx: Transaction): void => {
-        isHidden = [value, dropped].includes(tx.entry(stagedKey(graph)) ?? '');
-        if (isHidden) work(tx);
+  /** @param takesOver true if another server may write or remove the graph. It sees the new value in its next transaction and stops */
+  private async removeQuads(graph: string, value: string, takesOver: boolean): Promise<void> {
+    const { level, isShared } = this.options;
+    let [expected, isOpening, isOurs] = [value, takesOver, true];
+    const transact = async (work: (tx: Transaction) => void): Promise<void> => {
+      // With several servers, a new value for each slice shows those that wait that the removal goes on.
+      const next = isShared || isOpening ? newRemoval() : expected;
+      const whileOurs = (tx: Transaction): void => {
+        const now = tx.entry(stagedKey(graph));
+        // A batch in doubt may have published the graph.
+        isOurs = now === expected || (isOpening && isDropped(now));
+        if (isOurs && next !== now) tx.putEntry(stagedKey(graph), next);
+        if (isOurs) work(tx);
       };
-      return this.options.transact(whileHidden, { frees: true });
+      await this.options.transact(whileOurs, { frees: true });
+      [expected, isOpening] = [next, false];
     };
-    // A server that still writes the graph sees this value in its next transaction and stops, so no keys are added behind the scan.
-    if (value !== dropped) await transact((tx) => tx.putEntry(stagedKey(graph), dropped));
+    // Before the scan, so that no keys are added behind it, and none are removed and counted twice.
+    if (takesOver) await transact(() => {});
     let removed: readonly string[] = [];
     for await (const block of keyBlocks(level, rangeOf(graphPrefix(graph))))
       for (let at = 0; at < block.length; at += quadsAtATime) {
         const slice = removed;
         if (slice.length > 0) await transact((tx) => tx.writeHidden(graph, { added: [], removed: slice }));
-        if (this.isClosed || !isHidden) return;
+        if (this.isClosed || !isOurs) return;
         removed = block.slice(at, at + quadsAtATime);
       }
     await transact((tx) => {

@@ -11,10 +11,12 @@ import { blockDifference, difference, overlay } from '../../../lib/storage/keys/
 import { allOf, blocksOf, type GraphKeys, packKeys } from '../../../lib/storage/keys/graph-keys.js';
 import { sortKeys } from '../../../lib/storage/keys/key-order.js';
 import { KeyRuns } from '../../../lib/storage/keys/key-runs.js';
-import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
-import { metaKey, newRevision, type ResourceRecord } from '../../../lib/storage/keys/records.js';
+import { encodeGraph, graphPrefix } from '../../../lib/storage/keys/quad-keys.js';
+import { metaKey, newRevision, type ResourceRecord, rangeOf } from '../../../lib/storage/keys/records.js';
+import { keyBlocks } from '../../../lib/storage/level/durable-level.js';
 import { checkStore } from '../../../lib/storage/transactions/check.js';
 import { QuadReader } from '../../../lib/storage/transactions/quad-reader.js';
+import { StagedGraphs } from '../../../lib/storage/transactions/staged-graphs.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
 const key = fc.oneof(
@@ -178,6 +180,24 @@ describe('Hidden graphs', () => {
     expect(await loading).to.equal('too-busy');
     await create(packKeys(keysOf(2)));
     expect(await new QuadReader(memory.level).countQuads()).to.equal(2);
+  });
+
+  it('are removed once if another server continues the removal', async () => {
+    const { store } = memory;
+    const keys = packKeys(keysOf(20_000));
+    await load(store, keys);
+    await create(keys);
+    const starting = new StagedGraphs({
+      level: memory.level,
+      isShared: true,
+      assertSpace: async () => {},
+      transact: (work, { frees }) => store.transact(work, { frees }),
+    });
+    await drop();
+    await starting.open();
+    await store.nameFree(iri);
+    await starting.close();
+    expect(await collected(keyBlocks(memory.level, rangeOf(graphPrefix(iri))))).to.deep.equal([]);
   });
 
   it('recompute sizes of an earlier version once, with another tag', async () => {

@@ -3,7 +3,7 @@ import { LwsError } from '../../lib/errors.js';
 import { MaintainedIndex } from '../../lib/postings/maintained-index.js';
 import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
 import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
-import { dropped, hiddenRange, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
+import { hiddenRange, isDropped, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
 import type { GraphChange, KeyDifference } from '../../lib/storage/keys/graph-changes.js';
 import { PackedKeys } from '../../lib/storage/keys/graph-keys.js';
 import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
@@ -194,7 +194,7 @@ async function indexHidden(
   const words = new Words(loaded?.name === name ? loaded?.words : '');
   const staged = new Staged(tx, words, pace);
   await staged.changed(iri, { added, removed });
-  if (name === undefined || name === dropped) {
+  if (name === undefined || isDropped(name)) {
     if (loaded) tx.deleteEntry(loadKey(iri));
   } else if (added.length > 0) {
     const count = staged.graphWords + (loaded?.name === name ? loaded.count : 0);

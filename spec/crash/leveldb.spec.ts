@@ -72,7 +72,7 @@ describe('LevelDB with two versions of a key in two files (decision 168)', funct
 
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('returns deleted entries as it is published; if this fails, scripts/leveldb is no longer needed', async () => {
+  it('returns deleted entries as npm installs it (otherwise scripts/leveldb is no longer needed)', async () => {
     const { ClassicLevel: Published } = inFolder('classic-level') as { ClassicLevel: typeof ClassicLevel };
     expect(await countReturned(Published)).to.be.above(0);
   });

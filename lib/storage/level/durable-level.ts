@@ -15,7 +15,7 @@ const mark = 'NEW';
 
 /**
  * Marks an empty directory as that of a new LevelDB.
- * @returns `new` also after an interrupted start; `maimed` if CURRENT is lost, since LevelDB would then create a new database and
+ * @returns `new` also after an interrupted start, `maimed` if CURRENT is lost, since LevelDB would then create a new database and
  * remove the tables of the old one
  * @throws the file system's error
  */
@@ -108,7 +108,7 @@ export async function openLevel(folder: string, isOneOfMany = false): Promise<Le
 
 /**
  * Closes and reopens the database, which replays its log.
- * @throws the LevelDB error, the database is then closed; Error if another thread kept it open
+ * @throws the LevelDB error, with the database closed, or Error if another thread kept it open
  */
 export async function reopenLevel(level: Level): Promise<void> {
   // LevelDB writes the name of a new MANIFEST to CURRENT on every open, so an unchanged file shows that it was not reopened.
@@ -129,7 +129,7 @@ export async function syncLevel(level: Level): Promise<void> {
 
 const smallBytes = 64 << 20;
 
-/** Total size of the files in a directory, without those that are removed meanwhile; 0 if it does not exist. */
+/** Total size of the files in a directory, without those that are removed meanwhile. 0 if it does not exist. */
 async function sizeOf(folder: string, isWanted: (name: string) => boolean = () => true): Promise<number> {
   const files = (await readdir(folder).catch(() => [])).filter(isWanted);
   const stats = await Promise.all(files.map((name) => stat(join(folder, name)).catch(() => undefined)));

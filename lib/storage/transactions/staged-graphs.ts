@@ -220,19 +220,19 @@ export class StagedGraphs {
   /** @param takesOver true if another server may write or remove the graph. It sees the new value in its next transaction and stops */
   private async removeQuads(graph: string, value: string, takesOver: boolean): Promise<void> {
     const { level, isShared } = this.options;
-    let [expected, isOpening, isOurs] = [value, takesOver, true];
+    let [expected, isFirst, isOurs] = [value, takesOver, true];
     const transact = async (work: (tx: Transaction) => void): Promise<void> => {
       // With several servers, a new value for each slice shows those that wait that the removal goes on.
-      const next = isShared || isOpening ? newRemoval() : expected;
+      const next = isShared || isFirst ? newRemoval() : expected;
       const whileOurs = (tx: Transaction): void => {
         const now = tx.entry(stagedKey(graph));
         // A batch in doubt may have published the graph.
-        isOurs = now === expected || (isOpening && isDropped(now));
+        isOurs = now === expected || (isFirst && isDropped(now));
         if (isOurs && next !== now) tx.putEntry(stagedKey(graph), next);
         if (isOurs) work(tx);
       };
       await this.options.transact(whileOurs, { frees: true });
-      [expected, isOpening] = [next, false];
+      [expected, isFirst] = [next, false];
     };
     // Before the scan, so that no keys are added behind it, and none are removed and counted twice.
     if (takesOver) await transact(() => {});

@@ -52,7 +52,7 @@ export class StoreListeners {
   /**
    * Calls back inside every transaction that changed a resource or a staged graph, after its work. What the listener stages is
    * written with the transaction, and its error rolls the transaction back, so an index cannot lag and an event cannot be lost. To
-   * do asynchronous work while other transactions run, it throws `NeedsPreparation`; the transaction then runs again.
+   * do asynchronous work while other transactions run, it throws `NeedsPreparation`, and the transaction runs again.
    */
   onTransaction(listener: TransactionListener): void {
     this.inTransaction.push(listener);
@@ -169,7 +169,7 @@ export class Store extends StoreListeners {
 
   /**
    * Opens a store on an open LevelDB, migrates earlier formats, and removes leftovers of uploads after a crash.
-   * @param storage the storage's root IRI; a store belongs to one
+   * @param storage the storage's root IRI. A store belongs to one
    * @throws Error if the store belongs to another storage IRI or a later version
    */
   static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
@@ -256,7 +256,7 @@ export class Store extends StoreListeners {
 
   /**
    * Writes new graphs in slices, between which other transactions run. They are invisible until a transaction publishes them
-   * (`Transaction.publishGraph`); otherwise they must be dropped (`dropLoaded`).
+   * (`Transaction.publishGraph`). Otherwise they must be dropped (`dropLoaded`).
    * @returns the written ones: those of resources without a graph
    */
   loadGraphs(graphs: ReadonlyMap<string, GraphKeys>): Promise<ReadonlySet<string>> {

@@ -73,7 +73,7 @@ const isOrdered = (text: string): boolean => /ORDER BY/.test(text);
 
 async function ours(text: string, readable: typeof everything): Promise<string[]> {
   const snapshot = level.snapshot();
-  const view = await layers.view({ version: 1, sequence: 1000 }, { graphs: [], unsettled: [] }, level, snapshot);
+  const view = await layers.view({ version: 1, sequence: 1000 }, [], { level, snapshot });
   const end = performance.now() + patience;
   const assertTime = (): void => {
     if (performance.now() > end) throw new Error('timeout');

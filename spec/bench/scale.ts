@@ -139,7 +139,7 @@ console.log(
 async function viewOf(data: SegmentData): Promise<MemoryView> {
   const layers = new MemoryLayers();
   layers.use({ version: 1, sequence: 0, data });
-  return (await layers.view({ version: 1, sequence: 1 }, { graphs: [], unsettled: [] }, level, level.snapshot()))!;
+  return (await layers.view({ version: 1, sequence: 1 }, [], { level, snapshot: level.snapshot() }))!;
 }
 const [memory, files] = [await viewOf(built), await viewOf(openSegment(built.name, 0))];
 const prefix = `PREFIX v: <${v}> `;

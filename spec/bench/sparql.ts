@@ -136,16 +136,14 @@ layers.use({ version: 1, sequence: 0, data: index });
 const changed = new MemoryLayers();
 changed.use({ version: 1, sequence: 0, data: index });
 const changedGraphs = Array.from({ length: 200 }, (_, at) => [graphIri((at * 17) % graphs), at + 1] as const);
+changed.record({ graphs: changedGraphs, unsettled: [] });
 
 type From = 'memory' | 'changed';
 
 async function viewFrom(from: From, snapshot: LevelSnapshot): Promise<MemoryView> {
   const position = { version: 1, sequence: 1000 };
-  const view =
-    from === 'memory'
-      ? await layers.view(position, { graphs: [], unsettled: [] }, level, snapshot)
-      : await changed.view(position, { graphs: changedGraphs, unsettled: [] }, level, snapshot);
-  return view!;
+  const chosen = from === 'memory' ? layers : changed;
+  return (await chosen.view(position, [], { level, snapshot }))!;
 }
 
 async function ours(text: string, all: boolean, from: From = 'memory'): Promise<number> {

@@ -27,7 +27,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/query/expressions/dates.ts fieldsAt',
   'lib/query/expressions/functions-time.ts shifted',
   'lib/query/memory/layer-scan.ts constructor',
-  'lib/query/memory/memory-layers.ts view',
   'lib/query/operators/property-paths.ts closure',
   'lib/query/operators/property-paths.ts mergedWith',
   'lib/query/operators/property-paths.ts reached',

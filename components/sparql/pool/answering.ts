@@ -1,10 +1,11 @@
 /** Answers a query over one snapshot, in a query thread or, for short queries, in the HTTP thread. Independent of the caller. */
 
+import { LwsError } from '../../../lib/errors.js';
 import { readableGraphs } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { AskOptions } from '../../../lib/query/answers.js';
 import { NeedsIndexError } from '../../../lib/query/dataset.js';
-import type { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
+import type { MemoryLayers, MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import type { TextCall } from '../../../lib/query/parse/text-patterns.js';
 import { DamagedSegmentError } from '../../../lib/query/segments/page-file.js';
 import { stagedGraphs } from '../../../lib/storage/graphs/staged-keys.js';
@@ -13,9 +14,12 @@ import { ownedBy } from '../../../lib/storage/level/owned-entries.js';
 import type { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
 import type { Caller } from '../../../lib/threads/worker-host.js';
 import type { AnswerPart, AskedTask, Purpose, QueryQuestions, TimeLimit } from './messages.js';
-import { interrupted } from './query-errors.js';
+import { catchingUp, interrupted } from './query-errors.js';
 import { type QueryRun, runQuery } from './query-execution.js';
 import { runUpdate } from './run-update.js';
+
+/** Number of changed graphs from which a query reads the graphs that it names without the index. */
+const fewPending = 100;
 
 /** Callers who own more resources are authorized graph by graph. */
 const maxOwned = 1000;
@@ -47,7 +51,12 @@ async function start(
   };
   const { scope, changes } =
     presumed === undefined ? await caller.ask('scope') : { scope: presumed, changes: undefined };
-  const memory = asked && changes && (await layers.view(asked, changes, level, snapshot));
+  if (changes) layers.record(changes);
+  const assertTime = limits(limit);
+  const memory = async (): Promise<MemoryView | undefined> =>
+    asked &&
+    changes &&
+    (await currentView(layers.view(asked, changes.unsettled, { level, snapshot, check: assertTime })));
   const owner = typeof scope === 'object' ? scope.owner : undefined;
   const owned = owner === undefined ? undefined : await ownedBy({ level, snapshot }, owner, maxOwned);
   const hidden = await hiddenThen();
@@ -55,14 +64,27 @@ async function start(
     level,
     snapshot,
     readable: readableGraphs({ level, snapshot, scope, within: task.within, hidden, owned, decide }),
-    memory,
     callService: (call: ServiceCall) => caller.ask('service', call),
     searchTexts: task.hasTextSearch ? (call: TextCall) => caller.ask('texts', call) : undefined,
-    assertTime: limits(limit),
+    assertTime,
     loadEngine,
   };
-  if (!task.update) return runQuery(task, run);
-  return runUpdate(task, task.update, { ...run, hidden, storage, decide: scope === 'everything' ? undefined : decide });
+  // Reading the graphs that a query names is faster than reading many changed ones.
+  if (!task.update) return runQuery(task, { ...run, memory, isBehind: layers.pending > fewPending });
+  return runUpdate(task, task.update, {
+    ...{ ...run, memory: await memory(), hidden, storage },
+    decide: scope === 'everything' ? undefined : decide,
+  });
+}
+
+/** @throws LwsError `too-busy` if reading the changed graphs exceeds a limit of the query: its text is not the cause */
+async function currentView(view: Promise<MemoryView | undefined>): Promise<MemoryView | undefined> {
+  try {
+    return await view;
+  } catch (error) {
+    if (error instanceof LwsError && error.code === 'query-limit') throw catchingUp(error);
+    throw error;
+  }
 }
 
 /**

@@ -26,3 +26,9 @@ export const outOfMemory = (cause?: Error): LwsError =>
     { cause },
   );
 export const interrupted = (cause?: Error): LwsError => tooBusy('The query was interrupted. Retry.', 1, { cause });
+export const catchingUp = (cause: Error): LwsError =>
+  tooBusy(
+    'Many graphs have changed, and the index for queries does not include them yet. Retry in a few seconds, or name the graphs to read.',
+    5,
+    { cause },
+  );

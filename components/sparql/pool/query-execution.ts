@@ -2,7 +2,7 @@
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../../lib/errors.js';
 import { type AskOptions, answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
-import { namedQuads } from '../../../lib/query/dataset.js';
+import { NeedsIndexError, namedQuads } from '../../../lib/query/dataset.js';
 import { Observed } from '../../../lib/query/operators/explain.js';
 import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
 import { withConstants } from '../../../lib/query/parse/query-shape.js';
@@ -24,8 +24,10 @@ export interface QueryRun {
 const chunkLength = 32_768;
 
 export interface RunTaskOptions extends Omit<AskOptions, 'memory'> {
-  /** The index, if it can be used. */
-  readonly memory: AskOptions['memory'] | undefined;
+  /** Returns the quads of the snapshot in the index, if it can be used. */
+  readonly memory: () => Promise<AskOptions['memory'] | undefined>;
+  /** Many changed graphs must be read for `memory`. */
+  readonly isBehind: boolean;
   readonly assertTime: () => void;
   /** Absent: there is no text search. */
   readonly searchTexts?: SearchTexts | undefined;
@@ -35,7 +37,9 @@ export interface RunTaskOptions extends Omit<AskOptions, 'memory'> {
 export async function runQuery(task: QueryTask, run: RunTaskOptions): Promise<QueryRun> {
   const query = await parseQuery(task.query, task.base, { ...task, searchTexts: run.searchTexts });
   const dataset = { ...run, ...graphsOf(task, query) };
-  const memory = run.memory ?? (await namedQuads(dataset, withConstants(query.shape, query.constants), run.assertTime));
+  const memory = await quadsOf(run, () =>
+    namedQuads(dataset, withConstants(query.shape, query.constants), run.assertTime),
+  );
   const observed = task.explain && new Observed(task.explain === 'run');
   const answers = answersOf(query, { ...dataset, memory, observer: observed });
   const unknown = unknownFunctions(query.shape);
@@ -57,6 +61,21 @@ export async function runQuery(task: QueryTask, run: RunTaskOptions): Promise<Qu
   } catch (error) {
     await answers.close();
     throw error;
+  }
+}
+
+/** Returns the quads to query. @param named reads the graphs that the query names, and throws NeedsIndexError if it needs others */
+async function quadsOf(
+  { memory, isBehind }: Pick<RunTaskOptions, 'memory' | 'isBehind'>,
+  named: () => Promise<AskOptions['memory']>,
+): Promise<AskOptions['memory']> {
+  if (!isBehind) return (await memory()) ?? named();
+  try {
+    return await named();
+  } catch (error) {
+    const view = error instanceof NeedsIndexError ? await memory() : undefined;
+    if (!view) throw error;
+    return view;
   }
 }
 

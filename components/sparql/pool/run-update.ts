@@ -3,6 +3,7 @@
  * them. Independent of the caller.
  */
 import { LwsError } from '../../../lib/errors.js';
+import type { AskOptions } from '../../../lib/query/answers.js';
 import { type GraphUpdate, graphUpdates } from '../../../lib/query/change-set.js';
 import { computeUpdate, type UpdateOptions } from '../../../lib/query/graphs-update.js';
 import { readGraphsUpdate } from '../../../lib/query/parse/read-update.js';
@@ -15,7 +16,8 @@ import type { QueryRun, RunTaskOptions } from './query-execution.js';
 
 export interface UpdateRunOptions
   extends Pick<UpdateOptions, 'readable' | 'assertTime'>,
-    Pick<RunTaskOptions, 'level' | 'snapshot' | 'memory'> {
+    Pick<RunTaskOptions, 'level' | 'snapshot'> {
+  readonly memory: AskOptions['memory'] | undefined;
   readonly storage: string;
   /** Graphs that are being written or deleted. */
   readonly hidden: ReadonlySet<string>;

@@ -3,12 +3,13 @@ import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { allQuads } from '../../storage/keys/quad-keys.js';
 import { keyBlocks, openLevel } from '../../storage/level/durable-level.js';
+import { OrderedRanges } from '../../storage/level/ordered-ranges.js';
 import { affordable } from '../../threads/thread-limits.js';
 import { acquire, isEnding, release, serve } from '../../threads/worker-host.js';
 import { mergeInputs, mergeSegments } from '../segments/merge.js';
 import { DamagedSegmentError, PageCache } from '../segments/page-file.js';
 import { longName, openSegment, Segment, type SegmentData } from '../segments/segment.js';
-import { graphBlocks, type IndexData, indexOf, readQuads } from './index-data.js';
+import { graphRange, type IndexData, indexOf, readQuads, sortGraphs } from './index-data.js';
 import { type IndexedState, type IndexFolder, indexFolder, stateOf } from './index-folder.js';
 import { SegmentRun } from './segment-run.js';
 
@@ -93,8 +94,13 @@ async function readFrom(task: BuilderTask, files: IndexFolder, runs: string[]): 
     const state = await stateOf({ level, snapshot }, storage);
     if (data && !isMerged) return { built: { data, from: 'files', changed: kept.changed } };
     if (data) {
-      for await (const name of runsOf(files, kept.changed, (graph) => graphBlocks({ level, snapshot }, graph)))
-        runs.push(name);
+      const changed = sortGraphs(kept.changed);
+      const ranges = new OrderedRanges(level, snapshot, graphRange(changed.at(-1) ?? '').lt);
+      try {
+        for await (const name of runsOf(files, changed, (graph) => ranges.blocksOf(graphRange(graph)))) runs.push(name);
+      } finally {
+        await ranges.close();
+      }
       return { state, base };
     }
     files.withdraw();

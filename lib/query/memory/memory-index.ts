@@ -96,7 +96,7 @@ export class MemoryIndex {
     options.store.onStage((transaction) => {
       if (transaction.graphs.size > 0) this.changed.stage(transaction);
     });
-    options.store.onDrop((transaction) => this.changed.settle(transaction));
+    options.store.onDrop((transaction) => this.changed.drop(transaction));
     options.store.onCommit((transaction) => {
       if (transaction.graphs.size === 0) return;
       this.changed.settle(transaction);
@@ -246,7 +246,7 @@ export class MemoryIndex {
     this.threads.delete(thread);
   }
 
-  /** Number of quads of graphs that changed since the index was built, before or after their change. */
+  /** Number of quads of graphs that changed since the index was built. */
   get changedQuads(): number {
     return this.changed.quads;
   }
@@ -348,7 +348,7 @@ export class MemoryIndex {
 
   private drop(): void {
     this.give(undefined);
-    this.changed.end();
+    this.changed.stop();
   }
 
   /** Plans a rebuild after many changes. */

@@ -3,7 +3,8 @@
  * in the state of the query's snapshot.
  */
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
-import { type GraphTriples, graphBlocks, type IndexData, openIndex, readTriples } from './index-data.js';
+import { OrderedRanges } from '../../storage/level/ordered-ranges.js';
+import { type GraphTriples, graphRange, type IndexData, openIndex, readTriples, sortGraphs } from './index-data.js';
 import { type QuadOrders, SortedQuads, sortQuads } from './sorted-quads.js';
 import { type BaseTerms, noTerms, TermIds } from './term-ids.js';
 import { TableFullError } from './term-table.js';
@@ -33,8 +34,11 @@ export interface MemoryAsked {
 
 /** Index information for the thread after it has taken the snapshot. */
 export interface GraphChanges {
-  /** Graphs that changed since the last message to this thread, each with the number of its last change. */
-  readonly graphs: readonly (readonly [graph: string, sequence: number])[];
+  /**
+   * Graphs that changed since the last message to this thread, each with the number of its last change, and true if that is on
+   * disk and left no quads.
+   */
+  readonly graphs: readonly (readonly [graph: string, sequence: number, isEmpty?: boolean])[];
   /** Graphs whose last change may or may not be in the snapshot. */
   readonly unsettled: readonly string[];
 }
@@ -46,8 +50,8 @@ interface KnownGraph {
   readonly triples: GraphTriples;
 }
 
-/** Maximum number of graphs read concurrently. */
-const lanes = 8;
+/** Maximum number of graphs read concurrently, and graphs that each reads in a row. */
+const [lanes, graphsInRow] = [4, 64];
 /** Maximum number of quads of changed graphs that are sorted again for each query. More become a persistent layer. */
 const maxRecent = 1000;
 /**
@@ -56,34 +60,59 @@ const maxRecent = 1000;
  */
 const [maxOwnTerms, maxOwnShare] = [250_000, 0.25];
 
+/** Last change of a graph since the base, and true if it left no quads. */
+interface LastChange {
+  readonly sequence: number;
+  readonly isEmpty: boolean;
+}
+
 export class MemoryLayers {
   private base: LayersOfBase | undefined;
-  private readonly changed = new Map<string, number>();
+  private readonly changed = new Map<string, LastChange>();
 
   /** @param base `undefined` if it was dropped */
   use(base: MemoryBase | undefined): void {
-    for (const [graph, sequence] of this.changed) if (!base || sequence <= base.sequence) this.changed.delete(graph);
-    this.base = base && new LayersOfBase(base);
+    for (const [graph, { sequence }] of this.changed)
+      if (!base || sequence <= base.sequence) this.changed.delete(graph);
+    this.base = base && new LayersOfBase(base, this.changed);
   }
 
-  /** Returns the quads of the snapshot, or `undefined` if the thread has another version of the base, or too many terms. */
+  /** Records changes. Called once for each message, whether or not its query reads the index. */
+  record({ graphs }: GraphChanges): void {
+    for (const [graph, sequence, isEmpty = false] of graphs) {
+      this.changed.set(graph, { sequence, isEmpty });
+      this.base?.pending.add(graph);
+    }
+  }
+
+  /** Number of changed graphs that the next view has to read. */
+  get pending(): number {
+    return this.base?.pending.size ?? 0;
+  }
+
+  /**
+   * Returns the quads of the snapshot, or `undefined` if the thread has another version of the base, or too many terms.
+   * @param check called between blocks of keys, throws to stop. The next view continues with the graphs that are not read yet
+   */
   async view(
     asked: MemoryAsked,
-    { graphs, unsettled }: GraphChanges,
-    level: Level,
-    snapshot: LevelSnapshot,
+    unsettled: GraphChanges['unsettled'],
+    {
+      level,
+      snapshot,
+      check,
+    }: { readonly level: Level; readonly snapshot: LevelSnapshot; readonly check?: () => void },
   ): Promise<MemoryView | undefined> {
-    for (const [graph, sequence] of graphs) this.changed.set(graph, sequence);
     if (this.base?.version !== asked.version) return undefined;
+    this.base.trim();
     const open = new Set(unsettled);
-    const changed = [...this.changed].map(([graph, sequence]): ChangedGraph => {
+    const pending = [...this.base.pending].map((graph): PendingGraph => {
+      const { sequence, isEmpty } = this.changed.get(graph)!;
       // Only a change that was on disk before the snapshot was taken is certain to be in this and later ones.
-      return { graph, sequence, lasts: sequence <= asked.sequence && !open.has(graph) };
+      return { graph, sequence, isEmpty, lasts: sequence <= asked.sequence && !open.has(graph) };
     });
     try {
-      return await this.base.view(changed, (graph, terms) =>
-        readTriples(graphBlocks({ level, snapshot }, graph), terms),
-      );
+      return await this.base.view(pending, new GraphReader(level, snapshot, check));
     } catch (error) {
       if (error instanceof TableFullError) return undefined;
       throw error;
@@ -91,18 +120,64 @@ export class MemoryLayers {
   }
 }
 
-interface ChangedGraph {
+interface PendingGraph extends LastChange {
   readonly graph: string;
-  readonly sequence: number;
   /** Its content stays valid in later snapshots until the next change. */
   readonly lasts: boolean;
 }
 
-type ReadGraph = (graph: string, terms: TermIds) => Promise<GraphTriples>;
+/** Reads the triples of graphs from one snapshot. */
+class GraphReader {
+  constructor(
+    private readonly level: Level,
+    private readonly snapshot: LevelSnapshot,
+    private readonly check: () => void = () => {},
+  ) {}
+
+  /** Reads graphs concurrently, each of them in key order. @param done called for each graph with its triples */
+  async read<T extends { readonly graph: string }>(
+    graphs: readonly T[],
+    terms: TermIds,
+    done: (graph: T, triples: GraphTriples) => void,
+  ): Promise<void> {
+    if (graphs.length === 0) return;
+    const byName = new Map(graphs.map((each) => [each.graph, each]));
+    const sorted = sortGraphs([...byName.keys()]);
+    const { lt } = graphRange(sorted.at(-1)!);
+    let at = 0;
+    const lane = async (): Promise<void> => {
+      const ranges = new OrderedRanges(this.level, this.snapshot, lt);
+      try {
+        for (let from = at; from < sorted.length; from = at) {
+          at += graphsInRow;
+          for (const graph of sorted.slice(from, from + graphsInRow)) {
+            this.check();
+            done(byName.get(graph)!, await readTriples(this.blocksOf(ranges, graph), terms));
+          }
+        }
+      } finally {
+        await ranges.close();
+      }
+    };
+    const ended = await Promise.allSettled(
+      Array.from({ length: Math.min(lanes, Math.ceil(sorted.length / graphsInRow)) }, lane),
+    );
+    for (const result of ended) if (result.status === 'rejected') throw result.reason;
+  }
+
+  private async *blocksOf(ranges: OrderedRanges, graph: string): AsyncGenerator<readonly string[]> {
+    for await (const keys of ranges.blocksOf(graphRange(graph))) {
+      yield keys;
+      this.check();
+    }
+  }
+}
 
 /** A base with the graphs that have changed since. Each base has its own object, because a query may still read graphs for the old one. */
 class LayersOfBase {
   readonly version: number;
+  /** Graphs that have changed since they were read. */
+  readonly pending: Set<string>;
   private readonly table: BaseTerms;
   private readonly quads: QuadOrders;
   private readonly masked: Uint8Array;
@@ -112,46 +187,49 @@ class LayersOfBase {
   private settled: (SortedLayer & { readonly graphs: ReadonlyMap<string, KnownGraph> }) | undefined;
   private last: MemoryView | undefined;
 
-  constructor({ version, data }: MemoryBase) {
+  constructor(
+    { version, data }: MemoryBase,
+    private readonly changed: ReadonlyMap<string, LastChange>,
+  ) {
     this.version = version;
     const { quads, terms } = openIndex(data);
     [this.quads, this.table] = [quads, terms];
     this.masked = new Uint8Array(this.table.size);
     this.terms = new TermIds(this.table);
+    this.pending = new Set(changed.keys());
   }
 
-  async view(changed: readonly ChangedGraph[], readTriples: ReadGraph): Promise<MemoryView> {
-    if (this.terms.ownSize > Math.max(maxOwnTerms, maxOwnShare * this.table.size)) this.forget();
-    const next = changed
-      .filter(({ graph, sequence, lasts }) => !lasts || this.known.get(graph)?.sequence !== sequence)
-      .values();
-    const isSame = this.last && changed.length === this.known.size;
-    let count = 0;
-    const read = async (): Promise<void> => {
-      for (const { graph, sequence, lasts } of next) {
-        count++;
-        const triples = await readTriples(graph, this.terms);
-        const id = this.terms.add(graph);
-        if (id < this.masked.length) this.masked[id] = 1;
-        this.known.set(graph, { sequence: lasts ? sequence : -1, id, triples });
-      }
+  async view(pending: readonly PendingGraph[], reader: GraphReader): Promise<MemoryView> {
+    if (this.last && pending.length === 0) return this.last;
+    const note = ({ graph, sequence, lasts }: PendingGraph, triples: GraphTriples): void => {
+      const id = this.terms.add(graph);
+      if (id < this.masked.length) this.masked[id] = 1;
+      if (triples.length > 0) this.known.set(graph, { sequence: lasts ? sequence : -1, id, triples });
+      else this.known.delete(graph);
+      if (lasts) this.pending.delete(graph);
     };
-    await Promise.all(Array.from({ length: lanes }, read));
-    if (isSame && count === 0) return this.last!;
+    const rest: PendingGraph[] = [];
+    for (const each of pending)
+      if (each.isEmpty && each.lasts) note(each, noNumbers);
+      else rest.push(each);
+    await reader.read(rest, this.terms, note);
     this.last = { terms: this.terms, layers: this.layers() };
     return this.last;
   }
 
-  private forget(): void {
+  /** Drops what was read if most of its terms may belong to earlier contents. */
+  trim(): void {
+    if (this.terms.ownSize <= Math.max(maxOwnTerms, maxOwnShare * this.table.size)) return;
     this.terms = new TermIds(this.table);
     this.known.clear();
+    for (const graph of this.changed.keys()) this.pending.add(graph);
     this.settled = undefined;
     this.last = undefined;
   }
 
   private layers(): Layer[] {
     const { quads, masked, terms, known } = this;
-    const layers: Layer[] = [{ quads, masked: known.size > 0 ? masked : undefined, numbers: undefined }];
+    const layers: Layer[] = [{ quads, masked: this.changed.size > 0 ? masked : undefined, numbers: undefined }];
     let recent = [...known].filter(([graph, own]) => this.settled?.graphs.get(graph) !== own);
     if (sizeOf(recent) > Math.max(maxRecent, (this.settled?.quads.count ?? 0) / 4)) {
       const lasting = [...known].filter(([, { sequence }]) => sequence >= 0);

@@ -42,7 +42,8 @@ export async function inMemory(
   const layers = new MemoryLayers();
   layers.use({ version: 1, sequence: 0, data: await toIndex(level, older) });
   const graphs = changed.map((graph, index) => [graph, index + 1] as const);
-  return (await layers.view({ version: 1, sequence: changed.length }, { graphs, unsettled: [] }, level, snapshot))!;
+  layers.record({ graphs, unsettled: [] });
+  return (await layers.view({ version: 1, sequence: changed.length }, [], { level, snapshot }))!;
 }
 
 /** Two of the graphs have changed. */

@@ -13,7 +13,7 @@ import { deleteLinks } from './metadata.js';
 import { assertPreconditions } from './preconditions.js';
 import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
-import { type IsPart, mayDelete, subtreeOf } from './subtree.js';
+import { type IsPart, mayDelete, subtreeOf, type Tree } from './subtree.js';
 import { stageGraphDeletion, stageMembership, type WriteRequest } from './write.js';
 
 export interface DeleteRequest extends WriteRequest {
@@ -48,9 +48,13 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
     await stageRemoval(storage, tx, { access, record });
   };
   if (request.body) await assertDigests(request.body);
-  await storage.store.prefetch(admitted);
-  if (recursive) await askGroups(storage, access, iri);
-  await storage.store.transact(work, { frees: true });
+  if (!recursive || !admitted.members) {
+    await storage.store.prefetch(admitted);
+    return storage.store.transact(work, { frees: true });
+  }
+  await askGroups(storage, access, iri);
+  const found = await deletable({ storage, view: storage.store }, access, admitted);
+  await storage.store.withGraphs(found, () => storage.store.transact(work, { frees: true }));
 }
 
 /** Requires delete on the resource and, under a profile, write on its container (rule 20.7). @throws LwsError as `requireAccess` */
@@ -77,8 +81,13 @@ async function askGroups({ acls, authorizer, store }: Storage, access: Access, c
     if (iri.startsWith(container)) await authorizer.allows({ view: store, access, mode: 'delete', iri });
 }
 
-async function stageDeletion(storage: Storage, tx: Transaction, access: Access, root: ResourceRecord): Promise<void> {
-  const may = mayDelete(storage, tx, access);
+/** Returns a resource and its descendants. @throws LwsError `forbidden` if a descendant may not be deleted */
+async function deletable(
+  { storage, view }: { readonly storage: Storage; readonly view: Tree },
+  access: Access,
+  root: ResourceRecord,
+): Promise<readonly ResourceRecord[]> {
+  const may = mayDelete(storage, view, access);
   const found: ResourceRecord[] = [];
   const isPart: IsPart = async (member, container) => {
     if (await may(member, container)) return true;
@@ -91,7 +100,12 @@ async function stageDeletion(storage: Storage, tx: Transaction, access: Access, 
       },
     );
   };
-  for await (const record of subtreeOf(tx, root, isPart)) found.push(record);
+  for await (const record of subtreeOf(view, root, isPart)) found.push(record);
+  return found;
+}
+
+async function stageDeletion(storage: Storage, tx: Transaction, access: Access, root: ResourceRecord): Promise<void> {
+  const found = await deletable({ storage, view: tx }, access, root);
   // The transaction would hold the keys of all small graphs in memory.
   const areMany = found.reduce((sum, { triples = 0 }) => sum + triples, 0) > manyTriples;
   for (const record of found) await stageDeleted(tx, record, areMany);

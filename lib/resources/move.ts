@@ -98,10 +98,12 @@ async function attempt(preparation: Preparation, request: Moving, pause?: Pause)
   const found: ResourceRecord[] = [];
   for await (const record of sources({ storage, view: store }, request, source)) found.push(record);
   await preparation.forgetOthers(new Set(found.map(({ iri }) => iri)));
-  for (const record of found) await preparation.of(record);
-  await preparation.writeAhead(pause);
-  preparation.isCommitting = true;
-  return store.transact((tx) => stage({ storage, tx }, request, preparation));
+  return store.withGraphs([...found, ...replaced.values()], async () => {
+    for (const record of found) await preparation.of(record);
+    await preparation.writeAhead(pause);
+    preparation.isCommitting = true;
+    return store.transact((tx) => stage({ storage, tx }, request, preparation));
+  });
 }
 
 /** @throws LwsError `interaction-model-conflict`, `conflict`, `reserved-name`, `root-not-deletable` */

@@ -1,9 +1,8 @@
 /** Reads quads of a snapshot into memory: all of a store, sorted and shared between threads, or those of one graph. */
 
 import { basename } from 'node:path';
-import { compareKeys } from '../../storage/keys/key-order.js';
 import { allQuads, graphPrefix, separator } from '../../storage/keys/quad-keys.js';
-import { type KeyRange, rangeOf } from '../../storage/keys/records.js';
+import { rangeOf } from '../../storage/keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 import { KeyReader } from '../access/key-reader.js';
 import { PageCache } from '../segments/page-file.js';
@@ -92,16 +91,6 @@ export type GraphTriples = Uint32Array;
 
 /** Common prefix of the GSPO keys of a subject in a graph. */
 export const subjectPrefix = (graph: string, subject: string): string => graphPrefix(graph) + subject + separator;
-
-/** Range of the GSPO keys of a graph. */
-export const graphRange = (graph: string): KeyRange => rangeOf(graphPrefix(graph));
-
-/** Returns graphs in the order of their keys. */
-export const sortGraphs = (graphs: readonly string[]): readonly string[] =>
-  graphs
-    .map((graph) => [graphPrefix(graph), graph] as const)
-    .sort(([a], [b]) => compareKeys(a, b))
-    .map(([, graph]) => graph);
 
 /** Keys of a graph, or of some of its subjects. */
 export async function* graphBlocks(

@@ -1,7 +1,7 @@
 /** Thread that builds the index. It opens the server's LevelDB itself and reads one snapshot, or the files of an earlier index. */
 import { rmSync } from 'node:fs';
 import { basename } from 'node:path';
-import { allQuads } from '../../storage/keys/quad-keys.js';
+import { allQuads, graphRange, sortGraphs } from '../../storage/keys/quad-keys.js';
 import { keyBlocks, openLevel } from '../../storage/level/durable-level.js';
 import { OrderedRanges } from '../../storage/level/ordered-ranges.js';
 import { affordable } from '../../threads/thread-limits.js';
@@ -9,7 +9,7 @@ import { acquire, isEnding, release, serve } from '../../threads/worker-host.js'
 import { mergeInputs, mergeSegments } from '../segments/merge.js';
 import { DamagedSegmentError, PageCache } from '../segments/page-file.js';
 import { longName, openSegment, Segment, type SegmentData } from '../segments/segment.js';
-import { graphRange, type IndexData, indexOf, readQuads, sortGraphs } from './index-data.js';
+import { type IndexData, indexOf, readQuads } from './index-data.js';
 import { type IndexedState, type IndexFolder, indexFolder, stateOf } from './index-folder.js';
 import { SegmentRun } from './segment-run.js';
 

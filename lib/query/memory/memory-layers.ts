@@ -2,9 +2,10 @@
  * The index in one thread: the base, shared by all threads, and the thread's own layers with the graphs that have changed since,
  * in the state of the query's snapshot.
  */
+import { graphRange, sortGraphs } from '../../storage/keys/quad-keys.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { OrderedRanges } from '../../storage/level/ordered-ranges.js';
-import { type GraphTriples, graphRange, type IndexData, openIndex, readTriples, sortGraphs } from './index-data.js';
+import { type GraphTriples, type IndexData, openIndex, readTriples } from './index-data.js';
 import { type QuadOrders, SortedQuads, sortQuads } from './sorted-quads.js';
 import { type BaseTerms, noTerms, TermIds } from './term-ids.js';
 import { TableFullError } from './term-table.js';

@@ -1,9 +1,10 @@
 /** Reads graphs from disk, with a cache of small ones: recently read and recently written. */
 import { LRUCache } from 'lru-cache';
 import { charactersOf, type GraphKeys } from '../keys/graph-keys.js';
-import { graphPrefix } from '../keys/quad-keys.js';
-import { type KeyRange, type ResourceRecord, rangeOf, readRecord, recordKey } from '../keys/records.js';
+import { graphPrefix, graphRange, sortGraphs } from '../keys/quad-keys.js';
+import { type KeyRange, type ResourceRecord, readRecord, recordKey } from '../keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
+import { OrderedRanges } from '../level/ordered-ranges.js';
 
 /** Larger graphs are not worth prefetching. */
 const prefetchedTriples = 2_000;
@@ -14,19 +15,29 @@ const keyOverhead = 32;
 
 /** Range of the keys of a graph with subjects that begin with a string. */
 export function subjectRange(graph: string, beginning: string): KeyRange {
-  if (beginning === '') return rangeOf(graphPrefix(graph));
+  if (beginning === '') return graphRange(graph);
   const gte = graphPrefix(graph) + beginning;
   // Last character of Unicode: all keys with this prefix sort before it.
   return { gte, lt: `${gte}\u{10ffff}` };
 }
 
+/** Keys of a graph in the state with a revision. */
+interface Content {
+  readonly revision: string;
+  readonly keys: readonly string[];
+}
+
 export class CommittedGraphs {
   /** Small graphs by resource, valid for one revision. */
-  private readonly cache = new LRUCache<string, { revision: string; keys: readonly string[] }>({
+  private readonly cache = new LRUCache<string, Content>({
     maxSize: keptBytes,
     maxEntrySize: keptBytes >> 4,
     sizeCalculation: ({ keys }, iri) => iri.length + charactersOf(keys) + (keys.length + 4) * keyOverhead,
   });
+
+  /** Graphs read ahead for transactions in progress. */
+  private readonly readAhead = new Set<ReadonlyMap<string, Content>>();
+  private charactersAhead = 0;
 
   constructor(private readonly level: Level) {}
 
@@ -35,8 +46,8 @@ export class CommittedGraphs {
     iri: string,
     known: ResourceRecord | undefined,
   ): Promise<{ record: ResourceRecord; keys: readonly string[] } | undefined> {
-    const cached = this.cache.get(iri);
-    if (known && cached?.revision === known.revision) return { record: known, keys: cached.keys };
+    const keys = known && this.inMemory(known);
+    if (known && keys) return { record: known, keys };
     const snapshot = this.level.snapshot();
     try {
       const value = this.level.getSync(recordKey(iri), { snapshot });
@@ -57,8 +68,53 @@ export class CommittedGraphs {
 
   /** Returns the keys of the graph of a record. */
   async keysOf({ iri, revision }: ResourceRecord): Promise<readonly string[]> {
-    const cached = this.cache.get(iri);
-    return cached?.revision === revision ? cached.keys : this.read(iri);
+    return this.inMemory({ iri, revision }) ?? this.read(iri);
+  }
+
+  private inMemory({ iri, revision }: Pick<ResourceRecord, 'iri' | 'revision'>): readonly string[] | undefined {
+    for (const graphs of [this.cache, ...this.readAhead]) {
+      const known = graphs.get(iri);
+      if (known?.revision === revision) return known.keys;
+    }
+    return undefined;
+  }
+
+  /**
+   * Reads small graphs with few iterators, for a transaction that changes many resources. Others wait for it, and it would open an
+   * iterator for each graph.
+   * @param records of committed states. The content of those that have changed since is not used
+   * @param most characters of keys to hold in memory, for all such transactions. Further graphs are not read
+   * @returns a function that releases them
+   */
+  async readMany(records: readonly ResourceRecord[], most: number): Promise<() => void> {
+    const found = new Map<string, Content>();
+    const snapshot = this.level.snapshot();
+    const revisions = new Map(records.map(({ iri, revision }) => [iri, revision]));
+    const graphs = sortGraphs([...revisions.keys()]);
+    const ranges = new OrderedRanges(this.level, snapshot, graphRange(graphs.at(-1) ?? '').lt);
+    let own = 0;
+    try {
+      for (const iri of graphs) {
+        const keys: string[] = [];
+        for await (const block of ranges.blocksOf(graphRange(iri))) keys.push(...block);
+        const characters = charactersOf(keys);
+        if (this.charactersAhead + characters > most) break;
+        own += characters;
+        this.charactersAhead += characters;
+        found.set(iri, { revision: revisions.get(iri)!, keys });
+      }
+    } catch (error) {
+      this.charactersAhead -= own;
+      throw error;
+    } finally {
+      await ranges.close();
+      await snapshot.close();
+    }
+    this.readAhead.add(found);
+    return () => {
+      this.readAhead.delete(found);
+      this.charactersAhead -= own;
+    };
   }
 
   /** Yields the keys with subjects that begin with a string, in blocks. */
@@ -81,7 +137,7 @@ export class CommittedGraphs {
 
   private async read(iri: string, snapshot?: LevelSnapshot): Promise<string[]> {
     const found: string[] = [];
-    for await (const keys of keyBlocks(this.level, rangeOf(graphPrefix(iri)), snapshot ? { snapshot } : {}))
+    for await (const keys of keyBlocks(this.level, graphRange(iri), snapshot ? { snapshot } : {}))
       for (const key of keys) found.push(key);
     return found;
   }

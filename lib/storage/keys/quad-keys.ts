@@ -11,8 +11,8 @@ import { assertIriLength } from '../../rdf/bounds.js';
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { lengthAt, separator, firstAt as start, suffixStart } from './key-layout.js';
-import { orderOf } from './key-order.js';
-import { rangeOf } from './records.js';
+import { compareKeys, orderOf } from './key-order.js';
+import { type KeyRange, rangeOf } from './records.js';
 
 /** First digit of an encoded number: negative infinity, below -1, below 0, 0, below 1, above, infinity, not a number. */
 const cases = {
@@ -154,6 +154,16 @@ const quadLength = (length: number): string => `0${digits(length)}`;
 
 /** Common prefix of all GSPO keys of a graph, and of no others (graph names never contain U+0000). */
 export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}${separator}`;
+
+/** Range of the GSPO keys of a graph. */
+export const graphRange = (graph: string): KeyRange => rangeOf(graphPrefix(graph));
+
+/** Returns graphs in the order of their keys. */
+export const sortGraphs = (graphs: readonly string[]): readonly string[] =>
+  graphs
+    .map((graph) => [graphPrefix(graph), graph] as const)
+    .sort(([a], [b]) => compareKeys(a, b))
+    .map(([, graph]) => graph);
 
 /** Range of the GSPO keys of all quads. */
 export const allQuads = rangeOf(`GSPO${separator}`);

@@ -14,10 +14,11 @@ import {
   stagedKey,
 } from '../graphs/staged-keys.js';
 import { allOf, blocksOf, charactersOf, type GraphKeys } from '../keys/graph-keys.js';
-import { graphPrefix } from '../keys/quad-keys.js';
+import { graphPrefix, graphRange, sortGraphs } from '../keys/quad-keys.js';
 import { partsOfEntry, rangeOf } from '../keys/records.js';
 import { CommitInDoubtError } from '../level/commit-in-doubt.js';
 import { entryBlocks, keyBlocks, type Level } from '../level/durable-level.js';
+import { OrderedRanges } from '../level/ordered-ranges.js';
 import type { Transaction } from './transaction.js';
 
 /** Quads per transaction: few enough that others hardly wait, and that the batch fits into the reserved disk space. */
@@ -140,16 +141,22 @@ export class StagedGraphs {
   }
 
   /** Starts the removal of graphs dropped by a committed transaction, and wakes callers that wait for a removal. */
-  committed({ entries, isForeign }: Transaction): void {
+  committed({ entries, graphs, isForeign }: Transaction): void {
+    const small: string[] = [];
     for (const [key, value] of entries) {
       if (!key.startsWith(hiddenRange.gte)) continue;
       const graph = partsOfEntry(key)[1]!;
       // The server that dropped it removes it.
-      if (value === dropped && !isForeign) this.sweep(graph, dropped, false);
+      if (value === dropped && !isForeign) {
+        const quads = graphs.get(graph)?.triples.before ?? Number.POSITIVE_INFINITY;
+        if (quads <= quadsAtATime && !this.options.isShared) small.push(graph);
+        else this.sweep(graph, dropped, false);
+      }
       if (value !== null) continue;
       for (const resolve of this.waiting.get(graph) ?? []) resolve();
       this.waiting.delete(graph);
     }
+    for (let at = 0; at < small.length; at += graphsAtATime) this.sweepSmall(small.slice(at, at + graphsAtATime));
   }
 
   /**
@@ -191,11 +198,63 @@ export class StagedGraphs {
     if (this.sweeping.has(graph) || this.isClosed) return;
     const run = this.inTurn(graph, () => this.removeQuads(graph, value, takesOver))
       .finally(() => this.sweeping.delete(graph))
-      .catch(() => {
-        // The disk is full, or LevelDB is being reopened: retries later.
-        if (!this.isClosed) setTimeout(() => this.sweep(graph, value), pauseMs).unref();
-      });
+      // The disk is full, or LevelDB is being reopened.
+      .catch(() => this.retry(graph, value));
     this.sweeping.set(graph, run);
+  }
+
+  private retry(graph: string, value: string): void {
+    if (!this.isClosed) setTimeout(() => this.sweep(graph, value), pauseMs).unref();
+  }
+
+  /** Removes small graphs that one transaction dropped, several in each transaction. */
+  private sweepSmall(graphs: readonly string[]): void {
+    if (this.isClosed) return;
+    const run = this.inTurn(graphs[0]!, () => this.removeSmall(graphs))
+      .finally(() => {
+        for (const graph of graphs) this.sweeping.delete(graph);
+      })
+      .catch(() => {
+        // Those that are removed already are quickly done.
+        for (const graph of graphs) this.retry(graph, dropped);
+      });
+    for (const graph of graphs) this.sweeping.set(graph, run);
+  }
+
+  private async removeSmall(graphs: readonly string[]): Promise<void> {
+    const { level, transact } = this.options;
+    const sorted = sortGraphs(graphs);
+    const snapshot = level.snapshot();
+    const ranges = new OrderedRanges(level, snapshot, graphRange(sorted.at(-1)!).lt);
+    let [slice, quads]: [(readonly [string, readonly string[]])[], number] = [[], 0];
+    const write = async (): Promise<void> => {
+      const group = slice;
+      [slice, quads] = [[], 0];
+      await transact(
+        (tx) => {
+          for (const [graph, removed] of group) {
+            if (tx.entry(stagedKey(graph)) !== dropped) continue;
+            if (removed.length > 0) tx.writeHidden(graph, { added: [], removed });
+            tx.forgetHidden(graph);
+          }
+        },
+        { frees: true },
+      );
+    };
+    try {
+      for (const graph of sorted) {
+        const removed: string[] = [];
+        for await (const keys of ranges.blocksOf(graphRange(graph))) removed.push(...keys);
+        if (this.isClosed) return;
+        if (quads + removed.length > quadsAtATime && slice.length > 0) await write();
+        slice.push([graph, removed]);
+        quads += removed.length;
+      }
+      if (slice.length > 0) await write();
+    } finally {
+      await ranges.close();
+      await snapshot.close();
+    }
   }
 
   /** Removes a few graphs at a time, and first those that a writer waits for. */

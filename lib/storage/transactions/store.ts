@@ -6,6 +6,7 @@ import type { BlobPlace, Blobs } from '../blobs/blobs.js';
 import { adoptBlobs } from '../graphs/adopt.js';
 import { CommittedGraphs } from '../graphs/committed-graphs.js';
 import { type MigrationOptions, migrate } from '../graphs/format.js';
+import { isLargeGraph } from '../graphs/graph-lines.js';
 import { GraphInTheWay, stagedKey } from '../graphs/staged-keys.js';
 import type { GraphKeys } from '../keys/graph-keys.js';
 import {
@@ -39,6 +40,9 @@ import type { Transaction } from './transaction.js';
 
 /** Maximum number of times that a transaction runs again: after a preparation, and after a wait for a staged graph. */
 const [maxPreparations, maxWaits] = [10, 100];
+
+/** Maximum characters of keys that are read before a transaction. */
+const maxReadAhead = 64 << 20;
 
 /** Listener of transactions, see `StoreListeners`. */
 type Listener = (transaction: Transaction) => void;
@@ -252,6 +256,22 @@ export class Store extends StoreListeners {
    */
   async prefetch(record: ResourceRecord): Promise<void> {
     if (this.graphs.isWorthPrefetching(record)) await this.graph(record.iri);
+  }
+
+  /**
+   * Runs work that deletes or moves many resources, with their small graphs in memory, as long as these have at most 64 Mi
+   * characters: for the transaction, for which all others wait, reads no disk then.
+   */
+  async withGraphs<T>(records: readonly ResourceRecord[], work: () => Promise<T>): Promise<T> {
+    const release = await this.graphs.readMany(
+      records.filter(({ kind, triples = 0 }) => kind === 'rdf' && !isLargeGraph(triples)),
+      maxReadAhead,
+    );
+    try {
+      return await work();
+    } finally {
+      release();
+    }
   }
 
   /**

@@ -10,11 +10,11 @@ import { answered } from '../../../components/sparql/pool/answering.js';
 import { timeout } from '../../../components/sparql/pool/query-errors.js';
 import { acceptedFormats } from '../../../components/sparql/protocol/protocol.js';
 import type { LwsError } from '../../../lib/errors.js';
-import { graphRange, indexOf, readQuads, sortGraphs } from '../../../lib/query/memory/index-data.js';
+import { indexOf, readQuads } from '../../../lib/query/memory/index-data.js';
 import { LayeredGraphs } from '../../../lib/query/memory/layered-graphs.js';
 import { MemoryLayers, type MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import { loadQueryEngine } from '../../../lib/query/query-engine.js';
-import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
+import { encodeGraph, graphRange, sortGraphs } from '../../../lib/storage/keys/quad-keys.js';
 import { type Level, openLevel } from '../../../lib/storage/level/durable-level.js';
 import { OrderedRanges } from '../../../lib/storage/level/ordered-ranges.js';
 

@@ -1,4 +1,4 @@
-/** HTTP/2 requests, which Node presents like HTTP/1.1: one connection carries many of them, and ending one must not end the others. */
+/** Connections of requests. HTTP/2 requests look like HTTP/1.1: one connection carries many of them, and ending one must not end the others. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
@@ -38,13 +38,17 @@ export function breakOff(res: ServerResponse): void {
 }
 
 /**
- * Closes the stream of a response that the client does not read for `idleMs`, and its session if the client does not take the
- * reset either: both hold memory, and a client keeps a session open with other requests.
+ * Ends a response that the client does not read for `idleMs`: over HTTP/2 its stream, and its session if the client does not take
+ * the reset either, because both hold memory and a client keeps a session open with other requests. Over HTTP/1.1 the connection.
  */
 export function endUnread(res: ServerResponse, idleMs: number): void {
   const stream = streamOf(res);
-  stream?.setTimeout(idleMs);
-  stream?.on('timeout', () => {
+  if (!stream) {
+    endUnreadConnection(res, idleMs);
+    return;
+  }
+  stream.setTimeout(idleMs);
+  stream.on('timeout', () => {
     const { session, writableFinished, writableLength } = stream;
     const socket = session && socketsOfSessions.get(session);
     // The source has sent nothing new. A finished stream still waits for flow control before it can send its end.
@@ -52,6 +56,17 @@ export function endUnread(res: ServerResponse, idleMs: number): void {
     stream.close(constants.NGHTTP2_CANCEL);
     const stuck = setTimeout(() => socket?.destroy(), idleMs).unref();
     stream.once('close', () => clearTimeout(stuck));
+  });
+}
+
+/** Node restarts the time of a socket when the system takes a part of what waits to be sent. */
+function endUnreadConnection(res: ServerResponse, idleMs: number): void {
+  const { socket } = res;
+  if (!socket || res.writableFinished) return;
+  res.setTimeout(idleMs, () => {
+    if (socket.writableLength > 0) socket.destroy();
+    // The source has sent nothing new.
+    else if (!res.writableFinished) socket.setTimeout(idleMs);
   });
 }
 

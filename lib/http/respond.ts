@@ -50,9 +50,10 @@ export function replyWriter({
       exchange.reply = hasPages ? problemPage(problem, accept) : describedProblem(problem, exchange.failure, accept);
     }
     if (exchange.failure instanceof ClientGone) return void res.destroy();
-    endUnread(res, idleMs);
     try {
       const streaming = respond(req, res, exchange.reply!, exchange.cors ? { ...fixed, ...exchange.cors } : fixed);
+      // Most responses over HTTP/1.1 are sent by now.
+      endUnread(res, idleMs);
       if (streaming) await streaming;
     } catch (error) {
       exchange.failure = error;

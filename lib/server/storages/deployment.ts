@@ -18,7 +18,7 @@ import { LwsError, tooBusy } from '../../errors.js';
 import { clientOf } from '../../fields/client-address.js';
 import { HiddenField } from '../../hidden-field.js';
 import { createRefusal } from '../../http/app.js';
-import { hasBody, isHttp2, onClosed } from '../../http/http2.js';
+import { breakOff, hasBody, isHttp2, onClosed } from '../../http/http2.js';
 import { statusOf } from '../../http/problem.js';
 import { interruptBody } from '../../http/request.js';
 import { addressOf, hostOf, pathOf } from '../../http/request-log.js';
@@ -206,7 +206,7 @@ export class StorageDeployment implements Deployment {
   readonly listener = (req: IncomingMessage, res: ServerResponse): void => {
     const whom = this.whom(req);
     if (whom === 'home') return void this.home!.listener(req, res);
-    void this.enter(req, whom).then(
+    void this.enter(req, whom, res).then(
       // Data still to be sent does not keep the storage open, however slowly the client reads.
       ({ storage, leave }) => storage.listener(req, res).finally(leave),
       (error: unknown) => {
@@ -248,8 +248,12 @@ export class StorageDeployment implements Deployment {
    * Returns the storage of a request. It counts as in use until it is released or the connection closes.
    * @throws LwsError if there is no such storage, or it cannot be opened now
    */
-  private async enter(req: IncomingMessage, whom: Addressee): Promise<{ storage: OpenStorage; leave: () => void }> {
-    const { storage, end } = await this.admit(req, whom);
+  private async enter(
+    req: IncomingMessage,
+    whom: Addressee,
+    res?: ServerResponse,
+  ): Promise<{ storage: OpenStorage; leave: () => void }> {
+    const { storage, end } = await this.admit(req, whom, res);
     let isUsing = true;
     let forget = (): void => {};
     const leave = (): void => {
@@ -263,23 +267,37 @@ export class StorageDeployment implements Deployment {
     return { storage, leave };
   }
 
-  private async admit(req: IncomingMessage, whom: Addressee): ReturnType<OpenStorages['use']> {
+  /** @param res absent for an upgrade */
+  private async admit(
+    req: IncomingMessage,
+    whom: Addressee,
+    res: ServerResponse | undefined,
+  ): ReturnType<OpenStorages['use']> {
     if (whom === 'elsewhere') throw new LwsError('misdirected-request', 'This server has no storage at this host.');
     const record = typeof whom === 'object' ? this.records.get(whom.name) : undefined;
     if (!record || record.state === 'deleted') throw new LwsError('not-found', 'The storage does not exist.');
     const { name, state } = record;
     if (state === 'suspended') throw tooBusy('The storage is suspended. Contact its operator.', 3600);
     const address = addressOf(this.home!.appContext, req) ?? '';
-    const isJudged = req.headers.authorization === undefined;
-    const standing = (!isJudged && this.credentials.get(digestOf(name, req))) || 'stranger';
+    const hasCredential = req.headers.authorization !== undefined;
+    const known = hasCredential ? this.credentials.get(digestOf(name, req)) : undefined;
+    const standing = known ?? 'stranger';
+    const isJudged = known !== undefined || !hasCredential;
     const isPaying = standing === 'stranger' && !this.residents.isOpen(name);
     const seat: Seat = {
-      ...{ standing, address: clientOf(address), isJudged },
+      ...{ standing, address: clientOf(address), isJudged, isForToken: this.isForToken(req) },
       isUnfinished: () => hasBody(req) && !req.complete,
+      isSending: () => res?.headersSent === true,
       interrupt: (error) => interruptBody(req, error),
+      abort: () => res && breakOff(res),
     };
     this.seats.set(req, seat);
     return this.residents.use(name, seat, isPaying ? await this.openings.begin(address) : undefined);
+  }
+
+  private isForToken(req: IncomingMessage): boolean {
+    const { systemPrefix } = this.storages.settings.of(coreSettings);
+    return req.method === 'POST' && pathOf(req).endsWith(`${systemPrefix}/token`);
   }
 
   get isOneOrigin(): boolean {

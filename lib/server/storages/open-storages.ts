@@ -43,7 +43,7 @@ const maxOpening = 4;
 /** Maximum wait of a request for a storage, in milliseconds. */
 const waitMs = 10_000;
 /** Interval between checks for a free slot in milliseconds, and maximum number of checks. */
-const [roomMs, maxLooks] = [50, 10];
+const [roomMs, maxLooks] = [50, 40];
 /** Time until a failed opening is retried, in milliseconds. */
 const failedMs = 30_000;
 /** Minimum open time of a new storage while others have work, and of one used by privileged callers, in milliseconds. */

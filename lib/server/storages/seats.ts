@@ -12,65 +12,115 @@ export interface Seat {
   standing: CallerClass;
   /** Authentication is done, or there is nothing to verify. */
   isJudged: boolean;
+  /** Request to the token endpoint: its credential is in its body. */
+  readonly isForToken: boolean;
   /** True while a part of the request body is missing. */
   isUnfinished(): boolean;
+  /** True from the first byte of the response. The request then waits for its reader only. */
+  isSending(): boolean;
   /** Ends the wait for the body with an error. */
   interrupt(error: LwsError): void;
+  /** Aborts the response. */
+  abort(): void;
 }
 
 /** Maximum pending requests of one storage by caller class. The rest is reserved for more privileged callers. */
 const shares: Readonly<Record<CallerClass, number>> = { controller: 256, known: 224, stranger: 192 };
 /** Maximum pending requests per address, except for controllers. HTTP/2 allows 100 per connection. */
 const maxPerAddress = 128;
+/** Maximum pending requests with a credential that is being verified, in addition to those of unprivileged callers. */
+const [maxUnverified, maxUnverifiedPerAddress] = [128, 64];
 /** Time after which a request counts as authenticated, in milliseconds: fetching a key from a slow host may take longer. */
 const judgedMs = 2_000;
+/** Time for which a pending request of an unprivileged caller keeps its storage open, in milliseconds. */
+const keepsOpenMs = 1_000;
 
 const interrupted = (): LwsError => tooBusy('The server needs the slot of this unfinished request.', 5);
 
 export class Seats {
   /** In order of arrival, with times. */
   private readonly taken = new Map<Seat, number>();
+  /** Requests with a response that waits for its reader. They count for no share. */
+  private readonly sending = new Set<Seat>();
 
   constructor(private readonly clock: () => number) {}
 
   /** @throws LwsError `too-busy` if the caller's share has no free slot and no unfinished request to evict */
   take(seat: Seat): void {
-    if (this.taken.size >= maxPerAddress) this.makeRoom(seat);
+    if (this.taken.size >= maxUnverifiedPerAddress) this.makeRoom(seat);
     this.taken.set(seat, this.clock());
   }
 
   leave(seat: Seat): void {
     this.taken.delete(seat);
+    this.sending.delete(seat);
   }
 
-  /** True if requests keep the storage open. Those of unprivileged callers do not while their bodies are incomplete. */
+  /** True if requests keep the storage open. Those of unprivileged callers do for a second, unless their bodies are incomplete. */
   get areUsed(): boolean {
-    return [...this.taken.keys()].some((seat) => seat.standing !== 'stranger' || !this.canInterrupt(seat));
+    this.sortOut();
+    const isLate = (seat: Seat): boolean => this.isOlder(seat, seat.isJudged ? keepsOpenMs : judgedMs);
+    return (
+      [...this.sending].some(({ standing }) => standing !== 'stranger') ||
+      [...this.taken.keys()].some((seat) => seat.standing !== 'stranger' || !(this.canInterrupt(seat) || isLate(seat)))
+    );
   }
 
-  /** Ends unfinished requests of unprivileged callers, so that the storage can be closed. */
+  /** Ends unfinished requests and unread responses of unprivileged callers, so that the storage can be closed. */
   close(): void {
+    this.sortOut();
     for (const seat of this.taken.keys())
       if (seat.standing === 'stranger' && seat.isUnfinished()) seat.interrupt(interrupted());
+    for (const seat of this.sending) if (seat.standing === 'stranger') seat.abort();
   }
 
-  private makeRoom({ standing, address }: Seat): void {
-    const alike = [...this.taken.keys()].filter((seat) => priorityOf(seat.standing) >= priorityOf(standing));
-    const here = alike.filter((seat) => seat.address === address);
+  /** Moves requests with a response out of the shares. */
+  private sortOut(): void {
+    for (const seat of this.taken.keys()) {
+      if (!seat.isSending()) continue;
+      this.taken.delete(seat);
+      this.sending.add(seat);
+    }
+  }
+
+  private makeRoom(seat: Seat): void {
+    this.sortOut();
+    const { standing, address } = seat;
+    const all = [...this.taken.keys()];
+    if (!seat.isJudged || seat.isForToken) {
+      const unverified = all.filter((each) => this.isUnverified(each));
+      const here = unverified.filter((each) => each.address === address);
+      if (here.length >= maxUnverifiedPerAddress) this.interruptOldest(here, standing);
+      else if (unverified.length >= maxUnverified) this.interruptOldest(unverified, standing);
+      return;
+    }
+    const alike = all.filter((each) => priorityOf(each.standing) >= priorityOf(standing) && !this.isUnverified(each));
+    const here = alike.filter((each) => each.address === address);
     if (standing !== 'controller' && here.length >= maxPerAddress) this.interruptOldest(here, standing);
     if (standing === 'stranger' ? alike.length >= shares.stranger : this.taken.size >= shares[standing])
       this.interruptOldest(alike, standing);
   }
 
+  /** True while a credential is being verified, for a limited time. */
+  private isUnverified(seat: Seat): boolean {
+    return (!seat.isJudged || seat.isForToken) && !this.isOlder(seat, judgedMs);
+  }
+
+  private isOlder(seat: Seat, ms: number): boolean {
+    return this.clock() > this.taken.get(seat)! + ms;
+  }
+
   private interruptOldest(seats: readonly Seat[], standing: CallerClass): void {
     const isBelow = (seat: Seat): boolean => seat.standing === 'stranger' || seat.standing !== standing;
     const oldest = seats.find((seat) => isBelow(seat) && this.canInterrupt(seat));
-    if (!oldest) throw tooBusy('The storage has too many pending requests.', 2);
+    if (!oldest) throw tooManyPending();
     oldest.interrupt(interrupted());
     this.taken.delete(oldest);
   }
 
   private canInterrupt(seat: Seat): boolean {
-    return seat.isUnfinished() && (seat.isJudged || this.clock() > this.taken.get(seat)! + judgedMs);
+    return seat.isUnfinished() && (seat.isJudged || this.isOlder(seat, judgedMs));
   }
 }
+
+const tooManyPending = (): LwsError => tooBusy('The storage has too many pending requests.', 2);

@@ -9,7 +9,8 @@ import { OpenStorages } from '../../../../lib/server/storages/open-storages.js';
 import type { Seat } from '../../../../lib/server/storages/seats.js';
 
 const seatOf = (given: Partial<Seat> = {}): Seat => ({
-  ...{ address: '192.0.2.1', standing: 'stranger', isJudged: true, isUnfinished: () => false, interrupt: () => {} },
+  ...{ address: '192.0.2.1', standing: 'stranger', isJudged: true, isForToken: false },
+  ...{ isUnfinished: () => false, isSending: () => false, interrupt: () => {}, abort: () => {} },
   ...given,
 });
 const owner = { standing: 'controller' } as const;
@@ -184,7 +185,7 @@ describe('Residents (rule 21.4)', () => {
   });
 
   it('a storage with requests or background work is not closed', async () => {
-    const { end } = await residents.use('a', seatOf());
+    const { end } = await residents.use('a', seatOf(owner));
     await visit('b');
     busy.add('b');
     now += 20_000;
@@ -192,6 +193,28 @@ describe('Residents (rule 21.4)', () => {
     end();
     await visit('c', owner);
     expect(events).to.include('close a').and.not.to.include('close b');
+  });
+
+  it('closes a storage for others in spite of a slow request of an anonymous caller, after a second', async () => {
+    await residents.use('a', seatOf());
+    busy.add('b');
+    await visit('b');
+    now += 900;
+    expect(await refusal('c', owner)).to.be.an.instanceOf(LwsError);
+    now += 200;
+    await visit('c', owner);
+    expect(events).to.include('close a').and.not.to.include('close b');
+  });
+
+  it('closes a storage for others in spite of unread responses to anonymous callers, and aborts these', async () => {
+    const aborted: string[] = [];
+    const sending = (given: Partial<Seat>): Seat =>
+      seatOf({ isSending: () => true, abort: () => void aborted.push(given.standing ?? 'stranger'), ...given });
+    await residents.use('a', sending({}));
+    await residents.use('b', sending(owner));
+    await visit('c', owner);
+    expect(events).to.include('close a').and.not.to.include('close b');
+    expect(aborted).to.deep.equal(['stranger']);
   });
 
   it('a storage that cannot be opened is retried after 30 seconds, and does not affect others', async () => {
@@ -249,6 +272,34 @@ describe('Residents (rule 21.4)', () => {
     expect(await refusal('a', { address: '192.0.2.3' })).to.be.an.instanceOf(LwsError);
     await take(32, { address: '192.0.2.4', standing: 'known' });
     await take(32, owner);
+  });
+
+  it('counts no request whose response waits for its reader (rule 21.5)', async () => {
+    for (let each = 0; each < 1000; each++) await residents.use('a', seatOf({ isSending: () => true }));
+    for (let each = 0; each < 128; each++) await residents.use('a', seatOf());
+    expect(await refusal('a')).to.be.an.instanceOf(LwsError);
+    await visit('a', owner);
+  });
+
+  it('has separate slots for requests with a credential that is not verified yet (rule 21.5)', async () => {
+    for (const at of [1, 2])
+      for (let each = 0; each < 96; each++) await residents.use('a', seatOf({ address: `${at}` }));
+    expect(await refusal('a', { address: '3' })).to.be.an.instanceOf(LwsError);
+    const unverified = [{ isJudged: false }, { isForToken: true }];
+    const seats: Seat[] = [];
+    for (let each = 0; each < 64; each++) {
+      seats.push(seatOf({ address: '3', ...unverified[each % 2]! }));
+      await residents.use('a', seats.at(-1)!);
+    }
+    for (const each of unverified) {
+      expect(await refusal('a', { address: '3', ...each })).to.be.an.instanceOf(LwsError);
+      await visit('a', { address: '4', ...each });
+    }
+    // A verified caller without rights counts as an anonymous one, and so does a slow verification.
+    for (const seat of seats) seat.isJudged = true;
+    await visit('a', { address: '3', isJudged: false });
+    now += 2_100;
+    await visit('a', { address: '3', isForToken: true });
   });
 
   it('ends the oldest unfinished request if there is no slot for another (rule 21.5)', async () => {

@@ -30,8 +30,11 @@ export interface Copies {
   readonly before: readonly Layer[];
 }
 
-/** Maximum number of quads searched for further undecided graphs, so that the authorizer is asked for all of them together. */
-const maxAhead = 4096;
+/**
+ * Maximum length of a window, and number of quads searched for further undecided graphs, so that the authorizer is asked for all of
+ * them together.
+ */
+const mostAhead = 4096;
 /** Length of the first window of a scan, and of the first one after a leap. */
 const firstAhead = 32;
 
@@ -48,11 +51,12 @@ export class LayerScan implements MatchScan {
   /** Maps numbers in the columns to those of `MemoryView.terms`. Absent: they are equal. */
   private readonly numbers: Uint32Array | undefined;
   private at: number;
+  private readonly maxAhead: number;
   /** Maximum length of the next window: the first matches may be enough. */
-  private ahead = firstAhead;
-  /** Row of the current match in the window. */
+  private ahead: number;
+  /** Index of the last match. The scan may have loaded another window since, and stopped in it. */
   private taken = -1;
-  /** Triple of the current match, which may be in an earlier window. */
+  /** Triple of the last match, which may be in an earlier window. */
   private readonly triple = [-1, -1, -1];
 
   /**
@@ -69,6 +73,8 @@ export class LayerScan implements MatchScan {
   ) {
     this.numbers = layer.numbers?.ids;
     this.at = range.from;
+    this.maxAhead = layer.maxAhead ?? mostAhead;
+    this.ahead = Math.min(firstAhead, this.maxAhead);
   }
 
   /** True if every quad of the part is a match. */
@@ -116,7 +122,7 @@ export class LayerScan implements MatchScan {
         if (isRepeated) continue;
         this.keepTriple(row);
       }
-      this.taken = row;
+      this.taken = this.at;
       return this.at++;
     }
     return ended;
@@ -126,15 +132,18 @@ export class LayerScan implements MatchScan {
     return this.among(this.number(place));
   }
 
-  /** Returns a term of the current match, as a number of the layer. */
+  /** Returns a term of the current match, as a number of the layer. Valid until the next call of `next`. */
   number(place: number): number {
-    return this.window!.column(place)[this.taken]!;
+    return this.window!.column(place)[this.taken - this.first]!;
   }
 
-  /** Skips quads with the same term in this position as the last match. The position is the next one after the bound terms. */
+  /**
+   * Skips quads with the same term in this position as the last match. The position is the next one after the bound terms. May be
+   * called again after a stop.
+   */
   leapOver(place: number): void {
-    const next = this.after(this.first + this.taken, place);
-    if (next >= this.end) this.ahead = firstAhead;
+    const next = this.after(this.taken, place);
+    if (next >= this.end) this.ahead = Math.min(firstAhead, this.maxAhead);
     this.at = Math.max(this.at, next);
   }
 
@@ -160,7 +169,7 @@ export class LayerScan implements MatchScan {
   private load(): void {
     const to = Math.min(this.range.to, this.at + this.ahead);
     const window = this.layer.quads.window(this.range.order, this.at, to);
-    this.ahead = Math.min(maxAhead, 8 * this.ahead);
+    this.ahead = Math.min(this.maxAhead, 8 * this.ahead);
     const { rest } = this.range;
     const column = (place: number, isNeeded = false): Uint32Array =>
       isNeeded || this.copies || (rest & (1 << place)) !== 0 ? window.column(place) : noNumbers;
@@ -224,7 +233,7 @@ export class LayerScan implements MatchScan {
 
   private noteUndecided(verdicts: GraphVerdicts): void {
     const { layer, range, at } = this;
-    const ahead = { ...range, from: at, to: Math.min(range.to, at + maxAhead) };
+    const ahead = { ...range, from: at, to: Math.min(range.to, at + this.maxAhead) };
     const all = new LayerScan(layer, ahead, this.ids, undefined, undefined);
     while (all.next() !== ended) {
       const graph = all.id(graphAt);

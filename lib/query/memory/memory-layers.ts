@@ -345,6 +345,8 @@ export interface Layer {
   readonly masked: Uint8Array | undefined;
   /** Absent: the numbers in the quads are those of `MemoryView.terms`. */
   readonly numbers: LayerNumbers | undefined;
+  /** Maximum number of quads that scans read at once (default: 4096). */
+  readonly maxAhead?: number;
 }
 
 export interface MemoryView {

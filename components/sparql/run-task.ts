@@ -14,8 +14,7 @@ import { serviceCalls } from './services/service-calls.js';
 export type Asker = Pick<RouteRequest, 'access' | 'address' | 'req'>;
 
 /** Each purpose requires one of its modes. */
-const modesFor: Readonly<Record<Purpose, readonly Mode[]>> = {
-  read: ['read'],
+const modesFor: Readonly<Record<Exclude<Purpose, 'read'>, readonly Mode[]>> = {
   know: ['read', 'write', 'delete'],
   make: ['append'],
 };
@@ -27,12 +26,14 @@ export async function runQueryTask(
   task: QueryTask,
 ): Promise<QueryAnswer> {
   const { authorizer, store } = platform;
-  const may = async (modes: readonly Mode[], iri: string): Promise<boolean> => {
-    for (const mode of modes) if (await authorizer.allows({ view: store, access, mode, iri })) return true;
+  const may = async (purpose: Purpose, given: string): Promise<boolean> => {
+    if (purpose === 'read') return authorizer.finds({ view: store, access, iri: given });
+    const iri = purpose === 'make' ? parentOf(given) : given;
+    for (const mode of modesFor[purpose]) if (await authorizer.allows({ view: store, access, mode, iri })) return true;
     return false;
   };
   const decide = (iris: readonly string[], purpose: Purpose): Promise<boolean[]> =>
-    Promise.all(iris.map((iri) => may(modesFor[purpose], purpose === 'make' ? parentOf(iri) : iri)));
+    Promise.all(iris.map((iri) => may(purpose, iri)));
   const client = await clientFor(platform, access, address);
   const { signal, release } = whenGone(req);
   const job = {

@@ -128,7 +128,7 @@ export class CountedStatistics {
       scope: async () => (by ? authorizer.readScope(by.access) : 'everything'),
       gone: by?.gone ?? new AbortController().signal,
       decide: (iris) =>
-        Promise.all(iris.map((iri) => !by || authorizer.allows({ view: store, access: by.access, mode: 'read', iri }))),
+        Promise.all(iris.map((iri) => !by || authorizer.finds({ view: store, access: by.access, iri }))),
       callService: () => Promise.reject(new Error('The statistics query has no SERVICE.')),
     });
     const chunks: Buffer[] = Buffer.isBuffer(body) ? [body] : [];

@@ -93,6 +93,11 @@ export interface PermissionSource {
 
 export interface Authorizer extends BaseModel {
   allows(question: Question): boolean | Promise<boolean>;
+  /**
+   * True if the caller may read a resource, and searches, queries and exports may contain it: decides on a resource if `readScope`
+   * returns `decide`.
+   */
+  finds(question: Omit<Question, 'mode'>): boolean | Promise<boolean>;
   /** @param view the committed state */
   standing(view: View, access: Access): Promise<CallerClass>;
   /** Returns the identity to record as owner of something that the caller creates in a container. */
@@ -152,12 +157,14 @@ export function createAuthorizer(
       ? decision.then((found) => consider(question, found))
       : consider(question, decision);
   };
+  const allows = (question: Question): boolean | Promise<boolean> => {
+    const decision = decide(question);
+    return decision instanceof Promise ? decision.then(({ allowed }) => allowed) : decision.allowed;
+  };
   return {
     decide,
-    allows(question) {
-      const decision = decide(question);
-      return decision instanceof Promise ? decision.then(({ allowed }) => allowed) : decision.allowed;
-    },
+    allows,
+    finds: (question) => allows({ ...question, mode: 'read' }),
     readersOf: (view, iri) => base.readersOf?.(view, iri),
     knows: (access) => sources().some((source) => source.names(access)) || base.knows(access),
     async standing(view, access) {

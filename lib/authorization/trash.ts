@@ -31,6 +31,8 @@ export function withTrash(inner: Authorizer, storage: string, view: View): Autho
       const decision = decide(question);
       return decision instanceof Promise ? decision.then((found) => found.allowed) : decision.allowed;
     },
+    /** Like `readScope`, never in the trash. */
+    finds: (question) => !question.iri.startsWith(trash) && inner.finds(question),
     readsAllMembers(state, access, container) {
       if (container.startsWith(trash)) return controls(state, access);
       const all = inner.readsAllMembers(state, access, container);
@@ -48,7 +50,7 @@ export function withTrash(inner: Authorizer, storage: string, view: View): Autho
   };
 }
 
-/** Returns a scope without the trash. */
+/** Returns a scope without the trash. With `decide`, `Authorizer.finds` excludes it. */
 export function outsideTrash(scope: ReadScope, storage: string, view: Pick<View, 'record'>): ReadScope {
   const trash = trashOf(storage);
   if (scope === 'nothing' || scope === 'decide' || !view.record(trash)) return scope;

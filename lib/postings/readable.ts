@@ -12,7 +12,7 @@ export interface ReadStorage {
   readonly store: View;
 }
 
-/** Returns the readable ones of the resources. */
+/** Returns the readable ones of the resources, as far as searches may find them. */
 export async function readableOf(
   { authorizer, store }: ReadStorage,
   access: Access,
@@ -20,7 +20,7 @@ export async function readableOf(
 ): Promise<readonly string[]> {
   const readable: string[] = [];
   for (const iri of iris) {
-    const answer = authorizer.allows({ view: store, access, mode: 'read', iri });
+    const answer = authorizer.finds({ view: store, access, iri });
     // Most decisions are synchronous, and a promise for each would cost more than the decision.
     if (typeof answer === 'boolean' ? answer : await answer) readable.push(iri);
   }

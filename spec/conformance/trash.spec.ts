@@ -11,7 +11,20 @@ import type { Answer } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import { runProcess } from '../support/process.js';
 import { startSpecServer } from '../support/server.js';
-import { aclOf, agent, alice, anybody, as, inWac, modesOf, owner, ownerRule, rule, setAcl } from '../support/wac.js';
+import {
+  aclOf,
+  agent,
+  alice,
+  anybody,
+  as,
+  inWac,
+  modesOf,
+  owner,
+  ownerRule,
+  rule,
+  setAcl,
+  setManyAcls,
+} from '../support/wac.js';
 
 interface Item {
   readonly id: string;
@@ -20,6 +33,7 @@ interface Item {
   readonly expires: string;
 }
 
+const rdfs = 'http://www.w3.org/2000/01/rdf-schema#';
 const json = { 'Content-Type': 'application/json' };
 const trashUrl = (s: StorageUnderTest): string => `${s.root}.lws/trash`;
 const trashed = (
@@ -198,6 +212,38 @@ function everyModel(s: StorageUnderTest, reader: () => Sender, publish: (contain
     for (const who of [undefined, reader()]) expect(await found(s, type, who)).to.deep.equal([2, 2]);
   });
 
+  it('is not found by the type index, text searches and labels (rule 26.3)', async () => {
+    const container = await s.container();
+    await publish(container);
+    const [type, thing] = [`${container}#Rare`, `${container}#thing`];
+    const { iri } = await s.stored(
+      'text/turtle',
+      `<> a <${type}> . <${thing}> <${rdfs}label> "Okapia" .`,
+      `${container}r`,
+    );
+    const places = [
+      'type-index',
+      'text-search?q=okapia',
+      'labels?prefix=okap',
+      `labels?iri=${encodeURIComponent(thing)}`,
+    ];
+    const finds = async (who?: Sender): Promise<boolean[]> => {
+      const answers = await Promise.all(
+        places.map((path) => s.send('GET', `${s.root}.lws/${path}`, {}, undefined, who)),
+      );
+      return answers.map(({ status, text }, at) => {
+        expect(status, text).to.equal(200);
+        return text.includes([type, iri, 'Okapia', 'Okapia'][at]!);
+      });
+    };
+    const [all, none] = [places.map(() => true), places.map(() => false)];
+    for (const who of [undefined, reader()]) expect(await finds(who)).to.deep.equal(all);
+    const id = await put(s, iri);
+    for (const who of [undefined, reader()]) expect(await finds(who)).to.deep.equal(none);
+    await restored(s, id);
+    for (const who of [undefined, reader()]) expect(await finds(who)).to.deep.equal(all);
+  });
+
   it('rejects what is in it, the root, and its name (rules 1.3, 26.1, 26.2)', async () => {
     for (const name of ['.trash', '.trash/']) expectProblem(await s.put(s.root + name, 'text/plain', ''), 409, s);
     expectProblem(await trashed(s, s.root), 403, s);
@@ -246,7 +292,7 @@ describeStorage(
       expect(await modesOf(s, iri, as(s, carol))).to.equal(before);
     });
   },
-  { settings: { owners: owner.did, 'public-read': 'true' }, owner },
+  { settings: { owners: owner.did, 'public-read': 'true', 'text-search.enabled': 'true' }, owner },
 );
 
 describeStorage(
@@ -272,7 +318,23 @@ describeStorage(
       expect(await modesOf(s, iri, as(s, alice))).to.equal(before);
     });
   },
-  inWac(),
+  inWac({ 'text-search.enabled': 'true' }),
+);
+
+describeStorage(
+  'Trash with more access control lists than are evaluated in advance',
+  (s) => {
+    before(async function () {
+      this.timeout(120_000);
+      await setManyAcls(s);
+    });
+    everyModel(
+      s,
+      () => as(s, alice),
+      (container) => setAcl(s, container, ownerRule, rule('Read', agent(alice))),
+    );
+  },
+  { ...inWac({ 'text-search.enabled': 'true' }), isOncePlaced: true },
 );
 
 /** Returns the entry of the trash in the storage description. */

@@ -141,7 +141,7 @@ async function viewOf(data: SegmentData): Promise<MemoryView> {
   layers.use({ version: 1, sequence: 0, data });
   return (await layers.view({ version: 1, sequence: 1 }, [], { level, snapshot: level.snapshot() }))!;
 }
-const [memory, files] = [await viewOf(built), await viewOf(openSegment(built.name, 0))];
+const [memory, files] = [await viewOf(built), await viewOf(openSegment(built, 0))];
 const prefix = `PREFIX v: <${v}> `;
 const readable = { all: true, known: () => true, resolve: () => Promise.resolve() };
 

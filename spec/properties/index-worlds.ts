@@ -13,7 +13,7 @@ import { MemoryLayers, type MemoryView } from '../../lib/query/memory/memory-lay
 import { SegmentRun } from '../../lib/query/memory/segment-run.js';
 import { mergeInputs, mergeSegments } from '../../lib/query/segments/merge.js';
 import { PageCache, pageBytes } from '../../lib/query/segments/page-file.js';
-import { openSegment, Segment } from '../../lib/query/segments/segment.js';
+import { openSegment, Segment, type SegmentName } from '../../lib/query/segments/segment.js';
 import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { type ResourceRecord, recordKey, writeRecord } from '../../lib/storage/keys/records.js';
 import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../lib/storage/level/durable-level.js';
@@ -47,7 +47,7 @@ export class IndexWorld {
   private version = 0;
   private sequence = 0;
   private files = 0;
-  private file = '';
+  private file!: SegmentName;
   /** Graphs that have changed since the index was built, with the number of the last change. */
   private changed = new Map<string, number>();
   /** Number of the last change that the layers know. */
@@ -95,10 +95,9 @@ export class IndexWorld {
   /** Merges the index with the changed graphs. */
   merge(): void {
     const cache = new PageCache(0);
-    const names = [this.file, this.run(this.changed.keys())];
-    const segments = names.map((name) => new Segment(openSegment(name, 0), () => cache));
-    this.file = this.name();
-    mergeSegments(mergeInputs(segments), { name: this.file });
+    const inputs = [this.file, this.run(this.changed.keys())];
+    const segments = inputs.map((each) => new Segment(openSegment(each, 0), () => cache));
+    this.file = mergeSegments(mergeInputs(segments), { name: this.name() });
     for (const segment of segments) segment.close();
     this.changed = new Map();
     this.use();
@@ -115,10 +114,12 @@ export class IndexWorld {
   async view(): Promise<{ readonly level: Level; readonly snapshot: LevelSnapshot; readonly memory: MemoryView }> {
     const { level, random, version, sequence } = this;
     const snapshot = level.snapshot();
-    const news = [...this.changed].filter(([, changedAt]) => changedAt > this.told);
-    this.told = sequence;
+    // A change that is under way is a change since the last message.
     const unsettled = random.chance(0.3) ? [...this.changed.keys()].slice(0, 2) : [];
-    const memory = await this.layers.view({ version, sequence }, { graphs: news, unsettled }, level, snapshot);
+    const graphs = [...this.changed].filter(([graph, at]) => at > this.told || unsettled.includes(graph));
+    this.told = sequence;
+    this.layers.record({ graphs, unsettled });
+    const memory = await this.layers.view({ version, sequence }, unsettled, { level, snapshot });
     const maxAhead = random.pick([1, 2, 3, 7, 50]);
     const layers = memory!.layers.map((layer) => ({ ...layer, maxAhead }));
     return { level, snapshot, memory: { terms: memory!.terms, layers } };
@@ -163,18 +164,15 @@ export class IndexWorld {
   private write(keys: readonly string[]): void {
     const run = new SegmentRun();
     for (const key of keys) run.add(key);
-    this.file = this.name();
-    run.write(this.file, { graphs: [] });
+    this.file = run.write(this.name(), { graphs: [] });
     this.changed = new Map();
     this.use();
   }
 
-  private run(some: Iterable<string>): string {
+  private run(some: Iterable<string>): SegmentName {
     const [run, all] = [new SegmentRun(), [...some]];
     for (const graph of all) for (const key of this.keys.get(graph) ?? []) run.add(key);
-    const name = this.name();
-    run.write(name, { graphs: all });
-    return name;
+    return run.write(this.name(), { graphs: all });
   }
 
   private use(): void {

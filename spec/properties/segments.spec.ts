@@ -22,7 +22,14 @@ import { SegmentRun } from '../../lib/query/memory/segment-run.js';
 import { mergeInputs, mergeSegments, windowsOf } from '../../lib/query/segments/merge.js';
 import { DamagedSegmentError, PageCache, pageBytes } from '../../lib/query/segments/page-file.js';
 import { orderPlaces } from '../../lib/query/segments/quad-pages.js';
-import { isResident, openSegment, Segment, segmentBytes } from '../../lib/query/segments/segment.js';
+import {
+  isResident,
+  longName,
+  openSegment,
+  Segment,
+  type SegmentName,
+  segmentBytes,
+} from '../../lib/query/segments/segment.js';
 import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { runs } from '../support/speed.js';
 import { Random } from './sparql-random.js';
@@ -77,8 +84,8 @@ class Model {
   }
 
   /** Opens a segment with some of its sections in memory. */
-  open(name: string): Segment {
-    return new Segment(openSegment(name, this.random.pick([0, 20 * pageBytes, 1 << 30])), () => this.cache);
+  open(segment: SegmentName): Segment {
+    return new Segment(openSegment(segment, this.random.pick([0, 20 * pageBytes, 1 << 30])), () => this.cache);
   }
 
   /** Replaces whole graphs. */
@@ -97,17 +104,14 @@ class Model {
   /** Merges the oldest segments. */
   merge(count: number): void {
     const group = this.segments.slice(0, count);
-    const name = this.name();
-    mergeSegments(mergeInputs(group), { name });
-    this.segments = [this.open(name), ...this.segments.slice(count)];
+    const merged = mergeSegments(mergeInputs(group), { name: this.name() });
+    this.segments = [this.open(merged), ...this.segments.slice(count)];
     for (const segment of group) segment.close();
   }
 
   /** All quads in one segment. */
   whole(): Segment {
-    const name = this.name();
-    mergeSegments(mergeInputs(this.segments), { name });
-    return this.open(name);
+    return this.open(mergeSegments(mergeInputs(this.segments), { name: this.name() }));
   }
 
   get keys(): string[] {
@@ -115,9 +119,7 @@ class Model {
   }
 
   private flush(run: SegmentRun, graphs: readonly string[]): void {
-    const name = this.name();
-    run.write(name, { graphs });
-    this.segments.push(this.open(name));
+    this.segments.push(this.open(run.write(this.name(), { graphs })));
   }
 }
 
@@ -203,29 +205,124 @@ describe('Segments of numbered quads', function () {
       for (const segment of model.segments) segment.close();
     });
 
-  function written(count: number): string {
+  function written(count: number, seed = 7): SegmentName {
     const run = new SegmentRun();
-    for (const key of randomKeys(new Random(7), 'http://example.org/g', count)) run.add(key);
-    const name = join(folder, 'written.seg');
-    run.write(name, { graphs: [] });
-    return name;
+    for (const key of randomKeys(new Random(seed), 'http://example.org/g', count)) run.add(key);
+    return run.write(join(folder, `${readdirSync(folder).length}.seg`), { graphs: [] });
   }
 
-  it('detects every damaged byte before it is used', () => {
-    const name = written(3000);
-    const readAll = (most: number): string => {
-      const segment = new Segment(openSegment(name, most), () => new PageCache(0));
-      try {
-        const found: unknown[] = [];
-        for (const order of segment.orders)
-          for (const { columns } of windowsOf(order)) found.push(...columns.map(String));
-        for (let id = 0; id < segment.terms.size; id++) found.push(segment.terms.termKey(id));
-        return JSON.stringify([found, segment.data.quads, segment.data.isUnique]);
-      } finally {
-        segment.close();
+  function readAll(written: SegmentName, most: number): string {
+    const segment = new Segment(openSegment(written, most), () => new PageCache(0));
+    try {
+      const found: unknown[] = [];
+      for (const order of segment.orders)
+        for (const { columns } of windowsOf(order)) found.push(...columns.map(String));
+      for (let id = 0; id < segment.terms.size; id++) found.push(segment.terms.termKey(id));
+      return JSON.stringify([found, segment.data.quads, segment.data.isUnique]);
+    } finally {
+      segment.close();
+    }
+  }
+
+  /** Asserts that pages are detected as damaged, whether all or none are in memory. */
+  function expectDamaged(segment: SegmentName, what: string): void {
+    for (const most of [0, 1 << 30]) expect(() => readAll(segment, most), what).to.throw(DamagedSegmentError);
+  }
+
+  /** Number of pages of a segment, which are the beginning of its file. */
+  function pagesOf(segment: SegmentName): number {
+    const { terms, orders } = openSegment(segment, 0);
+    return [terms, ...orders].reduce((sum, { pages }) => sum + pages, 0);
+  }
+
+  const pageOf = (bytes: Buffer, page: number): Buffer => bytes.subarray(page * pageBytes, (page + 1) * pageBytes);
+
+  it('detects every page in the place of another one', () => {
+    const segment = written(3000);
+    const [{ name }, pages, random] = [segment, pagesOf(segment), new Random(3)];
+    const sound = readFileSync(name);
+    const pairs = Array.from({ length: pages - 1 }, (_, page) => [page, page + 1] as const);
+    for (let i = 0; i < 40; i++) pairs.push([random.below(pages), random.below(pages)]);
+    for (const [one, other] of pairs) {
+      if (one === other) continue;
+      // Exchanged, as by a disk that writes both in the wrong place, and repeated, as by a write that is lost.
+      for (const isExchange of [true, false]) {
+        const bytes = Buffer.from(sound);
+        pageOf(sound, one).copy(pageOf(bytes, other));
+        if (isExchange) pageOf(sound, other).copy(pageOf(bytes, one));
+        writeFileSync(name, bytes);
+        expectDamaged(segment, `pages ${one} and ${other}`);
       }
+    }
+    writeFileSync(name, sound);
+    expect(readAll(segment, 0)).to.equal(readAll(segment, 1 << 30));
+  });
+
+  it('detects every page of another segment, also of one with the same quads', () => {
+    const segment = written(3000);
+    const sound = readFileSync(segment.name);
+    for (const seed of [7, 8]) {
+      const other = written(3000, seed);
+      const others = readFileSync(other.name);
+      for (let page = 0; page < Math.min(pagesOf(segment), pagesOf(other)); page++) {
+        const bytes = Buffer.from(sound);
+        pageOf(others, page).copy(pageOf(bytes, page));
+        writeFileSync(segment.name, bytes);
+        expectDamaged(segment, `page ${page}`);
+      }
+      writeFileSync(segment.name, others);
+      expectDamaged(segment, 'the whole file');
+      writeFileSync(segment.name, sound);
+      // The long terms of both have the same length if the quads are the same.
+      const long = readFileSync(longName(segment.name));
+      writeFileSync(longName(segment.name), readFileSync(longName(other.name)));
+      expectDamaged(segment, 'the file of long terms');
+      writeFileSync(longName(segment.name), long);
+      expect(readAll(segment, 0)).to.equal(readAll(segment, 1 << 30));
+    }
+  });
+
+  it('detects a long term in the place of another one', () => {
+    const run = new SegmentRun();
+    const literals = ['a', 'b'].map((text) => factory.literal(text.repeat(3000)));
+    const iri = factory.namedNode('http://example.org/s');
+    for (const key of encodeGraph(
+      'http://example.org/g',
+      literals.map((literal) => factory.quad(iri, iri, literal)),
+    ))
+      run.add(key);
+    const segment = run.write(join(folder, 'long.seg'), { graphs: [] });
+    const long = readFileSync(longName(segment.name));
+    const [first, second] = [long.subarray(0, long.length / 2), long.subarray(long.length / 2)];
+    writeFileSync(longName(segment.name), Buffer.concat([second, first]));
+    expectDamaged(segment, 'exchanged');
+    writeFileSync(longName(segment.name), long);
+    expect(readAll(segment, 0)).to.contain('a'.repeat(3000));
+  });
+
+  it('detects a page that changes after it was read', () => {
+    const segment = written(12_000);
+    const cache = new PageCache(0);
+    const opened = new Segment(openSegment(segment, 0), () => cache);
+    /** Reads more pages than the cache holds. */
+    const read = (): void => {
+      for (const order of opened.orders) expect([...windowsOf(order)]).not.to.have.length(0);
+      for (let id = 0; id < opened.terms.size; id++) opened.terms.termKey(id);
     };
-    const [sound, long] = [readAll(0), readFileSync(`${name}.long`)];
+    read();
+    const bytes = readFileSync(segment.name);
+    const { from } = openSegment(segment, 0).orders[2]!;
+    const handle = openSync(segment.name, 'r+');
+    writeSync(handle, pageOf(bytes, from / pageBytes), 0, pageBytes, from + pageBytes);
+    closeSync(handle);
+    expect(read).to.throw(DamagedSegmentError);
+    opened.close();
+  });
+
+  it('detects every damaged byte before it is used', () => {
+    const segment = written(3000);
+    const { name } = segment;
+    const [sound, long] = [readAll(segment, 0), readFileSync(`${name}.long`)];
     const flip = (file: string, at: number): void => {
       const handle = openSync(file, 'r+');
       const byte = Buffer.alloc(1);
@@ -242,35 +339,35 @@ describe('Segments of numbered quads', function () {
         flip(file, at);
         for (const most of [0, 1 << 30])
           try {
-            expect(readAll(most), `byte ${at}`).to.equal(sound);
+            expect(readAll(segment, most), `byte ${at}`).to.equal(sound);
           } catch (error) {
             expect(error, `byte ${at}`).to.be.an.instanceOf(DamagedSegmentError);
           }
         flip(file, at);
       }
     rmSync(`${name}.long`);
-    expect(() => openSegment(name, 0)).to.throw(DamagedSegmentError);
+    expect(() => openSegment(segment, 0)).to.throw(DamagedSegmentError);
     writeFileSync(`${name}.long`, long);
-    expect(readAll(0)).to.equal(sound);
+    expect(readAll(segment, 0)).to.equal(sound);
   });
 
   it('leave no file after an error of a merge', () => {
-    const name = written(3000);
-    const segment = new Segment(openSegment(name, 0), () => new PageCache(0));
+    const made = written(3000);
+    const segment = new Segment(openSegment(made, 0), () => new PageCache(0));
     const check = (): void => {
       throw new Error('stopped');
     };
-    const merge = (): void => mergeSegments(mergeInputs([segment]), { name: join(folder, 'merged.seg'), check });
+    const merge = (): unknown => mergeSegments(mergeInputs([segment]), { name: join(folder, 'merged.seg'), check });
     expect(merge).to.throw('stopped');
     segment.close();
     expect(readdirSync(folder).filter((file) => file.startsWith('merged'))).to.deep.equal([]);
-    expect(existsSync(name)).to.equal(true);
+    expect(existsSync(made.name)).to.equal(true);
   });
 
   it('are readable by the owner of the process only, and known by their memory', () => {
-    const name = written(3000);
+    const segment = written(3000);
     for (const file of readdirSync(folder)) expect(statSync(join(folder, file)).mode & 0o777).to.equal(0o600);
-    const [none, all] = [openSegment(name, 0), openSegment(name, 1 << 30)];
+    const [none, all] = [openSegment(segment, 0), openSegment(segment, 1 << 30)];
     expect([isResident(none), isResident(all)]).to.deep.equal([false, true]);
     expect(segmentBytes(none)).to.be.below(segmentBytes(all) / 10);
   });

@@ -5,17 +5,17 @@
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { stagedGraphs } from '../../storage/graphs/staged-keys.js';
 import { entryBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 import { makeFolders, syncDirectory, writeWhole } from '../../storage/level/synced-files.js';
 import { allChanges, changeKey, positionOfKey, readEntry } from '../../storage/log/change-entry.js';
 import { linksetEnd } from '../access/graph-ranges.js';
-import { longName } from '../segments/segment.js';
+import { longName, type SegmentName } from '../segments/segment.js';
 
 /** Version of the manifest and of the content of segments. */
-const format = 1;
+const format = 2;
 const manifestName = 'MANIFEST.json';
 /** Maximum number of changed graphs. With more, the index is built from all quads. */
 const maxChanged = 200_000;
@@ -32,6 +32,8 @@ interface Manifest extends IndexedState {
   readonly format: number;
   /** Name of the segment. */
   readonly file: string;
+  /** Digest of the segment (`SegmentName`). */
+  readonly digest: string;
 }
 
 const checksumOf = (manifest: Manifest): number => crc32(JSON.stringify(manifest));
@@ -81,10 +83,10 @@ export class IndexFolder {
   }
 
   /** Replaces the manifest, after the segment is on disk. @throws the file system's error */
-  publish(file: string, state: IndexedState): void {
+  publish({ name, digest }: SegmentName, { storage, position }: IndexedState): void {
     // The name of the segment is on disk before that of the manifest.
     syncDirectory(this.folder);
-    const manifest: Manifest = { format, storage: state.storage, position: state.position, file };
+    const manifest: Manifest = { format, storage, position, file: basename(name), digest };
     writeWhole(this.manifest, JSON.stringify({ ...manifest, checksum: checksumOf(manifest) }));
   }
 
@@ -103,11 +105,11 @@ export class IndexFolder {
   async read(
     storage: string,
     opened: Opened,
-  ): Promise<{ readonly file: string; readonly changed: readonly string[] } | undefined> {
+  ): Promise<{ readonly segment: SegmentName; readonly changed: readonly string[] } | undefined> {
     const manifest = this.readManifest();
     if (manifest?.format !== format || manifest.storage !== storage) return undefined;
     const changed = await changedSince(manifest, opened);
-    return changed && { file: manifest.file, changed };
+    return changed && { segment: { name: this.path(manifest.file), digest: manifest.digest }, changed };
   }
 
   private readManifest(): Manifest | undefined {

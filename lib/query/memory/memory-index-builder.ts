@@ -1,6 +1,5 @@
 /** Thread that builds the index. It opens the server's LevelDB itself and reads one snapshot, or the files of an earlier index. */
 import { rmSync } from 'node:fs';
-import { basename } from 'node:path';
 import { allQuads, graphRange, sortGraphs } from '../../storage/keys/quad-keys.js';
 import { keyBlocks, openLevel } from '../../storage/level/durable-level.js';
 import { OrderedRanges } from '../../storage/level/ordered-ranges.js';
@@ -8,7 +7,7 @@ import { affordable } from '../../threads/thread-limits.js';
 import { acquire, isEnding, release, serve } from '../../threads/worker-host.js';
 import { mergeInputs, mergeSegments } from '../segments/merge.js';
 import { DamagedSegmentError, PageCache } from '../segments/page-file.js';
-import { longName, openSegment, Segment, type SegmentData } from '../segments/segment.js';
+import { longName, openSegment, Segment, type SegmentData, type SegmentName } from '../segments/segment.js';
 import { type IndexData, indexOf, readQuads } from './index-data.js';
 import { type IndexedState, type IndexFolder, indexFolder, stateOf } from './index-folder.js';
 import { SegmentRun } from './segment-run.js';
@@ -50,7 +49,7 @@ const functions = {
   /** Returns the index, or `undefined` if the thread has to end. */
   async build(task: BuilderTask): Promise<BuiltIndex | undefined> {
     const files = indexFolder(task.folder);
-    const runs: string[] = [];
+    const runs: SegmentName[] = [];
     try {
       const read = await readFrom(task, files, runs);
       // LevelDB is closed. The thread can be killed from here on. The next build removes what is left of this one.
@@ -67,7 +66,7 @@ const functions = {
       files.withdraw();
       return await functions.build({ ...task, isRenewal: false });
     } finally {
-      for (const run of runs) for (const name of [run, longName(run)]) rmSync(name, { force: true });
+      for (const { name: run } of runs) for (const name of [run, longName(run)]) rmSync(name, { force: true });
     }
   },
 };
@@ -76,19 +75,19 @@ interface ReadIndex {
   readonly built?: BuiltIndex;
   /** State of the runs. */
   readonly state?: IndexedState | undefined;
-  /** Path of an earlier index, of which the runs contain the changed graphs. */
-  readonly base?: string;
+  /** An earlier index, of which the runs contain the changed graphs. */
+  readonly base?: SegmentName;
 }
 
 /** Opens the files of an earlier index and reads the graphs that have changed since, or reads all quads: into memory if they are few. */
-async function readFrom(task: BuilderTask, files: IndexFolder, runs: string[]): Promise<ReadIndex> {
+async function readFrom(task: BuilderTask, files: IndexFolder, runs: SegmentName[]): Promise<ReadIndex> {
   const { folder, filesFrom, memory, storage, isRenewal } = task;
   const level = await acquire(() => openLevel(folder));
   const snapshot = level.snapshot();
   try {
     const kept = await files.read(storage, { level, snapshot });
     await files.clean(task.used);
-    const base = kept && files.path(kept.file);
+    const base = kept?.segment;
     const isMerged = isRenewal || (kept !== undefined && kept.changed.length > maxUnmerged);
     const data = base && opened(base, isMerged ? 0 : memory);
     const state = await stateOf({ level, snapshot }, storage);
@@ -97,7 +96,7 @@ async function readFrom(task: BuilderTask, files: IndexFolder, runs: string[]): 
       const changed = sortGraphs(kept.changed);
       const ranges = new OrderedRanges(level, snapshot, graphRange(changed.at(-1) ?? '').lt);
       try {
-        for await (const name of runsOf(files, changed, (graph) => ranges.blocksOf(graphRange(graph)))) runs.push(name);
+        for await (const run of runsOf(files, changed, (graph) => ranges.blocksOf(graphRange(graph)))) runs.push(run);
       } finally {
         await ranges.close();
       }
@@ -107,7 +106,7 @@ async function readFrom(task: BuilderTask, files: IndexFolder, runs: string[]): 
     const read = await readQuads(level, snapshot, { most: filesFrom, isStopped: isEnding });
     assertWanted();
     if (read) return { built: { data: indexOf(read), from: 'quads' } };
-    for await (const name of runsOf(files, [], () => keyBlocks(level, allQuads, { snapshot }))) runs.push(name);
+    for await (const run of runsOf(files, [], () => keyBlocks(level, allQuads, { snapshot }))) runs.push(run);
     return { state };
   } finally {
     await snapshot.close();
@@ -115,10 +114,10 @@ async function readFrom(task: BuilderTask, files: IndexFolder, runs: string[]): 
   }
 }
 
-/** Opens a segment, unless it is missing or damaged. */
-function opened(name: string, memory: number): SegmentData | undefined {
+/** Opens a segment, unless it is missing, damaged, or not the one of the manifest. */
+function opened(segment: SegmentName, memory: number): SegmentData | undefined {
   try {
-    return openSegment(name, memory);
+    return openSegment(segment, memory);
   } catch {
     // It is built again from the database.
     return undefined;
@@ -130,22 +129,21 @@ function assertWanted(): void {
 }
 
 /**
- * Writes quads as sorted segments. Yields their paths.
+ * Writes quads as sorted segments.
  * @param graphs graphs that replace those of an earlier index; if there are none, `blocks` returns all quads
  */
 async function* runsOf(
   files: IndexFolder,
   graphs: readonly string[],
   blocks: (graph: string) => AsyncIterable<readonly string[]>,
-): AsyncGenerator<string> {
+): AsyncGenerator<SegmentName> {
   let run = new SegmentRun();
   // Only the oldest run replaces graphs: the others would hide its quads.
   let replaced = graphs;
-  const write = (): string => {
-    const name = files.path(files.newName());
-    run.write(name, { graphs: replaced });
+  const write = (): SegmentName => {
+    const written = run.write(files.path(files.newName()), { graphs: replaced });
     [run, replaced] = [new SegmentRun(), []];
-    return name;
+    return written;
   };
   for (const graph of graphs.length === 0 ? [''] : graphs)
     for await (const keys of blocks(graph)) {
@@ -156,20 +154,20 @@ async function* runsOf(
   if (run.count > 0 || replaced.length > 0) yield write();
 }
 
-/** Merges an earlier index and runs, and publishes the result. Returns its path. */
-function published(files: IndexFolder, runs: string[], { base, state }: ReadIndex): string {
+/** Merges an earlier index and runs, and publishes the result. */
+function published(files: IndexFolder, runs: SegmentName[], { base, state }: ReadIndex): SegmentName {
   const cache = new PageCache(mergeCache);
   const names = base === undefined ? runs : [base, ...runs];
   const segments = names.map((each) => new Segment(openSegment(each, 0), () => cache));
-  const name = files.path(files.newName());
+  let merged: SegmentName;
   try {
-    mergeSegments(mergeInputs(segments), { name, check: assertWanted });
+    merged = mergeSegments(mergeInputs(segments), { name: files.path(files.newName()), check: assertWanted });
   } finally {
     for (const segment of segments) segment.close();
   }
   // Without a state the manifest, if there is one, names the earlier index, which the next merge begins with.
-  if (state) files.publish(basename(name), state);
-  return name;
+  if (state) files.publish(merged, state);
+  return merged;
 }
 
 export type BuilderFunctions = typeof functions;

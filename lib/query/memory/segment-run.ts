@@ -1,11 +1,11 @@
 /** Quads in memory that are written as a segment: a run of an external sort, or changed graphs. */
 import { orderPlaces } from '../segments/quad-pages.js';
-import { type SegmentFacts, SegmentWriter } from '../segments/segment.js';
+import { type SegmentFacts, type SegmentName, SegmentWriter } from '../segments/segment.js';
 import { NumberedQuads } from './numbered-quads.js';
 
 export class SegmentRun extends NumberedQuads {
   /** @throws the file system's error; then nothing is left of the file */
-  write(name: string, facts: SegmentFacts): void {
+  write(name: string, facts: SegmentFacts): SegmentName {
     const { terms, sorted } = this.sort();
     const [text, offsets] = [new Uint8Array(terms.text), new Uint32Array(terms.offsets)];
     const writer = new SegmentWriter(name);
@@ -18,7 +18,7 @@ export class SegmentRun extends NumberedQuads {
           const quads = sorted.columns(order);
           for (let i = 0; i < this.count; i++) to.add(quads, i);
         });
-      writer.end({ isUnique: sorted.isUnique, facts });
+      return writer.end({ isUnique: sorted.isUnique, facts });
     } catch (error) {
       writer.abandon();
       throw error;

@@ -13,7 +13,7 @@ import {
   spog,
   type Window,
 } from './quad-pages.js';
-import { type Segment, SegmentWriter } from './segment.js';
+import { type Segment, type SegmentName, SegmentWriter } from './segment.js';
 import type { TermWriter } from './term-writer.js';
 
 /** A set of numbers, as bits. */
@@ -79,7 +79,7 @@ export interface MergeOptions {
  * @param inputs the oldest first
  * @throws the file system's error, DamagedSegmentError, or the error of `check`; then nothing is left of the new file
  */
-export function mergeSegments(inputs: readonly MergeInput[], { name, check = () => {} }: MergeOptions): void {
+export function mergeSegments(inputs: readonly MergeInput[], { name, check = () => {} }: MergeOptions): SegmentName {
   const writer = new SegmentWriter(name);
   try {
     let numbers: readonly Uint32Array[] = [];
@@ -96,7 +96,7 @@ export function mergeSegments(inputs: readonly MergeInput[], { name, check = () 
         if (order === spog) isUnique = !hasCopies;
       });
     }
-    writer.end({ isUnique, facts: { graphs: [] } });
+    return writer.end({ isUnique, facts: { graphs: [] } });
   } catch (error) {
     writer.abandon();
     throw error;

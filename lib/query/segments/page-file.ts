@@ -1,6 +1,7 @@
 /**
- * Pages of 8 KiB with a CRC-32. A page is read from a copy in shared memory, or from the file through a cache that belongs to one
- * thread. Must not depend on the content of pages.
+ * Pages of 8 KiB with a CRC-32, which covers the identity of the file and the number of the page too: a page in the place of another
+ * one, or of another file, is detected. A page is read from a copy in shared memory, or from the file through a cache that belongs to
+ * one thread. Must not depend on the content of pages.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
@@ -13,7 +14,20 @@ export const checksumBytes = 4;
 /** The file is truncated, or a checksum does not match. The index has to be rebuilt. */
 export class DamagedSegmentError extends Error {}
 
-const checksumOf = (page: Uint8Array): number => crc32(page.subarray(0, pageBytes - checksumBytes));
+const place = new Uint32Array(2);
+const placeBytes = new Uint8Array(place.buffer);
+
+/** Returns the checksum of bytes at a place (an offset, or a page number) of the file with an identity. */
+export function checksumAt(id: string, at: number, bytes: Uint8Array): number {
+  place[0] = at % 2 ** 32;
+  place[1] = Math.floor(at / 2 ** 32);
+  // Two numbers below 2^32 always give different checksums of the same bytes: a CRC-32 detects every change within 32 bits.
+  return crc32(bytes, crc32(placeBytes, crc32(id)));
+}
+
+/** @param at number of the page in the file */
+const checksumOf = (id: string, at: number, page: Uint8Array): number =>
+  checksumAt(id, at, page.subarray(0, pageBytes - checksumBytes));
 
 /** Buffered sequential writer of a file of mode 0600. */
 export class PageWriter {
@@ -24,14 +38,20 @@ export class PageWriter {
   private used = 0;
   private isOpen = true;
 
-  /** @throws the file system's error, here and in all methods */
-  constructor(name: string) {
+  /**
+   * @param id identity of the file
+   * @throws the file system's error, here and in all methods
+   */
+  constructor(
+    name: string,
+    readonly id: string,
+  ) {
     this.handle = openSync(name, 'w', 0o600);
   }
 
-  /** @param page `pageBytes` bytes, of which the last four are overwritten with the checksum */
+  /** Pages are the beginning of the file. @param page `pageBytes` bytes, of which the last four are overwritten with the checksum */
   page(page: Uint8Array): void {
-    const checksum = checksumOf(page);
+    const checksum = checksumOf(this.id, this.bytes / pageBytes, page);
     for (let at = 0; at < checksumBytes; at++) page[pageBytes - checksumBytes + at] = (checksum >>> (8 * at)) & 255;
     this.append(page);
   }
@@ -138,12 +158,33 @@ export class ResidentPages implements Pages {
   }
 }
 
-/** @throws DamagedSegmentError */
-export function verifyPages(shared: SharedArrayBuffer): void {
+/** Pages of a file that follow each other. */
+export interface Section {
+  /** Offset of the first page in the file. */
+  readonly from: number;
+  readonly pages: number;
+}
+
+/** @param shared the pages of a section @param id identity of the file @throws DamagedSegmentError */
+export function verifyPages(shared: SharedArrayBuffer, id: string, { from, pages }: Section): void {
   const [words, bytes] = [new Uint32Array(shared), new Uint8Array(shared)];
-  for (let at = 0; at < words.length; at += pageWords)
-    if (checksumOf(bytes.subarray(at * 4, at * 4 + pageBytes)) !== words[at + pageWords - 1])
-      throw new DamagedSegmentError(`The checksum of page ${at / pageWords} does not match.`);
+  for (let page = 0; page < pages; page++) verify(bytes, words, { id, slot: page, number: from / pageBytes + page });
+}
+
+interface PageIdentity {
+  /** Identity of the file. */
+  readonly id: string;
+  /** Number of the page in the file. */
+  readonly number: number;
+  /** Number of the page in memory. */
+  readonly slot: number;
+}
+
+/** @throws DamagedSegmentError */
+function verify(bytes: Uint8Array, words: Uint32Array, { id, number, slot }: PageIdentity): void {
+  const page = bytes.subarray(slot * pageBytes, (slot + 1) * pageBytes);
+  if (checksumOf(id, number, page) !== words[(slot + 1) * pageWords - 1])
+    throw new DamagedSegmentError(`The checksum of page ${number} does not match.`);
 }
 
 /** Page cache of one thread, for all segments that it reads. Evicts by CLOCK. */
@@ -196,21 +237,20 @@ export class PageCache {
   }
 }
 
-/** Pages of a section, read from the file through the cache of this thread. The checksum is verified at the first read. */
+/** Pages of a section, read from the file through the cache of this thread. Every read verifies the checksum. */
 export class CachedPages implements Pages {
   readonly words: Uint32Array;
   readonly bytes: Uint8Array;
   /** Slot plus one by page number; 0: not cached. */
   private readonly slots: Uint32Array;
-  private readonly verified: Uint8Array;
 
+  /** @param section with the identity of the file */
   constructor(
     private readonly file: PageFile,
-    private readonly section: { readonly from: number; readonly pages: number },
+    private readonly section: Section & { readonly id: string },
     private readonly cache: PageCache,
   ) {
     this.slots = new Uint32Array(section.pages);
-    this.verified = new Uint8Array(section.pages);
     [this.words, this.bytes] = [cache.words, cache.bytes];
   }
 
@@ -227,17 +267,16 @@ export class CachedPages implements Pages {
 
   private read(page: number): number {
     const { cache, section } = this;
+    const { id, from } = section;
     const slot = cache.take(this, page);
     try {
       const bytes = cache.bytes.subarray(slot * pageBytes, (slot + 1) * pageBytes);
-      this.file.readInto(bytes, section.from + page * pageBytes);
-      if (this.verified[page] === 0 && checksumOf(bytes) !== cache.words[(slot + 1) * pageWords - 1])
-        throw new DamagedSegmentError(`The checksum of page ${page} does not match.`);
+      this.file.readInto(bytes, from + page * pageBytes);
+      verify(cache.bytes, cache.words, { id, slot, number: from / pageBytes + page });
     } catch (error) {
       cache.free(slot);
       throw error;
     }
-    this.verified[page] = 1;
     this.slots[page] = slot + 1;
     return slot;
   }

@@ -1,10 +1,12 @@
 /**
  * Segment: an immutable file with a dictionary, quads in four orders, fences and a footer. Long terms are in a second file. It can be opened in several threads, which share its fences and resident sections.
  */
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import {
   CachedPages,
+  checksumAt,
   checksumBytes,
   DamagedSegmentError,
   type PageCache,
@@ -13,22 +15,17 @@ import {
   PageWriter,
   pageBytes,
   ResidentPages,
+  type Section,
   verifyPages,
 } from './page-file.js';
 import { type OrderFences, OrderReader, OrderWriter } from './quad-pages.js';
 import { TermReader } from './term-reader.js';
 import { type TermFences, TermWriter } from './term-writer.js';
 
-const magic = 'QPSEG003';
-/** Bytes at the end of the file: offset of the footer (8), its length (4), its checksum (4), and the magic number (8). */
-const tailBytes = 24;
+const magic = 'QPSEG004';
+/** Bytes at the end of the file: offset of the footer (8), its length (4), and the magic number (8). */
+const tailBytes = 20;
 export const longName = (name: string): string => `${name}.long`;
-
-/** Part of the file that is read as pages. */
-interface Section {
-  readonly from: number;
-  readonly pages: number;
-}
 
 /** Part of the file that is read as a whole: offset, length, and checksum. */
 type ArrayPlace = readonly [from: number, length: number, checksum: number];
@@ -46,6 +43,8 @@ export interface SegmentFacts {
 }
 
 interface Footer {
+  /** Random identity of the file, which the checksums of pages and long terms cover. */
+  readonly id: string;
   readonly terms: Section & { readonly text: ArrayPlace; readonly offsets: ArrayPlace; readonly ids: ArrayPlace };
   readonly orders: readonly OrderMeta[];
   /** True if no triple is in two graphs. */
@@ -55,11 +54,22 @@ interface Footer {
   readonly longBytes: number;
 }
 
+/** A segment in the file system. */
+export interface SegmentName {
+  /** Path of the file. */
+  readonly name: string;
+  /** Digest of its footer, which has the identity of the file and the checksums of its arrays. */
+  readonly digest: string;
+}
+
+const digestOf = (footer: Uint8Array): string => createHash('sha256').update(footer).digest('base64');
+
 const bytesOf = (array: Uint8Array | Uint32Array): Uint8Array =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
 /** Writes a segment: terms, the four orders, and `end`. */
 export class SegmentWriter {
+  private readonly id = randomBytes(16).toString('hex');
   private readonly writer: PageWriter;
   private readonly long!: PageWriter;
   private readonly orders: OrderMeta[] = [];
@@ -69,9 +79,9 @@ export class SegmentWriter {
 
   /** @throws the file system's error, here and in all methods */
   constructor(private readonly name: string) {
-    this.writer = new PageWriter(`${name}.new`);
+    this.writer = new PageWriter(`${name}.new`, this.id);
     try {
-      this.long = new PageWriter(longName(name));
+      this.long = new PageWriter(longName(name), this.id);
     } catch (error) {
       this.abandon();
       throw error;
@@ -85,7 +95,7 @@ export class SegmentWriter {
       const at = long.bytes;
       long.append(bytes);
       const checksum = Buffer.alloc(checksumBytes);
-      checksum.writeUInt32LE(crc32(bytes));
+      checksum.writeUInt32LE(checksumAt(this.id, at, bytes));
       long.append(checksum);
       return at;
     });
@@ -105,25 +115,25 @@ export class SegmentWriter {
   }
 
   /** Writes the rest, syncs and renames the file. The name is on disk after a sync of the directory. */
-  end({ isUnique, facts }: Pick<Footer, 'isUnique' | 'facts'>): void {
+  end({ isUnique, facts }: Pick<Footer, 'isUnique' | 'facts'>): SegmentName {
     const { writer, long, terms, orders } = this;
     for (const { bytes, place } of this.arrays) {
       place[0] = writer.bytes;
       writer.append(bytes);
     }
-    const footer: Footer = { terms, orders, isUnique, facts, longBytes: long.bytes };
+    const footer: Footer = { id: this.id, terms, orders, isUnique, facts, longBytes: long.bytes };
     const text = Buffer.from(JSON.stringify(footer));
     const tail = Buffer.alloc(tailBytes);
     tail.writeBigUInt64LE(BigInt(writer.bytes), 0);
     tail.writeUInt32LE(text.length, 8);
-    tail.writeUInt32LE(crc32(text), 12);
-    tail.write(magic, 16, 'latin1');
+    tail.write(magic, 12, 'latin1');
     writer.append(text);
     writer.append(tail);
     writer.end();
     long.end();
     if (long.bytes === 0) rmSync(longName(this.name));
     renameSync(`${this.name}.new`, this.name);
+    return { name: this.name, digest: digestOf(text) };
   }
 
   /** Removes what was written. */
@@ -145,9 +155,9 @@ export class SegmentWriter {
 const sections = ['terms', 0, 1, 2, 3] as const;
 
 /** An opened segment, in messages between threads. */
-export interface SegmentData {
-  /** Path of the file. */
-  readonly name: string;
+export interface SegmentData extends SegmentName {
+  /** Identity of the file. */
+  readonly id: string;
   readonly quads: number;
   readonly isUnique: boolean;
   readonly facts: SegmentFacts;
@@ -169,12 +179,12 @@ interface OrderData extends Section {
 
 /**
  * Opens a segment and reads as many of its sections into memory as fit into `most` bytes.
- * @throws DamagedSegmentError, or the file system's error
+ * @throws DamagedSegmentError, also if the file has another digest, or the file system's error
  */
-export function openSegment(name: string, most: number): SegmentData {
+export function openSegment({ name, digest }: SegmentName, most: number): SegmentData {
   const file = new PageFile(name);
   try {
-    const { terms, orders, longBytes, ...footer } = footerOf(file);
+    const { terms, orders, longBytes, ...footer } = footerOf(file, digest);
     if (longBytes > 0 && statSync(longName(name), { throwIfNoEntry: false })?.size !== longBytes)
       throw new DamagedSegmentError('The file of long terms is missing or truncated.');
     const arrayOf = ([from, length, checksum]: ArrayPlace): SharedArrayBuffer => {
@@ -190,16 +200,17 @@ export function openSegment(name: string, most: number): SegmentData {
     const resident: SharedArrayBuffer[] = [];
     let left = most;
     for (const section of sections) {
-      const { from, pages } = section === 'terms' ? terms : orders[section]!;
-      left -= pages * pageBytes;
+      const place = section === 'terms' ? terms : orders[section]!;
+      const length = place.pages * pageBytes;
+      left -= length;
       if (left < 0) break;
-      const shared = file.shared(from, pages * pageBytes);
-      verifyPages(shared);
+      const shared = file.shared(place.from, length);
+      verifyPages(shared, footer.id, place);
       resident.push(shared);
     }
     const { text, offsets, ids } = terms;
     return {
-      ...{ name, ...footer, quads: orders[0]!.quads, resident },
+      ...{ name, digest, ...footer, quads: orders[0]!.quads, resident },
       terms: {
         from: terms.from,
         pages: terms.pages,
@@ -214,13 +225,12 @@ export function openSegment(name: string, most: number): SegmentData {
   }
 }
 
-function footerOf(file: PageFile): Footer {
+function footerOf(file: PageFile, digest: string): Footer {
   const tail = file.read(file.length - tailBytes, tailBytes);
-  if (tail.toString('latin1', 16) !== magic)
+  if (tail.toString('latin1', 12) !== magic)
     throw new DamagedSegmentError('The file is not a segment of this version.');
   const text = file.read(Number(tail.readBigUInt64LE(0)), tail.readUInt32LE(8));
-  if (crc32(text) !== tail.readUInt32LE(12))
-    throw new DamagedSegmentError('The checksum of the footer does not match.');
+  if (digestOf(text) !== digest) throw new DamagedSegmentError('The digest of the footer does not match.');
   return JSON.parse(text.toString()) as Footer;
 }
 
@@ -250,7 +260,7 @@ export class Segment {
     readonly data: SegmentData,
     private readonly cacheOf: () => PageCache,
   ) {
-    const { terms, orders, name } = data;
+    const { id, terms, orders, name } = data;
     this.file = new PageFile(name);
     // Opened at once, because the file may be replaced later.
     if (existsSync(longName(name))) this.long = new PageFile(longName(name));
@@ -258,7 +268,7 @@ export class Segment {
       if (!this.long) throw new DamagedSegmentError('The file of long terms is missing.');
       const bytes = this.long.read(offset, length + checksumBytes);
       const rest = bytes.subarray(0, length);
-      if (crc32(rest) !== bytes.readUInt32LE(length))
+      if (checksumAt(id, offset, rest) !== bytes.readUInt32LE(length))
         throw new DamagedSegmentError('The checksum of a long term does not match.');
       return rest;
     };
@@ -284,7 +294,7 @@ export class Segment {
   private pagesOf(section: number, place: Section): Pages {
     const shared = place.pages === 0 ? new SharedArrayBuffer(0) : this.data.resident[section];
     if (shared) return new ResidentPages(shared);
-    const pages = new CachedPages(this.file, place, this.cacheOf());
+    const pages = new CachedPages(this.file, { ...place, id: this.data.id }, this.cacheOf());
     this.cached.push(pages);
     return pages;
   }

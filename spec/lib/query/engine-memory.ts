@@ -27,9 +27,7 @@ export const inFiles: ToIndex = async (level, snapshot) => {
   }
   const run = new SegmentRun();
   for await (const keys of keyBlocks(level, allQuads, { snapshot })) for (const key of keys) run.add(key);
-  const name = join(folder, `${files++}.seg`);
-  run.write(name, { graphs: [] });
-  return openSegment(name, 0);
+  return openSegment(run.write(join(folder, `${files++}.seg`), { graphs: [] }), 0);
 };
 
 /** Snapshot in the index in which some graphs have changed since the index was built. */

@@ -3,6 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, rmSync, statSync, write
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { IndexFolder } from '../../../lib/query/memory/index-folder.js';
+import { pageBytes } from '../../../lib/query/segments/page-file.js';
 import { type Answer, request } from '../../support/http.js';
 import { type SpecServer, startSpecServer } from '../../support/server.js';
 import { isSharedRun } from '../../support/shared-storage.js';
@@ -85,10 +86,21 @@ describe('Files of the index', function () {
 
   const replaced = (from: string, to: string) => (bytes: Buffer) =>
     Buffer.from(bytes.toString('latin1').replace(from, to), 'latin1');
+  /** Exchanges two pages: each has a right checksum. */
+  function exchanged(bytes: Buffer, one: number, other: number): Buffer {
+    const [first, second] = [one, other].map((page) => bytes.subarray(page * pageBytes, (page + 1) * pageBytes));
+    const copy = Buffer.from(bytes);
+    first!.copy(copy, other * pageBytes);
+    second!.copy(copy, one * pageBytes);
+    return copy;
+  }
   for (const [what, name, spoil] of [
     ['damaged', /seg$/, (bytes: Buffer) => bytes.fill(1, bytes.length >> 1, (bytes.length >> 1) + 1)],
     ['cut off', /seg$/, (bytes: Buffer) => bytes.subarray(0, bytes.length - 1)],
     ['without its segment', /seg$/, undefined],
+    ['with two pages in the places of each other', /seg$/, (bytes: Buffer) => exchanged(bytes, 9, 10)],
+    ['of the former format', /MANIFEST/, replaced('"format":2', '"format":1')],
+    ['with the digest of another segment', /MANIFEST/, replaced('"digest":"', '"digest":"x')],
     ['with a changed manifest', /MANIFEST/, replaced('"position":1', '"position":9')],
     ['with a manifest that is cut off', /MANIFEST/, (bytes: Buffer) => bytes.subarray(0, bytes.length >> 1)],
   ] as const)
@@ -110,17 +122,17 @@ describe('Files of the index', function () {
     const { level } = server.server.store;
     const opened = { level, snapshot: level.snapshot() };
     const index = new IndexFolder(folder());
-    const { file: name } = (await index.read(server.root, opened))!;
+    const { segment } = (await index.read(server.root, opened))!;
     const { position } = JSON.parse(readFileSync(file(/MANIFEST/), 'utf8')) as { position: number };
     expect(await index.read(`${server.root}x`, opened)).to.equal(undefined);
     for (const other of [position + 1_000_000, position - 1]) {
-      index.publish(name, { storage: server.root, position: other });
+      index.publish(segment, { storage: server.root, position: other });
       expect(await index.read(server.root, opened), `position ${other}`).to.equal(undefined);
     }
-    index.publish(name, { storage: server.root, position });
+    index.publish(segment, { storage: server.root, position });
     expect(await index.read(server.root, opened))
-      .to.have.property('file')
-      .that.equals(name);
+      .to.have.property('segment')
+      .that.deep.equals(segment);
     await opened.snapshot.close();
   });
 
@@ -149,22 +161,48 @@ describe('Files of the index', function () {
     expect(await counts()).to.deep.equal({ p0: 18_000, p4: 10, p5: 2100 });
   });
 
-  it('is built again if a query finds a damaged page', async () => {
-    for (const name of ['big3', 'big4']) expect(await put(name, 18_000, 6)).to.equal(201);
-    await server.stop(true);
-    rmSync(folder(), { recursive: true, force: true });
-    // The last sections are not in memory.
-    server = await startSpecServer({ settings: { ...settings, 'index.memory-mb': '1' }, again: server });
-    await counts();
-    const path = file(/seg$/);
-    const bytes = readFileSync(path);
+  const flipped = (bytes: Buffer): Buffer => {
     for (let at = bytes.length * 0.92; at < bytes.length * 0.99; at += 4096) bytes[Math.floor(at)]! ^= 255;
-    const handle = openSync(path, 'r+');
-    writeSync(handle, bytes);
-    closeSync(handle);
-    const query = `SELECT (COUNT(*) AS ?n) { GRAPH <${server.root}big4> { ?s ?p ?o FILTER(?o >= 0) } }`;
-    expect((await ask(query)).trim()).to.equal('n\r\n18000');
-    expect(built().map((facts) => facts['from'])).to.deep.equal(['quads', 'quads']);
-    expect(server.log.filter(({ msg }) => msg === 'The index is damaged and is built again.')).to.have.length(1);
+    return bytes;
+  };
+  const withExchanges = (bytes: Buffer): Buffer => {
+    const pages = Math.floor((0.99 * bytes.length) / pageBytes);
+    let found = bytes;
+    for (let page = Math.floor(0.92 * pages); page + 1 < pages; page += 2) found = exchanged(found, page, page + 1);
+    return found;
+  };
+  for (const [what, spoil] of [
+    ['a damaged page', flipped],
+    ['a page in the place of another', withExchanges],
+  ] as const)
+    it(`is built again if a query finds ${what}`, async () => {
+      for (const name of ['big3', 'big4']) expect(await put(name, 18_000, 6)).to.be.oneOf([201, 204]);
+      await server.stop(true);
+      rmSync(folder(), { recursive: true, force: true });
+      // The last sections are not in memory.
+      server = await startSpecServer({ settings: { ...settings, 'index.memory-mb': '1' }, again: server });
+      await counts();
+      const path = file(/seg$/);
+      const handle = openSync(path, 'r+');
+      writeSync(handle, spoil(readFileSync(path)));
+      closeSync(handle);
+      const query = `SELECT (COUNT(*) AS ?n) { GRAPH <${server.root}big4> { ?s ?p ?o FILTER(?o >= 0) } }`;
+      expect((await ask(query)).trim()).to.equal('n\r\n18000');
+      expect(built().map((facts) => facts['from'])).to.deep.equal(['quads', 'quads']);
+      expect(server.log.filter(({ msg }) => msg === 'The index is damaged and is built again.')).to.have.length(1);
+    });
+
+  it('is built again if the segment is that of an earlier state', async () => {
+    const earlier = readFileSync(file(/seg$/));
+    expect(await put('big4', 18_000, 7)).to.equal(204);
+    await server.stop(true);
+    rmSync(folder(), { recursive: true });
+    server = await startSpecServer({ settings, again: server });
+    const expected = { p0: 18_000, p4: 10, p5: 2100, p6: 18_000, p7: 18_000 };
+    expect(await counts()).to.deep.equal(expected);
+    writeFileSync(file(/seg$/), earlier);
+    await restart();
+    expect(await counts()).to.deep.equal(expected);
+    expect(built().map((facts) => facts['from'])).to.deep.equal(['quads']);
   });
 });

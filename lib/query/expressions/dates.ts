@@ -1,9 +1,11 @@
 /** Dates and times of XML Schema as numbers and as fields. Pure. */
+import { xsd } from '../../rdf/vocabulary.js';
 
 /** Types with an instant. */
 export type DatedValue = 'dateTime' | 'date' | 'time';
 
-const date = '(-?(?:[1-9]\\d{3,}|0\\d{3}))-(\\d\\d)-(\\d\\d)';
+const year = '(-?(?:[1-9]\\d{3,}|0\\d{3}))';
+const date = `${year}-(\\d\\d)-(\\d\\d)`;
 const time = '(\\d\\d):(\\d\\d):(\\d\\d(?:\\.\\d+)?)';
 const end = '(Z|[+-](?:(?:0\\d|1[0-3]):[0-5]\\d|14:00))?$';
 /** Seven groups each: year, month, day, hours, minutes, seconds, zone. */
@@ -44,6 +46,39 @@ export function fieldsOf(kind: DatedValue, text: string): DateFields | undefined
   if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return undefined;
   if (hours === 24) return fieldsAt(dayNumber(year, month, day) + 1, 0, 0, 0, zone);
   return { year, month, day, hours, minutes, seconds, zone };
+}
+
+/** Types of parts of a date (XML Schema 2, 3.3.10 to 3.3.14): four groups each, as in `forms` without the time. */
+const partForms = new Map(
+  Object.entries({
+    gYear: `${year}()()`,
+    gYearMonth: `${year}-(\\d\\d)()`,
+    gMonth: '()--(\\d\\d)()',
+    gMonthDay: '()--(\\d\\d)-(\\d\\d)',
+    gDay: '()()---(\\d\\d)',
+  }).map(([name, form]) => [xsd.namespace + name, new RegExp(`^${form}${end}`)]),
+);
+/** A leap year, with every day that a year can have. */
+const leapYear = 1972;
+
+/** Fields of a part of a date. Those that its type lacks are `undefined`. */
+export type PartFields = { readonly [Field in 'year' | 'month' | 'day']: number | undefined } & Pick<
+  DateFields,
+  'zone'
+>;
+
+/** True for the types of `partFieldsOf`. */
+export const isPartType = (datatype: string): boolean => partForms.has(datatype);
+
+/** Returns the fields of a literal of a type such as `xsd:gYearMonth`, or `undefined` if it is not valid or has another type. */
+export function partFieldsOf(datatype: string, text: string): PartFields | undefined {
+  const found = partForms.get(datatype)?.exec(text);
+  if (!found) return undefined;
+  const [ofYear, month, day] = found.slice(1, 4).map((digits) => (digits === '' ? undefined : Number(digits)));
+  if (ofYear !== undefined && !Number.isSafeInteger(ofYear)) return undefined;
+  if (month !== undefined && (month < 1 || month > 12)) return undefined;
+  if (day !== undefined && (day < 1 || day > daysOf(leapYear, month ?? 1))) return undefined;
+  return { year: ofYear, month, day, zone: found[4] ?? '' };
 }
 
 /** Returns the offset of a zone from UTC in minutes, or `undefined` without zone. */

@@ -1,37 +1,57 @@
-/** Functions of dates and times (SPARQL 1.1 17.4.5), and their arithmetic. */
+/** Functions of dates and times (SPARQL 1.1 17.4.5), also of parts of dates such as `xsd:gYear`, and their arithmetic. */
 import { xsd } from '../../rdf/vocabulary.js';
 import { type ArithmeticOperator, calculate } from './arithmetic.js';
-import { type DatedValue, type DateFields, fieldsOf, later, writeFields, zoneMinutes } from './dates.js';
+import { type DatedValue, type DateFields, fieldsOf, later, partFieldsOf, writeFields, zoneMinutes } from './dates.js';
 import { writeDuration } from './durations.js';
 import { type Make, type Makes, unary } from './function-forms.js';
 import { numberValue, textValue, typedValue, type Value } from './values.js';
 
 const isDated = (kind: Value['kind']): kind is DatedValue => kind === 'dateTime' || kind === 'date' || kind === 'time';
 
-/** Function of a dateTime, or of a date or time with that field. */
-const ofFields = (apply: (fields: DateFields) => Value | undefined, other?: DatedValue): Make =>
-  unary(({ kind, text }) => {
-    if (!isDated(kind) || (other !== undefined && kind !== 'dateTime' && kind !== other)) return undefined;
-    const fields = fieldsOf(kind, text);
-    return fields && apply(fields);
+type Field = keyof DateFields;
+const [ofDate, ofTime] = [
+  ['year', 'month', 'day', 'zone'],
+  ['hours', 'minutes', 'seconds', 'zone'],
+] as const;
+const fieldsByKind: Readonly<Record<DatedValue, readonly Field[]>> = {
+  dateTime: [...ofDate, ...ofTime],
+  date: ofDate,
+  time: ofTime,
+};
+
+/** Returns the fields of a value, or `undefined` if it is not valid or its type lacks the wanted field. */
+function fieldsWith(
+  field: Field,
+  { kind, text, datatype = '' }: Value,
+): { readonly [F in Field]?: unknown } | undefined {
+  if (isDated(kind)) return fieldsByKind[kind].includes(field) ? fieldsOf(kind, text) : undefined;
+  return kind === 'other' ? partFieldsOf(datatype, text) : undefined;
+}
+
+/** Function of a field of values whose type has it. */
+const ofField = <F extends Field>(field: F, apply: (value: DateFields[F]) => Value | undefined): Make =>
+  unary((value) => {
+    const found = fieldsWith(field, value)?.[field];
+    return found === undefined ? undefined : apply(found as DateFields[F]);
   });
+const integer = (value: number): Value => numberValue(value, 'integer');
 
 export const timeFunctions: Makes = {
   now: (_args, { now }) => {
     const value = typedValue(now.toISOString(), `${xsd.namespace}dateTime`);
     return () => value;
   },
-  year: ofFields(({ year }) => numberValue(year, 'integer'), 'date'),
-  month: ofFields(({ month }) => numberValue(month, 'integer'), 'date'),
-  day: ofFields(({ day }) => numberValue(day, 'integer'), 'date'),
-  hours: ofFields(({ hours }) => numberValue(hours, 'integer'), 'time'),
-  minutes: ofFields(({ minutes }) => numberValue(minutes, 'integer'), 'time'),
-  seconds: ofFields(({ seconds }) => numberValue(seconds, 'decimal'), 'time'),
-  timezone: ofFields(({ zone }) => {
+  year: ofField('year', integer),
+  month: ofField('month', integer),
+  day: ofField('day', integer),
+  hours: ofField('hours', integer),
+  minutes: ofField('minutes', integer),
+  seconds: ofField('seconds', (seconds) => numberValue(seconds, 'decimal')),
+  timezone: ofField('zone', (zone) => {
     const minutes = zoneMinutes(zone);
     return minutes === undefined ? undefined : dayTimeDuration(minutes * 60);
   }),
-  tz: ofFields(({ zone }) => textValue(zone)),
+  tz: ofField('zone', (zone) => textValue(zone)),
 };
 
 const dayTimeDuration = (seconds: number): Value =>

@@ -35,6 +35,7 @@ const numbers: readonly Case[] = [
 const at = '"2011-01-10T14:45:13.815-05:00"^^xsd:dateTime';
 const midnight = '"1999-12-31T24:00:00"^^xsd:dateTime';
 const dateTime = (text: string): string => `"${text}"^^xsd:dateTime`;
+const failing = (call: string): Case => [call, 'error'];
 const times: readonly Case[] = [
   [`YEAR(${at})`, '2011'],
   [`MONTH(${at})`, '1'],
@@ -61,6 +62,27 @@ const times: readonly Case[] = [
   ['HOURS("2011-01-10"^^xsd:date)', 'error'],
   ['HOURS("14:45:13"^^xsd:time)', '14'],
   ['YEAR("2011-01-10")', 'error'],
+  ['YEAR("14:45:13"^^xsd:time)', 'error'],
+  // XML Schema 2, 3.3.10 to 3.3.14: each type has these fields and a time zone.
+  ['YEAR("2011"^^xsd:gYear)', '2011'],
+  ['YEAR("-0044Z"^^xsd:gYear)', '-44'],
+  ['YEAR("12011"^^xsd:gYear)', '12011'],
+  ['YEAR("2011-03"^^xsd:gYearMonth)', '2011'],
+  ['MONTH("2011-03"^^xsd:gYearMonth)', '3'],
+  ['MONTH("--03"^^xsd:gMonth)', '3'],
+  ['MONTH("--03-31+14:00"^^xsd:gMonthDay)', '3'],
+  ['DAY("--02-29"^^xsd:gMonthDay)', '29'],
+  ['DAY("---31"^^xsd:gDay)', '31'],
+  ['TZ("2011-05:00"^^xsd:gYear)', '"-05:00"'],
+  ['TZ("--03-31"^^xsd:gMonthDay)', '""'],
+  ['TIMEZONE("2011-03+05:30"^^xsd:gYearMonth)', '"PT5H30M"^^xsd:dayTimeDuration'],
+  ['TIMEZONE("---31"^^xsd:gDay)', 'error'],
+  // Fields that a type lacks, and invalid literals.
+  ...['MONTH("2011"^^xsd:gYear)', 'DAY("2011-03"^^xsd:gYearMonth)', 'YEAR("--03-31"^^xsd:gMonthDay)'].map(failing),
+  ...['YEAR("---31"^^xsd:gDay)', 'DAY("--03"^^xsd:gMonth)', 'HOURS("2011"^^xsd:gYear)'].map(failing),
+  ...['YEAR("211"^^xsd:gYear)', 'YEAR("02011"^^xsd:gYear)', 'MONTH("2011-13"^^xsd:gYearMonth)'].map(failing),
+  ...['DAY("--02-30"^^xsd:gMonthDay)', 'DAY("---32"^^xsd:gDay)', 'YEAR("2011+15:00"^^xsd:gYear)'].map(failing),
+  ...['YEAR("2011-01-10"^^xsd:gYear)', 'YEAR(2011)', `YEAR("${'9'.repeat(30)}"^^xsd:gYear)`].map(failing),
   ['NOW() = NOW()', 'true'],
   ['NOW() > "2020-01-01T00:00:00Z"^^xsd:dateTime', 'true'],
   ['DATATYPE(NOW())', '<http://www.w3.org/2001/XMLSchema#dateTime>'],

@@ -1,6 +1,7 @@
 /** The constraint components of SHACL Core (section 4), as checks. Values are compared as in SPARQL. */
 import { isBlank, isIri, literalParts, type TermKey } from '../../lib/query/access/terms.js';
 import { isAtMost, isLess } from '../../lib/query/expressions/comparison.js';
+import { isPartType, partFieldsOf } from '../../lib/query/expressions/dates.js';
 import { monthsAndSeconds } from '../../lib/query/expressions/durations.js';
 import { compileRegex } from '../../lib/query/expressions/patterns.js';
 import { datatypeOf, toValue, type Value } from '../../lib/query/expressions/values.js';
@@ -100,20 +101,9 @@ const nodeKinds = new Map([
   [`${sh}IRIOrLiteral`, 'an IRI or a literal'],
 ]);
 
-const [year, month, day, zone] = [
-  '-?(?:[1-9]\\d{3,}|0\\d{3})',
-  '(?:0[1-9]|1[0-2])',
-  '(?:0[1-9]|[12]\\d|3[01])',
-  '(?:Z|[+-]\\d\\d:\\d\\d)?',
-];
 /** Lexical forms of types that expressions do not compute with. */
 const forms = new Map(
   Object.entries({
-    gYear: year + zone,
-    gYearMonth: `${year}-${month}${zone}`,
-    gMonthDay: `--${month}-${day}${zone}`,
-    gDay: `---${day}${zone}`,
-    gMonth: `--${month}${zone}`,
     hexBinary: '(?:[\\da-fA-F]{2})*',
     base64Binary: '[A-Za-z0-9+/\\s]*(?:=\\s?){0,2}',
   }).map(([name, form]) => [xsd.namespace + name, new RegExp(`^${form}$`)]),
@@ -124,6 +114,7 @@ function hasType(token: TermKey, type: string): boolean {
   if (datatypeOf(value) !== type) return false;
   const { kind, text, number } = value;
   if (kind === 'duration') return monthsAndSeconds(text) !== undefined;
+  if (isPartType(type)) return partFieldsOf(type, text) !== undefined;
   if (kind === 'other') return forms.get(type)?.test(text) ?? true;
   return kind === 'string' || kind === 'lang' || number !== undefined;
 }
@@ -131,11 +122,18 @@ function hasType(token: TermKey, type: string): boolean {
 type Order = (a: Value, b: Value) => boolean | undefined;
 const hasZone = ({ text }: Value): boolean => /(?:Z|[+-]\d\d:\d\d)$/.test(text);
 
-/** An instant with a time zone and one without cannot be compared. */
+/** Maximum offset of a time zone from UTC, in milliseconds. */
+const zoneMs = 14 * 3_600_000;
+
+/**
+ * An instant with a time zone and one without are in an order if it is the same in every time zone, of which the last are 14 hours
+ * from UTC (XML Schema 2, 3.2.7.4). Otherwise they cannot be compared.
+ */
 function inOrder(order: Order, a: TermKey, b: TermKey): boolean {
   const [left, right] = [toValue(a), toValue(b)];
   const isInstant = left.kind === 'dateTime' || left.kind === 'date' || left.kind === 'time';
-  return (!isInstant || hasZone(left) === hasZone(right)) && order(left, right) === true;
+  const isNear = Math.abs((left.number ?? 0) - (right.number ?? 0)) <= zoneMs;
+  return !(isInstant && isNear && hasZone(left) !== hasZone(right)) && order(left, right) === true;
 }
 
 const range =

@@ -81,7 +81,39 @@ describe('Evaluation of shapes', () => {
     expect(less('9007199254740993', '9007199254740992')).to.equal(false);
     expect(less('1', '"2"')).to.equal(false);
     expect(less('"2026-01-01"^^xsd:date', '"2026-01-02"^^xsd:date')).to.equal(true);
-    expect(less('"2026-01-01Z"^^xsd:date', '"2026-01-02"^^xsd:date')).to.equal(false);
+  });
+
+  it('compares dates with and without a time zone that are more than 14 hours apart (rule 23.4)', () => {
+    // XML Schema 2, 3.2.7.4: a date without a time zone is in any of them, from +14:00 to -14:00.
+    const day = (text: string) => `"${text}"^^xsd:date`;
+    const at = (text: string) => `"${text}"^^xsd:dateTime`;
+    const time = (text: string) => `"${text}"^^xsd:time`;
+    const orders: [string, string, boolean][] = [
+      [day('2026-01-01Z'), day('2026-01-02'), true],
+      [day('2026-01-01'), day('2026-01-02Z'), true],
+      [day('2026-01-01Z'), day('2026-01-01'), false],
+      [day('2026-01-01-11:00'), day('2026-01-02'), false],
+      [day('2026-01-01-09:00'), day('2026-01-02'), true],
+      [at('2026-01-01T00:00:00Z'), at('2026-01-01T14:00:00'), false],
+      [at('2026-01-01T00:00:00Z'), at('2026-01-01T14:00:01'), true],
+      [at('2026-01-01T00:00:00'), at('2026-01-01T14:00:00Z'), false],
+      [at('2026-01-01T00:00:00'), at('2026-01-01T14:00:01Z'), true],
+      [time('01:00:00Z'), time('15:00:00'), false],
+      [time('01:00:00Z'), time('15:00:01'), true],
+      [day('2026-01-01Z'), at('2026-02-01T00:00:00'), false],
+      [day('2026-01-01Z'), day('2026-02-30'), false],
+    ];
+    const passes = (shape: string, data: string) => rejected(property(shape), `ex:x ${data} .`).length === 0;
+    for (const [a, b, isLess] of orders) {
+      const both = `${a} ${b}`;
+      for (const name of ['lessThan', 'lessThanOrEquals'])
+        expect(passes(`sh:${name} ex:q`, `ex:p ${a} ; ex:q ${b}`), both).to.equal(isLess);
+      expect(passes('sh:lessThan ex:q', `ex:p ${b} ; ex:q ${a}`), `reversed ${both}`).to.equal(false);
+      for (const name of ['maxExclusive', 'maxInclusive'])
+        expect(passes(`sh:${name} ${b}`, `ex:p ${a}`), both).to.equal(isLess);
+      for (const name of ['minExclusive', 'minInclusive'])
+        expect(passes(`sh:${name} ${a}`, `ex:p ${b}`), both).to.equal(isLess);
+    }
   });
 
   it('rejects literals that are not valid for their datatype (rule 23.4)', () => {
@@ -91,6 +123,10 @@ describe('Evaluation of shapes', () => {
       boolean: 'yes',
       date: '2026-02-30',
       gYear: '26',
+      gYearMonth: '2026-13',
+      gMonthDay: '--02-30',
+      gDay: '---32',
+      gMonth: '--13',
       hexBinary: 'A',
       duration: 'P',
       anyURI: '',
@@ -99,7 +135,11 @@ describe('Evaluation of shapes', () => {
       expect(rejected(property(`sh:datatype xsd:${type}`), `ex:x ex:p "${text}"^^xsd:${type} .`), type).to.deep.equal(
         type === 'anyURI' ? [] : ['Datatype'],
       );
-    expect(rejected(property('sh:datatype xsd:gYear'), 'ex:x ex:p "2026"^^xsd:gYear .')).to.deep.equal([]);
+    const valid = { gYear: '2026', gYearMonth: '-2026-12Z', gMonthDay: '--02-29', gDay: '---31', gMonth: '--12+14:00' };
+    for (const [type, text] of Object.entries(valid))
+      expect(rejected(property(`sh:datatype xsd:${type}`), `ex:x ex:p "${text}"^^xsd:${type} .`), type).to.deep.equal(
+        [],
+      );
   });
 
   it('matches languages by ranges, lengths by characters and patterns as in SPARQL (rule 23.4)', () => {

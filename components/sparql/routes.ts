@@ -61,12 +61,12 @@ async function describe(endpoint: SparqlEndpoint, { req, access, address }: Rout
   return serviceDescription(endpoint, req.headers.accept, counted);
 }
 
-/** Runs a query on one resource or on a container's subtree (rule 14.8). */
+/** Runs a query on one resource or on a container's subtree, with the parameters of the endpoint (rule 14.8). */
 export async function askResource(
   endpoint: SparqlEndpoint,
-  { accept, body, hasContentType, iri, ...asker }: Parameters<ResourceQuery['ask']>[0],
+  { accept, body, hasContentType, iri, parameters, ...asker }: Parameters<ResourceQuery['ask']>[0],
 ): Promise<Reply> {
-  const asked = await requestOfBody(body, hasContentType, new URLSearchParams(), { maxBytes: endpoint.maxBytes }, true);
+  const asked = await requestOfBody(body, hasContentType, parameters, { maxBytes: endpoint.maxBytes }, true);
   const within = iri === endpoint.platform.rootIri ? {} : { within: iri };
   return answer(endpoint, asker, accept, asked, iri, within);
 }

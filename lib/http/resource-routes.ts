@@ -272,9 +272,10 @@ async function query(exchange: ResourceExchange): Promise<Reply> {
   const { storage, resourceQuery, req, access, address, target } = exchange;
   if (!resourceQuery) return unsupportedMethod(storage, access, target.iri);
   const { iri } = await requireAccess(storage, storage.store, access, 'read', target.iri);
-  const body = exchange.body();
-  const hasContentType = req.headers['content-type'] !== undefined;
-  return resourceQuery.ask({ access, address, req, accept: req.headers.accept, body, hasContentType, iri });
+  const { accept, 'content-type': type } = req.headers;
+  const parameters = new URLSearchParams(target.query);
+  const content = { body: exchange.body(), hasContentType: type !== undefined };
+  return resourceQuery.ask({ access, address, req, accept, ...content, iri, parameters });
 }
 
 async function options({ storage, resourceQuery, resourceMethods, access, target }: ResourceExchange): Promise<Reply> {

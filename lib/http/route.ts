@@ -46,6 +46,8 @@ export interface ResourceQuery {
       readonly body: RequestBody;
       readonly hasContentType: boolean;
       readonly iri: string;
+      /** Parameters of the target URL. */
+      readonly parameters: URLSearchParams;
     },
   ): Promise<Reply>;
   /** Answers `GET <resource>?run`. @throws LwsError `bad-request` if the resource is not a query */

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem, listOf } from '../support/expectations.js';
 import { metaOf, putLinks } from '../support/linkset.js';
-import { ask, rows, sparqlQuery } from '../support/sparql.js';
+import { ask, encoded, rows, sparqlQuery } from '../support/sparql.js';
 import { agent, alice, as, inWac, rule, setAcl } from '../support/wac.js';
 
 const e = 'https://e.example/resource/';
@@ -35,6 +35,50 @@ describeStorage(
       ] as const)
         expect(await rows(s, graphs, undefined, target), target).to.deep.equal(expected);
       expect(await rows(s, `SELECT ?o FROM <${b}> { ?s ?p ?o }`, undefined, a)).to.deep.equal([]);
+    });
+
+    it('selects graphs of the queried part by the parameters of the endpoint (rules 14.4, 14.8)', async () => {
+      const values = `SELECT DISTINCT ?o { ?s <${e}p> ?o FILTER(isLiteral(?o)) }`;
+      const named = `SELECT ?o { GRAPH ?g { ?s <${e}p> ?o } FILTER(isLiteral(?o)) }`;
+      const on = (target: string, ...parameters: (readonly [string, string])[]): string =>
+        `${target}?${encoded(parameters)}`;
+      const [byDefault, byName] = ['default-graph-uri', 'named-graph-uri'];
+      for (const [query, target, expected] of [
+        [values, s.root, ['1', '2', '3']],
+        [values, on(s.root, [byDefault, a]), ['1']],
+        [values, on(s.root, [byDefault, a], [byDefault, beside]), ['1', '3']],
+        [values, on(box, [byDefault, b]), ['1', '2']],
+        [named, on(box, [byDefault, b]), []],
+        [named, on(box, [byName, b]), ['1', '2']],
+        [values, on(box, [byName, b]), []],
+        // Outside of the part, whether named or not.
+        [values, on(box, [byDefault, beside]), []],
+        [values, on(box, [byDefault, beside], [byDefault, a]), ['1']],
+        [values, on(`${box}d/`, [byDefault, a]), []],
+        [values, on(a, [byDefault, a]), ['1']],
+        [values, on(a, [byDefault, b]), []],
+        [values, on(a, [byDefault, metaOf(a)]), []],
+        [values, on(a, [byDefault, `${box}absent`]), []],
+        // The parameter overrides FROM of the query (SPARQL 1.1 Protocol, 2.1.4).
+        [values.replace('{', `FROM <${a}> {`), on(box, [byDefault, b]), ['1', '2']],
+      ] as const)
+        expect(await rows(s, query, undefined, target), `${query} on ${target}`).to.deep.equal(expected);
+      for (const [sender, graph] of [
+        [as(s, alice), b],
+        [as(s, alice), beside],
+        [as(s, alice), `${box}absent`],
+      ] as const)
+        expect(await rows(s, values, sender, on(box, [byDefault, graph])), graph).to.deep.equal([]);
+    });
+
+    it('accepts timeout and explain as the endpoint does (rules 14.1, 14.8)', async () => {
+      for (const target of [s.root, box, a]) {
+        expect((await ask(s, 'ASK {}', {}, undefined, `${target}?timeout=5`)).status).to.equal(200);
+        for (const wrong of ['timeout=-1', 'timeout=x', 'timeout=1&timeout=1', 'explain=all'])
+          expectProblem(await ask(s, 'ASK {}', {}, undefined, `${target}?${wrong}`), 400, s);
+        const { status, text } = await ask(s, graphs, {}, undefined, `${target}?explain=plan`);
+        expect([status, typeof JSON.parse(text)], text).to.deep.equal([200, 'object']);
+      }
     });
 
     it('Rule 14.8: a client sees the readable part of the subtree', async () => {

@@ -4,10 +4,10 @@
  */
 import { spansOfKey } from '../../lib/storage/keys/quad-decoding.js';
 import { entryKey } from '../../lib/storage/keys/records.js';
+import { formsOf } from './forms.js';
 import { putLabel } from './label-entries.js';
 import { type Put, placeOf, textStatement } from './statements.js';
-import { stemmerOf, stemOf } from './stems.js';
-import { tokensOf } from './tokens.js';
+import { writtenWords } from './tokens.js';
 
 /** Key layout: `text`, token, resource, place, positions. */
 export const textSpace = 'text';
@@ -38,10 +38,15 @@ interface WordList {
 export interface Target {
   readonly put: Put;
   readonly words?: WordList | undefined;
+  /** Lets other work run while a long text is indexed. */
+  pause(): Promise<void>;
 }
 
-/** Puts the entries of a statement. @returns the number of its words; 0 if its object is not a text */
-export function putStatement(iri: string, key: string, target: Target): number {
+/**
+ * Puts the entries of a statement.
+ * @returns the number of its words, 0 if its object is not a text; a promise of it if the text is long
+ */
+export function putStatement(iri: string, key: string, target: Target): number | Promise<number> {
   const spans = spansOfKey(key);
   const statement = textStatement(key, spans);
   if (!statement) return 0;
@@ -59,50 +64,104 @@ interface PlacedText {
   readonly language: string;
 }
 
-/** Positions of one token in a text: of words that are the token, and of words with it as stem, as text. */
+/** Positions of one token in a text, as text, and their number. */
 interface Positions {
   count: number;
-  written: string;
-  stems: string;
+  text: string;
 }
 
-/** Puts the postings of a text. @returns the number of its words */
-export function putText({ iri, place, text, language }: PlacedText, { put, words }: Target): number {
-  const stemmer = language === '' ? undefined : stemmerOf(language);
-  const found = new Map<string, Positions>();
-  const add = (token: string, list: 'written' | 'stems', position: number): void => {
-    let positions = found.get(token);
-    if (!positions) {
-      if (found.size >= maxTokens) return;
-      positions = { count: 0, written: '', stems: '' };
-      found.set(token, positions);
+/** Positions of words with the token as a form, and of words with it as stem. */
+interface Occurrences {
+  readonly written: Positions;
+  readonly stems: Positions;
+}
+
+/** Cost of the pieces of a text, and postings, between two turns of the event loop. */
+const [costAtATime, postingsAtATime] = [4_096, 2_500];
+
+/** Maximum length of a text that is indexed without a turn in between. */
+const shortText = 1_024;
+
+/** Puts the postings of a text. @returns the number of its words; a promise of it if the text is long */
+export function putText(text: PlacedText, target: Target): number | Promise<number> {
+  const found = new Found(text.language);
+  if (text.text.length > shortText) return putLongText(found, text, target);
+  for (const { words } of writtenWords(text.text)) found.add(words);
+  for (const posting of found.postings(text)) putPosting(posting, target);
+  return found.count;
+}
+
+async function putLongText(found: Found, text: PlacedText, target: Target): Promise<number> {
+  let work = 0;
+  for (const { words, cost } of writtenWords(text.text)) {
+    found.add(words);
+    work += cost;
+    if (work < costAtATime) continue;
+    work = 0;
+    await target.pause();
+  }
+  for (const posting of found.postings(text)) {
+    putPosting(posting, target);
+    if (++work % postingsAtATime === 0) await target.pause();
+  }
+  return found.count;
+}
+
+function putPosting([token, key]: readonly [string, string], { put, words }: Target): void {
+  words?.add(token);
+  put(key, '');
+}
+
+/** Collects the words of a text. */
+class Found {
+  /** Number of words. */
+  count = 0;
+  private readonly tokens = new Map<string, Occurrences>();
+
+  constructor(private readonly language: string) {}
+
+  /** @param words the next ones, from `writtenWords` */
+  add(words: readonly string[]): void {
+    for (const word of words) {
+      const position = this.count++;
+      const { tokens, stems } = formsOf(word, this.language);
+      for (const token of tokens) this.note(token, 'written', position);
+      for (const stem of stems) this.note(stem, 'stems', position);
     }
+  }
+
+  private note(token: string, list: keyof Occurrences, position: number): void {
+    let occurrences = this.tokens.get(token);
+    if (!occurrences) {
+      if (this.tokens.size >= maxTokens) return;
+      occurrences = { written: { count: 0, text: '' }, stems: { count: 0, text: '' } };
+      this.tokens.set(token, occurrences);
+    }
+    const positions = occurrences[list];
     if (++positions.count > maxPositions) return;
     const digits = position.toString(36);
-    positions[list] = positions[list] === '' ? digits : `${positions[list]},${digits}`;
-  };
-  const tokens = tokensOf(text);
-  for (const [position, token] of tokens.entries()) {
-    if (token === '') continue;
-    add(token, 'written', position);
-    if (stemmer === undefined) continue;
-    const stem = stemOf(token, stemmer);
-    if (stem !== token) add(stem, 'stems', position);
+    positions.text = positions.text === '' ? digits : `${positions.text},${digits}`;
   }
-  const before = entryKey(textSpace, '');
-  const after = `\u0000${iri}\u0000${place}\u0000${language === '' ? '' : `${language}:`}`;
-  for (const [token, { written, stems }] of found) {
-    words?.add(token);
-    put(stems === '' ? before + token + after + written : `${before}${token}${after}${written}~${stems}`, '');
+
+  /** Yields each token with the key of its posting. */
+  *postings({ iri, place, language }: PlacedText): Generator<readonly [token: string, key: string]> {
+    const before = entryKey(textSpace, '');
+    const after = `\u0000${iri}\u0000${place}\u0000${language === '' ? '' : `${language}:`}`;
+    for (const [token, { written, stems }] of this.tokens) {
+      const ofStems = stems.text === written.text ? same : stems.text;
+      yield [token, `${before}${token}${after}${written.text}${stems.text === '' ? '' : `~${ofStems}`}`];
+    }
   }
-  return tokens.length;
 }
+
+/** Stands for positions of stems that are those of words. */
+const same = '=';
 
 /** A posting after its resource. */
 export interface Posting {
   readonly place: string;
   readonly language: string;
-  /** Positions of words that are the token, and of those with it as stem, as text. */
+  /** Positions of words with the token as a form, and of those with it as stem, as text. */
   readonly written: string;
   readonly stems: string;
 }
@@ -112,11 +171,12 @@ export function readPosting(text: string, from = 0): Posting {
   const cut = text.indexOf('\u0000', from);
   const colon = text.indexOf(':', cut);
   const tilde = text.indexOf('~', cut);
+  const written = text.slice((colon < 0 ? cut : colon) + 1, tilde < 0 ? text.length : tilde);
+  const stems = tilde < 0 ? '' : text.slice(tilde + 1);
   return {
     place: text.slice(from, cut),
     language: colon < 0 ? '' : text.slice(cut + 1, colon),
-    written: text.slice((colon < 0 ? cut : colon) + 1, tilde < 0 ? text.length : tilde),
-    stems: tilde < 0 ? '' : text.slice(tilde + 1),
+    ...{ written, stems: stems === same ? written : stems },
   };
 }
 

@@ -32,11 +32,13 @@ import { hasWords, Words } from './vocabulary.js';
 const loadSpace = 'text-load';
 const loadKey = (iri: string): string => entryKey(loadSpace, iri);
 
+/** Statements, their words, and entries between two turns of the event loop. A stem takes up to 30 µs. */
+const [statementsAtATime, wordsAtATime, entriesAtATime] = [500, 500, 5_000];
 /**
- * Statements and entries between two turns of the event loop, and maximum entries of a transaction: each takes about 300 bytes. A
- * graph has no more words, so that it can be deleted, unless it is large: that is written and removed in slices.
+ * Maximum entries of a transaction: each takes about 300 bytes. A graph has no more words, so that it can be deleted, unless it is
+ * large: that is written and removed in slices.
  */
-const [statementsAtATime, entriesAtATime, maxEntries] = [500, 5_000, 500_000];
+const maxEntries = 500_000;
 
 /** @throws LwsError `too-large` */
 function assertFew(words: number): void {
@@ -50,16 +52,20 @@ function assertFew(words: number): void {
 /** Lets other work run while a transaction is indexed, and limits its entries. */
 class Pace {
   private statements = 0;
+  private words = 0;
   private entries = 0;
 
   constructor(private readonly tx: Transaction) {}
 
-  /** Called after each statement. @throws LwsError `too-large` unless `isBounded` */
-  next(isBounded: boolean): Promise<void> | undefined {
+  /** Called after each statement, with the number of its words. @throws LwsError `too-large` unless `isBounded` */
+  next(words: number, isBounded: boolean): Promise<void> | undefined {
     const { size } = this.tx.postings;
-    if (++this.statements < statementsAtATime && size - this.entries < entriesAtATime) return undefined;
+    this.statements++;
+    this.words += words;
+    if (this.statements < statementsAtATime && this.words < wordsAtATime && size - this.entries < entriesAtATime)
+      return undefined;
     if (!isBounded) assertFew(size);
-    [this.statements, this.entries] = [0, size];
+    [this.statements, this.words, this.entries] = [0, 0, size];
     return yieldToEventLoop();
   }
 }
@@ -78,8 +84,9 @@ class Staged {
     words: Words,
     private readonly pace: Pace,
   ) {
-    this.added = { put: (key, value) => void tx.postings.set(key, value), words };
-    this.removed = { put: (key) => void tx.postings.set(key, null) };
+    const pause = yieldToEventLoop;
+    this.added = { put: (key, value) => void tx.postings.set(key, value), words, pause };
+    this.removed = { put: (key) => void tx.postings.set(key, null), pause };
   }
 
   /** @throws LwsError `too-large` if a transaction changes too much text, unless `isBounded` */
@@ -89,16 +96,22 @@ class Staged {
       [added, this.added, 1],
     ] as const)
       for (const key of keys) {
-        this.graphWords += sign * putStatement(iri, key, target);
-        const turn = this.pace.next(isBounded);
+        const count = putStatement(iri, key, target);
+        const words = typeof count === 'number' ? count : await count;
+        this.graphWords += sign * words;
+        const turn = this.pace.next(words, isBounded);
         if (turn) await turn;
       }
   }
 
   /** @param text empty for none */
-  text(isAdded: boolean, place: { readonly iri: string; readonly place: TextPlace }, text: string): void {
+  async text(
+    isAdded: boolean,
+    place: { readonly iri: string; readonly place: TextPlace },
+    text: string,
+  ): Promise<void> {
     if (text === '') return;
-    const words = putText({ ...place, text, language: '' }, isAdded ? this.added : this.removed);
+    const words = await putText({ ...place, text, language: '' }, isAdded ? this.added : this.removed);
     this.otherWords += isAdded ? words : -words;
     assertFew(this.tx.postings.size);
   }
@@ -127,19 +140,19 @@ async function indexChange(
   const staged = new Staged(tx, words, pace);
   // Removals first: an entry that is removed and added remains.
   if (before?.blob !== undefined && before.blob !== after?.blob && hasText(before))
-    staged.text(false, { iri, place: 'b' }, await contentText(blobs, before));
+    await staged.text(false, { iri, place: 'b' }, await contentText(blobs, before));
   if (before?.linked !== undefined && (!after || changesLinks(tx, iri)))
-    staged.text(false, { iri, place: 't' }, titlesText(clientLinks(tx.before, iri)));
-  if (!after) staged.text(false, { iri, place: 'n' }, nameText(iri));
+    await staged.text(false, { iri, place: 't' }, titlesText(clientLinks(tx.before, iri)));
+  if (!after) await staged.text(false, { iri, place: 'n' }, nameText(iri));
   if (change) await staged.changed(iri, change, !change.keys && !change.isPart);
-  if (!before) staged.text(true, { iri, place: 'n' }, nameText(iri));
+  if (!before) await staged.text(true, { iri, place: 'n' }, nameText(iri));
   if (after?.linked !== undefined && (!before || changesLinks(tx, iri)))
-    staged.text(true, { iri, place: 't' }, titlesText(clientLinks(tx, iri)));
+    await staged.text(true, { iri, place: 't' }, titlesText(clientLinks(tx, iri)));
   if (after?.blob !== undefined && before?.blob !== after.blob && hasText(after))
-    staged.text(true, { iri, place: 'b' }, await contentText(blobs, after));
+    await staged.text(true, { iri, place: 'b' }, await contentText(blobs, after));
   if (factsThen !== undefined) tx.deleteEntry(entryKey(documentSpace, iri, factsThen));
   if (!after) return tx.deleteEntry(entryKey(wordsSpace, iri));
-  if (isReplaced && before) putOtherWords(tx, after, words);
+  if (isReplaced && before) await putOtherWords(tx, after, words);
   const isDropped = change !== undefined && !change.keys && !change.isPart;
   const inGraph = isDropped ? 0 : graphWords + staged.graphWords + takeLoaded(tx, { iri, change }, words);
   if (change && !isLargeGraph(change.triples.after)) assertFew(inGraph);
@@ -150,10 +163,10 @@ async function indexChange(
 }
 
 /** Collects the words of the name and the linkset of a resource. */
-function putOtherWords(tx: Transaction, { iri, linked }: ResourceRecord, words: Words): void {
+async function putOtherWords(tx: Transaction, { iri, linked }: ResourceRecord, words: Words): Promise<void> {
   const titles = linked === undefined ? '' : titlesText(clientLinks(tx, iri));
   for (const text of [nameText(iri), titles])
-    putText({ iri, place: 'n', text, language: '' }, { put: () => undefined, words });
+    await putText({ iri, place: 'n', text, language: '' }, { put: () => undefined, words, pause: yieldToEventLoop });
 }
 
 function wordsBefore(
@@ -238,10 +251,13 @@ async function* entriesOf(store: Store, record: ResourceRecord): AsyncGenerator<
   let block: Entry[] = [];
   let [graphWords, otherWords] = [0, 0];
   const words = new Words();
-  const target: Target = { put: (key, value) => void block.push([key, value]), words };
+  const target: Target = { put: (key, value) => void block.push([key, value]), words, pause: yieldToEventLoop };
   if (kind === 'rdf')
     for await (const keys of store.keys(rangeOf(graphPrefix(iri)))) {
-      for (const key of keys) graphWords += putStatement(iri, key, target);
+      for (const key of keys) {
+        const count = putStatement(iri, key, target);
+        graphWords += typeof count === 'number' ? count : await count;
+      }
       yield block;
       block = [];
     }
@@ -251,14 +267,14 @@ async function* entriesOf(store: Store, record: ResourceRecord): AsyncGenerator<
     ['t', titles],
     ['b', await contentText(store.blobs, record)],
   ];
-  for (const [place, text] of texts) otherWords += putText({ iri, place, text, language: '' }, target);
+  for (const [place, text] of texts) otherWords += await putText({ iri, place, text, language: '' }, target);
   const facts = { hasGraph: kind === 'rdf', graphWords, otherWords, words: words.written(isLargeGraph(triples)) };
   for (const entry of factEntries(iri, facts)) block.push(entry);
   yield block;
 }
 
-/** Postings also depend on the version of Unicode that words are found by. */
-const state = `2 ${process.versions['unicode']}`;
+/** Version of the format. Postings also depend on the version of Unicode that words are found by. */
+const state = `3 ${process.versions['unicode']}`;
 
 export const textIndex = new MaintainedIndex({
   name: 'text index',

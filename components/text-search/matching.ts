@@ -38,7 +38,7 @@ export function openTerm(searched: Searched, term: Term, language: Language): ()
     if (scope === 'everything') for (const token of term.tokens) texts.warm(token);
     return () => collected(phrases(searched, words, language));
   }
-  const opened = lookupsOf(term.token, language).map((lookup) => {
+  const opened = lookupsOf(term, language).map((lookup) => {
     const { token } = lookup;
     // Of the committed state, in which a hidden graph may have postings.
     const list = scope === 'everything' ? texts.list(snapshot, token) : undefined;
@@ -50,7 +50,7 @@ export function openTerm(searched: Searched, term: Term, language: Language): ()
     for (const { lookup, list, open } of opened) {
       const all = hidden.size === 0 ? await list : undefined;
       const hits = all
-        ? await hitsIn(all, lookup, `${term.token} ${language.lang ?? ''}`)
+        ? await hitsIn(all, lookup, `${term.token} ${term.dotless ?? ''} ${language.lang ?? ''}`)
         : await collected(listed(searched, open(), lookup));
       // The next search is faster. Otherwise the list may have many postings that the caller cannot read.
       if (scope !== 'everything' && hits.length > frequent) texts.warm(lookup.token);

@@ -87,7 +87,7 @@ export async function prepare(searched: Searched, terms: readonly Term[] = [], l
 }
 
 const tokensOfTerm = (term: Term, language: Language): readonly string[] => {
-  if (term.kind === 'word') return lookupsOf(term.token, language).map(({ token }) => token);
+  if (term.kind === 'word') return lookupsOf(term, language).map(({ token }) => token);
   return term.kind === 'phrase' ? term.tokens : [];
 };
 

@@ -2,12 +2,14 @@
 import type { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { graphPrefix, separator } from '../../lib/storage/keys/quad-keys.js';
 import { entryKey, type ResourceRecord, rangeOf } from '../../lib/storage/keys/records.js';
+import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import { contentText, nameText, titlesText } from './content.js';
 import { subjectSpace } from './entries.js';
+import { foldedText } from './folding.js';
 import { isStatement, placeOf, type TextStatement, textStatement } from './statements.js';
-import { matchesWord, type Term } from './terms.js';
-import { wordsOf } from './tokens.js';
+import { isMatch, type Term } from './terms.js';
+import { longestToken, wordsOf } from './tokens.js';
 
 /** An excerpt in plain text. */
 export interface Snippet {
@@ -20,8 +22,13 @@ export interface Snippet {
   readonly predicate?: string;
 }
 
-/** Length of an excerpt and of the text before its first match; maximum length that is searched for a match word by word. */
-const [length, lead, longestSearched] = [240, 60, 1 << 14];
+/** Length of an excerpt and of the text before its first match. */
+const [length, lead] = [240, 60];
+/**
+ * Length of the beginning that is searched for a match word by word, and of the parts of the rest, which are if they contain a
+ * word of the query; maximum number of these.
+ */
+const [longestSearched, partLength, maxParts] = [1 << 14, 1 << 12, 12];
 /** Maximum statements of a subject that are read to find one. */
 const maxStatements = 20_000;
 
@@ -34,7 +41,7 @@ export async function snippetOf(
   { place, terms }: { readonly place: string; readonly terms: readonly Term[] },
 ): Promise<Snippet | undefined> {
   const source = await textAt({ store, snapshot }, record, place);
-  return source && excerpt(source, terms);
+  return source && (await excerpt(source, terms));
 }
 
 /** Returns the text at a place of a resource. */
@@ -84,36 +91,39 @@ export async function statementsAt(
   return found;
 }
 
-/** True if a word may be a part of a match of a term. */
-function isMatch(token: string, language: string, term: Term): boolean {
-  if (term.kind === 'phrase') return term.tokens.includes(token);
-  return term.kind === 'prefix' ? token.startsWith(term.token) : matchesWord(token, language, term.token);
-}
-
 /** Returns an excerpt around the first match. */
-function excerpt({ text, language = '', ...source }: Source, terms: readonly Term[]): Snippet {
-  const first = firstMatch(text, language, terms);
+async function excerpt({ text, language = '', ...source }: Source, terms: readonly Term[]): Promise<Snippet> {
+  const first = await firstMatch(text, language, terms);
   const isWhole = text.length <= length;
   const from = isWhole ? 0 : startOfWord(text, Math.max(0, first - lead));
   const to = isWhole ? text.length : Math.max(first, startOfWord(text, Math.min(text.length, from + length)));
   const shown = text.slice(from, to).trimEnd();
   const matches = [...wordsOf(shown)]
-    .filter(({ token }) => terms.some((term) => isMatch(token, language, term)))
+    .filter(({ written }) => terms.some((term) => isMatch(written, language, term)))
     .map(({ start, end }) => [start, end] as const);
   return { text: shown, matches, ...(language === '' ? {} : { language }), ...source };
 }
 
 /** Returns the index of a match, or 0 if none is found. Of a long text only the beginning is searched word by word. */
-function firstMatch(text: string, language: string, terms: readonly Term[]): number {
-  for (const { token, start } of wordsOf(text.slice(0, longestSearched)))
-    if (terms.some((term) => isMatch(token, language, term))) return start;
-  if (text.length <= longestSearched) return 0;
-  const folded = text.toLowerCase();
-  const found = terms
-    .flatMap((term) => (term.kind === 'phrase' ? term.tokens.slice(0, 1) : [term.token]))
-    .map((token) => folded.indexOf(token, longestSearched))
-    .filter((at) => at >= 0);
-  return found.length === 0 ? 0 : Math.min(...found, text.length - 1);
+async function firstMatch(text: string, language: string, terms: readonly Term[]): Promise<number> {
+  const matchIn = (from: number, to: number): number | undefined => {
+    for (const { written, start } of wordsOf(text.slice(from, to)))
+      if (terms.some((term) => isMatch(written, language, term))) return from + start;
+    return undefined;
+  };
+  const tokens = terms.flatMap((term) => (term.kind === 'phrase' ? term.tokens : [term.token]));
+  let parts = 0;
+  for (let from = 0; from < text.length && parts < maxParts; from += partLength) {
+    if (from > 0) await yieldToEventLoop();
+    // The overlap is for a word across the end.
+    const to = from + partLength + longestToken;
+    const folded = from < longestSearched ? '' : foldedText(text.slice(from, to));
+    if (from >= longestSearched && !tokens.some((token) => folded.includes(token))) continue;
+    parts++;
+    const found = matchIn(from, to);
+    if (found !== undefined) return found;
+  }
+  return 0;
 }
 
 /** Returns the start of the first word at or after an index, or the index in a long word. */

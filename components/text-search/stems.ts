@@ -1,11 +1,15 @@
 /** Stems of words by language. */
 import { lruCache } from '../../lib/caches.js';
+import { dotted } from './folding.js';
+
+/** Stemmer of Turkish, which distinguishes dotted and dotless i. */
+export const turkish = 'turkish';
 
 /** Stemmer of each language with one, by the first part of its tags. */
 const algorithms: Readonly<Record<string, string>> = {
   ...{ da: 'danish', de: 'german', en: 'english', es: 'spanish', fi: 'finnish', fr: 'french', hu: 'hungarian' },
   ...{ it: 'italian', nb: 'norwegian', nl: 'dutch', nn: 'norwegian', no: 'norwegian', pt: 'portuguese' },
-  ...{ ro: 'romanian', ru: 'russian', sv: 'swedish', tr: 'turkish' },
+  ...{ ro: 'romanian', ru: 'russian', sv: 'swedish', tr: turkish },
 };
 
 const stemmers = new Map<string, { stem(word: string): string }>();
@@ -28,12 +32,12 @@ export function stemmerOf(language: string): string | undefined {
 /** Names of all stemmers. */
 export const allStemmers: readonly string[] = [...new Set(Object.values(algorithms))];
 
-/** Returns the stem of a token. @param stemmer from `stemmerOf` */
+/** Returns the folded stem of a token. @param stemmer from `stemmerOf` */
 export function stemOf(token: string, stemmer: string): string {
   const key = `${stemmer} ${token}`;
   let stem = known.get(key);
   if (stem === undefined) {
-    stem = stemmers.get(stemmer)!.stem(token);
+    stem = dotted(stemmers.get(stemmer)!.stem(token));
     known.set(key, stem);
   }
   return stem;

@@ -1,11 +1,14 @@
 /** Terms of a search, and the words that they match. */
 import { LwsError } from '../../lib/errors.js';
-import { allStemmers, stemmerOf, stemOf } from './stems.js';
-import { longestToken, normalized, tokensOf } from './tokens.js';
+import { foldedText } from './folding.js';
+import { formsOf, type QueryWord, queryWord, stemOfQuery } from './forms.js';
+import { allStemmers, stemmerOf } from './stems.js';
+import { longestToken, writtenWords } from './tokens.js';
 
 /** A word, the beginning of a word, or words that follow each other. */
 export type Term =
-  | { readonly kind: 'word' | 'prefix'; readonly token: string }
+  | ({ readonly kind: 'word' } & QueryWord)
+  | { readonly kind: 'prefix'; readonly token: string }
   | { readonly kind: 'phrase'; readonly tokens: readonly string[] };
 
 /** Maximum length of a query in characters, and number of its words. */
@@ -30,23 +33,25 @@ export function parseTerms(query: string): readonly Term[] {
   return [...new Map(terms.map((term) => [JSON.stringify(term), term])).values()];
 }
 
-/** Returns the tokens of words. @throws LwsError `bad-request` for words that are too long to be in the index */
-function indexedTokens(text: string): readonly string[] {
-  const tokens = tokensOf(text);
-  if (tokens.includes('')) throw refused(`The query has a word of more than ${longestToken} characters.`);
-  return tokens;
+/** Returns the words of a text. @throws LwsError `bad-request` for words that are too long to be in the index */
+function indexedWords(text: string): readonly QueryWord[] {
+  const words = [...writtenWords(text)].flatMap((piece) => piece.words.map(queryWord));
+  if (words.some(({ token }) => token === ''))
+    throw refused(`The query has a word of more than ${longestToken} characters.`);
+  return words;
 }
 
 function phraseOf(text: string): readonly Term[] {
-  const tokens = indexedTokens(text);
+  const tokens = indexedWords(text).map(({ token }) => token);
   return tokens.length === 0 ? [] : [{ kind: 'phrase', tokens }];
 }
 
 function wordsIn(text: string): readonly Term[] {
-  const tokens = indexedTokens(text);
+  const words = indexedWords(text);
   const isPrefix = /[^*]\*$/.test(text);
-  return tokens.map((token, index) => {
-    if (!isPrefix || index < tokens.length - 1) return { kind: 'word', token };
+  return words.map((word, index) => {
+    if (!isPrefix || index < words.length - 1) return { kind: 'word', ...word };
+    const { token } = word;
     if (token.length < shortestPrefix)
       throw refused(`The beginning of a word must have at least ${shortestPrefix} characters before the asterisk.`);
     return { kind: 'prefix', token };
@@ -55,7 +60,7 @@ function wordsIn(text: string): readonly Term[] {
 
 /** Returns a label as it is compared with a beginning. */
 export const foldedLabel = (text: string): string =>
-  normalized(text)
+  foldedText(text)
     .split(/[\s\u0000]+/)
     .join(' ')
     .trim();
@@ -70,36 +75,36 @@ export interface Language {
   readonly lang?: string | undefined;
 }
 
-/** True if a word in a text of a language matches a token of a query. @param language in lower case; empty for none */
-export function matchesWord(word: string, language: string, token: string): boolean {
-  if (word === token) return true;
+/** True if a word in a text matches a term, or is a part of a match. @param language of the text in lower case; empty for none */
+export function isMatch(written: string, language: string, term: Term): boolean {
+  const { tokens, stems } = formsOf(written, language);
+  if (term.kind === 'phrase') return tokens.some((token) => term.tokens.includes(token));
+  if (term.kind === 'prefix') return tokens.some((token) => token.startsWith(term.token));
   const stemmer = language === '' ? undefined : stemmerOf(language);
-  return stemmer !== undefined && stemOf(word, stemmer) === stemOf(token, stemmer);
+  return stemmer === undefined ? tokens.includes(term.token) : stems.includes(stemOfQuery(term, stemmer));
 }
 
 /** A list of postings that a word of a query matches, and which of them. */
 export interface Lookup {
   readonly token: string;
-  /** @param isStem the postings are of words with this stem, instead of words that are the token */
+  /** @param isStem the postings are of words with this stem, instead of words with this form */
   accepts(language: string, isStem: boolean): boolean;
 }
 
 /**
- * Returns the lists with all words that match a token of a query, each word once. A word and its stem, if they differ, have
- * postings in two lists.
+ * Returns the lists with all words that match a word of a query, each word once: in languages with a stemmer, all words have
+ * postings of their stems.
  */
-export function lookupsOf(token: string, { lang }: Language): readonly Lookup[] {
+export function lookupsOf(word: QueryWord, { lang }: Language): readonly Lookup[] {
   const range = (language: string): boolean => lang === undefined || isInRange(language, lang);
   const names = lang === undefined ? allStemmers : [stemmerOf(lang)].filter((name) => name !== undefined);
-  const lists = new Set([token, ...names.map((name) => stemOf(token, name))]);
-  return [...lists].map((list) => ({
+  const stems = new Map(names.map((name) => [name, stemOfQuery(word, name)]));
+  return [...new Set([word.token, ...stems.values()])].map((list) => ({
     token: list,
     accepts(language, isStem) {
       if (!range(language)) return false;
       const stemmer = language === '' ? undefined : stemmerOf(language);
-      if (stemmer === undefined) return !isStem && list === token;
-      // Words that have this stem. Those that are the stem themselves have no second posting.
-      return stemOf(token, stemmer) === list && (isStem || stemOf(list, stemmer) === list);
+      return stemmer === undefined ? !isStem && list === word.token : isStem && stems.get(stemmer) === list;
     },
   }));
 }

@@ -1,8 +1,10 @@
-/** Words of a text: by Unicode's rules (UAX 29), in NFKC and lower case. */
+/** Words of a text: it is normalized first, and then divided by Unicode's rules (UAX 29). */
+import { folded, isInPair, normalizedSlices, normalizedWithOffsets } from './folding.js';
 
-/** A word. Its position counts words, and the offsets are those of the written form. */
+/** A word. Its position counts words, and the offsets are those of the original text. */
 export interface Word {
-  readonly token: string;
+  /** Normalized, in the original case. */
+  readonly written: string;
   readonly position: number;
   readonly start: number;
   readonly end: number;
@@ -10,87 +12,114 @@ export interface Word {
 
 /** Maximum length of a token, in characters. Longer words are counted and not indexed. */
 export const longestToken = 64;
-/** A text is segmented in pieces of this many characters, because the segmenter reads a run of Chinese or Thai as a whole. */
-const pieceLength = 4096;
-const longestCut = 256;
+/**
+ * Characters that are divided at once: of Latin text, and of others by `Intl.Segmenter`, for which a run of Chinese or Thai is one
+ * unit. Some of the latter are read ahead, because words depend on those after them.
+ */
+const [latinLength, pieceLength, readAhead] = [4096, 1024, 128];
+/** Minimum length of a piece of Latin text that does not end the text. */
+const shortestLatin = 64;
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
-const letter = 'A-Za-z\u00aa\u00b5\u00ba\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f';
-/** Characters whose words the expression below finds, five times faster than `Intl.Segmenter`. U+00B8, a letter for `Intl.Segmenter`, is not one of them. */
-const isLatin =
-  /^[\t\n\r -~\u00a0-\u00ac\u00ae-\u00b7\u00b9-\u024f\u2013\u2014\u2018\u2019\u201c-\u201e\u2022\u2026\u20ac]*$/;
+const letter = 'A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f';
+/** Characters whose words the expression below finds, five times faster than `Intl.Segmenter`. */
+const latinText =
+  /[\t\n\r -~\u00a1-\u00a7\u00a9\u00ab\u00ac\u00ae\u00b0\u00b1\u00b6\u00b7\u00bb\u00bf-\u024f\u2013\u2014\u201c-\u201e\u2022\u20ac]*/y;
 const latinWord = new RegExp(
-  `[${letter}\\d_]+(?:(?:(?<=[${letter}])[.:\u00b7'\u2018\u2019](?=[${letter}])|(?<=\\d)[.,;'\u2018\u2019](?=\\d))[${letter}\\d_]+)*`,
+  `[${letter}\\d_]+(?:(?:(?<=[${letter}])[.:\u00b7'](?=[${letter}])|(?<=\\d)[.,;'](?=\\d))[${letter}\\d_]+)*`,
   'g',
 );
 const hasLetter = /[\p{L}\p{N}]/u;
-const isAscii = /^[ -~]*$/;
+const isAscii = /^[\t\n\r -~]*$/;
 
-/** Yields the words of a text in order. @param latin false to segment every text with `Intl.Segmenter`, for tests */
-export function* wordsOf(text: string, latin = true): Generator<Word> {
-  let position = 0;
-  for (let at = 0; at < text.length; ) {
-    const to = endOfPiece(text, at);
-    const piece = at === 0 && to === text.length ? text : text.slice(at, to);
-    for (const [written, start] of latin && isLatin.test(piece) ? latinWords(piece) : segmentedWords(piece)) {
-      const token = tokenOf(written);
-      if (token === undefined) continue;
-      if (token !== '') yield { token, position, start: at + start, end: at + start + written.length };
-      position++;
+/** A part of a text, divided. */
+interface Piece {
+  readonly words: readonly (readonly [written: string, start: number])[];
+  readonly length: number;
+  /** Relative cost of dividing it: 1 for a character of Latin text. */
+  readonly cost: number;
+}
+
+/** A word of a text that is not Latin costs as much as this many. */
+const segmenterCost = 4;
+
+/** Yields the words of a text in order. @param latin false to divide every text with `Intl.Segmenter`, for tests */
+export function* wordsOf(original: string, latin = true): Generator<Word> {
+  const { text, start, end } = normalizedWithOffsets(original);
+  let [position, at] = [0, 0];
+  for (const { words, length } of piecesOf([text], latin)) {
+    for (const [written, index] of words) {
+      const last = at + index + written.length - 1;
+      yield { written, position: position++, start: start(at + index), end: end(last) };
     }
-    at = to;
+    at += length;
   }
 }
 
-/** Returns the tokens of the words of a text by position, empty for a word that is too long. Faster than `wordsOf`. */
-export function tokensOf(text: string): string[] {
-  const tokens: string[] = [];
-  if (text.length <= pieceLength && isLatin.test(text)) {
-    for (const written of text.match(latinWord) ?? []) {
-      const token = tokenOf(written);
-      if (token !== undefined) tokens.push(token);
-    }
-    return tokens;
+/** Yields the words of a text, as written and normalized, in pieces, with the relative cost of each. */
+export function* writtenWords(text: string): Generator<{ readonly words: readonly string[]; readonly cost: number }> {
+  if (text.length <= latinLength && isAscii.test(text)) {
+    yield { words: (text.match(latinWord) ?? []).filter((word) => hasLetter.test(word)), cost: text.length };
+    return;
   }
-  for (const { token, position } of wordsOf(text)) {
-    while (tokens.length < position) tokens.push('');
-    tokens.push(token);
-  }
-  return tokens;
+  for (const { words, cost } of piecesOf(normalizedSlices(text), true))
+    yield { words: words.map(([written]) => written), cost };
 }
 
-/** Returns the token of a word: empty if it is too long, `undefined` if it has neither letters nor digits. */
-function tokenOf(written: string): string | undefined {
-  if (!hasLetter.test(written)) return undefined;
-  const token = normalized(written);
+/** Returns the token of a word: its folded form, empty if it is too long. */
+export function tokenOf(written: string): string {
+  // Folding makes no word four times shorter.
+  const token = written.length > 4 * longestToken ? '' : folded(written);
   return token.length <= longestToken ? token : '';
 }
 
-/** Returns the index of the end of a piece: at a space if there is one near its end, otherwise where a word ends. */
-function endOfPiece(text: string, from: number): number {
-  const end = from + pieceLength;
-  if (end >= text.length) return text.length;
-  for (let at = end; at > end - longestCut; at--) if (/\s/.test(text[at - 1]!)) return at;
-  // The last segment may go on, and the words before it may depend on it: Chinese and Thai are divided by a dictionary.
-  const start = end - longestCut;
-  let last = 0;
-  for (const { index } of segmenter.segment(text.slice(start, end + longestCut))) {
-    if (index > longestCut) break;
-    last = index;
+/** Divides a normalized text. @param slices its parts in order */
+function* piecesOf(slices: Iterable<string>, latin: boolean): Generator<Piece> {
+  const source = slices[Symbol.iterator]();
+  let [rest, isLast] = ['', false];
+  while (!isLast || rest !== '') {
+    while (!isLast && rest.length < latinLength) {
+      const { value, done } = source.next();
+      if (done) isLast = true;
+      else rest += value;
+    }
+    if (rest === '') continue;
+    const piece = (latin ? latinPiece(rest, isLast) : undefined) ?? segmentedPiece(rest, isLast);
+    yield { ...piece, words: piece.words.filter(([word]) => hasLetter.test(word)) };
+    rest = rest.slice(piece.length);
   }
-  if (last > 0) return start + last;
-  const code = text.charCodeAt(end - 1);
-  return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;
 }
 
-function* latinWords(text: string): Generator<readonly [string, number]> {
-  for (const match of text.matchAll(latinWord)) yield [match[0], match.index];
+/** Divides the Latin text at the beginning of a text. Returns `undefined` if it is short, or has no space near its end. */
+function latinPiece(text: string, isLast: boolean): Piece | undefined {
+  latinText.lastIndex = 0;
+  latinText.test(text);
+  let end = latinText.lastIndex;
+  if (!isLast || end < text.length) {
+    const shortest = Math.max(shortestLatin, end - pieceLength);
+    while (end >= shortest && !/\s/.test(text[end - 1]!)) end--;
+    if (end < shortest) return undefined;
+  }
+  const part = text.slice(0, end);
+  return { words: Array.from(part.matchAll(latinWord), (match) => [match[0], match.index]), length: end, cost: end };
 }
 
-function* segmentedWords(text: string): Generator<readonly [string, number]> {
-  for (const { segment, index, isWordLike } of segmenter.segment(text)) if (isWordLike) yield [segment, index];
+/** Divides the beginning of a text, at most `pieceLength` characters. */
+function segmentedPiece(text: string, isLast: boolean): Piece {
+  const part = text.slice(0, pieceLength + readAhead);
+  const isWhole = isLast && part.length === text.length;
+  const words: [string, number][] = [];
+  let length = 0;
+  for (const { segment, index, isWordLike } of segmenter.segment(part)) {
+    const end = index + segment.length;
+    if (end > pieceLength && !isWhole) break;
+    length = end;
+    if (isWordLike) words.push([segment, index]);
+  }
+  if (length === 0) {
+    // A word without an end: too long for a token.
+    length = isInPair(text, pieceLength) ? pieceLength - 1 : pieceLength;
+    words.push([text.slice(0, length), 0]);
+  }
+  return { words, length, cost: length * segmenterCost };
 }
-
-/** Returns the token of a word: words that differ in case or in compatible characters only have the same one. */
-export const normalized = (word: string): string =>
-  isAscii.test(word) ? word.toLowerCase() : word.normalize('NFKC').toLowerCase().normalize('NFKC');

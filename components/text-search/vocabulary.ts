@@ -12,9 +12,10 @@ import { entryKey, rangeOf } from '../../lib/storage/keys/records.js';
 import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import { wordsSpace } from './entries.js';
+import { formsOf } from './forms.js';
 import { textAt } from './snippets.js';
 import { textStatement } from './statements.js';
-import { tokensOf } from './tokens.js';
+import { writtenWords } from './tokens.js';
 
 /** Resources whose words are read, and the words that are looked for. */
 interface Wanted {
@@ -42,7 +43,7 @@ export interface Vocabulary {
   readonly beginnings: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 }
 
-const [ownedAtATime, resourcesAtATime, charactersAtATime] = [100, 200, 16 << 10];
+const [ownedAtATime, resourcesAtATime, costAtATime] = [100, 200, 4 << 10];
 /** Maximum number of words with a beginning, of their resources, and of characters of long texts that a search reads. */
 export const maxExpansions = 1_000;
 const [maxPairs, maxRead] = [200_000, 4 << 20];
@@ -178,21 +179,23 @@ async function manyWords(
   const before = known.get(key);
   if (before !== undefined) return before;
   const words = new Set<string>();
-  let unpaused = 0;
-  const take = async (text = ''): Promise<void> => {
+  let work = 0;
+  const take = async (text = '', language = ''): Promise<void> => {
     reader.left -= text.length;
     if (reader.left < 0) throw tooMany('There is too much text to find words with a beginning.');
-    for (const word of tokensOf(text)) words.add(word);
-    unpaused += text.length;
-    if (unpaused < charactersAtATime) return;
-    unpaused = 0;
-    await yieldToEventLoop();
-    await pause();
+    for (const piece of writtenWords(text)) {
+      for (const word of piece.words) for (const token of formsOf(word, language).tokens) words.add(token);
+      work += piece.cost;
+      if (work < costAtATime) continue;
+      work = 0;
+      await yieldToEventLoop();
+      await pause();
+    }
   };
   for await (const keys of snapshot.keys(rangeOf(graphPrefix(iri))))
     for (const each of keys) {
-      const text = textStatement(each)?.text;
-      if (text !== undefined) await take(text);
+      const statement = textStatement(each);
+      if (statement) await take(statement.text, statement.language);
     }
   for (const place of ['n', 't', 'b']) await take((await textAt({ store, snapshot }, record, place))?.text);
   const text = `\n${[...words].join('\n')}\n`;

@@ -87,6 +87,35 @@ describeStorage(
       expect(await ids(s, { q: '神经' })).to.deep.equal([iri]);
     });
 
+    it('finds words beside characters that NFKC replaces, and across elisions and cases (rule 13.8)', async () => {
+      const { iri: french } = await s.stored(
+        'text/turtle',
+        '<> <urn:p> "Quoi\u202f? L’eau d’orge, 12\u202f345 francs\u202f; CO₂"@fr .',
+      );
+      for (const q of ['quoi', 'eau orge', "l'eau", '"eau orge"', 'francs', '345', 'CO2'])
+        expect(await ids(s, { q }), q).to.deep.equal([french]);
+      const { iri: other } = await s.stored(
+        'text/turtle',
+        '<> <urn:p> "a protein’s coat"@en, "IĞDIR, İstanbul"@tr, "ΟΔΟΣΤΡΩΤΗΡΑΣ"@el, "Straßenbau soft\u00adware", "oraș"@ro .',
+      );
+      for (const q of ['protein', 'ığdır', 'istanbul', 'ΟΔΟΣ*', 'STRASSENBAU', 'software', 'oraş'])
+        expect(await ids(s, { q }), q).to.deep.equal([other]);
+    });
+
+    it('reports matches in the text as it was written (rule 13.9)', async () => {
+      await s.stored('text/turtle', '<> <urn:p> "e\u0301tude ﬁnale de l’agrafeuse\u202f!"@fr .');
+      const [found] = (await page(s, { q: 'finale agrafeuse' })).items;
+      const { text, matches } = found!.snippet;
+      expect(matches.map(([from, to]) => text.slice(from, to))).to.deep.equal(['ﬁnale', 'l’agrafeuse']);
+    });
+
+    it('finds a match behind the first characters of a long text (rule 13.9)', async () => {
+      await s.stored('text/plain; charset=utf-8', `${'İﬁ filler '.repeat(4_000)} the GROẞMARKT hall`);
+      const [found] = (await page(s, { q: 'grossmarkt' })).items;
+      const { text, matches } = found!.snippet;
+      expect(matches.map(([from, to]) => text.slice(from, to))).to.deep.equal(['GROẞMARKT']);
+    });
+
     it('finds names, titles of links, texts and strings of JSON (rule 13.8)', async () => {
       const named = s.fresh('-Zeppelin_report.txt');
       await s.stored('application/octet-stream', 'x', named);

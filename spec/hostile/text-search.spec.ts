@@ -41,6 +41,10 @@ describeStorage(
       'one word a hundred thousand times': 'again '.repeat(100_000),
       'a hundred thousand words': times(100_000, (at) => `w${at.toString(36)}`),
       'combining marks': `e${'\u0301'.repeat(300_000)}`,
+      'combining marks that are reordered': `e${'\u0301\u0316'.repeat(150_000)}`,
+      'characters that are normalized to eighteen': '\ufdfa'.repeat(150_000),
+      'a run of Thai': 'สวัสดีครับ'.repeat(30_000),
+      flags: '\u{1f1e9}\u{1f1ea}'.repeat(65_000),
     };
     for (const [what, text] of Object.entries(texts))
       it(`indexes ${what} without delaying others for seconds`, async () => {

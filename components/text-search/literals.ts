@@ -25,28 +25,35 @@ const [maxRead, readAtATime, maxCharacters] = [50_000, 100, 8 << 20];
 export interface LiteralSearch extends TextSearch {
   readonly predicate?: string | undefined;
   readonly limit: number;
+  /** Name of the graph of the literals. */
+  readonly graph?: string | undefined;
 }
 
 /** Returns the readable literals that match all terms, best first, without those of blank nodes. @throws LwsError as `search` */
 export const literalsOf = (
   index: TextIndex,
-  { predicate, limit, ...asked }: LiteralSearch,
+  { predicate, limit, graph, ...asked }: LiteralSearch,
 ): Promise<readonly TextRow[]> =>
   onState(index, async (searched) => {
     const best = new Best<Candidate>(maxRead);
     let count = 0;
     for await (const block of await openSearch(searched, asked)())
       for (const match of block)
-        for (const candidate of candidatesIn(match)) {
+        for (const candidate of graph === undefined || match.iri === graph ? candidatesIn(match) : []) {
           best.add(candidate);
           count++;
         }
     const candidates = best.sorted();
     const rows: TextRow[] = [];
+    const known = new Set<string>();
     let characters = 0;
     for (let at = 0; at < candidates.length && rows.length < limit; at += readAtATime)
       for (const row of await read(searched, candidates.slice(at, at + readAtATime), predicate)) {
         if (rows.length === limit) break;
+        // The same triple can be in several graphs.
+        const triple = JSON.stringify([row.subject, row.predicate, row.language, row.literal]);
+        if (known.has(triple)) continue;
+        known.add(triple);
         characters += row.literal.length;
         if (characters > maxCharacters)
           throw tooMuch(`The matching literals have more than ${maxCharacters} characters.`);
@@ -92,7 +99,8 @@ async function read(
     const found = statements.get(graph)!.get(place);
     if (!found) throw tooMuch('A matching literal is of a subject with too many statements.');
     if (!found.isIri || (predicate !== undefined && found.predicate !== predicate)) return [];
-    return [{ subject: found.subject, score, literal: found.text, language: found.language }];
+    const { subject, text: literal, language } = found;
+    return [{ subject, predicate: found.predicate, score, literal, language }];
   });
 }
 

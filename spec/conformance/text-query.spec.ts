@@ -107,6 +107,56 @@ describeStorage(
       expect(await values(query, 's', s.stranger)).to.deep.equal([]);
     });
 
+    it('returns each triple once outside of GRAPH, and in each graph within (rule 14.18)', async () => {
+      const quoll = '<urn:q> <urn:p> "spotted quoll"';
+      const { iri: one } = await s.stored('text/turtle', `${quoll} .`);
+      const { iri: two } = await s.stored('text/turtle', `${quoll}, "quoll" .`);
+      const { iri: other } = await s.stored('text/turtle', '<urn:q> <urn:p> "other" .');
+      const subjects = (count: number): string[] => Array(count).fill('urn:q');
+      const found = (pattern: string, from = '', as?: Sender) => values(`SELECT ?s ${from} { ${pattern} }`, 's', as);
+      expect(await found('?s text:query "quoll"')).to.deep.equal(subjects(2));
+      expect(await found('?s text:query "spotted"')).to.deep.equal(subjects(1));
+      expect(await found('?s text:query ("quoll" 1)')).to.deep.equal(subjects(1));
+      expect(await values('SELECT ?g { GRAPH ?g { ?s text:query "spotted" } }', 'g')).to.have.members([one, two]);
+      expect(await values('SELECT ?g { GRAPH ?g { (?s ?score ?l) text:query "quoll" } }', 'g')).to.have.members([
+        ...[one, two, two],
+      ]);
+      expect(await values('SELECT ?g { GRAPH ?g { <urn:q> text:query "spotted" } }', 'g')).to.have.members([one, two]);
+      expect(await values('SELECT ?g { GRAPH ?g { { SELECT ?s { ?s text:query "quoll" } } } }', 'g')).to.have.length(3);
+      for (const [graph, count] of [
+        [one, 1],
+        [two, 2],
+        [other, 0],
+      ] as const) {
+        expect(await found(`GRAPH <${graph}> { ?s text:query "quoll" }`), graph).to.deep.equal(subjects(count));
+        expect(await found('?s text:query "quoll"', `FROM <${graph}>`), graph).to.deep.equal(subjects(count));
+        expect(await found(`GRAPH <${graph}> { ?s text:query "quoll" }`, `FROM <${graph}>`)).to.deep.equal([]);
+        expect(await found('GRAPH ?g { ?s text:query "quoll" }', `FROM NAMED <${graph}>`)).to.have.length(count);
+        expect(await found(`?x a <urn:none> GRAPH <${graph}> { ?s text:query "quoll" }`)).to.deep.equal([]);
+      }
+      expect(await found(`GRAPH <${two}> { ?s text:query ("spotted" 1) }`)).to.deep.equal(subjects(1));
+      const all = await rows('SELECT * { GRAPH ?g { ?s text:query "spotted" } }');
+      expect(Object.keys(all[0]!).sort()).to.deep.equal(['g', 's']);
+    });
+
+    for (const [what, prefixes, predicate] of [
+      ['a base', 'BASE <http://jena.apache.org/>', '<text#query>'],
+      ['a base of another path', 'BASE <http://jena.apache.org/a/b>', '<../text#query>'],
+      ['a base with the name', 'BASE <http://jena.apache.org/text>', '<#query>'],
+      ['an escaped character', '', '<http://jena.ap\\u0061che.org/tex\\u0074#query>'],
+      ['an escaped local name', 'PREFIX j: <http://jena.apache.org/>', 'j:text\\#query'],
+      ['a prefix that ends within the host', 'PREFIX j: <http://jena.ap>', 'j:ache.org\\/text\\#query'],
+      ['a prefix for the whole name', 'PREFIX j: <http://jena.apache.org/text#query>', 'j:'],
+      ['a prefix relative to a base', 'BASE <http://jena.apache.org/x> PREFIX j: <text#>', 'j:query'],
+    ] as const)
+      it(`recognizes the IRI with ${what} (rule 14.18)`, async () => {
+        const query = `${prefixes} SELECT ?s { ?s ${predicate} ("nerveuses") }`;
+        const sent = { 'Content-Type': 'application/sparql-query', Accept: 'application/sparql-results+json' };
+        const answer = await s.send('POST', `${s.root}.lws/sparql`, sent, query);
+        expect(answer.status, answer.text).to.equal(200);
+        expect(JSON.parse(answer.text).results.bindings).to.have.length(1);
+      });
+
     it('answers ASK and CONSTRUCT, and queries of a resource (rule 14.18)', async () => {
       expect(JSON.parse((await ask('ASK { ?s text:query "neural" }')).text).boolean).to.equal(true);
       const at = await s.send(
@@ -127,6 +177,13 @@ describeStorage(
       'four variables': '(?s ?a ?b ?c) text:query "neural"',
       'a repeated variable': '(?s ?s) text:query "neural"',
       'an unknown argument': '?s text:query ("neural" "highlight:x")',
+      'a number as words': '?s text:query 5',
+      'a Boolean as words': '?s text:query (true)',
+      'a number before the words': '?s text:query (5 "neural")',
+      'a decimal as limit': '?s text:query ("neural" 5.0)',
+      'two limits': '?s text:query ("neural" 5 6)',
+      'two languages': '?s text:query ("neural" "lang:en" "lang:de")',
+      'five arguments': '?s text:query (ex:title "neural" 5 "lang:en" "x")',
       'five patterns': Array.from({ length: 5 }, (_, i) => `?s${i} text:query "neural"`).join(' . '),
     }))
       it(`returns 400 for ${what} (rule 14.18)`, async () => expectProblem(await ask(`SELECT * { ${pattern} }`), 400));

@@ -38,6 +38,9 @@ export interface ReadOptions {
   readonly parameters?: Parameters;
   /** Finds the rows of `text:query` patterns. Absent: they are patterns like others. */
   readonly searchTexts?: SearchTexts | undefined;
+  /** Dataset of the request. */
+  readonly defaultGraphs?: readonly string[] | undefined;
+  readonly namedGraphs?: readonly string[] | undefined;
 }
 
 /** Maximum length of cached queries, in characters. Queries whose algebra is modified afterwards are not cached. */
@@ -93,7 +96,7 @@ async function keptOf({ text, constants }: QueryShape, base: string) {
 async function parsed(
   written: string,
   base: string,
-  { allowedServices = [], parameters = {}, searchTexts }: ReadOptions = {},
+  { allowedServices = [], parameters = {}, searchTexts, defaultGraphs, namedGraphs }: ReadOptions = {},
 ): Promise<ReadQuery> {
   const { parse, translate } = await sparqlReader(base);
   const text = decodeEscapes(written);
@@ -114,7 +117,10 @@ async function parsed(
         ? 'The request contains no query. A query begins with SELECT, ASK, CONSTRUCT or DESCRIBE.'
         : 'This is an update, but a query is required. Use PATCH to change a resource.',
     );
-  if (searchTexts && mayHaveTextPatterns(text)) await replaceTextPatterns(syntax, baseOf(syntax, base), searchTexts);
+  if (searchTexts && mayHaveTextPatterns(text)) {
+    const hasDataset = defaultGraphs !== undefined || namedGraphs !== undefined;
+    await replaceTextPatterns(syntax, { base: baseOf(syntax, base), search: searchTexts, hasDataset });
+  }
   let services: readonly ServiceClause[];
   let algebra: Algebra.Operation;
   try {

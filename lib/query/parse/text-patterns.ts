@@ -2,7 +2,6 @@
 import { LwsError } from '../../errors.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { xsd } from '../../rdf/vocabulary.js';
-import { nodesOf } from './query-scopes.js';
 import { prefixesOf, type Syntax } from './sparql-parser.js';
 
 const namespace = 'http://jena.apache.org/text#';
@@ -14,11 +13,14 @@ export interface TextCall {
   /** Maximum number of rows. */
   readonly limit: number;
   readonly lang?: string;
+  /** Name of the graph of the literals. Absent: of any, each triple once. */
+  readonly graph?: string;
 }
 
 /** A literal with matches, and its subject. */
 export interface TextRow {
   readonly subject: string;
+  readonly predicate: string;
   readonly score: number;
   readonly literal: string;
   /** Empty for none. */
@@ -37,32 +39,64 @@ const [maxRows, maxPatterns] = [10_000, 4];
 
 const refused = (detail: string): LwsError => new LwsError('malformed-query', detail);
 
-/** True if a query may have such patterns. */
-export const mayHaveTextPatterns = (text: string): boolean => text.includes(namespace);
+/** True if a query may have such patterns: a prefix or a base can end anywhere within the IRI, and characters can be escaped. */
+export const mayHaveTextPatterns = (text: string): boolean => /jena\.apache|text\\?#query|\\u/i.test(text);
 
 type Terms = readonly (Syntax & { readonly value: string })[];
 
-/** Replaces the patterns. @param base base IRI of the query @throws LwsError `malformed-query`, `too-busy` */
-export async function replaceTextPatterns(syntax: Syntax, base: string, search: SearchTexts): Promise<void> {
+/** Context of a search. */
+interface TextContext {
+  /** Base IRI of the query. */
+  readonly base: string;
+  readonly search: SearchTexts;
+  /** True if the request has a dataset, which restricts the graphs. */
+  readonly hasDataset: boolean;
+}
+
+interface Reading extends TextContext {
+  iriOf(term: Syntax): string;
+}
+
+/** Replaces the patterns. @throws LwsError `malformed-query`, `too-busy` */
+export async function replaceTextPatterns(syntax: Syntax, context: TextContext): Promise<void> {
+  const { base } = context;
   const prefixes = prefixesOf(syntax);
   const iriOf = ({ prefix, value }: Syntax): string =>
-    prefix === undefined ? resolveIri(value as string, base) : `${prefixes[prefix as string] ?? ''}${value as string}`;
-  const isText = ({ type, predicate }: Syntax): boolean =>
+    resolveIri(
+      prefix === undefined ? (value as string) : `${prefixes[prefix as string] ?? ''}${value as string}`,
+      base,
+    );
+  const isPattern = ({ type, predicate }: Syntax): boolean =>
     type === 'triple' && isTerm(predicate, 'namedNode') && iriOf(predicate) === `${namespace}query`;
+  const { clauses = [] } = (syntax['datasets'] ?? {}) as { readonly clauses?: readonly unknown[] };
+  const reading = { ...context, iriOf, hasDataset: context.hasDataset || clauses.length > 0 };
   let count = 0;
-  for (const { patterns } of [...nodesOf(syntax)])
-    for (const [at, { subType, triples }] of (Array.isArray(patterns) ? (patterns as Syntax[]) : []).entries()) {
-      const found = subType === 'bgp' ? (triples as Syntax[]).filter(isText) : [];
+  for (const [patterns, graph] of [...groupsOf(syntax)])
+    for (const [at, { subType, triples }] of patterns.entries()) {
+      const found = subType === 'bgp' ? (triples as Syntax[]).filter(isPattern) : [];
       if (found.length === 0) continue;
       count += found.length;
       if (count > maxPatterns) throw refused(`The query has more than ${maxPatterns} patterns with text:query.`);
       const rest = (triples as Syntax[]).filter((triple) => !found.includes(triple));
       const tables: object[] = [];
-      for (const triple of found) tables.push(await tableOf(triple, iriOf, search));
-      const bgp = rest.length === 0 ? [] : [{ ...(patterns as Syntax[])[at]!, triples: rest }];
+      for (const triple of found) tables.push(await tableOf(triple, graph, reading));
+      const bgp = rest.length === 0 ? [] : [{ ...patterns[at]!, triples: rest }];
       // One element, so that the positions of the others stay the same.
       (patterns as object[])[at] = { type: 'pattern', subType: 'group', patterns: [...bgp, ...tables], loc: triples };
     }
+}
+
+/** Yields the lists of patterns of a query, each with the name of its GRAPH. Does not recurse, because queries are nested deeply. */
+function* groupsOf(syntax: Syntax): Generator<readonly [patterns: Syntax[], graph: Syntax | undefined]> {
+  const left: [node: unknown, graph: Syntax | undefined][] = [[syntax, undefined]];
+  for (let next = left.pop(); next; next = left.pop()) {
+    const [node, outer] = next;
+    if (typeof node !== 'object' || node === null) continue;
+    const { subType, name, patterns } = node as Syntax;
+    const graph = subType === 'graph' ? (name as Syntax) : outer;
+    if (Array.isArray(patterns)) yield [patterns as Syntax[], graph];
+    for (const key in node) if (key !== 'loc' && key !== 'metadata') left.push([(node as Syntax)[key], graph]);
+  }
 }
 
 function isTerm(node: unknown, subType: string): node is Syntax & { readonly value: string } {
@@ -79,33 +113,51 @@ function itemsOf(node: unknown): Terms {
 
 async function tableOf(
   { subject, object, loc }: Syntax,
-  iriOf: (term: Syntax) => string,
-  search: SearchTexts,
+  graph: Syntax | undefined,
+  { iriOf, search, hasDataset }: Reading,
 ): Promise<object> {
   const variables = itemsOf(subject);
   const [first, ...others] = variables;
   const names = variables.map(({ value }) => value);
-  const isUsual = others.every((term) => isTerm(term, 'variable')) && new Set(names).size === names.length;
+  const isUsual = others.every((each) => isTerm(each, 'variable')) && new Set(names).size === names.length;
   if (variables.length > 3 || !isUsual || !(isTerm(first, 'variable') || isTerm(first, 'namedNode')))
     throw refused('The subject of text:query must be ?subject or (?subject ?score ?literal).');
-  const answer = await search(callOf(itemsOf(object), iriOf));
+  const call = callOf(itemsOf(object), iriOf);
+  const isChecked = hasDataset || isTerm(graph, 'variable');
+  const answer = await search(!isChecked && graph ? { ...call, graph: iriOf(graph) } : call);
   if ('code' in answer) throw new LwsError(answer.code, answer.message);
   const [term, datatype] = termsAt(loc);
-  const termsOf = ({ subject: iri, score, literal, language }: TextRow): readonly object[] => [
+  const termsOf = ({ subject: iri, predicate, score, literal, language }: TextRow): readonly object[] => [
     term('namedNode', iri),
     term('literal', String(score), datatype),
     term('literal', literal, language === '' ? undefined : language),
+    term('namedNode', predicate),
   ];
   const rows = answer.rows.filter(({ subject: iri }) => isTerm(first, 'variable') || iri === iriOf(first!));
-  const columns = isTerm(first, 'variable')
-    ? names.map((name, at) => [name, at] as const)
-    : others.map(({ value }, at) => [value, at + 1] as const);
-  return {
+  const columns: [name: string, at: number][] = names.map((name, at) => [name, at]);
+  if (!isTerm(first, 'variable')) columns.shift();
+  const shown = columns.map(([, at]) => variables[at]!);
+  const table = (cells: typeof columns): object => ({
     ...{ type: 'pattern', subType: 'values', loc },
-    variables: isTerm(first, 'variable') ? variables : others,
-    values: rows.map((row) => Object.fromEntries(columns.map(([name, at]) => [name, termsOf(row)[at]]))),
+    variables: cells.map(([name]) => term('variable', name)),
+    values: rows.map((row) => Object.fromEntries(cells.map(([name, at]) => [name, termsOf(row)[at]]))),
+  });
+  if (!isChecked) return table(columns);
+  // The triples are looked up, so that one that is in two graphs is found in each, and none outside of the dataset.
+  const own = variables.length === 3 ? [] : ([[hidden.literal, 2]] as typeof columns);
+  const literal = variables[2] ?? term('variable', hidden.literal);
+  const triple = { subject: first, predicate: term('variable', hidden.predicate), object: literal };
+  const bgp = { subType: 'bgp', triples: [{ type: 'triple', ...triple, annotations: [], loc }] };
+  const patterns = [table([...columns, [hidden.predicate, 3], ...own]), { type: 'pattern', ...bgp, loc }];
+  return {
+    ...{ type: 'query', subType: 'select', context: [], solutionModifiers: {}, variables: shown, loc },
+    datasets: { type: 'datasetClauses', clauses: [], loc },
+    where: { type: 'pattern', subType: 'group', patterns, loc },
   };
 }
+
+/** Variables that no query can contain. */
+const hidden = { predicate: '..predicate', literal: '..literal' };
 
 function termsAt(loc: unknown) {
   const term = (subType: string, value: string, langOrIri?: unknown): object => ({
@@ -115,25 +167,33 @@ function termsAt(loc: unknown) {
   return [term, term('namedNode', xsd.double)] as const;
 }
 
+/** True if a term is a string, with or without a language tag. */
+const isText = (term: unknown): term is Terms[number] =>
+  isTerm(term, 'literal') && (typeof term['langOrIri'] !== 'object' || isOf(term, xsd.string));
+
+const isOf = ({ langOrIri }: Syntax, datatype: string): boolean =>
+  isTerm(langOrIri, 'namedNode') && langOrIri.value === datatype;
+
 /** Reads the arguments: property, words, maximum number of rows, and language; all but the words are optional. */
 function callOf(terms: Terms, iriOf: (term: Syntax) => string): TextCall {
   const rest = [...terms];
   const predicate = isTerm(rest[0], 'namedNode') ? iriOf(rest.shift()!) : undefined;
   const query = rest.shift();
-  if (!isTerm(query, 'literal'))
+  if (!isText(query))
     throw refused(
       'The arguments of text:query must be: a property (optional), the words as a string, a limit and "lang:...".',
     );
-  let limit = maxRows;
+  let limit: number | undefined;
   let lang: string | undefined;
   for (const term of rest)
-    if (isTerm(term, 'literal') && /^\d{1,9}$/.test(term.value)) limit = Math.min(maxRows, Number(term.value));
-    else if (isTerm(term, 'literal') && /^lang:[A-Za-z0-9-]{1,80}$/.test(term.value))
+    if (limit === undefined && isTerm(term, 'literal') && /^\d{1,9}$/.test(term.value))
+      limit = Math.min(maxRows, Number(term.value));
+    else if (lang === undefined && isText(term) && /^lang:[A-Za-z0-9-]{1,80}$/.test(term.value))
       lang = term.value.slice(5).toLowerCase();
-    else throw refused('After the words of text:query only a limit and "lang:..." are supported.');
+    else throw refused('After the words of text:query only one limit and one "lang:..." are supported.');
   return {
     query: query.value,
-    limit,
+    limit: limit ?? maxRows,
     ...(predicate === undefined ? {} : { predicate }),
     ...(lang === undefined ? {} : { lang }),
   };

@@ -24,7 +24,7 @@ import {
   wordsSpace,
   writeFacts,
 } from './entries.js';
-import { beginningSpace, labelSpace } from './label-entries.js';
+import { beginningSpace, labelSpace, ownLabelSpace } from './label-entries.js';
 import { loadStemmers } from './stems.js';
 import { hasWords, Words } from './vocabulary.js';
 
@@ -280,7 +280,7 @@ export const textIndex = new MaintainedIndex({
   name: 'text index',
   prepare: loadStemmers,
   ...{ stateKey: entryKey('text-state'), state, entriesOf },
-  spaces: [textSpace, documentSpace, wordsSpace, subjectSpace, labelSpace, beginningSpace],
+  spaces: [textSpace, documentSpace, wordsSpace, subjectSpace, labelSpace, beginningSpace, ownLabelSpace],
   isSame: (found, expected) => found === expected || (found !== undefined && hasWords(found, expected)),
   async ignored(store) {
     const staged = new Set<string>();

@@ -7,6 +7,11 @@ import { foldedLabel } from './terms.js';
 export const labelSpace = 'label';
 /** Key layout: `label-by`, folded beginning of the label, subject, resource, place, a `Label` as JSON. */
 export const beginningSpace = 'label-by';
+/**
+ * Key layout: `label-of`, resource, folded beginning of the label, subject, place, a `Label` as JSON. For callers that cannot read
+ * everything: the labels of each resource that they can read.
+ */
+export const ownLabelSpace = 'label-of';
 
 /** Predicates of labels, in order of preference. */
 const predicates: readonly string[] = [
@@ -41,6 +46,8 @@ export function putLabel(
   put(entryKey(labelSpace, ...parts), '');
   const beginning = cut(foldedLabel(label[2]), longestBeginning);
   put(entryKey(beginningSpace, beginning, ...parts), '');
+  const [, , ...tail] = parts;
+  put(entryKey(ownLabelSpace, iri, beginning, subject, ...tail), '');
 }
 
 /** Returns the first characters of a text, without half a surrogate pair. */

@@ -1,6 +1,18 @@
 /** Labels of IRIs, and labels with a beginning, from the graphs that the caller can read. */
 import { matches } from '../../lib/postings/merge.js';
-import { beginningSpace, cut, type Label, labelSpace, longestBeginning, predicateOfLabel } from './label-entries.js';
+import { RangedStream } from '../../lib/postings/ranged-stream.js';
+import { type IriRange, ofPostings, only, unionOfRanges } from '../../lib/storage/keys/iri-ranges.js';
+import { entryRange } from '../../lib/storage/keys/records.js';
+import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
+import {
+  beginningSpace,
+  cut,
+  type Label,
+  labelSpace,
+  longestBeginning,
+  ownLabelSpace,
+  predicateOfLabel,
+} from './label-entries.js';
 import { Grouped } from './readable-postings.js';
 import { mayRead, onState, prepare, readable, type Searched, scopeStreams, type TextIndex } from './searched.js';
 import { foldedLabel, isInRange } from './terms.js';
@@ -32,10 +44,18 @@ export const labelsOf = (
 ): Promise<readonly { readonly id: string; readonly labels: readonly FoundLabel[] }[]> =>
   onState(index, async (searched) => {
     await prepare(searched);
+    const ranges = readableRanges(searched);
+    if (ranges?.length === 0) return iris.map((id) => ({ id, labels: [] }));
     const isReadable = readableGraphs(searched);
+    // Many seeks take longer than reading what the caller cannot read.
+    const within = ranges && ranges.length * iris.length <= maxSeeks ? ranges.map(ofPostings) : undefined;
+    if (ranges && !within) searched.isStepped = true;
     const labels = new Map<string, readonly FoundLabel[]>();
     const read = async (some: readonly string[]): Promise<void> => {
-      for await (const { part, texts, isAll } of searched.snapshot.beginnings(labelSpace, some, fewKeys)) {
+      for await (const { part, texts, isAll } of searched.snapshot.beginnings(labelSpace, some, {
+        most: fewKeys,
+        within,
+      })) {
         const own: string[] = [];
         for (const text of texts) {
           const answer = isReadable(text.slice(0, text.indexOf('\u0000')));
@@ -58,8 +78,8 @@ export const labelsOf = (
 /** Maximum number of iterators that read labels concurrently, and minimum number of IRIs for each. */
 const [readers, fewIris] = [4, 20];
 
-/** Labels of an IRI that are all read, readable or not: intersections take longer. */
-const fewKeys = 64;
+/** Maximum labels of an IRI that are read one after the other, and maximum seeks to ranges that the caller can read. */
+const [fewKeys, maxSeeks] = [64, 8_000];
 
 /** Returns what follows the IRI in the keys of its readable labels. */
 async function manyLabels(searched: Searched, iri: string): Promise<readonly string[]> {
@@ -106,25 +126,94 @@ export const labelsWith = (
   beginning: string,
   lang: string | undefined,
 ): Promise<readonly ({ readonly id: string } & FoundLabel)[]> =>
-  onState(index, (searched) => labelsFrom(searched, foldedLabel(beginning), lang), { isStepped: true });
+  onState(index, async (searched) => {
+    await prepare(searched);
+    const ranges = readableRanges(searched);
+    if (ranges?.length === 0) return [];
+    const folded = foldedLabel(beginning);
+    const wanted = (label: Label): boolean =>
+      foldedLabel(label[2]).startsWith(folded) && (lang === undefined || isInRange(label[1], lang));
+    const request = { start: cut(folded, longestBeginning), wanted };
+    const results = new Map<string, Candidate>();
+    const candidates = ranges ? readableCandidates(searched, ranges, request) : allCandidates(searched, request);
+    for await (const candidate of candidates) {
+      if (!results.has(nameOf(candidate))) results.set(nameOf(candidate), candidate);
+      if (results.size >= maxBeginnings) break;
+    }
+    return [...results.values()].map(({ id, label }) => ({ id, ...found(label) }));
+  });
 
-async function labelsFrom(searched: Searched, folded: string, lang: string | undefined) {
-  await prepare(searched);
-  const { scope, owned } = searched;
-  if (typeof scope === 'object' && scope.ranges.length + owned.length === 0) return [];
+/** Labels to find: `start` is what their indexed beginning begins with. */
+interface Completion {
+  readonly start: string;
+  wanted(label: Label): boolean;
+}
+
+/** A label with a beginning, and its IRI. */
+interface Candidate {
+  readonly id: string;
+  readonly label: Label;
+}
+
+const nameOf = ({ id, label: [, language, text] }: Candidate): string => `${id} ${language} ${text}`;
+
+/** Yields the readable labels with a beginning, from all labels with it. */
+async function* allCandidates(searched: Searched, { start, wanted }: Completion): AsyncGenerator<Candidate> {
   const isReadable = readableGraphs(searched);
-  const results = new Map<string, { readonly id: string } & FoundLabel>();
-  const start = cut(folded, longestBeginning);
   const all = searched.snapshot.cursor(beginningSpace);
   for (let text = await all.seek(start); text?.startsWith(start); text = await all.next()) {
     const [, id, graph, , value] = text.split('\u0000') as [string, string, string, string, string];
     const label = JSON.parse(value) as Label;
-    if (!foldedLabel(label[2]).startsWith(folded) || (lang !== undefined && !isInRange(label[1], lang))) continue;
-    const name = `${id} ${label[1]} ${label[2]}`;
-    if (!results.has(name) && (await isReadable(graph))) results.set(name, { id, ...found(label) });
-    if (results.size >= maxBeginnings) break;
+    if (wanted(label) && (await isReadable(graph))) yield { id, label };
   }
-  return [...results.values()];
+}
+
+/** Yields the labels with a beginning in ranges of resources, in the order of `allCandidates`. Other resources are not read. */
+async function* readableCandidates(
+  { snapshot, hidden, pause }: Searched,
+  ranges: readonly IriRange[],
+  { start, wanted }: Completion,
+): AsyncGenerator<Candidate> {
+  const space = entryRange(ownLabelSpace);
+  const own = new RangedStream(ranges.map(ofPostings), (range) => snapshot.cursorIn(space, range));
+  let labels: Ordered[] = [];
+  let resources = 0;
+  for (let text = await own.seek(''); text !== undefined; ) {
+    const graph = text.slice(0, text.indexOf('\u0000'));
+    if (++resources % resourcesAtATime === 0) {
+      await yieldToEventLoop();
+      await pause();
+    }
+    const first = `${graph}\u0000${start}`;
+    for (text = await own.seek(first); text?.startsWith(first) && !hidden.has(graph); text = await own.next()) {
+      const [, beginning, id, place, value] = text.split('\u0000') as [string, string, string, string, string];
+      const label = JSON.parse(value) as Label;
+      if (wanted(label)) labels.push({ order: [beginning, id, graph, place, value].join('\u0000'), id, label });
+      if (labels.length >= maxInMemory) labels = firstOf(labels);
+    }
+    if (text?.startsWith(`${graph}\u0000`)) text = await own.seek(`${graph}\u0001`);
+  }
+  yield* firstOf(labels);
+}
+
+interface Ordered extends Candidate {
+  readonly order: string;
+}
+
+/** Readable resources between two pauses, and labels in memory until only those of the answer are kept. */
+const [resourcesAtATime, maxInMemory] = [200, 2_000];
+
+/** Returns the labels of an answer, in order. */
+function firstOf(labels: readonly Ordered[]): Ordered[] {
+  const sorted = [...labels].sort((a, b) => (a.order < b.order ? -1 : 1));
+  // The first one of a name is kept.
+  const named = new Map(sorted.reverse().map((each) => [nameOf(each), each]));
+  return [...named.values()].sort((a, b) => (a.order < b.order ? -1 : 1)).slice(0, maxBeginnings);
+}
+
+/** Returns the ranges that contain exactly the readable resources, `undefined` if the caller can read all or access is decided. */
+function readableRanges({ scope, owned }: Searched): readonly IriRange[] | undefined {
+  return typeof scope === 'string' ? undefined : unionOfRanges([...scope.ranges, ...owned.map(only)]);
 }
 
 /** Returns a test for graphs that are visible and that the caller can read. */

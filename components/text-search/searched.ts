@@ -34,6 +34,8 @@ export interface Searched extends TextIndex {
   readonly hidden: Set<string>;
   /** Words of resources that are not in the ranges of the scope, and words with a beginning. */
   vocabulary: Vocabulary;
+  /** True if resources are read that the caller cannot read: the time of the answer is then a multiple of 50 ms. */
+  isStepped: boolean;
   /** Decisions so far, if access is decided one by one. */
   readonly decided: Map<string, boolean>;
   /** Lets other searches have their turns. */
@@ -42,27 +44,21 @@ export interface Searched extends TextIndex {
 
 const empty: Vocabulary = { tokens: new Map(), beginnings: new Map() };
 
-/**
- * Runs work on one state when it is the caller's turn.
- * @param options `isStepped`: resources that the caller cannot read are read too, as they are if access is decided one by one
- * @throws LwsError `too-busy`
- */
-export const onState = async <T>(
-  index: TextIndex,
-  work: (searched: Searched) => Promise<T>,
-  options: { readonly isStepped?: boolean } = {},
-): Promise<T> => {
+/** Runs work on one state when it is the caller's turn. @throws LwsError `too-busy` */
+export const onState = async <T>(index: TextIndex, work: (searched: Searched) => Promise<T>): Promise<T> => {
   const began = performance.now();
-  let { isStepped = false } = options;
+  let isStepped = false;
   const result = await inTurn(index.storage, index.access, async (pause) => {
     // Decided when the turn has come, so that earlier revocations apply.
     const readable = await index.storage.authorizer.readScope(index.access);
     const scope = readable === 'nothing' ? { ranges: [] } : readable;
-    isStepped = scope === 'decide' || (isStepped && scope !== 'everything');
     const snapshot = new StoreSnapshot(index.storage.store.level);
     try {
       const state = { owned: [], hidden: new Set<string>(), vocabulary: empty, decided: new Map<string, boolean>() };
-      return await work({ ...index, scope, snapshot, pause, ...state });
+      const searched = { ...index, scope, snapshot, pause, ...state, isStepped: scope === 'decide' };
+      const result = await work(searched);
+      isStepped = searched.isStepped;
+      return result;
     } finally {
       await snapshot.close();
     }

@@ -133,6 +133,8 @@ const allForms: Readonly<Record<string, (names: Names) => string>> = {
     `/text-search?q=${[2, 3, 4, 5, 6].map((length) => `${word.slice(0, length)}*`).join('+')}`,
   'text:query': ({ word }) => `SELECT * { ?s <http://jena.apache.org/text#query> "${word}" }`,
   'labels of an IRI': ({ labelled }) => `/labels?iri=${encodeURIComponent(labelled)}`,
+  'labels of 100 IRIs': ({ labelled }) =>
+    `/labels?${Array.from({ length: 100 }, (_, i) => `iri=${encodeURIComponent(labelled + i)}`).join('&')}`,
   'labels with a beginning': ({ word }) => `/labels?prefix=${word}`,
 };
 

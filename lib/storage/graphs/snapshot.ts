@@ -61,23 +61,30 @@ export class StoreSnapshot {
    * Yields what follows each of some parts in its first keys, up to a multiple of `keysAtATime`. One iterator for all takes half of the
    * time of one for each.
    * @param most maximum keys of a part. `isAll`: it has no others
+   * @param within ranges of what follows a part. The number of keys that are read does not depend on those between them
    */
   async *beginnings(
     space: string,
     parts: readonly string[],
-    most: number,
+    { most, within }: { readonly most: number; readonly within?: readonly IriRange[] | undefined },
   ): AsyncGenerator<{ readonly part: string; readonly texts: readonly string[]; readonly isAll: boolean }> {
     const iterator = this.level.keys({ ...entryRange(space), snapshot: this.snapshot });
     try {
       for (const part of parts) {
-        const { gte, lt } = entryRange(space, part);
-        iterator.seek(gte);
+        const whole = entryRange(space, part);
+        const ranges = within?.map(({ from, to }) => ({ gte: whole.gte + from, lt: whole.gte + to })) ?? [whole];
         const texts: string[] = [];
-        let isAll = false;
-        while (!isAll && texts.length < most) {
-          const keys = await iterator.nextv(keysAtATime);
-          isAll = keys.length === 0 || keys.at(-1)! >= lt;
-          for (const key of keys) if (key < lt) texts.push(key.slice(gte.length));
+        let isAll = true;
+        for (const { gte, lt } of ranges) {
+          if (texts.length >= most) isAll = false;
+          if (!isAll) break;
+          iterator.seek(gte);
+          isAll = false;
+          while (!isAll && texts.length < most) {
+            const keys = await iterator.nextv(keysAtATime);
+            isAll = keys.length === 0 || keys.at(-1)! >= lt;
+            for (const key of keys) if (key < lt) texts.push(key.slice(whole.gte.length));
+          }
         }
         yield { part, texts, isAll };
       }

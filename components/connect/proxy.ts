@@ -103,6 +103,8 @@ class Forwarder {
         return refuse(res, 403, 'The proxy is read-only (--read-only).');
       const fields = kept(headers, (name) => notForwarded.test(name));
       if (fields['destination'] !== undefined) fields['destination'] = this.remote(fields['destination']);
+      if (fields['if'] !== undefined)
+        fields['if'] = fields['if'].replace(/<([^<>]*)>/g, (_all, tagged: string) => `<${this.remote(tagged)}>`);
       const request = { method: method as EndpointRequest['method'], path, headers: fields, body, signal: left.signal };
       await this.relay(await this.session.send(request), res);
     } catch (error) {
@@ -229,7 +231,7 @@ function kept(headers: IncomingHttpHeaders, isDropped: (name: string) => boolean
 
 /** Servers and proxies could resolve such a path to one outside the storage. */
 const isClimbing = (path: string): boolean =>
-  /(?:^|\/|%2f)(?:\.|%2e){1,2}(?:\/|%2f|$)|\\|%5c/i.test(path.split('?', 1)[0]!) || path.includes('#');
+  /(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)|\\/i.test(path.split('?', 1)[0]!) || path.includes('#');
 
 /** Returns a small body as bytes, and others as a stream that leaves the connection open if the server does not read it to its end. */
 async function bodyOf(req: IncomingMessage): Promise<EndpointRequest['body']> {

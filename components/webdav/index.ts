@@ -6,7 +6,7 @@ const settings = {
     'lws.webdav.enabled',
     flag,
     false,
-    'Answer PROPFIND, PROPPATCH and MKCOL, for WebDAV clients such as rclone and file managers.',
+    'Answer PROPFIND, PROPPATCH and MKCOL, for WebDAV clients such as rclone and file managers. DELETE of a container then includes its members.',
     'storage',
   ),
 };
@@ -27,6 +27,7 @@ export default defineComponent({
           MKCOL: (request) => dav.mkcol(request),
         },
         allowed: ['PROPFIND', 'PROPPATCH'],
+        isWebDav: true,
         optionsFields: { DAV: '1' },
       },
     };

@@ -13,8 +13,7 @@ import { variantOf } from '../resources/variants.js';
 import { wantContentDigest } from './digests.js';
 import { chooseRdfFormat } from './negotiate.js';
 import type { Reply } from './reply.js';
-import { preconditions } from './request.js';
-import type { ResourceExchange } from './resource-exchange.js';
+import { preconditionsOf, type ResourceExchange } from './resource-exchange.js';
 import { documentLinks } from './state-fields.js';
 
 const allowed = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
@@ -29,7 +28,7 @@ export async function aclReply(exchange: ResourceExchange, index: AclIndex, iri:
     await requireControl(storage, storage.store, access, iri);
     throw new LwsError('bad-request', 'Write an ACL at its own IRI, without a query.');
   }
-  const request = { iri, access, preconditions: preconditions(req) };
+  const request = { iri, access, preconditions: preconditionsOf(exchange) };
   if (method === 'PUT' || method === 'PATCH') {
     const write = method === 'PUT' ? putAcl : patchAcl;
     const { acl, created } = await write(storage, index, { ...request, body: exchange.body() });
@@ -67,7 +66,7 @@ async function read(exchange: ResourceExchange, iri: string, fixed: Record<strin
   const rendered = await storage.documents.render(acl.keys, wanted, nowhere, acl.prefixes);
   const format = rendered ? wanted : turtle;
   const bytes = rendered ?? (await storage.documents.render(acl.keys, turtle, nowhere, acl.prefixes))!;
-  const conditions = preconditions(req);
+  const conditions = preconditionsOf(exchange);
   assertPreconditions({ ...conditions, ifNoneMatch: undefined }, acl, acl.revision);
   const fields = {
     ...fixed,

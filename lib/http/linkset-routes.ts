@@ -15,8 +15,8 @@ import type { ResourceRecord } from '../storage/keys/records.js';
 import { wantContentDigest } from './digests.js';
 import { chooseDescription } from './negotiate.js';
 import type { Reply } from './reply.js';
-import { assertReadable, preconditions, preferences } from './request.js';
-import type { ResourceExchange } from './resource-exchange.js';
+import { assertReadable, preferences } from './request.js';
+import { preconditionsOf, type ResourceExchange } from './resource-exchange.js';
 import { documentLinks } from './state-fields.js';
 
 const allowed = 'GET, HEAD, PUT, PATCH, OPTIONS';
@@ -27,7 +27,13 @@ export async function linksetReply(exchange: ResourceExchange, described: string
   const isWrite = req.method === 'PUT' || req.method === 'PATCH';
   if (isWrite && target.query === undefined) {
     const isLenient = preferences(req).get('handling')?.value === 'lenient';
-    const request = { iri: described, access, preconditions: preconditions(req), body: exchange.body(), isLenient };
+    const request = {
+      iri: described,
+      access,
+      preconditions: preconditionsOf(exchange),
+      body: exchange.body(),
+      isLenient,
+    };
     const written = await writeLinkset(storage, request, req.method === 'PUT');
     return { status: 204, fields: { ...commonFields(exchange, written), 'Want-Content-Digest': wantContentDigest } };
   }
@@ -79,11 +85,11 @@ async function descriptionOf(
 }
 
 async function read(exchange: ResourceExchange, state: LinksetState): Promise<Reply> {
-  const { storage, req } = exchange;
+  const { storage } = exchange;
   const { record, links } = state;
   const description = await descriptionOf(exchange, state);
   const { filter, applied } = description ? { filter: {}, applied: '' } : wantedRelations(exchange);
-  const conditions = preconditions(req);
+  const conditions = preconditionsOf(exchange);
   assertPreconditions({ ...conditions, ifNoneMatch: undefined }, dateOf(record), state.tag);
   const ofLinkset = () => (applied === '' ? state.bytes : linksetBytes(record, links, storage.rootIri, filter));
   const bytes = description ? Buffer.from(description.bytes) : ofLinkset();

@@ -1,10 +1,13 @@
 /** A request for a resource and its response. */
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
+import type { StateCondition } from '../fields/if-states.js';
 import type { RequestBody } from '../resources/body.js';
 import type { Target } from '../resources/names.js';
+import type { Preconditions } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
 import type { InteractionModel } from '../resources/types.js';
+import { preconditions } from './request.js';
 import type { ResourceMethods, ResourceQuery } from './route.js';
 import type { StorageDescription } from './storage-description.js';
 
@@ -15,6 +18,8 @@ export interface ResourceExchange {
   readonly resourceMethods?: ResourceMethods | undefined;
   readonly req: IncomingMessage;
   readonly access: Access;
+  /** Set if DELETE, MOVE, COPY and `If` have the meaning of WebDAV (rules 25.8 to 25.11). */
+  readonly webDav?: { readonly stateLists: readonly (readonly StateCondition[])[] | undefined };
   /** Client address. */
   readonly address: string;
   readonly target: Target;
@@ -22,4 +27,10 @@ export interface ResourceExchange {
   readonly model?: InteractionModel;
   /** Returns the unread body. @throws LwsError as `requestBody` */
   readonly body: () => RequestBody;
+}
+
+/** Returns the preconditions of a request. @throws LwsError `bad-request` */
+export function preconditionsOf({ req, webDav }: Pick<ResourceExchange, 'req' | 'webDav'>): Preconditions {
+  const found = preconditions(req);
+  return webDav?.stateLists ? { ...found, stateLists: webDav.stateLists } : found;
 }

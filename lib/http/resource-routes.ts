@@ -10,7 +10,7 @@ import { remove } from '../resources/delete.js';
 import { jsonListing } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
 import { move } from '../resources/move.js';
-import { controlledBy, describedBy } from '../resources/names.js';
+import { controlledBy, counterpart, describedBy } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import { assertPreconditions } from '../resources/preconditions.js';
 import { blobBytes } from '../resources/read.js';
@@ -19,7 +19,7 @@ import { stateOf } from '../resources/seen-state.js';
 import type { Storage } from '../resources/storage.js';
 import { requestedModel } from '../resources/types.js';
 import { assertUnreserved } from '../resources/write.js';
-import type { ResourceRecord } from '../storage/keys/records.js';
+import { isContainerIri, type ResourceRecord } from '../storage/keys/records.js';
 import { aclReply } from './acl-routes.js';
 import { wantContentDigest } from './digests.js';
 import { hasBody } from './http2.js';
@@ -29,10 +29,11 @@ import { prefersDescription } from './negotiate.js';
 import { pageOf } from './paging.js';
 import type { Reply } from './reply.js';
 import { representContainer, representData } from './represent.js';
-import { field, preconditions, preferences, requestLinks } from './request.js';
-import type { ResourceExchange } from './resource-exchange.js';
+import { field, preferences, requestLinks } from './request.js';
+import { preconditionsOf, type ResourceExchange } from './resource-exchange.js';
 import { tagOfData } from './resource-facts.js';
 import { creationHints, resourceLinks, wacAllow } from './state-fields.js';
+import { assertStates } from './state-lists.js';
 import { descriptionReply } from './storage-description.js';
 
 const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<Reply>>> = {
@@ -70,11 +71,18 @@ export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
 }
 
 /** Returns the function that answers a method which a component adds. */
-function addedMethod({ resourceMethods, req, access, address, target, body }: ResourceExchange) {
+function addedMethod(exchange: ResourceExchange) {
+  const { resourceMethods, req, access, address, target, body } = exchange;
   const { handlers = {} } = resourceMethods ?? {};
   const handle = Object.hasOwn(handlers, req.method ?? '') ? handlers[req.method!] : undefined;
   const query = new URLSearchParams(target.query);
-  return handle && (async () => handle({ req, access, address, query, body, parameters: { iri: target.iri } }));
+  return (
+    handle &&
+    (async () => {
+      await assertStates(exchange);
+      return handle({ req, access, address, query, body, parameters: { iri: target.iri } });
+    })
+  );
 }
 
 const writes = new Set(['PUT', 'PATCH', 'DELETE', 'POST', 'MOVE', 'COPY']);
@@ -94,7 +102,7 @@ async function unsupportedMethod(storage: Storage, access: Access, iri: string):
   });
 }
 
-type Reading = Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'access' | 'target'>;
+type Reading = Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'access' | 'target' | 'webDav'>;
 
 /** Answers GET and HEAD. Avoids awaiting available values: each await is a part of the time of a small GET. @throws LwsError */
 export async function read(exchange: Reading): Promise<Reply> {
@@ -106,8 +114,13 @@ export async function read(exchange: Reading): Promise<Reply> {
     for (let attempt = 0; attempt < 5; attempt++) {
       const granted = requireAccess(storage, storage.store, access, 'read', target.iri);
       const record = granted instanceof Promise ? await granted : granted;
-      if (req.headers['if-match'] !== undefined || req.headers['if-unmodified-since'] !== undefined)
-        await assertReadable(storage, req, access, record);
+      const { headers } = req;
+      if (
+        headers['if-match'] !== undefined ||
+        headers['if-unmodified-since'] !== undefined ||
+        exchange.webDav?.stateLists
+      )
+        await assertReadable(exchange, record);
       const found =
         record.kind === 'container'
           ? representContainer(storage, req, access, record, target.query)
@@ -139,20 +152,19 @@ async function assertStillReadable({ storage, access, target }: Reading, { body 
 }
 
 /** RFC 9110 13.2.2: If-Match and If-Unmodified-Since apply to reads too. */
-async function assertReadable(
-  storage: Storage,
-  req: IncomingMessage,
-  access: Access,
-  record: ResourceRecord,
-): Promise<void> {
-  const { ifMatch, ifUnmodifiedSince } = preconditions(req);
+async function assertReadable(exchange: Reading, record: ResourceRecord): Promise<void> {
+  const { storage, access } = exchange;
   const seen = await stateOf(storage, storage.store, access, record);
-  assertPreconditions({ ifMatch, ifUnmodifiedSince }, seen, seen.state);
+  assertPreconditions({ ...preconditionsOf(exchange), ifNoneMatch: undefined }, seen, seen.state);
 }
 
 /** Common options of all writes. @throws LwsError as `preconditions` */
-export const writeOf = ({ req, access, target }: ResourceExchange) =>
-  ({ iri: target.iri, access, preconditions: preconditions(req), model: undefined }) as const;
+export const writeOf = (exchange: ResourceExchange) =>
+  ({
+    ...{ iri: exchange.target.iri, access: exchange.access },
+    preconditions: preconditionsOf(exchange),
+    model: undefined,
+  }) as const;
 
 async function post(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, target } = exchange;
@@ -209,11 +221,11 @@ export async function written(exchange: ResourceExchange, record: ResourceRecord
 }
 
 async function deleteResource(exchange: ResourceExchange): Promise<Reply> {
-  const { storage, req } = exchange;
+  const { storage, req, webDav } = exchange;
   await remove(storage, {
     ...writeOf(exchange),
-    // RFC 4918 10.2. Other values are ignored (rule 6.20).
-    recursive: field(req, 'depth')?.trim().toLowerCase() === 'infinity',
+    // RFC 4918 9.6.1, 10.2. Other values are ignored (rules 6.20, 25.10).
+    recursive: (field(req, 'depth') ?? (webDav ? 'infinity' : '')).trim().toLowerCase() === 'infinity',
     // The body of a DELETE has no meaning (RFC 9110 9.3.5) and is not read.
     body: req.headers['content-digest'] === undefined ? undefined : exchange.body(),
   });
@@ -222,13 +234,20 @@ async function deleteResource(exchange: ResourceExchange): Promise<Reply> {
 
 /** MOVE and COPY (rule 6.23). */
 async function moveResource(exchange: ResourceExchange): Promise<Reply> {
-  const { storage, req } = exchange;
+  const { storage, req, target, webDav } = exchange;
   const copies = req.method === 'COPY';
+  const destination = destinationOf(storage, req);
   const { record, created } = await move(storage, {
     ...writeOf(exchange),
-    ...{ copies, destination: destinationOf(storage, req), overwrites: overwrites(req) },
+    ...{ copies, overwrites: overwrites(req), replacesOtherKind: webDav !== undefined },
+    destination:
+      webDav && isContainerIri(destination) !== isContainerIri(target.iri) ? counterpart(destination) : destination,
     isDeep: isDeep(req, copies),
     rewrites: preferences(req).has('rewrite-links'),
+  }).catch((error: unknown) => {
+    // RFC 4918 9.8.5, 9.9.4.
+    const isOrphan = webDav && error instanceof LwsError && error.code === 'parent-not-found';
+    throw isOrphan ? new LwsError('conflict', error.message) : error;
   });
   const reply = await written(exchange, record, created);
   if (!preferences(req).has('rewrite-links')) return reply;

@@ -5,8 +5,9 @@ import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { parseMediaType } from '../fields/media-type.js';
 import type { RequestBody } from '../resources/body.js';
-import { readTarget, type Target } from '../resources/names.js';
+import { counterpart, readTarget, type Target } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
+import { isContainerIri } from '../storage/keys/records.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';
@@ -15,16 +16,29 @@ import { addressOf } from './request-log.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { resourceReply } from './resource-routes.js';
 import type { RouteRequest } from './route.js';
+import { stateListsOf } from './state-lists.js';
 
 export const resources =
   (appContext: AppContext): Step =>
   async (ctx) => {
     const { exchange } = ctx.state;
     exchange.route = routeOf(exchange.path);
-    exchange.reply = await resourceReply(
-      exchangeOf(appContext, ctx, readTarget(ctx.req.url ?? '/', appContext.storage.rootIri)),
-    );
+    const sent = exchangeOf(appContext, ctx, readTarget(ctx.req.url ?? '/', appContext.storage.rootIri));
+    exchange.reply = await (sent.resourceMethods?.isWebDav ? webDavReply(sent) : resourceReply(sent));
   };
+
+const toContainers = new Set(['DELETE', 'MOVE', 'COPY']);
+
+/** Answers a request for a resource where WebDAV is on. @throws LwsError as `resourceReply`; `bad-request` for a malformed `If` */
+async function webDavReply(sent: ResourceExchange): Promise<Reply> {
+  const { req, target, storage } = sent;
+  const isMissing = !isContainerIri(target.iri) && target.query === undefined && !storage.store.record(target.iri);
+  const container = counterpart(target.iri);
+  const isContainer = isMissing && toContainers.has(req.method ?? '') && storage.store.record(container) !== undefined;
+  const exchange = isContainer ? { ...sent, target: { iri: container, query: undefined } } : sent;
+  const reply = await resourceReply({ ...exchange, webDav: { stateLists: await stateListsOf(exchange) } });
+  return isContainer ? { ...reply, fields: { ...reply.fields, 'Content-Location': container } } : reply;
+}
 
 /** A request for a resource. */
 export function exchangeOf(

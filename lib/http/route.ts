@@ -60,6 +60,8 @@ export interface ResourceMethods {
   readonly handlers: Readonly<Record<string, Route['handle']>>;
   /** Those that existing resources support, for `Allow`. */
   readonly allowed: readonly string[];
+  /** DELETE, MOVE, COPY and the field `If` have the meaning of RFC 4918. */
+  readonly isWebDav?: true;
   /** Additional fields of responses to OPTIONS. */
   readonly optionsFields: Readonly<Record<string, string>>;
 }

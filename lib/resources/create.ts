@@ -80,12 +80,12 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
 async function assertContainerState(
   storage: Storage,
   view: Store | Transaction,
-  { access, preconditions: { ifMatch, ifUnmodifiedSince } }: CreateRequest,
+  { access, preconditions: { ifMatch, ifUnmodifiedSince, stateLists } }: CreateRequest,
   container: ResourceRecord,
 ): Promise<void> {
-  if (ifMatch === undefined && ifUnmodifiedSince === undefined) return;
+  if (ifMatch === undefined && ifUnmodifiedSince === undefined && !stateLists) return;
   const seen = await containerState(storage, view, access, container);
-  assertPreconditions({ ifMatch, ifUnmodifiedSince }, seen, seen.state);
+  assertPreconditions({ ifMatch, ifUnmodifiedSince, stateLists }, seen, seen.state);
 }
 
 const isTaken = (error: unknown): boolean => error instanceof LwsError && error.code === 'already-exists';

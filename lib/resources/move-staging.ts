@@ -1,12 +1,13 @@
 /** Stages the steps of MOVE and COPY. */
 import { type AclDocument, aclKey, readAclDocument } from '../authorization/acl.js';
+import { LwsError } from '../errors.js';
 import type { GraphKeys } from '../storage/keys/graph-keys.js';
 import type { IriRewriting } from '../storage/keys/iri-rewriting.js';
 import { sortKeys } from '../storage/keys/key-order.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { clientLinks, deleteLinks, stageLinks } from './metadata.js';
-import type { Moving, Placed } from './moved-content.js';
+import type { MoveRequest, Moving, Placed } from './moved-content.js';
 import { dateAfter } from './preconditions.js';
 import { type Staging, stageGraph, stageGraphDeletion, stageNewGraph } from './write.js';
 
@@ -87,4 +88,33 @@ function stageMovedAcl(
   tx.deleteEntry(aclKey(from));
   tx.putEntry(aclKey(iri), JSON.stringify(moved));
   tx.putRecord({ ...tx.record(iri)!, acl: true });
+}
+
+/** Resources that a transaction moves and replaces. */
+interface Affected {
+  readonly found: readonly Placed[];
+  readonly replaced: ReadonlyMap<string, ResourceRecord>;
+  readonly old: ResourceRecord | undefined;
+}
+
+/**
+ * Requires control to move access control lists, or to remove them from the destination, as for writing them (rule 6.25).
+ * @throws LwsError `forbidden`
+ */
+export async function assertListsMovable(
+  { storage, tx }: Staging,
+  { access, destination }: MoveRequest,
+  { found, replaced, old }: Affected,
+): Promise<void> {
+  if (!storage.acls) return;
+  const lists = [...found.map(({ record }) => record), ...replaced.values()].filter((record) => record.acl);
+  if (lists.length === 0) return;
+  const place = old ?? tx.record(parentOf(destination));
+  for (const record of [...lists, ...(place ? [place] : [])])
+    if (!(await storage.authorizer.allows({ view: tx, access, mode: 'control', iri: record.iri, record })))
+      throw new LwsError(
+        'forbidden',
+        'Access control lists would be moved or replaced, which needs control of their resources and of the Destination. Nothing was moved.',
+        { reason: `${record.iri} refuses control` },
+      );
 }

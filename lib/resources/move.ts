@@ -15,7 +15,7 @@ import { quotaExceeded } from '../storage/level/quota.js';
 import { yieldToEventLoop } from '../storage/transactions/batch-filling.js';
 import { roomFor } from './body.js';
 import { stageDeleted } from './delete.js';
-import { stageArrival, stageLeaving } from './move-staging.js';
+import { assertListsMovable, stageArrival, stageLeaving } from './move-staging.js';
 import { type MoveRequest, type Moving, type Placed, place, rewritingOf } from './moved-content.js';
 import { counterpart, longestPath } from './names.js';
 import { RevisionConflict, retryOnConflict } from './optimistic-retry.js';
@@ -107,7 +107,7 @@ async function attempt(preparation: Preparation, request: Moving, pause?: Pause)
 }
 
 /** @throws LwsError `interaction-model-conflict`, `conflict`, `reserved-name`, `root-not-deletable` */
-function assertNames(storage: Storage, { iri, destination, copies }: MoveRequest): void {
+function assertNames(storage: Storage, { iri, destination, copies, replacesOtherKind }: MoveRequest): void {
   if (isContainerIri(iri) !== isContainerIri(destination))
     throw new LwsError(
       'interaction-model-conflict',
@@ -117,7 +117,9 @@ function assertNames(storage: Storage, { iri, destination, copies }: MoveRequest
     throw new LwsError('root-not-deletable', 'The root container cannot be moved.');
   const contains = (outer: string, inner: string): boolean =>
     outer === inner || (isContainerIri(outer) && inner.startsWith(outer));
-  if (contains(iri, destination) || contains(destination, iri))
+  const isReplaced = (name: string): boolean =>
+    contains(name, iri) && (name === destination || replacesOtherKind === true);
+  if (contains(iri, destination) || [destination, counterpart(destination)].some(isReplaced))
     throw new LwsError('conflict', 'The source and the Destination must not be the same, or contain each other.');
   assertUnreserved(storage, destination);
 }
@@ -137,9 +139,12 @@ async function admit(
     await requireAccess(storage, view, access, 'delete', iri);
     if (storage.profile?.deletesFromContainers) await requireAccess(storage, view, access, 'write', parentOf(iri));
   }
-  const old = await requireTarget(storage, view, { iri: destination, access });
-  if (!old && view.record(counterpart(destination))) throw nameTaken();
-  if (old) await requireAccess(storage, view, access, 'delete', destination);
+  const same = await requireTarget(storage, view, { iri: destination, access });
+  const other = same ? undefined : view.record(counterpart(destination));
+  if (other && !request.replacesOtherKind) throw nameTaken();
+  if (other) await requireAccess(storage, view, access, 'write', other.iri);
+  const old = same ?? other;
+  if (old) await requireAccess(storage, view, access, 'delete', old.iri);
   if (old && storage.profile?.deletesFromContainers)
     await requireAccess(storage, view, access, 'write', parentOf(destination));
   if (old && !overwrites)
@@ -331,7 +336,7 @@ async function stage(staging: Staging, request: Moving, preparation: Preparation
   }
   preparation.staged = new Set(found.map(({ record }) => record.iri));
   const replaced = old ? await overwritten({ storage, view: tx }, access, old) : new Map<string, ResourceRecord>();
-  if (!copies) await assertListsMovable(staging, request, { found, replaced });
+  if (!copies) await assertListsMovable(staging, request, { found, replaced, old });
   stageParents(storage, tx, { iri: destination, access });
   if (!copies)
     for await (const { record } of paced(found)) await stageLeaving(tx, record, preparation.isAhead(record.iri));
@@ -354,28 +359,6 @@ async function stage(staging: Staging, request: Moving, preparation: Preparation
   }
   stageMembership(staging, { ...source, iri: destination }, old ? 0 : 1);
   return { record: tx.record(destination)!, created: old === undefined };
-}
-
-/**
- * Whoever moves access control lists, or removes them from the destination, needs control there, as for writing them (rule 6.25).
- * @throws LwsError `forbidden`
- */
-async function assertListsMovable(
-  { storage, tx }: Staging,
-  { access, destination }: MoveRequest,
-  { found, replaced }: { readonly found: readonly Placed[]; readonly replaced: ReadonlyMap<string, ResourceRecord> },
-): Promise<void> {
-  if (!storage.acls) return;
-  const lists = [...found.map(({ record }) => record), ...replaced.values()].filter((record) => record.acl);
-  if (lists.length === 0) return;
-  const place = replaced.get(destination) ?? tx.record(parentOf(destination));
-  for (const record of [...lists, ...(place ? [place] : [])])
-    if (!(await storage.authorizer.allows({ view: tx, access, mode: 'control', iri: record.iri, record })))
-      throw new LwsError(
-        'forbidden',
-        'Access control lists would be moved or replaced, which needs control of their resources and of the Destination. Nothing was moved.',
-        { reason: `${record.iri} refuses control` },
-      );
 }
 
 /** Returns the resources that are overwritten, by name. @throws LwsError `forbidden` if one of them may not be deleted */

@@ -26,6 +26,8 @@ import type { WriteRequest } from './write.js';
 export interface MoveRequest extends Omit<WriteRequest, 'links' | 'model'> {
   /** New IRI, in the same storage. */
   readonly destination: string;
+  /** A container at the name with a slash is replaced by another resource, and the other way around (RFC 4918 9.8.4). */
+  readonly replacesOtherKind?: boolean;
   /** The source stays. */
   readonly copies: boolean;
   /** `Overwrite`. Absent: true, unless the storage requires conditional writes. */

@@ -1,6 +1,7 @@
 /** Conditional requests (RFC 9110 section 13). Pure checks, run inside the transaction that they guard. */
 import { LwsError } from '../errors.js';
 import type { EntityTag } from '../fields/etag.js';
+import type { StateCondition } from '../fields/if-states.js';
 
 export interface Preconditions {
   readonly ifMatch?: '*' | readonly EntityTag[] | undefined;
@@ -8,6 +9,8 @@ export interface Preconditions {
   /** Milliseconds since the epoch. */
   readonly ifModifiedSince?: number | undefined;
   readonly ifUnmodifiedSince?: number | undefined;
+  /** Lists of `If` about the target, one of which must hold (RFC 4918 10.4). */
+  readonly stateLists?: readonly (readonly StateCondition[])[] | undefined;
 }
 
 /** Start of a state. */
@@ -48,13 +51,16 @@ export const isOfState = (opaque: string, state: string): boolean => opaque === 
  * @throws LwsError `precondition-required`, `precondition-failed`
  */
 export function assertPreconditions(
-  { ifMatch, ifNoneMatch, ifUnmodifiedSince }: Preconditions,
+  { ifMatch, ifNoneMatch, ifUnmodifiedSince, stateLists }: Preconditions,
   record: Dated | undefined,
   state: string | undefined,
   required = false,
 ): void {
+  if (stateLists && !stateLists.some((list) => holds(list, state))) throw statesFailed();
   const conditional = ifMatch !== undefined || ifNoneMatch !== undefined || ifUnmodifiedSince !== undefined;
-  if (record && required && !conditional)
+  // A list without a tag that must match does not say which state the client knows.
+  const namesStates = stateLists?.every((list) => list.some(({ negated, tag }) => tag && !negated));
+  if (record && required && !conditional && !namesStates)
     throw new LwsError(
       'precondition-required',
       'The resource exists. Replace it with If-Match and the current ETag, or send If-None-Match: * to create only.',
@@ -75,6 +81,13 @@ export function assertPreconditions(
   }
 }
 
+/** True if all conditions hold for a state. A state token never matches: there are no locks. Tags are compared strongly. */
+export const holds = (conditions: readonly StateCondition[], state: string | undefined): boolean =>
+  conditions.every(
+    ({ negated, tag }) =>
+      negated !== (tag !== undefined && state !== undefined && !tag.weak && isOfState(tag.opaque, state)),
+  );
+
 const isUnmodifiedSince = (state: Dated, date: number): boolean =>
   wholeSeconds(state.modified) < date || isStrongDate(state, date);
 
@@ -89,5 +102,8 @@ export function isNotModified({ ifNoneMatch, ifModifiedSince }: Preconditions, t
 
 /** `Last-Modified` has whole seconds (rule 8.5), and dates are compared with that precision. */
 export const wholeSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000) * 1000;
+
+export const statesFailed = (): LwsError =>
+  failed('No list of the If field holds. Get the current ETag. There are no locks, so that no lock token matches.');
 
 const failed = (message: string): LwsError => new LwsError('precondition-failed', message);

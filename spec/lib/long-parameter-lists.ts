@@ -20,7 +20,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/documents/documents.ts render',
   'lib/http/represent.ts bytesReply',
   'lib/http/represent.ts representContainer',
-  'lib/http/resource-routes.ts assertReadable',
   'lib/http/respond.ts respond',
   'lib/http/storage-description.ts descriptionReply',
   'lib/outbound/guarded-fetch.ts follow',

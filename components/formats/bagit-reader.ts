@@ -6,11 +6,11 @@ import {
   type FormatTools,
   type MemberOptions,
   type ReadStep,
-  type RefusedFile,
   TransferError,
   type TreeFile,
   treeReader,
 } from '../../lib/plugin/formats.js';
+import { baseWith, treeBelow } from './one-folder.js';
 import { crateReader, isCrate } from './ro-crate-reader.js';
 
 export const payload = 'data/';
@@ -28,8 +28,10 @@ interface BagManifest {
   readonly digests: ReadonlyMap<string, string>;
 }
 
-/** Returns true if a tree is a bag. */
-export const isBag = async (tree: FileTree): Promise<boolean> => (await tree.file('bagit.txt')) !== undefined;
+const declaration = 'bagit.txt';
+
+/** Returns true if a tree, or the only directory in it (RFC 8493 4), is a bag. */
+export const isBag = async (tree: FileTree): Promise<boolean> => (await baseWith(tree, [declaration])) !== undefined;
 
 /**
  * Reads a bag. Completeness is checked before the first file is returned, each digest after its file was read. Cursors are those
@@ -37,7 +39,9 @@ export const isBag = async (tree: FileTree): Promise<boolean> => (await tree.fil
  */
 export const bagReader = treeReader(readBag);
 
-async function* readBag(tree: FileTree, options: MemberOptions, tools: FormatTools): AsyncGenerator<ReadStep> {
+async function* readBag(whole: FileTree, options: MemberOptions, tools: FormatTools): AsyncGenerator<ReadStep> {
+  const base = await baseWith(whole, [declaration]);
+  const tree = base ? treeBelow(whole, base) : whole;
   const { isPercentEncoded } = await readDeclaration(tree);
   const fetched = await tree.file('fetch.txt');
   if (fetched && fetched.size > 0)
@@ -51,7 +55,7 @@ async function* readBag(tree: FileTree, options: MemberOptions, tools: FormatToo
   if (!manifest)
     throw new TransferError('The bag has no supported manifest: manifest-sha512.txt, -sha256, -sha1 or -md5.');
   const total = await assertComplete(tree, manifests);
-  const files = payloadTree(tree, total, manifest);
+  const files = treeBelow(tree, payload, { total, open: (file) => verifiedContent(file, manifest) });
   // The payload may be an RO-Crate.
   yield* ((await isCrate(files)) ? crateReader(files, tools) : tools.readFolder(files)).read(options);
 }
@@ -102,33 +106,14 @@ async function missing(tree: FileTree, digests: ReadonlyMap<string, string>): Pr
   return 'A file is missing';
 }
 
-/** Payload as a tree of its own. Closing it closes the whole tree. */
-function payloadTree(tree: FileTree, total: number, manifest: BagManifest): FileTree {
-  const below = <Found extends TreeFile | RefusedFile>(found: Found): Found => {
-    const path = found.path.slice(payload.length);
-    return 'refused' in found ? { ...found, path } : { ...found, path, open: () => verifiedContent(found, manifest) };
-  };
-  return {
-    total,
-    async *files(after = '') {
-      for await (const found of tree.files(payload + after)) {
-        if (found.path.startsWith(payload)) yield below(found);
-        else if (found.path > payload) break;
-      }
-    },
-    async file(path) {
-      const found = await tree.file(payload + path);
-      return found && below(found);
-    },
-    close: () => tree.close(),
-  };
-}
-
 /** Returns true if manifests encode `%`, as since version 1.0. @throws TransferError unless it is a bag */
 async function readDeclaration(tree: FileTree): Promise<{ readonly isPercentEncoded: boolean }> {
-  const tags = await readTags(tree, 'bagit.txt');
+  const tags = await readTags(tree, declaration);
   const version = /^(\d{1,4})\.(\d{1,4})$/.exec(tags?.get('bagit-version') ?? '');
-  if (!version) throw new TransferError('bagit.txt: The file or its BagIt-Version is missing (RFC 8493 2.1.1).');
+  if (!version)
+    throw new TransferError(
+      'bagit.txt: The file or its BagIt-Version is missing (RFC 8493 2.1.1). It must be at the top, or in the only directory there.',
+    );
   const encoding = tags!.get('tag-file-character-encoding') ?? 'UTF-8';
   if (encoding.toUpperCase() !== 'UTF-8')
     throw new TransferError(`bagit.txt: Tag files in ${encoding.slice(0, 50)} are not supported. Use UTF-8.`);

@@ -13,6 +13,7 @@ const mediaType = 'application/zip';
 export const formats: Readonly<Record<string, Format>> = {
   bagit: {
     ...{ about: 'a bag (RFC 8493)', mediaType, fits: isBag, read: bagReader },
+    hasFolder: true,
     write: (sink, { of }, tools) => new BagWriter(sink, { of, made: new Date(), tools }),
   },
   css: {
@@ -20,7 +21,12 @@ export const formats: Readonly<Record<string, Format>> = {
     write: (sink, { of }, tools) => new CssWriter(sink, of, tools),
   },
   'ro-crate': {
-    ...{ about: 'a research object crate (RO-Crate 1.2, reads 1.1)', mediaType, fits: isCrate, read: crateReader },
+    ...{
+      about: 'a research object crate (RO-Crate 1.2, reads 1.0 and 1.1)',
+      mediaType,
+      fits: isCrate,
+      read: crateReader,
+    },
     write: (sink, { of }, tools) => new CrateWriter(sink, { of, made: new Date(), tools }),
   },
 };

@@ -1,5 +1,5 @@
 /**
- * Reads RO-Crates (RO-Crate 1.1 and 1.2): a directory of files, whose metadata becomes declared types and links. The metadata file also
+ * Reads RO-Crates (RO-Crate 1.0 to 1.2): a directory of files, whose metadata becomes declared types and links. The metadata file also
  * becomes a resource with its original bytes, so that nothing in it is lost.
  */
 import { hash } from 'node:crypto';
@@ -21,18 +21,27 @@ import {
   TransferError,
   treeReader,
 } from '../../lib/plugin/formats.js';
+import { baseWith, treeBelow } from './one-folder.js';
 import { CrateTerms, datasetType, fileType, schema } from './ro-crate-terms.js';
 
 export const metadataFile = 'ro-crate-metadata.json';
+/** Name in RO-Crate 1.0. */
+const oldMetadataFile = 'ro-crate-metadata.jsonld';
+const metadataFiles: readonly string[] = [metadataFile, oldMetadataFile];
 /** Maximum size in bytes. */
 const longestMetadata = 64 << 20;
 
+/** Cursor after the metadata of RO-Crate 1.0. No path of a file is like it. */
+const afterOld = '//';
+
 const noGraph = 'The array "@graph" is missing (RO-Crate).';
 
-/** Returns true if a tree is a crate. */
-export const isCrate = async (tree: FileTree): Promise<boolean> => (await tree.file(metadataFile)) !== undefined;
+export const isMetadataFile = (path: string): boolean => metadataFiles.includes(path);
 
-/** Reads a crate. Cursors are those of the directory, and `-` after the links of the crate itself. */
+/** Returns true if a tree, or the only directory in it, is a crate. */
+export const isCrate = async (tree: FileTree): Promise<boolean> => (await baseWith(tree, metadataFiles)) !== undefined;
+
+/** Reads a crate. Cursors are those of the directory, `-` after the links of the crate itself, and `afterOld`. */
 export const crateReader = treeReader(readCrate);
 
 /** Description of a file or a directory in the metadata. */
@@ -53,26 +62,50 @@ async function isSealed(tree: FileTree): Promise<boolean> {
   return bytes.subarray(text.length).toString() === sealed(hash('sha256', text, 'hex'));
 }
 
-async function* readCrate(tree: FileTree, options: MemberOptions, tools: FormatTools): AsyncGenerator<ReadStep> {
+async function* readCrate(whole: FileTree, options: MemberOptions, tools: FormatTools): AsyncGenerator<ReadStep> {
+  const base = await baseWith(whole, metadataFiles);
+  const tree = base ? treeBelow(whole, base) : whole;
   if (await isSealed(tree)) {
     for await (const step of tools.readFolder(tree).read(options)) if (step.member.source !== metadataFile) yield step;
     return;
   }
   const described = await describedFiles(tree, options, tools);
   const { cursor, ...others } = options;
+  const old = await oldMetadata(tree);
   if (cursor === undefined) {
     const links = described.get('')?.links ?? {};
     const root: MemberOf<'container'> = { kind: 'container', path: '', source: metadataFile, links };
     if (Object.keys(links).length > 0) yield { member: root, cursor: '-', bytes: 0 };
   }
-  const behind = cursor === undefined || cursor === '-' ? others : options;
-  for await (const step of tools.readFolder(tree).read(behind)) {
+  if (old && (cursor === undefined || cursor === '-')) yield { member: old, cursor: afterOld, bytes: old.size! };
+  const behind = cursor === undefined || cursor === '-' || cursor === afterOld ? others : options;
+  for await (const step of tools.readFolder(old ? without(tree, oldMetadataFile) : tree).read(behind)) {
     const { member } = step;
     const isResource = member.kind !== 'left-out' && member.kind !== 'state';
     const found = isResource ? described.get(member.path === '' ? '' : member.source) : undefined;
     yield found ? { ...step, member: merged(member as Member, found) } : step;
   }
 }
+
+/** Returns metadata of RO-Crate 1.0 as bytes: read as RDF by its name, it would need the context of that version. */
+async function oldMetadata(tree: FileTree): Promise<MemberOf<'bytes'> | undefined> {
+  if (await tree.file(metadataFile)) return undefined;
+  const file = await tree.file(oldMetadataFile);
+  if (!file) return undefined;
+  const { size, modified } = file;
+  const dates = modified === undefined ? {} : { modified };
+  const names = { path: oldMetadataFile, source: oldMetadataFile };
+  return { kind: 'bytes', ...names, ...dates, mediaType: 'application/ld+json', size, open: () => file.open() };
+}
+
+const without = (tree: FileTree, path: string): FileTree => ({
+  total: tree.total,
+  async *files(after) {
+    for await (const file of tree.files(after)) if (file.path !== path) yield file;
+  },
+  file: async (wanted) => (wanted === path ? undefined : tree.file(wanted)),
+  close: () => tree.close(),
+});
 
 /** Other sources, such as an index of the directory, override the metadata. */
 function merged(member: Member, { links, mediaType }: Described): Member {
@@ -92,7 +125,10 @@ async function describedFiles(
   options: MemberOptions,
   tools: FormatTools,
 ): Promise<Map<string, Described>> {
-  const file = await requiredFile(tree, metadataFile, 'this is not an RO-Crate');
+  const file =
+    (await tree.file(metadataFile)) ??
+    (await tree.file(oldMetadataFile)) ??
+    (await requiredFile(tree, metadataFile, 'this is not an RO-Crate'));
   const { context, graph } = await readCrateMetadata(file);
   const terms = new CrateTerms(context);
   const described = new Map<string, Described>();
@@ -101,19 +137,22 @@ async function describedFiles(
     const id = isObject(entity) ? entity['@id'] : undefined;
     const path = id === root ? '' : typeof id === 'string' ? pathOfId(id, options.into, tools) : undefined;
     // Only the root describes the crate.
-    if (path !== undefined && path !== metadataFile && (path !== '' || id === root || root === './'))
-      described.set(path, describedBy(entity as Entity, { path, terms, options, tools }));
+    if (path !== undefined && !isMetadataFile(path) && (path !== '' || id === root || root === './'))
+      described.set(path, describedBy(entity as Entity, { path, terms, options, tools, metadata: file.path }));
   }
   return described;
 }
 
 /** Returns the identifier of the crate itself, which can be absolute since RO-Crate 1.2. */
 export function rootOf(graph: readonly unknown[]): string {
-  const descriptor = graph.find((entity) => isObject(entity) && entity['@id'] === metadataFile) as Entity | undefined;
+  const descriptor = graph.find((entity) => isObject(entity) && isMetadataId(entity['@id'])) as Entity | undefined;
   const about = descriptor?.['about'];
   const id = isObject(about) ? about['@id'] : undefined;
   return typeof id === 'string' ? id : './';
 }
+
+/** True for the identifier of the metadata file, which may begin with `./`. */
+export const isMetadataId = (id: unknown): boolean => typeof id === 'string' && isMetadataFile(id.replace(/^\.\//, ''));
 
 export type Entity = Readonly<Record<string, unknown>>;
 
@@ -140,25 +179,35 @@ function pathOfId(id: string, into: string, tools: FormatTools): string | undefi
   }
 }
 
+interface Resolution {
+  readonly into: string;
+  readonly tools: FormatTools;
+  readonly move?: (iri: string) => string;
+  /** Name of the metadata file. */
+  readonly metadata?: string;
+}
+
 /** Identifiers are relative to the metadata file. Published crates contain unescaped spaces and brackets. */
 function absoluteIri(
   id: string,
-  { into, tools, move = (iri) => iri }: { into: string; tools: FormatTools; move?: (iri: string) => string },
+  { into, tools, move = (iri) => iri, metadata = metadataFile }: Resolution,
 ): string | undefined {
   const reference = id.replace(/[ "<>\\^`{|}]/g, encodeURIComponent);
   if (isAbsoluteIri(reference)) return move(reference);
-  const iri = tools.resolveIri(reference, into + metadataFile);
+  const iri = tools.resolveIri(reference, into + metadata);
   return isAbsoluteIri(iri) ? iri : undefined;
 }
 
 interface Place {
   readonly path: string;
   readonly terms: CrateTerms;
+  /** Name of the metadata file. */
+  readonly metadata: string;
   readonly options: MemberOptions;
   readonly tools: FormatTools;
 }
 
-function describedBy(entity: Entity, { path, terms, options, tools }: Place): Described {
+function describedBy(entity: Entity, { path, terms, options, tools, metadata }: Place): Described {
   const { into } = options;
   const move = tools.rewriter(options.rewrite);
   // File and directory types are implied by the resource. The crate as a whole has further types.
@@ -174,7 +223,8 @@ function describedBy(entity: Entity, { path, terms, options, tools }: Place): De
     if (relation === undefined || relation === `${schema}hasPart`) continue;
     const targets = [value].flat().flatMap((each) => {
       const id = isObject(each) ? each['@id'] : undefined;
-      const href = typeof id === 'string' && !id.startsWith('_:') ? absoluteIri(id, { into, tools, move }) : undefined;
+      const href =
+        typeof id === 'string' && !id.startsWith('_:') ? absoluteIri(id, { into, tools, move, metadata }) : undefined;
       return href === undefined ? [] : [{ href }];
     });
     const key = move(relation).replace(/^http:\/\/www\.iana\.org\/assignments\/relation\//, '');

@@ -10,7 +10,15 @@ import {
   type WriteTools,
 } from '../../lib/plugin/formats.js';
 import type { WriterOptions } from './bagit-writer.js';
-import { type Entity, metadataFile, readCrateMetadata, rootOf, sealed } from './ro-crate-reader.js';
+import {
+  type Entity,
+  isMetadataFile,
+  isMetadataId,
+  metadataFile,
+  readCrateMetadata,
+  rootOf,
+  sealed,
+} from './ro-crate-reader.js';
 import { crateName } from './ro-crate-terms.js';
 
 /** Description of a file, or of a directory by its path with a slash. */
@@ -48,7 +56,7 @@ export class CrateWriter implements Writer {
   /** @throws TransferError for existing metadata that cannot be parsed */
   async write(member: Member): Promise<void> {
     if (member.kind === 'state') return;
-    if (member.kind === 'bytes' && member.path === metadataFile) {
+    if (member.kind === 'bytes' && isMetadataFile(member.path)) {
       this.before = await readCrateMetadata(member);
       return;
     }
@@ -121,11 +129,12 @@ export class CrateWriter implements Writer {
     const context = this.before?.context ?? `${version}/context`;
     const before = new Map<string, Entity>();
     for (const entity of this.before?.graph ?? [])
-      if (isObject(entity) && typeof entity['@id'] === 'string') before.set(entity['@id'], entity);
+      if (isObject(entity) && typeof entity['@id'] === 'string')
+        before.set(isMetadataId(entity['@id']) ? metadataFile : entity['@id'], entity);
     if (!this.described.has(''))
       this.described.set('', { entity: { '@id': './', '@type': 'Dataset' }, parts: topParts(this.described) });
     yield `{"@context":${JSON.stringify(context)},"@graph":[`;
-    yield JSON.stringify({ ...descriptor(context), ...before.get(metadataFile) });
+    yield JSON.stringify({ ...descriptor(context), ...before.get(metadataFile), '@id': metadataFile });
     for (const id of [metadataFile, '#export']) before.delete(id);
     const root = rootOf(this.before?.graph ?? []);
     for (const { entity, parts } of this.described.values()) {

@@ -20,6 +20,8 @@ interface Wanted {
   readonly of: string;
   /** The transmitted format: a directory is transmitted as a ZIP. */
   readonly format: string;
+  /** The transmitted ZIP has everything in one directory. */
+  readonly isNested: boolean;
   readonly isGzip: boolean;
   /** Absent: standard output. */
   readonly output: string | undefined;
@@ -73,13 +75,13 @@ function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats
   if (format === 'folder' && !isFolder)
     throw new TransferError('The format folder requires a directory: --output DIR. For a pipe, use --format zip.');
   const sent = found.mediaType === undefined ? 'zip' : format;
-  return { of, output, isFolder, isGzip: isGzip && !isTree, format: sent };
+  return { of, output, isFolder, isNested: found.hasFolder === true, isGzip: isGzip && !isTree, format: sent };
 }
 
 /** Writes the bytes to the output. Removes incomplete files and directories. */
 async function keep(
   { progress, print }: CommandContext,
-  { output, isFolder }: Wanted,
+  { output, isFolder, isNested }: Wanted,
   source: Readable,
 ): Promise<void> {
   if (output === undefined) {
@@ -101,7 +103,7 @@ async function keep(
   try {
     const file = join(folder, 'export');
     await pipeline(source, counted, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
-    if (isFolder) await unzipInto(file, output);
+    if (isFolder) await unzipInto(file, output, isNested);
     else await rename(file, output);
   } finally {
     rmSync(folder, { recursive: true, force: true });

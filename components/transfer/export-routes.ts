@@ -11,6 +11,7 @@ import { Slots } from '../../lib/jobs/slots.js';
 import { isContainerIri } from '../../lib/storage/keys/records.js';
 import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
+import { exportName } from './formats/open-writer.js';
 
 export const exportPath = '{prefix}/export';
 const parameters = ['of', 'format'];
@@ -75,12 +76,10 @@ function formatOf(query: URLSearchParams, formats: Formats): [name: string, isGz
 }
 
 function fieldsOf(of: string, { endings, mediaType }: Format, isGzip: boolean): Reply['fields'] {
-  const last = of.split('/').at(-2)!;
-  const name = last.replace(/%[0-9A-F]{2}|[^A-Z0-9._-]/gi, '-').slice(0, 100) || 'storage';
   const extension = (endings?.[0] ?? 'zip') + (isGzip ? '.gz' : '');
   return {
     'Content-Type': isGzip ? 'application/gzip' : mediaType!,
-    'Content-Disposition': `attachment; filename="${name}.${extension}"`,
+    'Content-Disposition': `attachment; filename="${exportName(of)}.${extension}"`,
     ...uncached,
     Vary: 'Authorization',
   };

@@ -98,6 +98,8 @@ export interface Format {
   readonly mediaType?: string;
   /** For single-text formats: the file extensions, before an optional `.gz`. Written files have the first. */
   readonly endings?: readonly string[];
+  /** A written ZIP has one directory at its top, with the name of the ZIP, in which everything is. */
+  readonly hasFolder?: boolean;
   /** Returns true if a directory or a ZIP is certainly of this format. */
   fits?(tree: FileTree): Promise<boolean>;
   /** Reads a directory or a ZIP. */

@@ -11,6 +11,8 @@ export interface ZipEntry {
   /** Declared size, if it differs from the real one. */
   readonly size?: number;
   readonly checksum?: number;
+  /** Extra field in the list of entries. */
+  readonly extra?: Uint8Array;
   /** Index of the entry whose bytes it shares. */
   readonly sharedWith?: number;
 }
@@ -40,9 +42,12 @@ export function zipOf(entries: readonly ZipEntry[], count = entries.length): Buf
     const at = sharedWith === undefined ? offset : places[sharedWith]!;
     places.push(at);
     const tail = Buffer.alloc(14);
+    const extra = Buffer.from(entry.extra ?? []);
+    const listed = Buffer.from(facts);
+    listed.writeUInt16LE(extra.length, 24);
     tail.writeUInt32LE((mode << 16) >>> 0, 6);
     tail.writeUInt32LE(at, 10);
-    list.push(Buffer.from('PK\x01\x02\x14\x03', 'latin1'), facts, tail, name);
+    list.push(Buffer.from('PK\x01\x02\x14\x03', 'latin1'), listed, tail, name, extra);
     if (sharedWith !== undefined) continue;
     const local = [Buffer.from('PK\x03\x04', 'latin1'), facts, name, data];
     parts.push(...local);

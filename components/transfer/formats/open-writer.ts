@@ -1,6 +1,7 @@
 /** Opens targets of exports. Separate from `Formats`, so that the thread of an import does not load sinks. */
 import type { Writable } from 'node:stream';
-import type { WriteOptions } from '../../../lib/exchange/format.js';
+import type { TreeSink } from '../../../lib/exchange/file-tree.js';
+import type { Format, WriteOptions } from '../../../lib/exchange/format.js';
 import { TransferError, type Writer } from '../../../lib/exchange/member.js';
 import { writeTools } from '../../../lib/exchange/write-tools.js';
 import { openFolderSink } from '../trees/folder-sink.js';
@@ -19,11 +20,26 @@ export async function openWriter(
   const all = { storage: options.of, isGzip: false, ...options };
   const found = formats.find(name);
   if (found?.write) {
-    const sink = 'folder' in target ? await openFolderSink(target.folder) : new ZipSink(target.stream);
+    const sink = 'folder' in target ? await openFolderSink(target.folder) : zipSink(target.stream, all.of, found);
     return found.write(sink, all, writeTools);
   }
   if (!found?.writeText)
     throw new TransferError(`"${name}" is not a writable format. Formats: ${formats.written.join(', ')}.`);
   if ('stream' in target) return found.writeText(target.stream, all);
   throw new TransferError('This format is a single file: name a file, not a directory.');
+}
+
+/** Name of exported files, from the IRI of the container. */
+export const exportName = (of: string): string =>
+  of
+    .split('/')
+    .at(-2)!
+    .replace(/%[0-9A-F]{2}|[^A-Z0-9._-]/gi, '-')
+    .replace(/^\.+/, '-')
+    .slice(0, 100) || 'storage';
+
+function zipSink(stream: Writable, of: string, { hasFolder }: Format): TreeSink {
+  const sink = new ZipSink(stream);
+  if (!hasFolder) return sink;
+  return { add: (path, ...rest) => sink.add(`${exportName(of)}/${path}`, ...rest), end: () => sink.end() };
 }

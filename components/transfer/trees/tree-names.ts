@@ -31,6 +31,14 @@ export function unwritablePath(path: string): string | undefined {
 export const nameOfBytes = (bytes: Uint8Array): string | undefined =>
   isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8') : undefined;
 
+/** Characters 128 to 255 of code page 437 (Unicode's mapping CP437.TXT), the encoding of names in a ZIP (APPNOTE D.1). */
+const upperCodePage437 =
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0';
+
+/** Returns a name in code page 437 as text. */
+export const nameInCodePage437 = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => (byte < 0x80 ? String.fromCharCode(byte) : upperCodePage437[byte - 0x80])).join('');
+
 /** Returns a name that is not UTF-8 in a form for messages. */
 export const shownName = (bytes: Uint8Array): string =>
   Buffer.from(bytes)

@@ -114,8 +114,17 @@ export const zipFolder = async (
   onRefused: (refused: RefusedFile) => void,
 ): Promise<void> => copyTree(await openFolderTree(folder), new ZipSink(out), onRefused);
 
-/** Writes the files of a ZIP to an empty or missing folder. */
-export const unzipInto = async (file: string, folder: string): Promise<void> =>
-  copyTree(await openZipTree(file), await openFolderSink(folder), ({ path, refused }) => {
+/** Writes the files of a ZIP to an empty or missing folder. @param isNested without the directory at its top, which has everything */
+export async function unzipInto(file: string, folder: string, isNested: boolean): Promise<void> {
+  const sink = await openFolderSink(folder);
+  const nested: TreeSink = {
+    add: async (path, ...rest) => {
+      const below = path.slice(path.indexOf('/') + 1);
+      if (below !== '') await sink.add(below, ...rest);
+    },
+    end: () => sink.end(),
+  };
+  await copyTree(await openZipTree(file), isNested ? nested : sink, ({ path, refused }) => {
     throw new TransferError(`${path}: ${refused}`);
   });
+}

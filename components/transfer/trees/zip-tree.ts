@@ -4,7 +4,7 @@ import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import type { FileTree, RefusedFile, TreeFile } from '../../../lib/exchange/file-tree.js';
 import { TransferError } from '../../../lib/exchange/member.js';
-import { faultOfPath, longestTreePath, nameOfBytes, shownName } from './tree-names.js';
+import { faultOfPath, longestTreePath, nameInCodePage437, nameOfBytes, shownName } from './tree-names.js';
 
 /** Maximum number of entries and bytes in a ZIP. */
 export interface ZipBounds {
@@ -63,7 +63,7 @@ async function entriesOf(zip: ZipFile): Promise<Entries> {
   let last = '';
   for await (const entry of zip.eachEntry()) {
     const bytes = entry.fileName as unknown as Uint8Array;
-    const path = nameOfBytes(bytes);
+    const path = nameOf(entry);
     const fault = path === undefined ? 'its name is not UTF-8' : faultOf(entry, path, kept);
     if (fault === undefined) {
       kept.set(path!, keptOf(entry, path!));
@@ -76,6 +76,24 @@ async function entriesOf(zip: ZipFile): Promise<Entries> {
       if (kept.delete(path.slice(0, at)))
         refused.push({ path: path.slice(0, at), refused: 'It is rejected: it is also a directory.' });
   return { kept, refused };
+}
+
+/** Bit of the general purpose flags of an entry with a name in UTF-8 (APPNOTE 4.4.4, D.2), and the id of its Unicode Path field (4.6.9). */
+const [utf8Flag, unicodePath] = [0x800, 0x7075];
+
+/**
+ * Returns the name of an entry, `undefined` if it is not valid: UTF-8 with the flag, the Unicode Path field if it belongs to the
+ * name, and otherwise code page 437. Many programs write UTF-8 without the flag, which is recognized.
+ */
+function nameOf(entry: Entry): string | undefined {
+  const bytes = entry.fileName as unknown as Uint8Array;
+  if ((entry.generalPurposeBitFlag & utf8Flag) !== 0) return nameOfBytes(bytes);
+  for (const { id, data } of entry.extraFields) {
+    // Version, CRC-32 of the name in the header, name. A field with another CRC-32 is that of a former name.
+    if (id !== unicodePath || data.length < 6 || data[0] !== 1 || data.readUInt32LE(1) !== crc32(bytes)) continue;
+    return nameOfBytes(data.subarray(5));
+  }
+  return nameOfBytes(bytes) ?? nameInCodePage437(bytes);
 }
 
 const shown = (path: string, last: string): string => path.slice(0, 200) || `(without a name, after ${last})`;

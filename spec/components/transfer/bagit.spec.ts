@@ -69,6 +69,47 @@ describe('BagIt format', () => {
     expect([...contents].map(([path, bytes]) => `${path} ${bytes}`)).to.have.members(['a.txt a', '50%2525%0A.txt b']);
   });
 
+  /** Puts all files into a directory. */
+  const within = (folder: string, files: Files): Files =>
+    new Map([...files].map(([path, bytes]) => [folder + path, bytes]));
+
+  it('reads a bag in the only directory of a tree (RFC 8493 4)', async () => {
+    const plain = await readAll(bagReader(memoryTree(foreign()), formatTools));
+    const files = within('mybag/', foreign());
+    for (const clutter of ['.DS_Store', '__MACOSX/._mybag', 'Thumbs.db']) files.set(clutter, Buffer.from('x'));
+    expect(await isBag(memoryTree(files))).to.equal(true);
+    const found = await readAll(bagReader(memoryTree(files), formatTools));
+    expect([found.error, found.contents]).to.deep.equal([undefined, plain.contents]);
+    expect(found.steps).to.have.length(plain.steps.length);
+    for (const [index, { cursor }] of found.steps.entries()) {
+      const { steps } = await readAll(bagReader(memoryTree(files), formatTools), { cursor });
+      expect(steps).to.have.length(found.steps.length - index - 1);
+    }
+  });
+
+  it('checks the digests of a bag in a directory (RFC 8493 3, 4)', async () => {
+    for (const [path, message] of [
+      ['data/a.txt', /^data\/a\.txt is damaged/],
+      ['data/more', /^data\/more is in the bag, but not in its manifest/],
+      ['fetch.txt', /^fetch\.txt: /],
+    ] as const) {
+      const files = foreign().set(path, Buffer.from('changed'));
+      expect((await readAll(bagReader(memoryTree(within('mybag/', files)), formatTools))).error).to.match(message);
+    }
+  });
+
+  it('does not take a tree with more than one directory for a bag, nor a bag deeper inside (RFC 8493 4)', async () => {
+    for (const files of [
+      new Map([...within('a/', foreign()), ...within('b/', foreign())]),
+      within('a/', foreign()).set('readme.txt', Buffer.from('x')),
+      within('a/b/', foreign()),
+      new Map<string, Buffer>(),
+    ]) {
+      expect(await isBag(memoryTree(files))).to.equal(false);
+      expect((await readAll(bagReader(memoryTree(files), formatTools))).error).to.match(/^bagit\.txt: .* missing/);
+    }
+  });
+
   it('rejects a bag that is incomplete or differs from its manifests, and names the file', async () => {
     const faults: [change: (files: Files) => unknown, message: RegExp][] = [
       [(files) => files.delete('data/a.txt'), /^data\/a\.txt is missing, but manifest-sha1\.txt lists it\.$/],

@@ -102,6 +102,50 @@ describe('Research Object Crate', () => {
     expect(all.contents.get(metadata)).to.deep.equal(files.get(metadata));
   });
 
+  it('is read from the only directory of a tree', async () => {
+    const files = foreign(context, [{ '@id': './', '@type': 'Dataset', license: { '@id': 'https://l.example/' } }]);
+    const nested: Files = new Map([...files].map(([path, bytes]) => [`crate/${path}`, bytes]));
+    expect(await isCrate(memoryTree(nested))).to.equal(true);
+    const [all, plain] = await Promise.all(
+      [nested, files].map((each) => readAll(crateReader(memoryTree(each), formatTools))),
+    );
+    expect([all!.error, all!.contents]).to.deep.equal([undefined, plain!.contents]);
+    expect(at(all!, '').links).to.deep.equal(at(plain!, '').links);
+    expect(await isCrate(memoryTree(nested.set('other', Buffer.from('x'))))).to.equal(false);
+  });
+
+  it('has the metadata file of RO-Crate 1.0, as bytes, and keeps them in an export (RO-Crate 1.0)', async () => {
+    const old = 'ro-crate-metadata.jsonld';
+    const files = foreign('https://w3id.org/ro/crate/1.0/context', [
+      { '@id': old, '@type': 'CreativeWork', about: { '@id': './' }, description: 'kept' },
+      { '@id': './', '@type': 'Dataset', license: { '@id': 'https://l.example/' }, author: { '@id': '#ann' } },
+      { '@id': 'data/raw', '@type': 'File', encodingFormat: 'text/csv' },
+    ]);
+    files.set(old, files.get(metadata)!);
+    files.delete(metadata);
+    expect(await isCrate(memoryTree(files))).to.equal(true);
+    const all = await readAll(crateReader(memoryTree(files), formatTools));
+    expect(all.error).to.equal(undefined);
+    expect(at(all, '').links?.['http://schema.org/author']).to.deep.equal([{ href: `${base}${old}#ann` }]);
+    expect(at(all, 'data/raw')).to.include({ mediaType: 'text/csv' });
+    expect(at(all, old)).to.include({ kind: 'bytes', mediaType: 'application/ld+json' });
+    expect(all.contents.get(old)).to.deep.equal(files.get(old));
+    expect(all.steps.filter(({ member }) => member.source === old && member.kind === 'bytes')).to.have.length(1);
+    for (const [index, { cursor }] of all.steps.entries()) {
+      const { steps } = await readAll(crateReader(memoryTree(files), formatTools), { cursor });
+      expect(steps).to.have.length(all.steps.length - index - 1);
+    }
+    const written = await crateOf(all.members.filter((member) => member.kind !== 'state') as Member[]);
+    expect([...written.keys()])
+      .to.include(metadata)
+      .and.not.to.include(old);
+    const [descriptor, ...others] = graphOf(written);
+    expect(descriptor).to.include({ '@id': metadata, description: 'kept' });
+    expect(others.map((entity) => entity['@id'])).not.to.include(old);
+    files.set(old, Buffer.from('{'));
+    expect((await readAll(crateReader(memoryTree(files), formatTools))).error).to.match(/^ro-crate-metadata\.jsonld: /);
+  });
+
   it('is resumed after any member', async () => {
     const tree = memoryTree(foreign(context, [{ '@id': './', '@type': 'Dataset' }]));
     const whole = await readAll(crateReader(tree, formatTools));

@@ -1,0 +1,72 @@
+/** Trees in one directory of a tree: a serialized bag has exactly one at its top (RFC 8493 4), and many crates have. */
+import type { FileTree, RefusedFile, TreeFile } from '../../lib/plugin/formats.js';
+
+/** Directories and files that operating systems add to a ZIP. */
+const clutter = new Set(['__MACOSX/', '.DS_Store', 'Thumbs.db', 'desktop.ini']);
+
+/** Sorts after every path in a directory. */
+const afterAll = '\uffff';
+
+/** Returns the path of the only directory at the top of a tree, `undefined` if there is something else beside it. */
+async function onlyFolder(tree: FileTree): Promise<string | undefined> {
+  let folder: string | undefined;
+  let after: string | undefined;
+  for (;;) {
+    const found = await firstOf(tree, after);
+    if (!found) return folder;
+    const slash = found.path.indexOf('/');
+    const top = slash < 0 ? found.path : found.path.slice(0, slash + 1);
+    after = slash < 0 ? top : top + afterAll;
+    if (clutter.has(top)) continue;
+    if (slash < 0 || folder !== undefined) return undefined;
+    folder = top;
+  }
+}
+
+async function firstOf(tree: FileTree, after: string | undefined): Promise<TreeFile | undefined> {
+  for await (const file of tree.files(after)) if (!('refused' in file)) return file;
+  return undefined;
+}
+
+/** Returns where a tree has a file with one of the names: '' for its top, or its only directory. */
+export async function baseWith(tree: FileTree, names: readonly string[]): Promise<string | undefined> {
+  const has = async (base: string): Promise<boolean> => {
+    for (const name of names) if (await tree.file(base + name)) return true;
+    return false;
+  };
+  if (await has('')) return '';
+  const folder = await onlyFolder(tree);
+  return folder !== undefined && (await has(folder)) ? folder : undefined;
+}
+
+/**
+ * Returns a directory of a tree as a tree of its own. Closing it closes the whole tree.
+ * @param base its path, with a slash at the end
+ * @param open returns the content of a file of the whole tree
+ */
+export function treeBelow(
+  tree: FileTree,
+  base: string,
+  { total = tree.total, open = (file) => file.open() }: { total?: number; open?: (file: TreeFile) => Content } = {},
+): FileTree {
+  const below = <Found extends TreeFile | RefusedFile>(found: Found): Found => {
+    const path = found.path.slice(base.length);
+    return 'refused' in found ? { ...found, path } : { ...found, path, open: () => open(found) };
+  };
+  return {
+    total,
+    async *files(after = '') {
+      for await (const found of tree.files(base + after)) {
+        if (found.path.startsWith(base)) yield below(found);
+        else if (found.path > base) break;
+      }
+    },
+    async file(path) {
+      const found = await tree.file(base + path);
+      return found && below(found);
+    },
+    close: () => tree.close(),
+  };
+}
+
+type Content = AsyncIterable<Uint8Array>;

@@ -7,6 +7,7 @@ import { assertExpandable } from './bounds.js';
 import { isBounded } from './context-work.js';
 import { contextLoader } from './contexts.js';
 import { assertNoContextWithin, contextResolver, mergeNested } from './jsonld-contexts.js';
+import { literalOf, replaceNumbers, type StandIns, withOwnNumbers } from './jsonld-numbers.js';
 import { malformed, type N3Parsing, type RdfDocument } from './n3-documents.js';
 import { xsd } from './vocabulary.js';
 
@@ -23,7 +24,9 @@ export async function parseJsonLd(
   text: string,
   { base, factory, contexts, values }: JsonLdParsing,
 ): Promise<RdfDocument> {
-  const document = text.trim() === '' ? [] : parseJson(text, values);
+  let document = text.trim() === '' ? [] : parseJson(text, values);
+  const replaced = replaceNumbers(text);
+  if (replaced) document = JSON.parse(replaced.text);
   if (typeof document !== 'object' || document === null)
     throw malformed('a JSON-LD document must be an object or an array');
   assertExpandable([document, { '@context': Object.values(contexts) }], base, text.length);
@@ -41,7 +44,7 @@ export async function parseJsonLd(
   const options = { base, documentLoader, contextResolver: contextResolver(documentLoader) } as JsonLdOptions.Expand;
   try {
     const expanded = await jsonld.expand(document as JsonLdDocument, options);
-    guardValues(expanded);
+    guardValues(expanded, replaced?.standIns ?? new Map());
     // biome-ignore lint/suspicious/noExplicitAny: the types of jsonld lack skipExpansion.
     const quads = (await jsonld.toRDF(expanded, { ...options, skipExpansion: true } as any)) as unknown as Quad[];
     return { quads: quads.map((quad) => properQuad(quad, factory)), prefixes: contextPrefixes(document) };
@@ -60,9 +63,9 @@ const double = `${xsd.namespace}double`;
 /**
  * Checks an expanded document. Rejects base directions, and input that `jsonld` accepts wrongly and that would give terms with
  * lists instead of strings. Disguises doubles, because `jsonld` would rewrite their lexical form ("1" to "1.0E0", non-numbers to
- * "NaN"). Native numbers stay.
+ * "NaN"). Native numbers stay, except those that were replaced.
  */
-function guardValues(node: unknown): void {
+function guardValues(node: unknown, standIns: StandIns): void {
   if (typeof node !== 'object' || node === null) return;
   mergeNested(node as Record<string, unknown>);
   const { '@id': id, '@type': type, '@language': language } = node as Readonly<Record<string, unknown>>;
@@ -71,14 +74,32 @@ function guardValues(node: unknown): void {
   if ('@value' in node) {
     if (!isStringOrNone(type)) throw malformed('invalid typed value: the "@type" of a value must be one IRI');
     if (!isStringOrNone(language)) throw malformed('invalid language-tagged value: "@language" must be one string');
-    if (type === double && typeof node['@value'] === 'string') Object.assign(node, { '@type': doubleInDisguise });
+    ownNumbers(node as ValueObject, standIns);
+    if (node['@type' as never] === double && typeof node['@value'] === 'string')
+      Object.assign(node, { '@type': doubleInDisguise });
     return;
   }
   if (type !== undefined && ('@list' in node || '@set' in node))
     throw malformed('invalid set or list object: "@list" and "@set" cannot have a "@type"');
   if (!isStringOrNone(id) || ![type ?? []].flat().every(isStringOrNone))
     throw malformed('invalid @id or @type value: "@id" must be an IRI, "@type" one or several IRIs');
-  Object.values(node).forEach(guardValues);
+  for (const value of Object.values(node)) guardValues(value, standIns);
+}
+
+interface ValueObject {
+  '@value': unknown;
+  '@type'?: string;
+}
+
+/** Puts numbers that were replaced back, as literals with all digits. @throws LwsError `malformed-body` */
+function ownNumbers(node: ValueObject, standIns: StandIns): void {
+  const { '@value': value, '@type': type } = node;
+  if (standIns.size === 0) return;
+  if (type === '@json') node['@value'] = withOwnNumbers(value, standIns);
+  const text = typeof value === 'number' && type !== '@json' ? standIns.get(value) : undefined;
+  if (text === undefined) return;
+  const literal = literalOf(text, type);
+  Object.assign(node, { '@value': literal.value, '@type': literal.type });
 }
 
 const isStringOrNone = (value: unknown): boolean => typeof value === 'string' || value === undefined || value === null;

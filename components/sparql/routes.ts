@@ -74,7 +74,7 @@ export async function askResource(
 /** Runs a stored query over everything that the caller can read. */
 export async function runStored(endpoint: SparqlEndpoint, question: StoredQuestion): Promise<Reply> {
   const { record, parameters, req, guard } = question;
-  const given = parametersOf(parameters);
+  const given = parametersOf([...parameters].filter(([name]) => name !== 'run'));
   const query = await queryOf(endpoint.platform, question, endpoint.maxBytes);
   // The query may have changed after authorization: authorize its new version.
   await guard();

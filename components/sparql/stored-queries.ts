@@ -8,6 +8,7 @@ import { LwsError } from '../../lib/errors.js';
 import type { StoredQuestion } from '../../lib/http/route.js';
 import { decodeUtf8 } from '../../lib/json/json.js';
 import type { Parameters, ParameterTerm } from '../../lib/query/parse/parameters.js';
+import { variableName } from '../../lib/query/parse/sparql-tokens.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 import { quadsOf } from '../../lib/storage/transactions/quads.js';
 import { sparqlQuery } from './protocol/protocol.js';
@@ -96,12 +97,13 @@ function prefixLine(name: string, namespace: string): string {
   return `PREFIX ${name}: <${namespace}> `;
 }
 
+const aVariableName = new RegExp(`^${variableName}$`, 'u');
+
 /** Parses values of variables: IRIs in `<>`, literals in N-Triples syntax, all others as strings. @throws LwsError `bad-request` */
-export function parametersOf(query: URLSearchParams): Parameters {
+export function parametersOf(given: Iterable<readonly [name: string, value: string]>): Parameters {
   const found: Record<string, ParameterTerm> = Object.create(null);
-  for (const [name, value] of query) {
-    if (name === 'run') continue;
-    if (!/^[A-Za-z_]\w*$/.test(name))
+  for (const [name, value] of given) {
+    if (!aVariableName.test(name))
       throw new LwsError('bad-request', 'A parameter must have the name of a variable: &name=value.');
     if (name in found) throw new LwsError('bad-request', `The parameter ${name} is repeated.`);
     if (Object.keys(found).length >= maxParameters)

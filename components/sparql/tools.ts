@@ -2,6 +2,7 @@
 import { schemaOf, type Tool, type ToolCaller } from '../../lib/component/tools.js';
 import { LwsError } from '../../lib/errors.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
+import { argumentNames } from '../../lib/query/parse/argument-names.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 import { nameOf } from '../../lib/storage/keys/records.js';
 import type { QueryTask } from './pool/messages.js';
@@ -81,6 +82,7 @@ async function rowsOf(
 
 /** Maximum stored queries that become tools, and maximum characters of the comment that describes one. */
 const [maxStored, longestComment] = [50, 500];
+const maxArguments = 20;
 
 /** Returns the stored queries of a container that the caller can read. */
 export async function storedTools(
@@ -98,7 +100,7 @@ export async function storedTools(
     const name = `query_${nameOf(id).replace(/[^A-Za-z0-9_-]/g, '_')}`.slice(0, 64);
     if (tools.has(name) || (wanted !== undefined && name !== wanted)) continue;
     const query = await contentOf(endpoint, caller, id);
-    if (query !== undefined) tools.set(name, storedTool(endpoint, { name, iri: id, query }));
+    if (query !== undefined) tools.set(name, await storedTool(endpoint, { name, iri: id, query }));
   }
   return [...tools.values()];
 }
@@ -122,11 +124,14 @@ async function contentOf(
   }
 }
 
-function storedTool(endpoint: SparqlEndpoint, { name, iri, query }: Record<'name' | 'iri' | 'query', string>): Tool {
+async function storedTool(
+  endpoint: SparqlEndpoint,
+  { name, iri, query }: Record<'name' | 'iri' | 'query', string>,
+): Promise<Tool> {
   const lines = query.split(/\r?\n/);
   const end = lines.findIndex((line) => !line.startsWith('#'));
   const comment = lines.slice(0, Math.max(0, end)).map((line) => line.replace(/^#+ ?/, ''));
-  const names = [...new Set([...query.matchAll(/\$([A-Za-z_]\w*)/g)].map(([, each]) => each!))].slice(0, 20);
+  const names = (await argumentNames(query, iri)).slice(0, maxArguments);
   return {
     name,
     title: nameOf(iri),
@@ -135,7 +140,7 @@ function storedTool(endpoint: SparqlEndpoint, { name, iri, query }: Record<'name
     annotations: { readOnlyHint: true },
     async call(caller, given) {
       const values = Object.entries(given).map(([each, value]): [string, string] => [each, String(value)]);
-      return rowsOf(endpoint, caller, { query, parameters: parametersOf(new URLSearchParams(values)), base: iri });
+      return rowsOf(endpoint, caller, { query, parameters: parametersOf(values), base: iri });
     },
   };
 }

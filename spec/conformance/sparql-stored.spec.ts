@@ -125,6 +125,13 @@ describeStorage(
         await refusals(text, [['name', value]], 'name');
     });
 
+    it('accepts every name of a variable (SPARQL 1.1 19.8)', async () => {
+      for (const name of ['größe', '1', '_n', 'n\u0301', '\u{1d4b3}', 'ชื่อ'])
+        await wants(`SELECT ?age { ?s ex:name $${name} ; ex:age ?age }`, [[encodeURIComponent(name), 'Ada']], ['36']);
+      for (const name of ['a-b', 'a b', '?a', '', '\u00b7a', '\u00d7'])
+        await refusals('SELECT ?s { ?s ex:name ?a }', [[encodeURIComponent(name), 'Ada']], 'name of a variable');
+    });
+
     it('names the wrong parameter and the reason', async () => {
       await refusals('SELECT ?s { ?s ex:name ?name }', [['nane', 'Ada']], '?nane');
       await refusals('SELECT ?s { ?s ex:name ?name }', [['s', 'Ada']], 'requires an IRI');

@@ -70,10 +70,16 @@ function withoutBound(node: unknown, isParameter: Place['isParameter']): unknown
   return literal('true', { type: 'term', subType: 'namedNode', value: datatype, loc }, loc);
 }
 
+/** Returns the variables that a node of the syntax assigns: by AS, or by VALUES. */
+export function assignedIn({ type, subType, variable, variables }: Syntax): readonly { readonly value?: unknown }[] {
+  if (type === 'term') return [];
+  const assigned = [variable, ...(subType === 'values' ? (variables as readonly unknown[]) : [])];
+  return assigned.filter((each): each is object => typeof each === 'object' && each !== null);
+}
+
 function assertUnassigned(node: Syntax, isParameter: Place['isParameter']): void {
-  const { type, subType, variable, variables } = node;
-  const assigned = [variable, ...(subType === 'values' ? (variables as readonly unknown[]) : [])].find(isParameter);
-  if (assigned && type !== 'term') throw refused(`The query assigns ?${assigned.value}, so it cannot be a parameter.`);
+  const assigned = assignedIn(node).find(isParameter);
+  if (assigned) throw refused(`The query assigns ?${assigned.value}, so it cannot be a parameter.`);
 }
 
 const literal = (value: string, langOrIri: unknown, loc: unknown): object => ({

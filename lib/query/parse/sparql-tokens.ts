@@ -9,5 +9,9 @@ const short = (quote: string): string => `${quote}(?:[^${quote}\\\\\\n\\r]|\\\\.
 /** All four kinds of strings. Requires the flag `s`, because an escape may precede a line break. */
 export const stringToken = [long('"'), long("'"), short('"'), short("'")].join('|');
 export const commentToken = '#[^\\n\\r]*';
+const baseCharacters =
+  'A-Za-z\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u02ff\\u0370-\\u037d\\u037f-\\u1fff\\u200c\\u200d\\u2070-\\u218f\\u2c00-\\u2fef\\u3001-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\ufffd\\u{10000}-\\u{effff}';
+/** Name of a variable (VARNAME of SPARQL 1.1 19.8). Requires the flag `u`. */
+export const variableName = `[${baseCharacters}_0-9][${baseCharacters}_0-9\\u00b7\\u0300-\\u036f\\u203f\\u2040]*`;
 /** Content of an IRI reference between the angle brackets. */
 export const referenceToken = '[^<>"{}|\\\\^`\\s]*';

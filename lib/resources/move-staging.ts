@@ -57,7 +57,10 @@ function arrived(
     ...facts
   } = from;
   const now = storage.clock();
-  const owner = copies ? storage.authorizer.ownerOfNew(access, tx.record(parentOf(iri))!) : ownerAfter(tx, from);
+  const ownerOfNew = (): string | undefined =>
+    copies ? storage.authorizer.ownerOfNew(access, tx.record(parentOf(iri))!) : ownerAfter(tx, from);
+  // A caller who may replace content gets no permission that outlasts this one.
+  const owner = old ? old.owner : ownerOfNew();
   return {
     ...{ ...facts, iri, revision: newRevision() },
     ...(graph ? { size: graph.size, triples: graph.keys.length } : {}),

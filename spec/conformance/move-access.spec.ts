@@ -182,4 +182,44 @@ describeStorage('MOVE and COPY with grants', (s) => {
     expect(await modesOf(s, to, as(s, alice))).to.contain('delete');
     expect(await modesOf(s, copy, as(s, alice))).to.equal('');
   });
+
+  it('keeps the owner of a replaced resource, as PUT does (rule 6.25)', async () => {
+    const container = await s.container();
+    const own = await s.container();
+    await grant(s, policy(alice, ['read', 'create'], own));
+    const who = as(s, alice);
+    const text = { 'Content-Type': 'text/plain', 'If-None-Match': '*' };
+    for (const method of ['COPY', 'MOVE', 'PUT']) {
+      const { iri } = await s.stored('text/plain', 'theirs', `${container}${method}`);
+      const temporary = await grant(s, policy(alice, ['read', 'modify', 'delete'], iri));
+      const source = `${own}${method}`;
+      expect((await s.send('PUT', source, text, 'hers', who)).status).to.equal(201);
+      const replaced =
+        method === 'PUT'
+          ? await s.send('PUT', iri, { 'Content-Type': 'text/plain', 'If-Match': '*' }, 'hers', who)
+          : await s.send(method, source, { Destination: iri, Overwrite: 'T' }, undefined, who);
+      expect(replaced.status, method).to.equal(204);
+      expect((await s.send('DELETE', temporary)).status).to.equal(204);
+      expect(await modesOf(s, iri, who), method).to.equal('');
+      expectProblem(await s.send('GET', iri, {}, undefined, who), 404, s);
+    }
+  });
+
+  it('keeps the owners of the members of a replaced container (rule 6.25)', async () => {
+    const [theirs, own] = [await s.container(), await s.container()];
+    await s.stored('text/plain', 'theirs', `${theirs}x`);
+    await grant(s, policy(alice, ['read', 'create'], own));
+    const who = as(s, alice);
+    const temporary = await grant(s, policy(alice, ['read', 'create', 'modify', 'delete'], theirs));
+    const source = `${own}box/`;
+    expect((await s.send('PUT', source, {}, undefined, who)).status).to.equal(201);
+    for (const name of ['x', 'y'])
+      await s.send('PUT', source + name, { 'Content-Type': 'text/plain', 'If-None-Match': '*' }, 'hers', who);
+    const replaced = await s.send('COPY', source, { Destination: theirs, Overwrite: 'T' }, undefined, who);
+    expect(replaced.status).to.equal(204);
+    expect((await s.send('DELETE', temporary)).status).to.equal(204);
+    for (const iri of [theirs, `${theirs}x`]) expect(await modesOf(s, iri, who), iri).to.equal('');
+    // She created the other one, as by POST (rule 2.8).
+    expect(await modesOf(s, `${theirs}y`, who)).to.contain('delete');
+  });
 });

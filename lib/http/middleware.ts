@@ -3,12 +3,21 @@ import type { IncomingMessage } from 'node:http';
 import { noteConnection } from '../authorization/client.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
+import { yieldInLine } from '../event-loop.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';
 import { field, noteAddress, whenGone } from './request.js';
 import { addressOf, forwarded, hostOf } from './request-log.js';
-import type { Traffic } from './traffic.js';
+import { Traffic } from './traffic.js';
+
+/** Pending requests from which those of unprivileged callers start one after the other. */
+const fewPending = 16;
+
+/** Lets other requests precede that of an unprivileged caller: a crowd of these must not delay a controller. */
+async function inTurn({ storage: { authorizer, store } }: AppContext, access: Access): Promise<void> {
+  if ((await authorizer.standing(store, access)) === 'stranger') await yieldInLine();
+}
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -28,7 +37,7 @@ export const authentication =
       noteConnection(access, { address, whenGone: () => whenGone(req) });
       exchange.access = access;
       appContext.onCaller?.(req, access);
-      return next();
+      return Traffic.pending > fewPending && !appContext.isOpen ? inTurn(appContext, access).then(next) : next();
     };
     const asked = appContext.authenticator.authenticate({
       authorization: req.headers.authorization,

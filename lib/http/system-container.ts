@@ -2,8 +2,10 @@
  * Containers below the system prefix (subscriptions, access requests and grants) and their members: listings, conditional
  * requests and pages as for all containers.
  */
+
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { yieldInLine } from '../event-loop.js';
 import { formatHttpDate } from '../fields/date.js';
 import { formatEntityTag } from '../fields/etag.js';
 import { formatLink } from '../fields/link.js';
@@ -69,7 +71,11 @@ export async function systemContainerReply(
   const listing =
     choice.as === 'json'
       ? jsonDocument(container, { ...whole, members: members.slice(from, from + pageSize) }, { page, pageSize })
-      : wholeAsPage(pageSize, await rdfDocument(container, whole, { documents, format: choice.format }), page);
+      : wholeAsPage(
+          pageSize,
+          await rdfDocument(container, whole, { documents, format: choice.format, pause: yieldInLine }),
+          page,
+        );
   const { ifMatch } = preconditions(req);
   assertPreconditions({ ifMatch }, undefined, state);
   const types = typeLinks.container.map((type) => formatLink(type, 'type'));

@@ -1,6 +1,8 @@
 /** Counts pending requests, so that a storage is closed after the last of them. */
 
 export class Traffic {
+  /** Pending requests of all storages of the process. */
+  static pending = 0;
   /** Rejects all further requests. */
   isClosed = false;
   private underWay = 0;
@@ -8,9 +10,11 @@ export class Traffic {
 
   begin(): void {
     this.underWay++;
+    Traffic.pending++;
   }
 
   end(): void {
+    Traffic.pending--;
     if (--this.underWay === 0) this.onQuiet?.();
   }
 

@@ -75,17 +75,27 @@ export function jsonDocument(
   };
 }
 
-/** Returns the complete listing in an RDF serialization, which is never paginated (rule 9.2). */
+/** Members whose triples are made between two pauses. */
+const membersAtATime = 128;
+
+/**
+ * Returns the complete listing in an RDF serialization, which is never paginated (rule 9.2).
+ * @param pause called between parts of the work
+ */
 export async function rdfDocument(
   { iri, revision }: Pick<ResourceRecord, 'iri' | 'revision'>,
   { members, total, state, description = [], ...date }: Membership,
-  { documents, format }: { readonly documents: Documents; readonly format: RdfFormat },
+  {
+    documents,
+    format,
+    pause,
+  }: { readonly documents: Documents; readonly format: RdfFormat; readonly pause: () => Promise<void> },
 ): Promise<Listing> {
   const keys = encodeGraph(iri, [...containerQuads(iri, total, date.modified), ...description]);
-  for (let at = 0; at < members.length; at += 500) {
-    const quads = members.slice(at, at + 500).flatMap((member) => memberQuads(iri, member));
+  for (let at = 0; at < members.length; at += membersAtATime) {
+    const quads = members.slice(at, at + membersAtATime).flatMap((member) => memberQuads(iri, member));
     for (const key of encodeGraph(iri, quads)) keys.push(key);
-    await new Promise((resolve) => setImmediate(resolve));
+    await pause();
   }
   const rendered = await documents.render(sortKeys(keys), format, iri, prefixes);
   if (!rendered) throw new Error(`The listing of ${iri} cannot be written as ${format}.`);

@@ -1,15 +1,17 @@
 /** Lists containers: the members that the caller may see, of a page or all (rule 9.3). */
 
 import type { Access } from '../authorization/principal.js';
+import { yieldInLine } from '../event-loop.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { yieldToEventLoop } from '../storage/transactions/batch-filling.js';
 import { linksetQuads } from './linkset.js';
 import { jsonDocument, type Listing, type Membership, rdfDocument } from './listing-documents.js';
 import { clientLinks } from './metadata.js';
 import { hasDescription } from './methods.js';
 import { latest, seenItem } from './seen-state.js';
 import type { Storage } from './storage.js';
-import { allMembers, type MemberRequest, visibleMembers, type Wanted } from './visible-members.js';
+import { allMembers, fewMembers, type MemberRequest, visibleMembers, type Wanted } from './visible-members.js';
 
 /**
  * Returns the listing as JSON, in pages if the membership exceeds one (rules 9.1, 9.4).
@@ -27,6 +29,7 @@ export async function jsonListing(
     const { pageSize } = storage.limits;
     const from = ((page ?? 1) - 1) * pageSize;
     const membership = await collect({ storage, access, container }, everything, { from, count: pageSize });
+    if (!everything && membership.members.length > fewMembers) await yieldInLine();
     return jsonDocument(container, membership, { page, pageSize });
   };
   if (!everything) return build();
@@ -50,7 +53,8 @@ export async function rdfListing(
     const description = hasDescription(container.iri, storage)
       ? linksetQuads(clientLinks(store, container.iri), container.iri)
       : [];
-    return rdfDocument(container, { ...whole, description }, { documents, format });
+    const pause = everything ? yieldToEventLoop : yieldInLine;
+    return rdfDocument(container, { ...whole, description }, { documents, format, pause });
   };
   if (!everything) return build();
   return (await storage.representations.obtain(container.iri, format, container.revision, build)) as Listing;
@@ -71,11 +75,14 @@ export async function seenMembers(
   return seenItems(storage, access, members);
 }
 
+/** Members that are prepared between two pauses. */
+const membersAtATime = 128;
+
 async function* seenItems(storage: Storage, access: Access, members: readonly ResourceRecord[]) {
-  for (let at = 0; at < members.length; at += storage.limits.pageSize)
-    yield await Promise.all(
-      members.slice(at, at + storage.limits.pageSize).map((record) => seenItem(storage, access, record)),
-    );
+  for (let at = 0; at < members.length; at += membersAtATime) {
+    if (members.length > fewMembers) await yieldInLine();
+    yield await Promise.all(members.slice(at, at + membersAtATime).map((record) => seenItem(storage, access, record)));
+  }
 }
 
 const seesAll = ({ authorizer, store }: Storage, access: Access, { iri }: ResourceRecord): boolean | Promise<boolean> =>
@@ -90,7 +97,7 @@ async function collect(request: MemberRequest, everything: boolean, wanted: Want
   }
   const { members, ...view } = await visibleMembers(request, storage.store, wanted);
   const seen: ResourceRecord[] = [];
-  for (const record of members) seen.push(await seenItem(storage, access, record));
+  for await (const block of seenItems(storage, access, members)) seen.push(...block);
   // The container's own date would reveal changes to hidden members, and dates of visible members can go back when one is hidden.
   return { members: seen, ...view, modified: container.created, isPartial: true };
 }

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { MemberScope, View } from '../authorization/authorizer.js';
 import { inTurn } from '../authorization/decision-turns.js';
 import type { Access } from '../authorization/principal.js';
+import { yieldInLine } from '../event-loop.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import {
   isUnderWay,
@@ -56,6 +57,9 @@ export async function visibleMembers(
   return (await counted()) ?? inTurn(storage, access, decide);
 }
 
+/** Up to this number of members, a listing takes less time than a pause. */
+export const fewMembers = 50;
+
 /** Smaller containers are read as a whole. */
 const isCounted = ({ storage: { limits }, container: { members = 0 } }: MemberRequest): boolean =>
   members > limits.pageSize;
@@ -82,13 +86,16 @@ async function decidedMembers(
 ): Promise<VisibleMembers> {
   const members: ResourceRecord[] = [];
   const visible: string[] = [];
-  for await (const records of view.members(container.iri))
+  const yields = !view.isTransaction && (container.members ?? 0) > fewMembers;
+  for await (const records of view.members(container.iri)) {
+    if (yields) await yieldInLine();
     for (const record of records) {
       const answer = storage.authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
       if (!(typeof answer === 'boolean' ? answer : await answer)) continue;
       if (visible.length >= from && members.length < count) members.push(record);
       visible.push(record.iri);
     }
+  }
   return { members, total: visible.length, state: viewState(visible) };
 }
 
@@ -194,7 +201,8 @@ async function slice(
   if (count === 0) return members;
   let [index, seen] = [0, 0];
   while (index < segments.length - 1 && seen + segments[index]!.count <= from) seen += segments[index++]!.count;
-  for await (const records of store.members(container.iri, segments[index]!.from || undefined))
+  for await (const records of store.members(container.iri, segments[index]!.from || undefined)) {
+    if (shows) await yieldInLine();
     for (const record of records) {
       if (shows && !shows(record)) continue;
       // Decided again with the state that is read, also before the page: hidden members must not shift it.
@@ -203,5 +211,6 @@ async function slice(
       members.push(record);
       if (members.length >= count) return members;
     }
+  }
   return members;
 }

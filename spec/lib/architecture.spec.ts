@@ -17,7 +17,7 @@ import {
 
 /** The lowest layer first. A file imports its own layer and lower ones. */
 const layers: readonly (readonly string[])[] = [
-  ['lib/errors', 'lib/caches', 'lib/hidden-field', 'lib/profile', 'lib/buffered-output'],
+  ['lib/errors', 'lib/caches', 'lib/event-loop', 'lib/hidden-field', 'lib/profile', 'lib/buffered-output'],
   ['lib/threads'],
   ['lib/settings', 'lib/log', 'lib/metrics'],
   ['lib/fields', 'lib/json'],

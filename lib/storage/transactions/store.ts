@@ -41,6 +41,9 @@ import type { Transaction } from './transaction.js';
 /** Maximum number of times that a transaction runs again: after a preparation, and after a wait for a staged graph. */
 const [maxPreparations, maxWaits] = [10, 100];
 
+/** Members that are parsed at once. */
+const recordsAtATime = 128;
+
 /** Maximum characters of keys that are read before a transaction. */
 const maxReadAhead = 64 << 20;
 
@@ -300,7 +303,8 @@ export class Store extends StoreListeners {
   /** Yields the members of a container in IRI order, from the first or a given one, of one committed state. */
   async *members(container: string, from?: string): AsyncGenerator<ResourceRecord[]> {
     for await (const entries of entryBlocks(this.level, memberRange(container, from)))
-      yield entries.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
+      for (let at = 0; at < entries.length; at += recordsAtATime)
+        yield entries.slice(at, at + recordsAtATime).map(([key, value]) => readRecord(iriOfRecordKey(key), value));
   }
 
   /**

@@ -1,11 +1,13 @@
 /** The caller's dataset over one snapshot: in the index, or without it the graphs that an operation names. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
-import type { Level, LevelSnapshot } from '../storage/level/durable-level.js';
+import { graphPrefix, keysOfGraphs } from '../storage/keys/quad-keys.js';
+import { keyBlocks, type Level, type LevelSnapshot } from '../storage/level/durable-level.js';
 import { type DatasetGraphs, graphFilter, nameOfNone } from './access/graph-filter.js';
+import { graphAt, KeyReader } from './access/key-reader.js';
 import type { AssertTime, QuadMatches } from './access/quad-matches.js';
 import { graphBlocks } from './memory/index-data.js';
-import { type MemoryView, onlyGraphs } from './memory/memory-layers.js';
+import { type GraphKeyBlocks, type MemoryView, onlyGraphs } from './memory/memory-layers.js';
 import { MemoryMatches } from './memory/memory-matches.js';
 import { nodesOf } from './parse/query-scopes.js';
 
@@ -24,30 +26,82 @@ export class NeedsIndexError extends Error {}
  * keys: the texts of terms are in buffers, which the memory limit of the thread does not include.
  */
 const [fewGraphs, fewTriples, fewCharacters] = [8, 50_000, 32 << 20];
+/** Limits for all readable graphs: ranges, each with its own iterator, and characters of the keys, which are in memory at once. */
+const [fewRanges, fewReadable] = [2_000, 16 << 20];
 
-/** Returns the quads of the graphs that an operation names. @throws NeedsIndexError if it needs others, or they have too many triples */
-export async function namedQuads(
+/** Counts keys that a query reads without the index. @throws NeedsIndexError above a limit */
+const keyCounter = (assertTime: () => void, maxCharacters: number): ((keys: readonly string[]) => void) => {
+  let [triples, characters] = [0, 0];
+  return (keys) => {
+    assertTime();
+    triples += keys.length;
+    for (const key of keys) characters += key.length;
+    if (triples > fewTriples || characters > maxCharacters) throw new NeedsIndexError();
+  };
+};
+
+/**
+ * Returns the quads of the graphs that an operation names, or those of all graphs that the caller can read if these are few: the
+ * result and the duration then do not depend on other data.
+ * @throws NeedsIndexError if it needs others, or they have too many triples
+ */
+export async function quadsWithoutIndex(
   { level, snapshot, ...dataset }: Omit<DatasetOptions, 'memory'>,
   operation: Algebra.Operation,
   assertTime: () => void,
 ): Promise<MemoryView> {
   const names = new Set([...(dataset.defaultGraphs ?? []), ...(dataset.namedGraphs ?? [])]);
   const isNamed = dataset.defaultGraphs && dataset.namedGraphs ? true : namesGraphs(operation, names);
-  if (!isNamed || names.size > fewGraphs) throw new NeedsIndexError();
+  if (!isNamed || names.size > fewGraphs)
+    return onlyGraphs(await readableKeys({ level, snapshot, ...dataset }, assertTime));
   const gate = graphFilter({ readable: dataset.readable }, 'named');
   await gate.decide(names);
   const subjects = subjectsOf(operation);
-  let [triples, characters] = [0, 0];
+  const count = keyCounter(assertTime, fewCharacters);
   async function* blocksOf(name: string): AsyncGenerator<readonly string[]> {
     for await (const keys of graphBlocks({ level, snapshot }, gate.isOpen(name) ? name : nameOfNone(name), subjects)) {
-      assertTime();
-      triples += keys.length;
-      for (const key of keys) characters += key.length;
-      if (triples > fewTriples || characters > fewCharacters) throw new NeedsIndexError();
+      count(keys);
       yield keys;
     }
   }
   return onlyGraphs(new Map([...names].map((name) => [name, blocksOf(name)])));
+}
+
+/**
+ * Returns the keys of the graphs that a caller can read, and reads no others.
+ * @throws NeedsIndexError if they are many, or each graph has to be decided
+ */
+async function readableKeys(
+  { level, snapshot, readable }: Omit<DatasetOptions, 'memory'>,
+  assertTime: () => void,
+): Promise<GraphKeyBlocks> {
+  const ranges = readable.isDecided && !readable.all ? readable.ranges : undefined;
+  if (!ranges || ranges.length > fewRanges) throw new NeedsIndexError();
+  const count = keyCounter(assertTime, fewReadable);
+  const found = new Map<string, string[]>();
+  const reader = new KeyReader();
+  let [prefix, keysOfGraph]: [string | undefined, string[] | undefined] = [undefined, undefined];
+  for (const range of ranges) {
+    assertTime();
+    for await (const keys of keyBlocks(level, keysOfGraphs(range), { snapshot })) {
+      count(keys);
+      for (const key of keys) {
+        if (prefix === undefined || !key.startsWith(prefix)) {
+          reader.read(key);
+          const graph = reader.token(graphAt);
+          prefix = graphPrefix(graph);
+          keysOfGraph = readable.known(graph) ? [] : undefined;
+          if (keysOfGraph) found.set(graph, keysOfGraph);
+        }
+        keysOfGraph?.push(key);
+      }
+    }
+  }
+  return new Map([...found].map(([graph, keys]) => [graph, inOneBlock(keys)]));
+}
+
+async function* inOneBlock(keys: readonly string[]): AsyncGenerator<readonly string[]> {
+  yield keys;
 }
 
 /** Operations whose result depends on the triples that their patterns match only. */

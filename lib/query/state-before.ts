@@ -6,7 +6,7 @@ import { type ResourceRecord, readRecord, recordKey } from '../storage/keys/reco
 import { type EmptyGraphs, emptyGraphs } from './access/empty-graphs.js';
 import type { DatasetGraphs } from './access/graph-filter.js';
 import type { QuadMatches } from './access/quad-matches.js';
-import { type DatasetOptions, matchesOf, namedQuads, subjectsOf } from './dataset.js';
+import { type DatasetOptions, matchesOf, quadsWithoutIndex, subjectsOf } from './dataset.js';
 import { graphBlocks, subjectPrefix } from './memory/index-data.js';
 import { type GraphKeyBlocks, type MemoryView, onlyGraph, withGraphs } from './memory/memory-layers.js';
 import { MemoryMatches } from './memory/memory-matches.js';
@@ -26,7 +26,7 @@ export interface StateBefore {
   /**
    * Dataset of a WHERE.
    * @param changed the graphs that the update has changed so far, with at least the triples of `subjectsOf(where)`
-   * @throws NeedsIndexError as `namedQuads`, LwsError as `keysOf`
+   * @throws NeedsIndexError as `quadsWithoutIndex`, LwsError as `keysOf`
    */
   matches(dataset: DatasetGraphs, where: Algebra.Operation, changed: GraphKeyBlocks): Promise<QuadMatches>;
   /** Absent: no graph is empty. */
@@ -51,7 +51,7 @@ export const snapshotState = (
   },
   async matches(dataset, where, changed) {
     const own = { ...dataset, level, snapshot };
-    const before = memory ?? (await namedQuads(own, where, assertTime));
+    const before = memory ?? (await quadsWithoutIndex(own, where, assertTime));
     // Closed graphs are not read, so that the duration does not reveal their size.
     await dataset.readable.resolve([...changed.keys()]);
     const open = new Map([...changed].filter(([graph]) => dataset.readable.known(graph)));

@@ -2,7 +2,7 @@
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../../lib/errors.js';
 import { type AskOptions, answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
-import { NeedsIndexError, namedQuads } from '../../../lib/query/dataset.js';
+import { NeedsIndexError, quadsWithoutIndex } from '../../../lib/query/dataset.js';
 import { Observed } from '../../../lib/query/operators/explain.js';
 import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
 import { withConstants } from '../../../lib/query/parse/query-shape.js';
@@ -38,7 +38,7 @@ export async function runQuery(task: QueryTask, run: RunTaskOptions): Promise<Qu
   const query = await parseQuery(task.query, task.base, { ...task, searchTexts: run.searchTexts });
   const dataset = { ...run, ...graphsOf(task, query) };
   const memory = await quadsOf(run, () =>
-    namedQuads(dataset, withConstants(query.shape, query.constants), run.assertTime),
+    quadsWithoutIndex(dataset, withConstants(query.shape, query.constants), run.assertTime),
   );
   const observed = task.explain && new Observed(task.explain === 'run');
   const answers = answersOf(query, { ...dataset, memory, observer: observed });
@@ -64,7 +64,7 @@ export async function runQuery(task: QueryTask, run: RunTaskOptions): Promise<Qu
   }
 }
 
-/** Returns the quads to query. @param named reads the graphs that the query names, and throws NeedsIndexError if it needs others */
+/** Returns the quads to query. @param named reads a few graphs without the index, and throws NeedsIndexError if it needs others */
 async function quadsOf(
   { memory, isBehind }: Pick<RunTaskOptions, 'memory' | 'isBehind'>,
   named: () => Promise<AskOptions['memory']>,

@@ -35,6 +35,8 @@ export interface ReadableGraphs {
   readonly ranges?: readonly IriRange[] | undefined;
   /** True if every existing graph in the ranges is readable. */
   readonly isExact?: boolean;
+  /** True if `known` decides every graph without the authorizer. */
+  readonly isDecided?: boolean;
   /** Returns true if a graph is readable, and `undefined` if the authorizer must be asked first. */
   known(graph: string): boolean | undefined;
   /** Asks the authorizer to decide the graphs that are not `known`. */
@@ -66,6 +68,7 @@ export function readableGraphs(options: ReadableGraphsOptions): ReadableGraphs {
   return {
     all: false,
     isExact: false,
+    isDecided: readable.isDecided ?? false,
     get ranges() {
       return readable.ranges;
     },
@@ -102,6 +105,7 @@ function readableOf(options: ReadableGraphsOptions): ReadableGraphs {
   return {
     all: scope === 'everything' && within === undefined,
     isExact,
+    isDecided: isExact,
     get ranges() {
       ranges ??= resources && rememberedGraphRanges(resources);
       return ranges;

@@ -10,6 +10,7 @@ import { LwsError } from '../../errors.js';
 import { assertIriLength } from '../../rdf/bounds.js';
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
+import { type IriRange, ofPostings } from './iri-ranges.js';
 import { lengthAt, separator, firstAt as start, suffixStart } from './key-layout.js';
 import { compareKeys, orderOf } from './key-order.js';
 import { type KeyRange, rangeOf } from './records.js';
@@ -164,6 +165,13 @@ export const sortGraphs = (graphs: readonly string[]): readonly string[] =>
     .map((graph) => [graphPrefix(graph), graph] as const)
     .sort(([a], [b]) => compareKeys(a, b))
     .map(([, graph]) => graph);
+
+/** Range of the GSPO keys of the graphs with names in a range. */
+export function keysOfGraphs(range: IriRange): KeyRange {
+  // A bound directly after a name is after the keys of that graph, too.
+  const { from, to } = ofPostings(range);
+  return { gte: `GSPO${separator}${from}`, lt: `GSPO${separator}${to}` };
+}
 
 /** Range of the GSPO keys of all quads. */
 export const allQuads = rangeOf(`GSPO${separator}`);

@@ -8,10 +8,13 @@ import { DataFactory } from 'rdf-data-factory';
 import { QueryPool } from '../../../components/sparql/pool/query-pool.js';
 import { acceptedFormats } from '../../../components/sparql/protocol/protocol.js';
 import { LwsError } from '../../../lib/errors.js';
+import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import { MemoryIndex, type MemoryIndexOptions } from '../../../lib/query/memory/memory-index.js';
 import { openStore } from '../../../lib/server/storage/open-store.js';
+import { only } from '../../../lib/storage/keys/iri-ranges.js';
 import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 import type { ResourceRecord } from '../../../lib/storage/keys/records.js';
+import { completeIndex, indexStateKey } from '../../../lib/storage/level/owned-entries.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 
 const factory = new DataFactory<Quad>();
@@ -105,7 +108,7 @@ class Queried {
     return found;
   }
 
-  async ask(query: string): Promise<string> {
+  async ask(query: string, scope: GraphScope = 'everything'): Promise<string> {
     const { body } = await this.pool.run({
       task: {
         query,
@@ -117,7 +120,7 @@ class Queried {
       },
       client: String(Math.random()),
       standing: 'known',
-      scope: async () => 'everything',
+      scope: async () => scope,
       gone: new AbortController().signal,
       decide: async (iris) => iris.map(() => true),
       callService: () => Promise.reject(new Error('The authorizer must not be asked.')),
@@ -315,6 +318,36 @@ describe('In-memory index', function () {
     queried.index.ready = ready;
     await queried.until(() => queried.builds === 2);
     expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
+  });
+
+  it('is not needed by callers that may read few triples, so that they get the same answers with any hidden data', async () => {
+    queried = await Queried.open({});
+    await queried.write(
+      new Map([
+        ['a', 1],
+        ['b', 2],
+        ['c', 3],
+      ]),
+    );
+    // The index of owners is complete.
+    await queried.store.transact((tx) => tx.putEntry(indexStateKey, completeIndex));
+    // As while the index of a large storage is built.
+    queried.index.use = () => {};
+    queried.index.ready = async () => {
+      throw new LwsError('too-busy', 'under construction');
+    };
+    const query = 'SELECT (COUNT(*) AS ?n) (COUNT(DISTINCT ?v) AS ?d) { ?s ?p ?v }';
+    const creator = 'https://id.example/creator';
+    for (const [scope, expected] of [
+      ['nothing', '0,0'],
+      [{ ranges: [] }, '0,0'],
+      [{ owner: creator, ranges: [] }, '0,0'],
+      [{ ranges: [only(`${root}b`)] }, '5,1'],
+      [{ owner: creator, ranges: [{ from: `${root}a`, to: `${root}c` }] }, '10,2'],
+    ] as const)
+      expect((await queried.ask(query, scope)).trim().split('\r\n')[1], JSON.stringify(scope)).to.equal(expected);
+    const error = await queried.ask(query).catch((thrown: unknown) => thrown);
+    expect(error).to.be.an.instanceOf(LwsError).with.property('code', 'too-busy');
   });
 
   it('logs why it could not be built', async () => {

@@ -3,6 +3,7 @@
  * WHERE run in worker threads, so that they do not block the HTTP thread.
  */
 import { LwsError, tooBusy } from '../errors.js';
+import { usualValues } from '../json/json.js';
 import type { GraphDelta } from '../query/change-set.js';
 import { dataDelta, readPlain } from '../query/data-delta.js';
 import type { SentUpdate, UpdateTarget } from '../query/parse/read-update.js';
@@ -79,7 +80,15 @@ interface Task<Name extends keyof DocumentFunctions> {
   readonly moves?: readonly ArrayBuffer[];
   readonly client?: string | undefined;
   readonly deadlineMs?: number | undefined;
+  /** Length of the JSON texts, in bytes. */
+  readonly json?: number;
 }
+
+/** Memory of all tasks on JSON at a time, of the texts that wait for them, and from which a thread ends after its task, in bytes. */
+const [memoryOfJson, waitingJson, memoryOfThread] = [affordable(1280 << 20), affordable(256 << 20), 128 << 20];
+
+/** Estimated memory of a task on JSON, in bytes: measured with 2 000 000 values in 64 MiB, and in 4 MiB. */
+const memoryFor = (length: number, values = usualValues): number => 12 * length + 80 * Math.min(length / 2, values);
 
 /** Maximum threads by rank, so that callers with control of the storage always find a thread. */
 const ranks = [2, 1, 1];
@@ -88,7 +97,10 @@ const ranks = [2, 1, 1];
 export function makePools(): Pools {
   const script = new URL('./document-worker.js', import.meta.url);
   return {
-    large: new WorkerPool({ script, size: 2, ranks, queue: 200, idleMs: 20_000, memoryMb: 2048, nurseryMb: 8 }),
+    large: new WorkerPool({
+      ...{ script, size: 2, ranks, queue: 200, idleMs: 20_000, memoryMb: 2048, nurseryMb: 8 },
+      ...{ memoryOfAll: memoryOfJson, heldByAll: waitingJson },
+    }),
     updates: new WorkerPool({
       script,
       size: 2,
@@ -219,7 +231,9 @@ export class Documents {
     { client, deadlineMs, ...document }: DocumentBounds,
   ): Promise<EncodedDocument<GraphKeys> | MissingContext> {
     const given = { ...document, bytes, bounds: this.options.bounds };
-    const task = { name: 'parse', given, moves: [bytes.buffer], client, deadlineMs } as const;
+    // After the transfer to a thread, the array is empty.
+    const json = document.format === 'application/ld+json' ? bytes.length : 0;
+    const task = { name: 'parse', given, moves: [bytes.buffer], client, deadlineMs, json } as const;
     const parsed = await this.inThread(pool, task);
     if ('missing' in parsed || 'keys' in parsed) return parsed;
     const { packed, ...rest } = parsed;
@@ -255,7 +269,8 @@ export class Documents {
     const most = this.options.bounds?.values;
     if (bytes.length <= inlineBytes['application/json']) return tasks[name]({ bytes, most }) as never;
     const copy = owned(bytes);
-    return this.inThread<Name>(this.pools.large, { name, given: { bytes: copy, most } as never, moves: [copy.buffer] });
+    const task = { name, given: { bytes: copy, most } as never, moves: [copy.buffer], json: copy.length };
+    return this.inThread<Name>(this.pools.large, task);
   }
 
   /** Returns a JSON document after a patch. @throws LwsError `malformed-body` for an invalid patch, `patch-conflict` if it does not apply */
@@ -264,8 +279,9 @@ export class Documents {
     if (bytes.length + patch.length <= inlineBytes['application/json'])
       return tasks.patchJson({ bytes, patch, merge, most });
     const copy = owned(bytes);
-    const task = { name: 'patchJson', given: { bytes: copy, patch, merge, most }, moves: [copy.buffer] } as const;
-    return this.inThread(this.pools.large, task);
+    const given = { bytes: copy, patch, merge, most };
+    const json = bytes.length + patch.length;
+    return this.inThread(this.pools.large, { name: 'patchJson', given, moves: [copy.buffer], json });
   }
 
   /**
@@ -317,9 +333,10 @@ export class Documents {
 
   private async inThread<Name extends keyof DocumentFunctions>(
     pool: DocumentPool,
-    { client, ...task }: Task<Name>,
+    { client, json = 0, ...task }: Task<Name>,
   ): Promise<ResultOf<DocumentFunctions[Name]>> {
-    const { taskTimeoutMs = usualTimeoutMs } = this.options;
+    const { taskTimeoutMs = usualTimeoutMs, bounds } = this.options;
+    const memory = memoryFor(json, bounds?.values);
     const sender = await this.whose.sender?.();
     const { folder } = task.given as { readonly folder?: string };
     try {
@@ -327,8 +344,16 @@ export class Documents {
         ...sender,
         tenant: this.whose.tenant,
         ...(client === undefined ? {} : { client }),
+        ...{ memory, held: json },
         work: (thread) => {
-          const work = () => perform(thread, { deadlineMs: taskTimeoutMs, ...task });
+          const work = async () => {
+            try {
+              return await perform(thread, { deadlineMs: taskTimeoutMs, ...task });
+            } finally {
+              // A thread keeps its memory until it ends.
+              if (memory > memoryOfThread) void thread.end();
+            }
+          };
           return folder === undefined ? work() : withLevel(folder, thread, work);
         },
       });

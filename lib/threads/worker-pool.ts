@@ -3,6 +3,7 @@ import { lruCache } from '../caches.js';
 import { type Functions, ThreadEnded } from './messages.js';
 import { Thread, type ThreadOptions } from './thread.js';
 import { affordable, threadLimits } from './thread-limits.js';
+import type { Tenant, ThreadSlots } from './thread-slots.js';
 
 /** A job that uses a thread of a pool. */
 interface Job<F extends Functions, T> {
@@ -12,6 +13,9 @@ interface Job<F extends Functions, T> {
   readonly tenant?: string | undefined;
   /** Priority. Lower values run first. Default: 0. */
   readonly rank?: number | undefined;
+  /** Estimated memory of the job in bytes, and of what it holds while it waits. Default: 0. */
+  readonly memory?: number | undefined;
+  readonly held?: number | undefined;
   /** Aborts when the caller leaves. */
   readonly gone?: AbortSignal | undefined;
   /** The work. It owns the thread until the returned promise settles, and may end it. */
@@ -33,6 +37,9 @@ interface PoolOptions<F extends Functions> extends Omit<ThreadOptions, 'limits'>
   readonly isShared?: boolean;
   /** Maximum number of threads for jobs of a client. Default: without `isShared` no limit, with it all but one. */
   readonly perClient?: number;
+  /** Maximum estimated memory of all running jobs in bytes, and of what waiting jobs hold. One job always runs. Absent: no limit. */
+  readonly memoryOfAll?: number;
+  readonly heldByAll?: number;
   /** Maximum number of threads for jobs of each rank and all later ranks. Absent: no limit. */
   readonly ranks?: readonly number[];
   /**
@@ -72,6 +79,8 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
   private readonly waiting: Waiting<F>[] = [];
   private readonly running = new Map<string, number>();
   private readonly runningOfRank: number[] = [];
+  /** Estimated memory of running jobs, in bytes. */
+  private memory = 0;
   /** Last turn of each client. */
   private readonly turns = lruCache<number>(10_000);
   private turn = 0;
@@ -174,6 +183,8 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     const ofRank = this.waiting.filter(({ job: { rank = 0 } }) => rank === (job.rank ?? 0));
     const own = ofRank.filter(({ job: { client } }) => client === job.client).length;
     if (own === 0 && this.busy < this.options.size && this.mayRun(job)) return false;
+    const held = this.waiting.reduce((sum, { job: { held = 0 } }) => sum + held, 0);
+    if (held > 0 && held + (job.held ?? 0) > (this.options.heldByAll ?? Number.POSITIVE_INFINITY)) return true;
     const most = queue * queuesOfAll;
     if (job.tenant !== undefined && ofRank.filter(({ job: { tenant } }) => tenant === job.tenant).length >= most >> 1)
       return true;
@@ -185,8 +196,9 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
   }
 
   /** No tenant, and no client of a shared pool, holds the last thread, unless there is only one. No rank holds more than its share. */
-  private mayRun({ client = '', tenant, rank = 0 }: Job<F, unknown>): boolean {
-    const { isShared, size, ranks = [] } = this.options;
+  private mayRun({ client = '', tenant, rank = 0, memory = 0 }: Job<F, unknown>): boolean {
+    const { isShared, size, ranks = [], memoryOfAll = Number.POSITIVE_INFINITY } = this.options;
+    if (this.memory > 0 && memory > 0 && this.memory + memory > memoryOfAll) return false;
     const allButOne = Math.max(1, size - 1);
     const { perClient = isShared ? allButOne : size } = this.options;
     const holds = (who: string, most: number): boolean => (this.running.get(who) ?? 0) >= most;
@@ -270,7 +282,8 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     return mayGive ? this.options.places?.wanting(this, isIdle) : undefined;
   }
 
-  private count({ client = '', tenant, rank = 0 }: Job<F, unknown>, change: 1 | -1): void {
+  private count({ client = '', tenant, rank = 0, memory = 0 }: Job<F, unknown>, change: 1 | -1): void {
+    this.memory += change * memory;
     for (let each = this.runningOfRank.length; each <= rank; each++) this.runningOfRank.push(0);
     this.runningOfRank[rank]! += change;
     for (const who of tenant === undefined ? [client] : [client, keyOf(tenant)]) {
@@ -324,74 +337,5 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     clearTimeout(this.idle.get(thread));
     this.idle.delete(thread);
     void thread.end();
-  }
-}
-
-/** A pool that uses slots. */
-interface Tenant {
-  /** Number of its threads. */
-  readonly held: number;
-  /** Moves an idle thread to another pool. Returns `false` if there is none. */
-  giveIdle(to: Tenant): boolean;
-  /** A slot may be free for it. */
-  next(): void;
-}
-
-export class ThreadSlots {
-  private most = 0;
-  private taken = 0;
-  /** The pool with the most recent slot is last. */
-  private readonly tenants = new Set<Tenant>();
-  /** The longest waiting pool is first. */
-  private readonly waiting = new Set<Tenant>();
-
-  /** Minimum number of slots. */
-  allow(threads: number): void {
-    this.most = Math.max(this.most, threads);
-  }
-
-  get isFull(): boolean {
-    return this.taken >= this.most;
-  }
-
-  /** Acquires a slot for a new thread. If none is free, another pool gives up an idle thread, or `next` is called later. */
-  take(tenant: Tenant): boolean {
-    if (this.isFull) {
-      if (![...this.tenants].some((each) => each !== tenant && each.giveIdle(tenant))) this.waiting.add(tenant);
-      return false;
-    }
-    this.taken++;
-    this.served(tenant);
-    return true;
-  }
-
-  /** A pool got a slot. */
-  served(tenant: Tenant): void {
-    this.waiting.delete(tenant);
-    this.tenants.delete(tenant);
-    this.tenants.add(tenant);
-  }
-
-  /** Returns the next waiting pool entitled to a slot of this pool: an idle one, or one in excess of its share. */
-  wanting(tenant: Tenant, isIdle: boolean): Tenant | undefined {
-    const { held } = tenant;
-    const mayHave = (each: Tenant): boolean => isIdle || each.held === 0 || each.held + 1 < held;
-    return [...this.waiting].find((each) => each !== tenant && mayHave(each));
-  }
-
-  /** A thread has ended. */
-  free(): void {
-    this.taken--;
-    for (const each of [...this.waiting]) {
-      if (this.isFull) return;
-      this.waiting.delete(each);
-      each.next();
-    }
-  }
-
-  /** A pool stops taking threads. */
-  leave(tenant: Tenant): void {
-    this.waiting.delete(tenant);
-    this.tenants.delete(tenant);
   }
 }

@@ -37,9 +37,13 @@ export function breakOff(res: ServerResponse): void {
   else res.socket?.resetAndDestroy();
 }
 
+/** Checks of a stream within the idle time. */
+const checks = 4;
+
 /**
- * Ends a response that the client does not read for `idleMs`: over HTTP/2 its stream, and its session if the client does not take
- * the reset either, because both hold memory and a client keeps a session open with other requests. Over HTTP/1.1 the connection.
+ * Ends a response that the client does not read for `idleMs`: over HTTP/1.1 its connection, over HTTP/2 its stream, and its session
+ * if the client does not take the reset either, because both hold memory and a client keeps a session open with other requests.
+ * Timeouts of Node do not suffice there: everything that the session sends, also the answer to a ping, is progress for them.
  */
 export function endUnread(res: ServerResponse, idleMs: number): void {
   const stream = streamOf(res);
@@ -47,16 +51,22 @@ export function endUnread(res: ServerResponse, idleMs: number): void {
     endUnreadConnection(res, idleMs);
     return;
   }
-  stream.setTimeout(idleMs);
-  stream.on('timeout', () => {
-    const { session, writableFinished, writableLength } = stream;
-    const socket = session && socketsOfSessions.get(session);
-    // The source has sent nothing new. A finished stream still waits for flow control before it can send its end.
-    if (writableLength === 0 && !writableFinished) return void stream.setTimeout(idleMs);
+  let [drains, seen, quiet] = [0, '', 0];
+  stream.on('drain', () => drains++);
+  const check = (): void => {
+    const { writableLength, writableEnded } = stream;
+    const state = `${drains} ${writableLength} ${writableEnded}`;
+    // The source of a stream that has not ended has sent nothing new.
+    quiet = state !== seen || (writableLength === 0 && !writableEnded) ? 0 : quiet + 1;
+    seen = state;
+    if (quiet < checks) return void timer.refresh();
+    const socket = stream.session && socketsOfSessions.get(stream.session);
     stream.close(constants.NGHTTP2_CANCEL);
     const stuck = setTimeout(() => socket?.destroy(), idleMs).unref();
     stream.once('close', () => clearTimeout(stuck));
-  });
+  };
+  const timer = setTimeout(check, idleMs / checks).unref();
+  stream.once('close', () => clearTimeout(timer));
 }
 
 /** Node restarts the time of a socket when the system takes a part of what waits to be sent. */

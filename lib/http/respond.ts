@@ -1,6 +1,6 @@
 /** Writes responses to Node's response object. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
@@ -65,7 +65,12 @@ export function replyWriter({
 /** Time in milliseconds during which a rejected upload may continue, so that the client reads the response. */
 const lingerMs = 5_000;
 
-const onePieceBytes = 16 << 10;
+/** Maximum size of a body that is sent in one piece with the fields, and of the pieces of which HTTP/2 shows progress, in bytes. */
+const [onePieceBytes, pieceBytes] = [16 << 10, 64 << 10];
+
+function* piecesOf(body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
+}
 
 /** Writes a reply. A disconnected client is not an error. @returns a promise that resolves when a stream is handed over, undefined otherwise */
 function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common: Fields): Promise<void> | undefined {
@@ -84,6 +89,7 @@ function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common
   } else if (isStream) return streamBody(body as Readable, res);
   // A latin1 string is sent in one piece with the header section. A Buffer is not.
   else if (body.length <= onePieceBytes) res.end((body as Buffer).toString('latin1'), 'latin1');
+  else if (isHttp2(req) && body.length > pieceBytes) return streamBody(Readable.from(piecesOf(body)), res);
   else res.end(body);
   return undefined;
 }

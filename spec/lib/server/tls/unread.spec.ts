@@ -2,11 +2,13 @@
 import { constants } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { frame, prefaceHttp2, requestHttp2 } from '../../../support/http2.js';
+import { frame, newSession, prefaceHttp2, requestHttp2 } from '../../../support/http2.js';
 import { type SpecServer, startSpecServer } from '../../../support/server.js';
 import { connectTls } from '../../../support/tls.js';
 
 const streams = Array.from({ length: 20 }, (_, index) => 2 * index + 1);
+
+const ping = frame(6, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0]);
 
 /** `GET https://localhost/x` in HPACK. */
 const getX = [0x82, 0x87, 0x04, 2, ...Buffer.from('/x'), 0x01, 9, ...Buffer.from('localhost')];
@@ -28,8 +30,8 @@ describe('Unread responses over HTTP/2', () => {
     return socket;
   }
 
-  it('resets streams that only wait for flow control, complete ones too', async () => {
-    const socket = await requestAll(10_000, prefaceHttp2());
+  /** Waits until all streams are reset. @returns the codes */
+  async function resets(socket: TLSSocket): Promise<number[]> {
     const reset = new Map<number, number>();
     let received = Buffer.alloc(0);
     await new Promise<void>((resolve) => {
@@ -42,8 +44,47 @@ describe('Unread responses over HTTP/2', () => {
         if (reset.size === streams.length) resolve();
       });
     });
-    expect([...new Set(reset.values())]).to.deep.equal([constants.NGHTTP2_CANCEL]);
+    return [...new Set(reset.values())];
+  }
+
+  it('resets streams that only wait for flow control, complete ones too', async () => {
+    const socket = await requestAll(10_000, prefaceHttp2());
+    expect(await resets(socket)).to.deep.equal([constants.NGHTTP2_CANCEL]);
     socket.destroy();
+  });
+
+  for (const bytes of [10_000, 4 << 20])
+    it(`resets all streams of ${bytes} bytes in a session that is kept open with pings`, async () => {
+      const socket = await requestAll(bytes, prefaceHttp2());
+      // Each answer is progress of the session, and of none of its streams.
+      const pings = setInterval(() => socket.write(ping), 200);
+      expect(await resets(socket)).to.deep.equal([constants.NGHTTP2_CANCEL]);
+      clearInterval(pings);
+      socket.destroy();
+    });
+
+  it('sends a representation of megabytes to a client that reads it with pauses longer than half of the time', async () => {
+    const object = `"${'x'.repeat(60)}"`;
+    const body = Array.from({ length: 6_000 }, (_, at) => `<#s${at}> <urn:p> ${object} .`).join('\n');
+    const origin = new URL(s.root).origin;
+    const put = { method: 'PUT', target: '/g', headers: { 'content-type': 'text/turtle' }, body };
+    expect((await requestHttp2(origin, put)).status).to.equal(201);
+    const get = { method: 'GET', target: '/g', headers: {}, body: undefined };
+    const expected = (await requestHttp2(origin, get)).bytes.length;
+    const session = newSession(origin);
+    const stream = session.request({ ':path': '/g' });
+    let received = 0;
+    stream.on('data', (chunk: Buffer) => {
+      const before = received;
+      received += chunk.length;
+      // Five pauses.
+      if (Math.floor((received * 5) / expected) === Math.floor((before * 5) / expected)) return;
+      stream.pause();
+      setTimeout(() => stream.resume(), 600);
+    });
+    await new Promise<void>((resolve) => stream.once('close', () => resolve()));
+    expect([received, stream.rstCode]).to.deep.equal([expected, constants.NGHTTP2_NO_ERROR]);
+    session.close();
   });
 
   it('closes the session of a client that reads nothing from its socket', async () => {
@@ -54,7 +95,7 @@ describe('Unread responses over HTTP/2', () => {
     );
     socket.pause();
     // Writing to a connection that the server has closed fails.
-    const pings = setInterval(() => socket.write(frame(6, 0, 0, [0, 0, 0, 0, 0, 0, 0, 0])), 200);
+    const pings = setInterval(() => socket.write(ping), 200);
     await new Promise<void>((resolve) => socket.once('close', () => resolve()));
     clearInterval(pings);
   });

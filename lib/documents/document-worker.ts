@@ -1,13 +1,8 @@
 /** Worker thread of `documents.ts`. Runs one task at a time and has no state or store. */
 
-import { evaluateUpdate, type TargetedUpdate } from '../query/evaluate-update.js';
-import { checkOf } from '../query/limits.js';
-import { loadParser } from '../query/parse/sparql-parser.js';
-import { loadQueryEngine } from '../query/query-engine.js';
-import { packKeys } from '../storage/keys/graph-keys.js';
-import { openShared } from '../storage/level/shared-level.js';
-import { acquire, assertWanted, type Caller, release, serve, threadData } from '../threads/worker-host.js';
-import { endedUpdate, linesAtATime, type PackedDelta, type ParseTask, tasks } from './document-tasks.js';
+import { type Caller, serve, threadData } from '../threads/worker-host.js';
+import { linesAtATime, type PackedDelta, type ParseTask, tasks } from './document-tasks.js';
+import type { UpdateTask } from './update-task.js';
 
 /** Lines received ahead of the next task. */
 let lines: string[] = [];
@@ -30,6 +25,8 @@ async function lastOf<T extends { readonly keys: readonly string[] }>(document: 
   return { ...document, keys: keys.slice(at) };
 }
 
+const updating = () => import('./update-task.js');
+
 const functions = {
   lines(some: readonly string[]): void {
     for (const line of some) lines.push(line);
@@ -48,30 +45,11 @@ const functions = {
   readsContent: tasks.readsContent,
   patchJson: tasks.patchJson,
 
-  /** @param folder directory of the LevelDB with the graph. Without it, the update may only contain triples without variables */
-  async update({
-    timeoutMs,
-    folder,
-    ...task
-  }: TargetedUpdate & { timeoutMs: number; folder?: string }): Promise<PackedDelta | undefined> {
-    // Stops an update before its thread must be killed.
-    const check = checkOf({ timeoutMs, timeout: endedUpdate, outOfMemory: endedUpdate });
-    const assertTime = (): void => {
-      assertWanted();
-      check();
-    };
-    const level = folder === undefined ? undefined : await acquire(() => openShared(folder));
-    try {
-      const delta = await evaluateUpdate(task, level && { level, snapshot: level.snapshot() }, assertTime);
-      return delta && { ...delta, added: packKeys(delta.added), removed: packKeys(delta.removed) };
-    } finally {
-      if (level) await release(level);
-    }
-  },
+  update: async (task: UpdateTask): Promise<PackedDelta | undefined> => (await updating()).update(task),
 };
 
 export type DocumentFunctions = typeof functions;
 
 /** Only threads for updates need the engine. It is loaded ahead, so that loading does not count against a deadline. */
 const { engine = false } = (threadData ?? {}) as { readonly engine?: boolean };
-serve(functions, engine ? Promise.all([loadParser(), loadQueryEngine()]) : undefined);
+serve(functions, engine ? updating().then(({ loadEngine }) => loadEngine()) : undefined);

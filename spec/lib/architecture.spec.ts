@@ -11,6 +11,7 @@ import {
   importedFolders,
   importsOf,
   pathOf,
+  reachOf,
   ringsOf,
   sourceFiles,
 } from './source-tree.js';
@@ -194,6 +195,13 @@ describe('Architecture', () => {
   it('has no file above 400 lines', () => {
     const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 401);
     expect(long.map(pathOf)).to.deep.equal([]);
+  });
+
+  it('loads neither the query engine nor LevelDB with a thread for documents', () => {
+    const isLoading = ({ line, isType }: Import): boolean => !isType && !line.includes(': import(');
+    const loaded = [...reachOf(importedFiles(imports.filter(isLoading)), 'lib/documents/document-worker.ts')];
+    expect(loaded).to.include('lib/rdf/parse.ts');
+    expect(loaded.filter((path) => /^lib\/(?:query|storage\/level)\//.test(path))).to.deep.equal([]);
   });
 
   const functions = files.flatMap(functionsOf);

@@ -22,9 +22,9 @@ export default defineComponent({
   },
   commands: {
     validate: {
-      help: 'validate an RDF file against the SHACL shapes in another file, without a server; exits with 1 for violations',
+      help: 'validate an RDF file against SHACL shapes in other files, without a server; exits with 1 for violations',
       operand: 'FILE',
-      flags: { against: 'FILE RDF file with shapes' },
+      flags: { against: 'FILES RDF files with shapes, or directories of them, separated by commas' },
       example: 'validate data.ttl --against shapes.ttl',
       run: async (context) => (await import('./validate-command.js')).validateFile(context),
     },

@@ -99,30 +99,40 @@ interface Sent {
 async function validate(endpoints: ShapesEndpoints, request: RouteRequest, client: Client): Promise<Reply> {
   const body = request.body();
   const sent = { client, mediaType: body.mediaType, bytes: (longest: number) => readBody(body, longest) };
-  const { results, shapes } = await dryRun(endpoints, request, sent);
+  const report = await dryRun(endpoints, request, sent);
+  const { results } = report;
   const format = reportFormat(request.req.headers.accept, [json]);
   if (format)
     return {
       ...{ status: 200, fields: { ...uncached, 'Content-Type': format, Vary: 'Accept, Authorization' } },
       ...{ body: writeReport(results, format, true), isCodable: true },
     };
-  return jsonReply(200, reportJson(results, shapes));
+  return jsonReply(200, reportJson(report));
 }
 
 /** Returns a report as JSON (rule 23.9). */
-export const reportJson = (results: readonly Result[], shapes: readonly string[]): object => ({
+export const reportJson = ({ results, shapes, warnings }: DryRun): object => ({
   isAccepted: violationsOf(results).length === 0,
   conforms: results.length === 0,
   shapes,
   results: results.map((each) => resultJson(each, true)),
+  ...(warnings.length > 0 && { warnings }),
 });
+
+interface DryRun {
+  readonly results: readonly Result[];
+  /** IRIs of the documents. */
+  readonly shapes: readonly string[];
+  /** What is ignored in the documents. */
+  readonly warnings: readonly string[];
+}
 
 /** Validates data without writing it. @throws LwsError as a write, and as a read of the shapes */
 export async function dryRun(
   endpoints: ShapesEndpoints,
   request: Pick<RouteRequest, 'access' | 'query'>,
   { client, mediaType, bytes }: Sent,
-): Promise<{ readonly results: readonly Result[]; readonly shapes: readonly string[] }> {
+): Promise<DryRun> {
   const { base, inForce } = await wanted(endpoints, request);
   if (!isRdfFormat(mediaType))
     throw new LwsError('unsupported-media-type', `Send the data as RDF, not as ${mediaType}.`, {
@@ -132,17 +142,18 @@ export async function dryRun(
   const documents = endpoints.platform.documents.sentBy(async () => ({ ...client, rank: priorityOf(client.standing) }));
   const { keys } = await documents.parseGraph({ bytes: data }, mediaType, base);
   if (keys.length > maxTriples) throw tooComplex(`The limit of a validation is ${maxTriples} triples.`);
-  return { results: await resultsOf(endpoints, request.access, { keys, inForce }), shapes: inForce.shapes };
+  return { ...(await resultsOf(endpoints, request.access, { keys, inForce })), shapes: inForce.shapes };
 }
 
 async function resultsOf(
   { documents, validator, admission }: ShapesEndpoints,
   access: Access,
   { keys, inForce }: { readonly keys: GraphKeys; readonly inForce: InForce },
-): Promise<readonly Result[]> {
+): Promise<Pick<DryRun, 'results' | 'warnings'>> {
   try {
-    if (inForce.shapes.length === 0) return [];
-    return (await validator.validate(access, documents.committed(inForce.shapes), [keys]))[0]!;
+    if (inForce.shapes.length === 0) return { results: [], warnings: [] };
+    const { results, warnings } = await validator.report(access, documents.committed(inForce.shapes), [keys]);
+    return { results: results[0]!, warnings };
   } catch (error) {
     throw await admission.refusalOf(error, access, inForce);
   }

@@ -7,7 +7,7 @@ import { constraints, Parameter, singleValued } from './constraints.js';
 import type { Shape, Shapes } from './model.js';
 import { type Path, pathText, readPath } from './paths.js';
 import { closure, isTrue, type TokenGraph } from './token-graph.js';
-import { classTypes, sh, subClassOf, UnusableShapes, violation } from './vocabulary.js';
+import { classTypes, sh, subClassOf, UnusableShapes, unsupported, violation } from './vocabulary.js';
 
 /** Shape with the nodes that it applies to. */
 export interface Target {
@@ -19,6 +19,7 @@ export interface Target {
 }
 
 const maxShapes = 1000;
+const maxWarnings = 20;
 const targets = ['targetNode', 'targetClass', 'targetSubjectsOf', 'targetObjectsOf'] as const;
 /** Properties of shapes that are no constraints by themselves. */
 const others: ReadonlySet<string> = new Set([
@@ -33,6 +34,9 @@ const longestTerm = 200;
 
 export class ShapesGraph implements Shapes {
   readonly targets: readonly Target[];
+  /** Sentences about properties that are ignored. */
+  readonly warnings: string[] = [];
+  private readonly ignored = new Set<string>();
   private readonly shapes = new Map<TermKey, Shape>();
   private readonly compact: (iri: string) => string | undefined;
   /** Classes of classes. */
@@ -109,13 +113,24 @@ export class ShapesGraph implements Shapes {
   private compile(shape: Shape, predicate: TermKey, values: readonly TermKey[]): void {
     const name = predicate.slice(sh.length);
     const build = constraints.get(name);
-    if (!build && !others.has(name)) throw notCore(`sh:${name}, which the shape ${this.text(shape.node)} has,`);
+    if (!build && unsupported.has(name)) throw notCore(`sh:${name}, which the shape ${this.text(shape.node)} has,`);
+    if (!build && !others.has(name)) this.ignore(name, shape);
     if (values.length > 1 && singleValued.has(name))
       throw new UnusableShapes(`The shape ${this.text(shape.node)} has more than one sh:${name}.`);
     for (const value of build ? values : []) {
       const check = build!(new Parameter(this, shape, [name, value]));
       if (check) shape.checks.push(check);
     }
+  }
+
+  /** Warns about a property that SHACL does not define: once, because a document may use it in each shape. */
+  private ignore(name: string, { node }: Shape): void {
+    if (this.ignored.has(name) || this.ignored.size >= maxWarnings) return;
+    this.ignored.add(name);
+    const shown = name.slice(0, longestTerm);
+    this.warnings.push(
+      `sh:${shown}, which the shape ${this.text(node)} has, is not a property of SHACL. It is ignored`,
+    );
   }
 
   /** Writes a term for a sentence. */

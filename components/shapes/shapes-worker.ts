@@ -30,7 +30,7 @@ export interface Task {
 
 /** Results of each graph, the first reason why a document cannot be applied, or nothing if the validation takes too much memory. */
 export type Outcome =
-  | { readonly results: readonly (readonly Result[])[] }
+  | { readonly results: readonly (readonly Result[])[]; readonly warnings: readonly string[] }
   | { readonly unusable: { readonly version: string; readonly why: string } }
   | { readonly isTooComplex: true };
 
@@ -54,6 +54,7 @@ const functions = {
     try {
       for (version of versions) documents.push(await shapesOf(version, caller));
       return {
+        warnings: documents.flatMap(({ warnings }) => warnings),
         results: graphs.map((sent) => {
           const keys: GraphKeys = 'chunks' in sent ? new PackedKeys(sent.length, sent.chunks) : sent;
           const data = new TokenGraph(blocksOf(keys));

@@ -31,12 +31,8 @@ export function shapesTools(endpoints: ShapesEndpoints): readonly Tool[] {
           if (data.length > longest) throw tooLarge(longest);
           return data;
         };
-        const { results, shapes } = await dryRun(
-          endpoints,
-          { access, query },
-          { client, mediaType: 'text/turtle', bytes },
-        );
-        return [JSON.stringify(reportJson(results, shapes))];
+        const report = await dryRun(endpoints, { access, query }, { client, mediaType: 'text/turtle', bytes });
+        return [JSON.stringify(reportJson(report))];
       },
     },
   ];

@@ -1,6 +1,6 @@
-/** `quadpod validate FILE --against FILE`: validates a file without a server, as a write would be. */
-import { existsSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+/** `quadpod validate FILE --against FILES`: validates a file without a server, as a write would be. */
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { plain } from '../../lib/component/commands.js';
 import type { CommandContext } from '../../lib/component/contract.js';
@@ -21,8 +21,9 @@ const violated = 1;
 export async function validateFile({ operands, flags, print }: CommandContext): Promise<number> {
   const { against } = flags;
   if (against === undefined) throw new CommandError('Name a file with shapes: --against FILE.');
-  const [data, document] = [await graphIn(operands[0]!), await graphIn(against)];
-  const results = new Validation(shapesOf(against, document), data.graph).run();
+  const [data, shapes] = [await graphIn(operands[0]!), shapesOf(against, await graphsIn(filesOf(against)))];
+  for (const warning of shapes.warnings) print(plain(`${against}: ${warning}.`));
+  const results = new Validation(shapes, data.graph).run();
   for (const { severity, sentence } of results) print(plain(`${severity.split(/[/#]/).at(-1)!}: ${sentence}.`));
   const violations = violationsOf(results).length;
   const most = results.length === maxResults ? `The first ${maxResults} results, ` : '';
@@ -38,7 +39,36 @@ function shapesOf(file: string, { graph, prefixes }: Awaited<ReturnType<typeof g
   }
 }
 
+/** Returns the files of a list with commas, and the RDF files of a directory. @throws CommandError for a directory without any */
+function filesOf(against: string): readonly string[] {
+  const named = existsSync(against) ? [against] : against.split(',').filter((file) => file !== '');
+  return named.flatMap((file) => {
+    if (!existsSync(file) || !statSync(file).isDirectory()) return [file];
+    const files = readdirSync(file).filter((name) => isRdfFormat(mediaTypeOf(name)));
+    if (files.length === 0) throw new CommandError(`The directory ${file} has no RDF files.`);
+    return files.sort().map((name) => join(file, name));
+  });
+}
+
+/** Returns the union of the graphs of files: shapes in one may refer to shapes in another. */
+async function graphsIn(files: readonly string[]) {
+  const keys = new Set<string>();
+  let prefixes: Readonly<Record<string, string>> = {};
+  for (const file of files) {
+    const found = await keysIn(file, 'urn:quadpod:shapes');
+    for (const key of found.keys) keys.add(key);
+    prefixes = { ...found.prefixes, ...prefixes };
+  }
+  return { graph: new TokenGraph([[...keys]]), prefixes };
+}
+
 async function graphIn(file: string) {
+  const { keys, prefixes } = await keysIn(file, pathToFileURL(resolve(file)).href);
+  return { graph: new TokenGraph([keys]), prefixes };
+}
+
+/** @param graph IRI of the graph in the keys */
+async function keysIn(file: string, graph: string) {
   const format = mediaTypeOf(file);
   if (!existsSync(file)) throw new CommandError(`${file} does not exist.`);
   if (!isRdfFormat(format))
@@ -46,7 +76,7 @@ async function graphIn(file: string) {
   const base = pathToFileURL(resolve(file)).href;
   try {
     const { quads, prefixes } = await parseRdf(readFileSync(file), format, { base });
-    return { graph: new TokenGraph([encodeGraph(base, quads)]), prefixes };
+    return { keys: encodeGraph(graph, quads), prefixes };
   } catch (error) {
     throw error instanceof LwsError ? new CommandError(`${file}: ${error.message}`) : error;
   }

@@ -7,7 +7,7 @@ import type { GraphKeys } from '../../lib/storage/keys/graph-keys.js';
 import { ThreadEnded } from '../../lib/threads/messages.js';
 import { WorkerPool } from '../../lib/threads/worker-pool.js';
 import type { Result } from './model.js';
-import type { SentShapes, ShapesFunctions } from './shapes-worker.js';
+import type { Outcome, SentShapes, ShapesFunctions } from './shapes-worker.js';
 
 /** A state of a document of shapes. */
 export interface ShapesVersion {
@@ -60,6 +60,15 @@ export class Validator {
     shapes: readonly ShapesVersion[],
     graphs: readonly GraphKeys[],
   ): Promise<readonly (readonly Result[])[]> {
+    return (await this.report(access, shapes, graphs)).results;
+  }
+
+  /** Validates graphs, and also returns sentences about what is ignored in the documents. @throws as `validate` */
+  async report(
+    access: Access | undefined,
+    shapes: readonly ShapesVersion[],
+    graphs: readonly GraphKeys[],
+  ): Promise<Extract<Outcome, { readonly warnings: unknown }>> {
     pool ??= makePool();
     const versions = shapes.map(({ version }) => version);
     const answers = { shapes: (version: string) => shapes[versions.indexOf(version)]!.load() };
@@ -69,7 +78,7 @@ export class Validator {
         tenant: this.storage.home && this.storage.rootIri,
         work: (thread) => thread.call('validate', { versions, graphs }, { answers, deadlineMs } as never),
       });
-      if ('results' in outcome) return outcome.results;
+      if ('results' in outcome) return outcome;
       if ('unusable' in outcome)
         throw new UnusableDocument(shapes[versions.indexOf(outcome.unusable.version)]!.iri, outcome.unusable.why);
     } catch (error) {

@@ -71,6 +71,17 @@ function validating(s: StorageUnderTest): void {
     expect(report.results[0]).to.include({ severity: 'Warning' });
   });
 
+  it('warns about undefined properties of the SHACL namespace in JSON (rules 23.3, 23.9)', async () => {
+    const { shapes, container } = await constrained(s, `${personShapes} ex:AgeShape sh:shape ex:Other .`);
+    for (const query of [{ shapes }, { as: `${container}a` }]) {
+      const report = await dryRun(s, query, person());
+      expect(report).to.deep.include({
+        ...{ isAccepted: true, conforms: true },
+        warnings: ['sh:shape, which the shape ex:AgeShape has, is not a property of SHACL. It is ignored'],
+      });
+    }
+  });
+
   it('accepts everything where no shapes apply, and documents of shapes themselves (rule 23.9)', async () => {
     const { container, shapes } = await constrained(s);
     for (const iri of [s.fresh(), shapes])

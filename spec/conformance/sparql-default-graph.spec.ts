@@ -88,7 +88,11 @@ describeStorage(
       expect(await after('MOVE DEFAULT TO DEFAULT')).to.deep.equal([[], ['b']]);
       expect(await after(`LOAD <${other}>`)).to.deep.equal([['b'], ['b']]);
       expect(await after(`MOVE <${other}> TO DEFAULT`)).to.deep.equal([['b'], []]);
-      for (const all of ['CLEAR ALL', 'DROP NAMED', 'CLEAR SILENT NAMED']) expectProblem(await postUpdate(s, all), 400);
+      for (const all of ['CLEAR ALL', 'DROP NAMED', 'CLEAR SILENT NAMED']) {
+        const answer = await postUpdate(s, all);
+        expectProblem(answer, 400);
+        expect(answer.text).to.contain('ALL and NAMED are not supported').and.not.to.contain('default graph');
+      }
     });
 
     it('is ?default of the graph store (rule 14.17)', async () => {

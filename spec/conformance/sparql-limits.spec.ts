@@ -59,19 +59,24 @@ describeStorage(
       });
 
     it('Rule 14.1: an invalid timeout is 400 and names the expected form', async () => {
-      for (const wrong of [
-        'timeout=0',
-        'timeout=-1',
-        'timeout=',
-        'timeout=soon',
-        'timeout=1e3',
-        'timeout=1&timeout=2',
-      ]) {
+      for (const wrong of ['timeout=-1', 'timeout=soon', 'timeout=1e3', 'timeout=1&timeout=2']) {
         const answer = await s.send('GET', `${endpointOf(s)}?query=ASK%7B%7D&${wrong}`);
         expectProblem(answer, 400, s);
-        expect(detailOf(answer), wrong).to.match(/^The parameter timeout is .*; expected seconds above 0/);
+        expect(detailOf(answer), wrong).to.match(/^The parameter timeout is .*; expected seconds/);
       }
       expect((await s.send('GET', `${endpointOf(s)}?query=ASK%7B%7D&timeout=1.5`)).status).to.equal(200);
+      for (const wrong of ['timeout=&timeout=', 'timeout=0&timeout=1', 'timeout=0x', 'timeout=.'])
+        expect((await s.send('GET', `${endpointOf(s)}?query=ASK%7B%7D&${wrong}`)).status, wrong).to.equal(400);
+    });
+
+    it('Rule 14.1: a timeout of 0 and an empty one count as absent', async () => {
+      for (const timeout of ['0', '', '0.0']) {
+        const url = `${endpointOf(s)}?query=ASK%7B%7D&timeout=${timeout}`;
+        expect((await s.send('GET', url)).status, timeout).to.equal(200);
+        const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+        const posted = await s.send('POST', endpointOf(s), form, `query=ASK%7B%7D&timeout=${timeout}`);
+        expect(posted.status, timeout).to.equal(200);
+      }
     });
 
     it('Rule 14.6: rows above max-results never give a complete 200', async () => {

@@ -63,7 +63,7 @@ const request = (
     ...(defaultGraphs ? { defaultGraphs } : {}),
     ...(namedGraphs ? { namedGraphs } : {}),
     ...(parameters.has('explain') ? { explain: explainOf(parameters.getAll('explain')) } : {}),
-    ...(parameters.has('timeout') ? { timeoutMs: timeoutOf(parameters.getAll('timeout')) } : {}),
+    ...timeoutOf(parameters),
   };
 };
 
@@ -78,15 +78,16 @@ function explainOf([text, ...others]: readonly string[]): Explain {
   return found;
 }
 
-/** Parses seconds, as other servers do, into milliseconds. @throws LwsError `bad-request` */
-function timeoutOf([text, ...others]: readonly string[]): number {
-  const milliseconds = /^\d{1,9}(?:\.\d{1,9})?$/.test(text!) ? Math.ceil(Number(text) * 1000) : 0;
-  if (others.length > 0 || milliseconds === 0)
+/** Parses seconds, as other servers do. An empty text and 0, which forms of Virtuoso send, count as absent. @throws LwsError `bad-request` */
+function timeoutOf(parameters: URLSearchParams): Pick<SparqlRequest, 'timeoutMs'> {
+  const [text = '', ...others] = parameters.getAll('timeout');
+  if (others.length > 0 || !/^(?:\d{1,9}(?:\.\d{1,9})?)?$/.test(text))
     throw new LwsError(
       'bad-request',
-      `The parameter timeout is ${others.length > 0 ? 'repeated' : JSON.stringify(text!.slice(0, 60))}; expected seconds above 0, such as 2.5.`,
+      `The parameter timeout is ${others.length > 0 ? 'repeated' : JSON.stringify(text.slice(0, 60))}; expected seconds, such as 2.5.`,
     );
-  return milliseconds;
+  const timeoutMs = Math.ceil(Number(text) * 1000);
+  return timeoutMs === 0 ? {} : { timeoutMs };
 }
 
 /** Parses `GET ?query=`. Returns `undefined` without a query. @throws LwsError `bad-request`, `too-large` */
@@ -148,8 +149,9 @@ function updateOfForm(parameters: URLSearchParams, maxBytes: number): SparqlRequ
 
 function updateRequest(update: string, parameters: URLSearchParams): SparqlRequest {
   if (parameters.has('query')) throw new LwsError('bad-request', 'Send either a query or an update.');
-  for (const name of ['timeout', 'explain'])
-    if (parameters.has(name)) throw new LwsError('bad-request', `The parameter ${name} is for queries only.`);
+  const isGiven = { timeout: timeoutOf(parameters).timeoutMs !== undefined, explain: parameters.has('explain') };
+  for (const name of ['timeout', 'explain'] as const)
+    if (isGiven[name]) throw new LwsError('bad-request', `The parameter ${name} is for queries only.`);
   if (parameters.has('default-graph-uri') || parameters.has('named-graph-uri'))
     throw new LwsError('bad-request', 'Name the dataset of an update with using-graph-uri and using-named-graph-uri.');
   return { ...request(update, parameters, ['using-graph-uri', 'using-named-graph-uri']), isUpdate: true };

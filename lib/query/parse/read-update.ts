@@ -175,6 +175,7 @@ function assertNamed(operation: Algebra.Operation): void {
   } else if (type !== 'nop') {
     const { source, destination } = operation as Operands;
     const operands = /^(?:clear|drop|create)$/.test(type) ? [source] : [source, destination];
+    if (operands.some((operand) => operand === 'ALL' || operand === 'NAMED')) throw tooMany();
     if (operands.some((operand) => typeof operand !== 'object')) throw unnamed();
   }
 }
@@ -183,5 +184,11 @@ const unnamed = (): LwsError =>
   new LwsError(
     'bad-request',
     'The update changes the default graph, which is the union of all graphs that you may read. Name each graph to ' +
-      'change with GRAPH, WITH or INTO: the IRI of a resource. DEFAULT, NAMED and ALL are not supported.',
+      'change with GRAPH, WITH or INTO: the IRI of a resource. DEFAULT needs lws.sparql.endpoint.default-graph.',
+  );
+
+const tooMany = (): LwsError =>
+  new LwsError(
+    'bad-request',
+    'ALL and NAMED are not supported: the update would change every resource of the storage. Name each graph to change.',
   );

@@ -3,6 +3,7 @@
  * JavaScript syntax that XPath lacks is accepted. Pure.
  */
 import { nameCharacters } from '../../rdf/vocabulary.js';
+import { blockRange } from './unicode-blocks.js';
 
 /** @returns `undefined` for an invalid pattern or flags */
 export function compileRegex(pattern: string, flags: string, isGlobal = false): RegExp | undefined {
@@ -93,7 +94,13 @@ function backReference(token: string, groups: number): string {
 }
 
 const escaped = (token: string): string =>
-  classes.get(token) ?? (/^\\[A-Za-z0-9]/.test(token) ? token : literal(token.slice(1)));
+  classes.get(token) ?? blockOf(token) ?? (/^\\[A-Za-z0-9]/.test(token) ? token : literal(token.slice(1)));
+
+/** Unicode block: `\p{IsGreek}`, or all other characters with `\P`. @throws SyntaxError for a name that is not of a block */
+function blockOf(token: string): string | undefined {
+  const [, sign, name] = /^\\([pP])\{Is(.+)\}$/s.exec(token) ?? [];
+  return name === undefined ? undefined : `[${sign === 'P' ? '^' : ''}${blockRange(name)}]`;
+}
 
 /** Class, after its opening bracket. `-[...]` is subtracted from it. */
 function readClass(tokens: Tokens): string {

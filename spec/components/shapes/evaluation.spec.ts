@@ -149,6 +149,9 @@ describe('Evaluation of shapes', () => {
     expect(rejected(property('sh:pattern "a b" ; sh:flags "x"'), 'ex:x ex:p "xABx" .')).to.deep.equal(['Pattern']);
     expect(rejected(property('sh:pattern "a b" ; sh:flags "xi"'), 'ex:x ex:p "xABx" .')).to.deep.equal([]);
     expect(rejected(property('sh:pattern "a.c" ; sh:flags "q"'), 'ex:x ex:p "abc" .')).to.deep.equal(['Pattern']);
+    // Blocks of Unicode (XML Schema 2 F.1.1).
+    expect(rejected(property('sh:pattern "^\\\\p{IsGreek}+$"'), 'ex:x ex:p "αβ" .')).to.deep.equal([]);
+    expect(rejected(property('sh:pattern "^\\\\p{IsGreek}+$"'), 'ex:x ex:p "ab" .')).to.deep.equal(['Pattern']);
   });
 
   it('finds instances of subclasses that the data or the shapes declare (rule 23.4)', () => {

@@ -37,6 +37,7 @@ const unusable: readonly (readonly [shapes: string, sentence: string])[] = [
   [`[] ${target} sh:property [ sh:path ex:p ; sh:minCount "one" ] .`, 'sh:minCount'],
   [`[] ${target} sh:property [ sh:path ex:p ; sh:minCount 1, 2 ] .`, 'more than one sh:minCount'],
   [`[] ${target} sh:property [ sh:path ex:p ; sh:pattern "(" ] .`, 'sh:pattern'],
+  [`[] ${target} sh:property [ sh:path ex:p ; sh:pattern "\\\\p{IsNoBlock}" ] .`, 'sh:pattern'],
   [`[] ${target} sh:property [ sh:path ex:p ; sh:pattern "a" ; sh:flags "y" ] .`, 'sh:pattern'],
   [`[] ${target} sh:property [ sh:path ex:p ; sh:pattern ex:p ] .`, 'sh:pattern'],
   [`[] ${target} sh:in ex:a .`, 'sh:in'],

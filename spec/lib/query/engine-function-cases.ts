@@ -82,6 +82,17 @@ const texts: readonly Case[] = [
 
 const patterns: readonly Case[] = [
   ['REGEX("Alice", "^ali", "i")', 'true'],
+  // Blocks of Unicode (XML Schema 2 F.1.1).
+  ['REGEX("αβ", "^\\\\p{IsGreek}+$")', 'true'],
+  ['REGEX("ab", "\\\\p{IsGreek}")', 'false'],
+  ['REGEX("ab", "^\\\\P{IsGreekandCoptic}+$")', 'true'],
+  ['REGEX("bcd", "^[\\\\p{IsBasicLatin}-[a]]+$")', 'true'],
+  ['REGEX("abc", "^[\\\\p{IsBasicLatin}-[a]]+$")', 'false'],
+  ['REGEX("ä", "^[^\\\\p{IsLatin-1Supplement}]$")', 'false'],
+  ['REGEX("\u{1f600}", "^\\\\p{IsEmoticons}$")', 'true'],
+  ['REPLACE("aбb", "\\\\p{IsCyrillic}", "-")', '"a-b"'],
+  ['COALESCE(REGEX("a", "\\\\p{IsNoBlock}"), "error")', '"error"'],
+  ['COALESCE(REGEX("a", "\\\\p{Is}"), "error")', '"error"'],
   [`REGEX(${abracadabra}, "bra")`, 'true'],
   [`REGEX(${abracadabra}, "^a.*a$")`, 'true'],
   [`REGEX(${abracadabra}, "^bra")`, 'false'],

@@ -1,8 +1,8 @@
 /** Methods of a resource: each parses the request, calls the operation and returns the reply. */
 import type { IncomingMessage } from 'node:http';
-import { refusalOfAbsent, requireAccess } from '../authorization/guard.js';
+import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
-import { LwsError } from '../errors.js';
+import { LwsError, tooBusy } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
 import { formatEntityTag } from '../fields/etag.js';
 import { create } from '../resources/create.js';
@@ -136,7 +136,7 @@ export async function read(exchange: Reading): Promise<Reply> {
       if (links) fields['Link'] = [fields['Link'], ...(await links)].join(', ');
       return { ...reply, fields };
     }
-    throw await refusalOfAbsent(storage, storage.store, access, target.iri);
+    throw tooBusy('The resource is being replaced again and again. Retry in a second.', 1);
   } catch (error) {
     return creationHints(exchange, error);
   }

@@ -54,16 +54,18 @@ async function render(
   const text = Buffer.from(`@prefix sd: <${sd}> .
 @prefix void: <http://rdfs.org/ns/void#> .
 @prefix dcat: <http://www.w3.org/ns/dcat#> .
-<${endpoint}> a sd:Service, dcat:DataService ;
+@prefix dct: <http://purl.org/dc/terms/> .
+<${endpoint}> a sd:Service, dcat:DataService ; dct:title "SPARQL endpoint" ;
   sd:endpoint <${endpoint}> ;
   dcat:endpointURL <${endpoint}> ; dcat:endpointDescription <${endpoint}> ; dcat:servesDataset <${endpoint}#data> ;
   sd:supportedLanguage sd:SPARQL11Query${maxUpdateBytes === undefined ? '' : ', sd:SPARQL11Update'} ;
   sd:feature sd:UnionDefaultGraph${services.allowed.length > 0 ? ', sd:BasicFederatedQuery' : ''} ;
   sd:resultFormat ${formats.join(', ')} ;
   sd:defaultDataset <${endpoint}#data> .
-<${endpoint}#data> a sd:Dataset, dcat:Dataset ; sd:defaultGraph <${endpoint}#graph> .
+<${endpoint}#data> a sd:Dataset, dcat:Dataset ; dct:title "Data of the SPARQL endpoint" ;
+  dct:description "The RDF resources that the caller may read." ; sd:defaultGraph <${endpoint}#graph> .
 <${endpoint}#graph> a sd:Graph, void:Dataset ; void:sparqlEndpoint <${endpoint}>${counted ? voidOf(counted) : ''} .
-<${platform.rootIri}> a dcat:Catalog ; dcat:service <${endpoint}> ; dcat:dataset <${endpoint}#data> .`);
+<${platform.rootIri}> dcat:service <${endpoint}> ; dcat:dataset <${endpoint}#data> .`);
   const { keys, prefixes } = await platform.documents.parse(text, turtle, endpoint);
   const bytes = (await platform.documents.render(keys, wanted, endpoint, prefixes)) ?? text;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

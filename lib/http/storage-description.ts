@@ -12,6 +12,7 @@ import { aclOf, linksetOf } from '../resources/names.js';
 import { isNotModified, undated } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
 import { variantOf } from '../resources/variants.js';
+import { type CatalogTexts, catalogNode, catalogPath } from './catalog.js';
 import { addedLinks } from './links.js';
 import { acceptedRanges, lwsCid } from './negotiate.js';
 import type { Reply } from './reply.js';
@@ -41,6 +42,8 @@ export interface Advertised {
   readonly services: readonly ServiceEntry[];
   readonly capabilities: readonly CapabilityEntry[];
   readonly verificationMethods: readonly VerificationMethod[];
+  /** Absent: the storage is no catalog. */
+  readonly catalog?: CatalogTexts | undefined;
 }
 
 /** The document. Created once, since it changes only with the configuration. */
@@ -49,6 +52,8 @@ export interface StorageDescription {
   readonly tag: string;
   /** RDF representations, created on demand. */
   readonly renderings: Map<RdfFormat, Promise<Buffer>>;
+  /** The catalog in the document, as a document of its own. */
+  readonly catalog?: StorageDescription | undefined;
 }
 
 /** Capabilities of the layers (rule 12.3). */
@@ -71,9 +76,11 @@ const ownCapabilities = (patches: readonly string[]): readonly CapabilityEntry[]
 ];
 
 export function describeStorage(
-  storage: Pick<Storage, 'rootIri' | 'profile' | 'signposting'>,
-  { services, capabilities, verificationMethods }: Advertised,
+  storage: Pick<Storage, 'rootIri' | 'systemPrefix' | 'profile'>,
+  { services, capabilities, verificationMethods, catalog: texts }: Advertised,
 ): StorageDescription {
+  const { rootIri: root, systemPrefix } = storage;
+  const node = texts && catalogNode({ root, at: `${root.slice(0, -1)}${systemPrefix}${catalogPath}` }, services, texts);
   const document = {
     '@context': [cidContext, lwsContext],
     id: storage.rootIri,
@@ -82,28 +89,23 @@ export function describeStorage(
     authentication: verificationMethods.map(({ id }) => id),
     capability: [...ownCapabilities(rdfPatches(storage)), ...capabilities],
     service: [{ type: 'StorageRoot', serviceEndpoint: storage.rootIri }, ...services],
-    ...(storage.signposting ? { '@included': [catalog(storage.rootIri, services)] } : {}),
+    ...(node ? { '@included': [node] } : {}),
   };
-  const bytes = Buffer.from(JSON.stringify(document));
+  return { ...documentOf(document), catalog: node && documentOf(node) };
+}
+
+function documentOf(content: object): StorageDescription {
+  const bytes = Buffer.from(JSON.stringify(content));
   const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
   return { bytes, tag, renderings: new Map() };
 }
 
-const dcat = 'http://www.w3.org/ns/dcat#';
-
-/** Describes the storage as a DCAT catalog of its services, in a node of its own: the document's other members stay as they are. */
-const catalog = (root: string, services: readonly ServiceEntry[]) => ({
-  '@id': root,
-  '@type': `${dcat}Catalog`,
-  [`${dcat}service`]: services.map(({ type, serviceEndpoint }) => ({
-    '@id': serviceEndpoint,
-    '@type': `${dcat}DataService`,
-    [`${dcat}endpointURL`]: { '@id': serviceEndpoint },
-    ...(/^https?:/.test(type) ? { 'http://purl.org/dc/terms/conformsTo': { '@id': type } } : {}),
-  })),
-});
-
-const prefixes = { lws: lws.namespace, did: 'https://www.w3.org/ns/did#', sec: 'https://w3id.org/security#' };
+const prefixes = {
+  ...{ dcat: 'http://www.w3.org/ns/dcat#', dct: 'http://purl.org/dc/terms/', foaf: 'http://xmlns.com/foaf/0.1/' },
+  lws: lws.namespace,
+  did: 'https://www.w3.org/ns/did#',
+  sec: 'https://w3id.org/security#',
+};
 
 async function render(
   { documents, rootIri: storage, systemPrefix }: Storage,
@@ -136,6 +138,12 @@ const offered = [lwsCid, jsonLd, 'application/json', ...rdfFormats.filter((forma
 export function chooseDescription(accept: string | undefined): string {
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   return (ranges && chooseMediaType(ranges, offered)) ?? lwsCid;
+}
+
+/** Returns the RDF syntax of the catalog for a request, Turtle if nothing matches. */
+export function chooseCatalog(accept: string | undefined): RdfFormat {
+  const ranges = accept === undefined ? undefined : acceptedRanges(accept);
+  return ((ranges && chooseMediaType(ranges, rdfFormats)) ?? rdfFormats[0]!) as RdfFormat;
 }
 
 /** Returns the public response with the description. */

@@ -3,6 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
+import { ShapesGraph } from '../../components/shapes/shapes-graph.js';
+import { TokenGraph } from '../../components/shapes/token-graph.js';
+import { Validation } from '../../components/shapes/validation.js';
+import { parseRdf } from '../../lib/rdf/parse.js';
+import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { packageRoot } from '../../lib/threads/package-root.js';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { linked } from '../support/expectations.js';
@@ -20,6 +25,31 @@ const text = readFileSync(join(packageRoot, 'docs/publishing.md'), 'utf8');
 const [data, about, page, ofPage, ofData] = [...text.matchAll(/```(?:csv|turtle|html|json)\n([\s\S]*?)```/g)].map(
   ([, file]) => file!,
 );
+
+/** Mandatory properties of DCAT-AP 3.0 (6.3 to 6.10), restated. */
+const mandatory = async (): Promise<TokenGraph> => {
+  const shape = (type: string, ...properties: readonly string[]): string =>
+    `[] a sh:NodeShape ; sh:targetClass ${type} ; ${properties.map((each) => `sh:property [ ${each} ]`).join(' ; ')} .`;
+  const literal = (path: string): string => `sh:path ${path} ; sh:minCount 1 ; sh:nodeKind sh:Literal`;
+  const shapes = [
+    '@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix dcat: <http://www.w3.org/ns/dcat#> .',
+    '@prefix dct: <http://purl.org/dc/terms/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .',
+    shape(
+      'dcat:Catalog',
+      ...[
+        literal('dct:title'),
+        literal('dct:description'),
+        'sh:path dcat:dataset ; sh:minCount 1 ; sh:class dcat:Dataset',
+      ],
+      'sh:path dct:publisher ; sh:minCount 1 ; sh:maxCount 1 ; sh:class foaf:Agent',
+    ),
+    shape('dcat:Dataset', literal('dct:title'), literal('dct:description')),
+    shape('dcat:DataService', literal('dct:title'), 'sh:path dcat:endpointURL ; sh:minCount 1 ; sh:nodeKind sh:IRI'),
+    shape('foaf:Agent', literal('foaf:name')),
+  ];
+  const { quads } = await parseRdf(Buffer.from(shapes.join('\n')), 'text/turtle', { base: 'urn:shapes' });
+  return new TokenGraph([encodeGraph('urn:shapes', quads)]);
+};
 
 /** Uploads the files of the document as it does. */
 async function published(s: StorageUnderTest): Promise<string> {
@@ -111,6 +141,35 @@ describeStorage(
       expect(new Set([s.root, ...services])).to.deep.equal(endpoints);
     });
 
+    it('the catalog is RDF at the URL that the storage description names, with what DCAT-AP requires (rule 12.9)', async () => {
+      const at = `${s.root}.lws/catalog`;
+      const description = `${s.root}.lws/storage-description`;
+      const named = await graphOf(await s.get(description, { Accept: 'text/turtle' }), description);
+      const topic = 'http://xmlns.com/foaf/0.1/isPrimaryTopicOf';
+      expect(named.filter(({ predicate }) => predicate.value === topic).map((q) => q.object.value)).to.deep.equal([at]);
+      for (const [accept, type] of [
+        [undefined, 'text/turtle'],
+        ['text/html', 'text/turtle'],
+        ['application/ld+json', 'application/ld+json'],
+        ['application/rdf+xml', 'application/rdf+xml'],
+      ] as const) {
+        const answer = await publicly(s, at, accept === undefined ? {} : { Accept: accept });
+        expect([answer.status, answer.headers['content-type']]).to.deep.equal([200, type]);
+        const graph = new TokenGraph([encodeGraph(at, await graphOf(answer, at))]);
+        const results = new Validation(new ShapesGraph(await mandatory(), {}), graph).run();
+        expect(results.map(({ sentence }) => sentence)).to.deep.equal([]);
+        for (const name of ['Catalog', 'Dataset', 'DataService'])
+          expect(
+            [...graph.triples(rdfType)].some(([, each]) => each === dcat + name),
+            name,
+          ).to.equal(true);
+      }
+      const again = await publicly(s, at);
+      const cached = await publicly(s, at, { 'If-None-Match': again.headers['etag']! });
+      expect(cached.status).to.equal(304);
+      expect((await s.put(at, 'text/turtle', '')).status).to.equal(409);
+    });
+
     it('docs/publishing.md has what each metric of F-UJI asks for, to anonymous callers', async () => {
       const container = await published(s);
       const landing = await publicly(s, `${container}index.html`);
@@ -157,6 +216,23 @@ describeStorage(
   { settings: { signposting: 'true' } },
 );
 
+describeStorage(
+  'Signposting, with texts of the catalog',
+  (s: StorageUnderTest) => {
+    it('has the title, description and publisher of the settings (rule 12.9)', async () => {
+      const { text } = await s.get(`${s.root}.lws/catalog`, { Accept: 'application/n-triples' });
+      for (const literal of ['Rivers "and" lakes', 'Levels of rivers', 'University of Bern'])
+        expect(text).to.contain(JSON.stringify(literal));
+    });
+  },
+  {
+    settings: {
+      ...{ signposting: 'true', 'catalog.title': 'Rivers "and" lakes' },
+      ...{ 'catalog.description': 'Levels of rivers', 'catalog.publisher': 'University of Bern' },
+    },
+  },
+);
+
 describeStorage('Signposting, by default', (s: StorageUnderTest) => {
   it('is off: responses have no links of the linkset but its types (rule 11.11)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
@@ -164,5 +240,6 @@ describeStorage('Signposting, by default', (s: StorageUnderTest) => {
     await putLinks(s, iri, { 'cite-as': [{ href: 'https://doi.org/10.1000/182' }] });
     expect((await s.get(iri)).headers['link']).to.equal(before);
     expect((await s.get(`${s.root}.lws/storage-description`)).text).to.not.include(dcat);
+    expect((await s.get(`${s.root}.lws/catalog`)).status).to.equal(404);
   });
 });

@@ -70,7 +70,10 @@ function siteOf({ storage, platform, lists }: BuiltWorld): AppContext {
   return {
     storage,
     authenticator: { authenticate },
-    description: describeStorage({ rootIri: root }, { services: [], capabilities: [], verificationMethods: [] }),
+    description: describeStorage(
+      { rootIri: root, systemPrefix: '/.lws' },
+      { services: [], capabilities: [], verificationMethods: [] },
+    ),
     routes: searchRoutes({ platform, lists, pageSize: 100 }),
     resourceQuery: undefined,
     cors: { allowedOrigins: [], maxAgeSeconds: 0 },

@@ -163,6 +163,27 @@ export const coreSettings = {
     'For archives and harvesters: responses have links of the linkset (FAIR Signposting Profile), and the storage is a DCAT catalog.',
     'storage',
   ),
+  catalogTitle: setting(
+    'lws.catalog.title',
+    optional(text('a title')),
+    null,
+    'Title of the DCAT catalog (lws.signposting). Default: the host and path of the storage.',
+    'storage',
+  ),
+  catalogDescription: setting(
+    'lws.catalog.description',
+    optional(text('a text')),
+    null,
+    'Description of the DCAT catalog. Default: a sentence with the URI of the storage.',
+    'storage',
+  ),
+  catalogPublisher: setting(
+    'lws.catalog.publisher',
+    optional(text('a name')),
+    null,
+    'Name of the publisher of the DCAT catalog. Default: the title.',
+    'storage',
+  ),
   accessControl: setting(
     'lws.access-control',
     oneOf(['owner', 'wac'] as const),

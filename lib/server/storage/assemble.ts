@@ -227,6 +227,12 @@ function storageSuites(core: CoreSettings, platform: Platform, issuers: readonly
   return platform.profile?.tokenScopes ? [ofTrusted, ...platform.suites(), all] : [all, ...platform.suites()];
 }
 
+const catalogTextsOf = (core: CoreSettings) => ({
+  title: core.catalogTitle,
+  description: core.catalogDescription,
+  publisher: core.catalogPublisher,
+});
+
 export function assembleAppContext(
   core: CoreSettings,
   { storage, platform }: { readonly storage: Storage; readonly platform: Platform },
@@ -243,6 +249,7 @@ export function assembleAppContext(
     ],
     capabilities: installations.flatMap(({ capabilities = [] }) => capabilities),
     verificationMethods,
+    catalog: core.signposting ? catalogTextsOf(core) : undefined,
   });
   // Fetches for issuers configured by the operator do not queue with others.
   const trusted = platform.fetchUnder({ blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed });

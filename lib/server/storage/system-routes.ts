@@ -1,8 +1,14 @@
 /** Fixed routes of the server. */
 
+import { catalogPath } from '../../http/catalog.js';
 import type { Reply } from '../../http/reply.js';
 import { type Route, route } from '../../http/route.js';
-import { chooseDescription, descriptionReply, type StorageDescription } from '../../http/storage-description.js';
+import {
+  chooseCatalog,
+  chooseDescription,
+  descriptionReply,
+  type StorageDescription,
+} from '../../http/storage-description.js';
 import type { Storage } from '../../resources/storage.js';
 import type { Store } from '../../storage/transactions/store.js';
 
@@ -10,10 +16,16 @@ export const systemRoutes = (storage: Storage, description: StorageDescription):
   route('public', 'GET HEAD {prefix}/storage-description', ({ req }) =>
     descriptionReply(req, storage, description, chooseDescription(req.headers.accept)),
   ),
+  ...(description.catalog ? [catalogRoute(storage, description.catalog)] : []),
   route('public', 'GET HEAD {prefix}/health/live', () => answer(true)),
   // The server listens only after indexes are rebuilt.
   route('public', 'GET HEAD {prefix}/health/ready', async () => answer(await isWritable(storage.store))),
 ];
+
+const catalogRoute = (storage: Storage, catalog: StorageDescription): Route =>
+  route('public', `GET HEAD {prefix}${catalogPath}`, ({ req }) =>
+    descriptionReply(req, storage, catalog, chooseCatalog(req.headers.accept)),
+  );
 
 /** LevelDB is open and accepted the last batch, the disk has space, and blobs are accepted. */
 async function isWritable(store: Store): Promise<boolean> {

@@ -1,7 +1,7 @@
 /** The SPARQL Query Service: queries over the resources that the caller can read (rule 14.2). */
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { defineComponent, type Platform } from '../../lib/component/contract.js';
+import { defineComponent, type NamesOfStorage } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { hostList, parseAllowedHost } from '../../lib/outbound/address-policy.js';
 import { MemoryIndex, type MemoryIndexOptions, memoryForIndexes } from '../../lib/query/memory/memory-index.js';
@@ -96,18 +96,18 @@ const indexOf = (options: Omit<MemoryIndexOptions, 'memory'>, megabytes: number 
   new MemoryIndex({ ...options, memory: megabytes === null ? memoryForIndexes() : megabytes * 2 ** 20 });
 
 /** Returns the IRI of the container or other resource that a setting names. @throws SettingsError */
-function named(platform: Platform, setting: 'default-graph' | 'tools', name: string | null): string | undefined {
+function named(storage: NamesOfStorage, setting: 'default-graph' | 'tools', name: string | null): string | undefined {
   if (name === null) return undefined;
-  const iri = URL.canParse(name, platform.rootIri) ? new URL(name, platform.rootIri).href : name;
+  const iri = URL.canParse(name, storage.rootIri) ? new URL(name, storage.rootIri).href : name;
   try {
     const isContainer = setting === 'tools';
-    if (!isContainer || iri !== platform.rootIri) assertName(platform, iri);
+    if (!isContainer || iri !== storage.rootIri) assertName(storage, iri);
     if (isContainerIri(iri) === isContainer) return iri;
   } catch (error) {
     if (!(error instanceof LwsError)) throw error;
   }
   throw new SettingsError(
-    `lws.sparql.endpoint.${setting} is ${name}, which is not valid as the name of a ${setting === 'tools' ? 'container' : 'resource'} in ${platform.rootIri}.`,
+    `lws.sparql.endpoint.${setting} is ${name}, which is not valid as the name of a ${setting === 'tools' ? 'container' : 'resource'} in ${storage.rootIri}.`,
   );
 }
 
@@ -119,6 +119,10 @@ export default defineComponent({
   name: 'sparql',
   settings,
   isEnabled: ({ enabled }) => enabled,
+  assertUsable({ defaultGraph, tools }, names) {
+    named(names, 'default-graph', defaultGraph);
+    named(names, 'tools', tools);
+  },
   install(platform, given) {
     const { timeout, maxResults, maxAnswerMb, workers, maxBytes, memoryMb, allowedServices, indexMb } = given;
     const size = workers ?? availableParallelism() + 1;

@@ -248,6 +248,12 @@ export interface Command extends CommandHelp {
   run(context: CommandContext): Promise<number>;
 }
 
+/** What the names of resources of a storage depend on. */
+export interface NamesOfStorage {
+  readonly rootIri: string;
+  readonly systemPrefix: string;
+}
+
 export interface Component<T extends SettingsTable = SettingsTable> {
   readonly name: string;
   readonly settings: T;
@@ -258,8 +264,12 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   readonly takesTemplates?: boolean;
   /** Path below the base URI of a page that signs in with a credential in the fragment: `#token=`. */
   readonly page?: string;
-  /** Validates settings beyond their parsers, such as contents of files. Not called while the component is off. @throws SettingsError */
-  assertUsable?(settings: SettingsOf<T>): void;
+  /**
+   * Validates settings beyond their parsers, such as contents of files and names in the storage, at the start and before a storage
+   * of a deployment gets them. Not called while the component is off.
+   * @throws SettingsError
+   */
+  assertUsable?(settings: SettingsOf<T>, names: NamesOfStorage): void;
   /** Import large modules here, so that a disabled component costs nothing. */
   install(platform: Platform, settings: SettingsOf<T>): Promise<Installation> | Installation;
   /**

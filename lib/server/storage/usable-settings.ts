@@ -10,9 +10,11 @@ import { blobPlaceOf, formatsOf, serversOf } from './open-store.js';
 export function assertUsable(all: Settings, components: readonly Component[]): void {
   try {
     assertEach(all, components);
+    const core = all.of(coreSettings);
+    const names = { rootIri: readBaseUri(core).storage, systemPrefix: core.systemPrefix };
     for (const component of components) {
       const own = all.of(component.settings);
-      if (component.isEnabled(own)) component.assertUsable?.(own);
+      if (component.isEnabled(own)) component.assertUsable?.(own, names);
     }
     blobPlaceOf(all, components);
     formatsOf(all, components);

@@ -71,7 +71,7 @@ export const decodedBody = (encoded: RequestBody, coding: Coding, sender: BodySe
     const chunks: Uint8Array[] = [];
     let size = 0;
     const whole = { ...encoded, digests: new Map(), chunks: () => Readable.from([bytes]) };
-    for await (const chunk of bytes.length === 0 ? [] : decoded(whole, coding)) {
+    for await (const chunk of decoded(whole, coding)) {
       if (size <= freeBytes && size + chunk.length > freeBytes) sender.onEnd(takeLarge(sender.client));
       size += chunk.length;
       if (size > limit) throw tooLarge(limit, setting);
@@ -106,8 +106,8 @@ async function* decoded(encoded: RequestBody, coding: Coding): AsyncGenerator<Ui
   } finally {
     decoder.destroy();
   }
-  // The decoder ends at the end of the encoded data, whatever follows.
-  if (!isComplete || decoder.bytesWritten < received) throw malformed(coding);
+  // No coding has an empty form, but the decoders accept it. They end at the end of the encoded data, whatever follows.
+  if (received === 0 || !isComplete || decoder.bytesWritten < received) throw malformed(coding);
 }
 
 const malformed = (coding: Coding): LwsError =>

@@ -17,7 +17,7 @@ import type { ReadQuery } from './parse/parse-query.js';
 import { type Constants, withConstants } from './parse/query-shape.js';
 import { bindConstants } from './plan/bind-constants.js';
 import { type Compiled, compileQuery } from './plan/compile-query.js';
-import { NotCompiledError } from './plan/compile-scope.js';
+import { MalformedTermError, NotCompiledError } from './plan/compile-scope.js';
 import type { Row } from './plan/plan.js';
 import { contextOf, loadQueryEngine, type QueryEngine } from './query-engine.js';
 import { makeBindings, querySource } from './query-source.js';
@@ -95,6 +95,8 @@ export function compiledOrRefused(query: Algebra.Operation, base: string): Compi
   try {
     return compileQuery(query, base);
   } catch (error) {
+    if (error instanceof MalformedTermError)
+      throw new LwsError('malformed-query', `The query is not valid: ${error.message}.`, { cause: error });
     if (error instanceof NotCompiledError)
       throw new LwsError('too-complex', `The query is not supported. ${error.message}.`, { cause: error });
     throw error;

@@ -17,7 +17,7 @@ import { subjectsOf } from './dataset.js';
 import { instances, isStorable, type TripleKeys } from './operators/graph-results.js';
 import { startRun } from './operators/run.js';
 import type { UpdateStep } from './parse/read-update.js';
-import { NotCompiledError } from './plan/compile-scope.js';
+import { MalformedTermError, NotCompiledError } from './plan/compile-scope.js';
 import { type CompiledUpdate, compileUpdate, type GraphTemplate } from './plan/compile-template.js';
 import type { Plan, Row } from './plan/plan.js';
 import { runStep } from './query-source.js';
@@ -101,6 +101,10 @@ export async function computeUpdate(steps: readonly UpdateStep[], options: Updat
     }
   } catch (error) {
     const isOne = options.graph !== undefined;
+    if (error instanceof MalformedTermError)
+      throw new LwsError(isOne ? 'malformed-body' : 'malformed-query', `The update is not valid: ${error.message}.`, {
+        cause: error,
+      });
     if (error instanceof NotCompiledError)
       throw new LwsError(isOne ? 'unsupported-rdf' : 'too-complex', `The update is not supported. ${error.message}.`, {
         cause: error,

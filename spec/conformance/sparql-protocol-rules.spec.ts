@@ -64,6 +64,20 @@ describeStorage('SPARQL protocol rules', (s) => {
           expect(rowsOf(await send(both, [[name, iri]])), `${name}=${iri}`).to.deep.equal([]);
     });
 
+    it(`returns 400 for a language tag with more than eight letters in a part (RFC 5646 2.1), by ${form} (rule 14.5)`, async () => {
+      for (const tag of ['abcdefghi', 'en-abcdefghi', 'a-b-abcdefghi'])
+        for (const query of [
+          `SELECT * { ?s ?p "x"@${tag} }`,
+          `SELECT * { BIND("x"@${tag} AS ?x) }`,
+          `SELECT * { VALUES ?x { "x"@${tag} } }`,
+          `CONSTRUCT { <urn:a> <urn:b> "x"@${tag} } {}`,
+        ]) {
+          const answer = await send(query);
+          expectProblem(answer, 400, s);
+          expect(answer.text).to.include('malformed-query').and.to.include(`${tag}\\" is not a language tag.`);
+        }
+    });
+
     it(`SPARQL Protocol 2.1: a query is UTF-8, by ${form}`, async () => {
       for (const text of ['é', '食べ物', '😀', 'a+b & c=d %41 #'])
         expect(rowsOf(await send(`SELECT ("${text}" AS ?x) {}`))).to.deep.equal([text]);

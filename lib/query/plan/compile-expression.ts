@@ -12,7 +12,7 @@ import { calculateAny } from '../expressions/functions-time.js';
 import { booleanOf, isFalse, isTrue, toToken, toValue, truth, type Value } from '../expressions/values.js';
 import { nodesOf } from '../parse/query-scopes.js';
 import { type Constants, constantOf, isPlaceholder } from '../parse/query-shape.js';
-import { type Names, NotCompiledError } from './compile-scope.js';
+import { MalformedTermError, type Names, NotCompiledError } from './compile-scope.js';
 import { type Evaluate, type Expression, markOfPartner, type Slot } from './plan.js';
 
 /** @throws NotCompiledError */
@@ -42,12 +42,14 @@ function isCheap(node: Algebra.Expression): boolean {
   return node.subType === 'operator' && cheap.has(operator.toLowerCase()) && args.every(isCheap);
 }
 
-/** Returns a constant's token. @throws NotCompiledError for a term that cannot be stored */
+/** Returns a constant's token. @throws NotCompiledError for a term that cannot be stored, MalformedTermError for an invalid one */
 export function constantToken(term: Term): TermKey {
   try {
     return termKey(term);
   } catch (error) {
-    throw new NotCompiledError((error as Error).message);
+    const message = (error as Error).message.replace(/\.$/, '');
+    if (error instanceof LwsError && error.code === 'malformed-body') throw new MalformedTermError(message);
+    throw new NotCompiledError(message);
   }
 }
 

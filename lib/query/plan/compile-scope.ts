@@ -9,6 +9,9 @@ const maxPatterns = 2000;
 /** The query cannot be compiled and is rejected. The message names the unsupported part. */
 export class NotCompiledError extends Error {}
 
+/** The query has a term that is malformed: no state contains it, and no other server accepts it. */
+export class MalformedTermError extends NotCompiledError {}
+
 export interface Names {
   /** Returns the slot of a variable, a new one for a new name. */
   slot(name: string): Slot;

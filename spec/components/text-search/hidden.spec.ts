@@ -200,4 +200,19 @@ describe('Searches for hidden and for absent words', function () {
     expect(await keysOf(() => total('decide', 'hid*'))).to.equal(other);
     expect(await total('decide', 'see*')).to.equal(20);
   });
+
+  it('are rebuilt from an index of an earlier format, with progress (rule 13.8)', async () => {
+    const { store } = memory;
+    const old = entryKey('text', 'straße', `${open}0`, 'n', '0');
+    await store.transact((tx) => {
+      tx.putEntry(entryKey('text-state'), `2 ${process.versions['unicode']}`);
+      tx.putEntry(old, '');
+    });
+    expect(textIndex.isComplete(store)).to.equal(false);
+    const told: (readonly [number, number])[] = [];
+    const count = await textIndex.rebuild(store, (done, total) => void told.push([done, total]));
+    expect(told.at(-1)).to.deep.equal([count, count]);
+    expect([textIndex.isComplete(store), store.entry(old)]).to.deep.equal([true, undefined]);
+    for await (const fault of textIndex.faultsOf(store)) expect.fail(fault);
+  });
 });

@@ -1,5 +1,5 @@
 /** Lists containers: the members that the caller may see, of a page or all (rule 9.3). */
-
+import { createHash } from 'node:crypto';
 import type { Access } from '../authorization/principal.js';
 import { yieldInLine } from '../event-loop.js';
 import type { RdfFormat } from '../rdf/formats.js';
@@ -24,17 +24,43 @@ export async function jsonListing(
   container: ResourceRecord,
   page: number | undefined,
 ): Promise<Listing> {
+  const { pageSize } = storage.limits;
   const everything = await seesAll(storage, access, container);
-  const build = async (): Promise<Listing> => {
-    const { pageSize } = storage.limits;
+  const membershipOf = () => {
     const from = ((page ?? 1) - 1) * pageSize;
-    const membership = await collect({ storage, access, container }, everything, { from, count: pageSize });
+    return collect({ storage, access, container }, everything, { from, count: pageSize });
+  };
+  const documentOf = async (membership: Membership): Promise<Listing> => {
     if (!everything && membership.members.length > fewMembers) await yieldInLine();
     return jsonDocument(container, membership, { page, pageSize });
   };
-  if (!everything) return build();
   const variant = page === undefined ? 'json' : `json ${page}`;
+  if (!everything) return viewed({ storage, container, variant }, await membershipOf(), documentOf);
+  const build = async (): Promise<Listing> => documentOf(await membershipOf());
   return (await storage.representations.obtain(container.iri, variant, container.revision, build)) as Listing;
+}
+
+type ViewRequest = Pick<MemberRequest, 'storage' | 'container'> & { readonly variant: string };
+
+/**
+ * Returns the listing of a part of the members. Renderings are cached by what they show: a hidden member that changes must not
+ * show in the time of the next response.
+ */
+async function viewed(
+  { storage: { representations }, container, variant }: ViewRequest,
+  membership: Membership,
+  documentOf: (membership: Membership) => Promise<Listing>,
+): Promise<Listing> {
+  if (membership.members.length <= fewMembers) return documentOf(membership);
+  const { members, description = [], ...facts } = membership;
+  const hash = createHash('sha256').update(JSON.stringify([container.iri, facts, description]));
+  for (const { iri, kind, types = [], mediaType, size, modified } of members)
+    hash.update(`${iri}\n${kind}\n${mediaType}\n${size} ${modified}\n${types.join('\n')}\n\n`);
+  const revision = hash.digest('base64url');
+  const build = async (): Promise<Listing> => ({ ...(await documentOf(membership)), revision });
+  const found = await representations.obtain(`view ${revision}`, variant, revision, build);
+  // A copy, because the fields of a response are cached with its object, and those of a container can change.
+  return { ...(found as Listing) };
 }
 
 const all: Wanted = { from: 0, count: Number.POSITIVE_INFINITY };
@@ -47,16 +73,17 @@ export async function rdfListing(
   format: RdfFormat,
 ): Promise<Listing> {
   const everything = await seesAll(storage, access, container);
-  const build = async (): Promise<Listing> => {
-    const whole = await collect({ storage, access, container }, everything, all);
-    const { store, documents } = storage;
-    const description = hasDescription(container.iri, storage)
+  const { store, documents } = storage;
+  const membershipOf = async (): Promise<Membership> => ({
+    ...(await collect({ storage, access, container }, everything, all)),
+    description: hasDescription(container.iri, storage)
       ? linksetQuads(clientLinks(store, container.iri), container.iri)
-      : [];
-    const pause = everything ? yieldToEventLoop : yieldInLine;
-    return rdfDocument(container, { ...whole, description }, { documents, format, pause });
-  };
-  if (!everything) return build();
+      : [],
+  });
+  const pause = everything ? yieldToEventLoop : yieldInLine;
+  const documentOf = (membership: Membership) => rdfDocument(container, membership, { documents, format, pause });
+  if (!everything) return viewed({ storage, container, variant: format }, await membershipOf(), documentOf);
+  const build = async (): Promise<Listing> => documentOf(await membershipOf());
   return (await storage.representations.obtain(container.iri, format, container.revision, build)) as Listing;
 }
 

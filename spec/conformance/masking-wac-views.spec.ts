@@ -6,7 +6,19 @@ import { putLinks } from '../support/linkset.js';
 import { visible } from '../support/masking.js';
 import { rdfTypes } from '../support/rdf.js';
 import { found, indexed, searchFor, uniqueIri } from '../support/search.js';
-import { agent, alice, anybody, as, inWac, modesOf, ownerRule, rule, setAcl, setBareAcl } from '../support/wac.js';
+import {
+  aclOf,
+  agent,
+  alice,
+  anybody,
+  as,
+  inWac,
+  modesOf,
+  ownerRule,
+  rule,
+  setAcl,
+  setBareAcl,
+} from '../support/wac.js';
 
 const turtle = 'text/turtle';
 const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1100));
@@ -51,6 +63,37 @@ describeStorage(
         expect(text).not.to.include('secret');
       }
       expect(JSON.parse((await s.get(c)).text).totalItems).to.equal(4);
+    });
+
+    it('shows each caller the current state of its members, whatever others have read before (rule 9.3)', async () => {
+      const c = await s.container();
+      await setAcl(s, c, ownerRule, rule('Read', anybody));
+      // Listings of more members are cached.
+      for (let at = 0; at < 60; at++) await s.stored('text/plain', String(at), `${c}r${at}`);
+      await setAcl(s, `${c}r7`, ownerRule, rule('Read', agent(alice)));
+      const texts = async (who: Sender): Promise<string> => {
+        const both: string[] = [];
+        for (const Accept of ['application/lws+json', turtle]) both.push((await get(c, { Accept }, who)).text);
+        return both.join();
+      };
+      const count = (text: string): unknown => [text.includes(`"totalItems":${60}`), text.includes('r7')];
+      for (let times = 0; times < 2; times++) {
+        expect(count(await texts('anonymous'))).to.deep.equal([false, false]);
+        expect(count(await texts(as(s, alice)))).to.deep.equal([true, true]);
+      }
+      const type = uniqueIri();
+      await putLinks(s, `${c}r8`, { type: [{ href: type }] });
+      expect((await texts('anonymous')).split(type).length).to.be.above(2);
+      await s.put(`${c}r9`, 'text/plain', 'x'.repeat(4321), { 'If-Match': '*' });
+      expect(await texts('anonymous')).to.include('4321');
+      const own = uniqueIri();
+      await putLinks(s, c, { type: [{ href: own }] });
+      const { headers } = await get(c, {}, 'anonymous');
+      expect(String(headers['link'])).to.include(own);
+      await s.delete(`${c}r10`);
+      expect(await texts('anonymous')).not.to.include('r10"');
+      await s.delete(aclOf(`${c}r7`));
+      expect(count(await texts('anonymous'))).to.deep.equal([false, true]);
     });
 
     it('Masking, rule 4.3: creating, changing and deleting unreadable members does not affect the view of a container', async () => {

@@ -109,6 +109,7 @@ describe('Searches for hidden and for absent words', function () {
         readScope: () => scope,
         standing: async () => 'known',
         allows: ({ iri }: Question) => iri.startsWith(open),
+        finds: ({ iri }: Question) => iri.startsWith(open),
       } as never,
     },
     access: {} as never,

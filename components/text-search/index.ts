@@ -1,10 +1,12 @@
 /** Text search: words of literals, names, titles and texts, among the resources that the caller can read. */
 import { defineComponent } from '../../lib/component/contract.js';
+import { BackgroundRebuild } from '../../lib/postings/background-rebuild.js';
 import { PostingLists } from '../../lib/postings/posting-lists.js';
 import { flag, integer, setting } from '../../lib/settings.js';
 import { documentPostings, textPostings } from './entries.js';
 import { indexTexts, textIndex } from './indexer.js';
 import { answerTexts } from './literals.js';
+import { assertComplete, isSmall, RebuildJob } from './rebuild-job.js';
 import { labelsEndpoint, searchEndpoint, textRoutes } from './routes.js';
 import { loadStemmers } from './stems.js';
 import { textTools } from './tools.js';
@@ -39,17 +41,28 @@ export default defineComponent({
   async install(platform, { pageSize, cacheBytes }) {
     const { store } = platform;
     await loadStemmers();
-    if (!textIndex.isComplete(store)) await textIndex.rebuild(store, platform.progress('Rebuilding the text index'));
+    const progress = platform.progress('Rebuilding the text index');
+    // Servers that share a storage follow each other's transactions, but not the phases of a rebuild.
+    if (!textIndex.isComplete(store) && (isSmall(store) || store.coordination.hasOthers))
+      await textIndex.rebuild(store, progress);
+    const index = new BackgroundRebuild(textIndex, store);
+    const rebuild = new RebuildJob(index, platform.log, progress);
     store.readsLiterals = true;
-    store.onTransaction((tx) => indexTexts(store, tx));
+    store.onTransaction(index.listener((tx) => indexTexts(store, tx)));
     // The other half is for the hits in lists of words.
     const documents = new PostingLists(store, documentPostings, cacheBytes / 4);
     const texts = new PostingLists(store, textPostings, cacheBytes / 4);
-    const endpoints = { platform, documents, texts, pageSize };
+    const endpoints = { platform, documents, texts, pageSize, index };
     return {
       routes: textRoutes(endpoints),
       tools: textTools(endpoints),
-      searchTexts: (access, call) => answerTexts({ storage: platform, access, texts, documents }, call),
+      async searchTexts(access, call) {
+        assertComplete(index);
+        return answerTexts({ storage: platform, access, texts, documents }, call);
+      },
+      start: () => rebuild.start(),
+      stop: () => rebuild.stop(),
+      isBusy: () => rebuild.isRunning,
       services: [
         { type: 'TextSearchService', serviceEndpoint: searchEndpoint(platform) },
         { type: 'LabelService', serviceEndpoint: labelsEndpoint(platform) },

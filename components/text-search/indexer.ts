@@ -152,6 +152,8 @@ async function indexChange(
     await staged.text(true, { iri, place: 'b' }, await contentText(blobs, after));
   if (factsThen !== undefined) tx.deleteEntry(entryKey(documentSpace, iri, factsThen));
   if (!after) return tx.deleteEntry(entryKey(wordsSpace, iri));
+  // A background rebuild has not come to it yet, and counts its words.
+  if (before && factsThen === undefined) return;
   if (isReplaced && before) await putOtherWords(tx, after, words);
   const isDropped = change !== undefined && !change.keys && !change.isPart;
   const inGraph = isDropped ? 0 : graphWords + staged.graphWords + takeLoaded(tx, { iri, change }, words);
@@ -249,14 +251,19 @@ type Entry = readonly [key: string, value: string];
 async function* entriesOf(store: Store, record: ResourceRecord): AsyncGenerator<readonly Entry[]> {
   const { iri, kind, linked, triples = 0 } = record;
   let block: Entry[] = [];
-  let [graphWords, otherWords] = [0, 0];
+  let [graphWords, otherWords, sincePause] = [0, 0, 0];
   const words = new Words();
   const target: Target = { put: (key, value) => void block.push([key, value]), words, pause: yieldToEventLoop };
   if (kind === 'rdf')
     for await (const keys of store.keys(rangeOf(graphPrefix(iri)))) {
       for (const key of keys) {
         const count = putStatement(iri, key, target);
-        graphWords += typeof count === 'number' ? count : await count;
+        const words = typeof count === 'number' ? count : await count;
+        graphWords += words;
+        sincePause += words;
+        if (sincePause < wordsAtATime) continue;
+        sincePause = 0;
+        await yieldToEventLoop();
       }
       yield block;
       block = [];
@@ -280,7 +287,11 @@ export const textIndex = new MaintainedIndex({
   name: 'text index',
   prepare: loadStemmers,
   ...{ stateKey: entryKey('text-state'), state, entriesOf },
-  spaces: [textSpace, documentSpace, wordsSpace, subjectSpace, labelSpace, beginningSpace, ownLabelSpace],
+  spaces: [textSpace, documentSpace, wordsSpace, subjectSpace, labelSpace, beginningSpace, ownLabelSpace, loadSpace],
+  replaced(tx, iri) {
+    const facts = wordsBefore(tx, iri)[2];
+    if (facts !== undefined) tx.deleteEntry(entryKey(documentSpace, iri, facts));
+  },
   isSame: (found, expected) => found === expected || (found !== undefined && hasWords(found, expected)),
   async ignored(store) {
     const staged = new Set<string>();

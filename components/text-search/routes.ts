@@ -6,6 +6,7 @@ import { formatLink } from '../../lib/fields/link.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { pageNumber, pageReply } from '../../lib/http/result-pages.js';
 import { type Route, type RouteRequest, route, urlOfRoute } from '../../lib/http/route.js';
+import type { BackgroundRebuild } from '../../lib/postings/background-rebuild.js';
 import type { PostingLists } from '../../lib/postings/posting-lists.js';
 import { lwsContext } from '../../lib/rdf/contexts.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
@@ -15,6 +16,7 @@ import { seenItem } from '../../lib/resources/seen-state.js';
 import type { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { completeIndex, indexStateKey } from '../../lib/storage/level/owned-entries.js';
 import { labelsOf, labelsWith } from './labels.js';
+import { assertComplete } from './rebuild-job.js';
 import { type Found, search, type TextSearch } from './search.js';
 import { snippetOf } from './snippets.js';
 import { parseTerms } from './terms.js';
@@ -31,6 +33,7 @@ export interface TextEndpoints {
   readonly texts: PostingLists;
   readonly documents: PostingLists;
   readonly pageSize: number;
+  readonly index: BackgroundRebuild;
 }
 
 export const textRoutes = (endpoints: TextEndpoints): readonly Route[] => [
@@ -87,6 +90,7 @@ export async function answerSearch(
   const { platform, texts, documents, pageSize } = endpoints;
   const { access } = request;
   const asked = searchOf(platform, request.query);
+  assertComplete(endpoints.index);
   const page = pageNumber(request.query);
   if (page > Math.ceil(deepest / pageSize))
     throw new LwsError('page-not-found', `Only the first ${deepest} results have pages.`);
@@ -125,7 +129,8 @@ async function itemsOf({ platform }: TextEndpoints, { access, terms, items, snap
 /** Maximum IRIs of a request for labels. */
 const maxIris = 200;
 
-async function answerLabels({ platform, texts, documents }: TextEndpoints, request: RouteRequest): Promise<Reply> {
+async function answerLabels(endpoints: TextEndpoints, request: RouteRequest): Promise<Reply> {
+  const { platform, texts, documents } = endpoints;
   const { query, req, access } = request;
   const index = { storage: platform, texts, documents, access };
   const iris = [...new Set(query.getAll('iri'))];
@@ -133,6 +138,7 @@ async function answerLabels({ platform, texts, documents }: TextEndpoints, reque
   const { prefix, lang } = parametersOf(others, ['prefix', 'lang']);
   const language = lang === undefined ? undefined : languageOf(lang);
   if ((prefix === undefined) === (iris.length === 0)) throw bad('Send either "iri", once or repeated, or "prefix".');
+  assertComplete(endpoints.index);
   if (prefix !== undefined) {
     if (prefix.trim() === '' || prefix.length > 500) throw bad('The parameter "prefix" must have 1 to 500 characters.');
     return labelsReply(platform, await labelsWith(index, prefix, language));

@@ -18,6 +18,8 @@ export interface IndexDefinition {
   prepare?(): Promise<void>;
   /** Yields the entries of a resource in its committed state, in blocks. */
   entriesOf(store: Store, record: ResourceRecord): AsyncIterable<Entries>;
+  /** Called before the last entries of a resource are put by a background rebuild. Removes entries that they replace. */
+  replaced?(tx: Transaction, iri: string): void;
   /** Returns a test for keys of entries that no resource explains: those of graphs that are being written or removed. */
   ignored?(store: Store): Promise<((key: string) => boolean) | undefined>;
   /** True if two values of an entry mean the same. */
@@ -30,7 +32,7 @@ const entriesAtATime = 5_000;
 export const allIndexes: MaintainedIndex[] = [];
 
 export class MaintainedIndex {
-  constructor(private readonly definition: IndexDefinition) {
+  constructor(readonly definition: IndexDefinition) {
     allIndexes.push(this);
   }
 
@@ -111,17 +113,15 @@ export class MaintainedIndex {
   }
 }
 
-async function clear(store: Store, space: string): Promise<void> {
-  for (;;) {
-    const keys: string[] = [];
-    for await (const entries of store.entries(entryRange(space))) {
-      for (const [key] of entries) keys.push(key);
-      if (keys.length >= entriesAtATime) break;
+/** Removes the entries of a space, to which none are added meanwhile. @throws the reason of the signal */
+export async function clear(store: Store, space: string, signal?: AbortSignal): Promise<void> {
+  // One iterator: others would begin with all entries that were removed.
+  for await (const entries of store.keys(entryRange(space)))
+    for (let at = 0; at < entries.length; at += entriesAtATime) {
+      signal?.throwIfAborted();
+      const remove = (tx: Transaction): void => {
+        for (const key of entries.slice(at, at + entriesAtATime)) tx.deleteEntry(key);
+      };
+      await store.transact(remove, { frees: true });
     }
-    if (keys.length === 0) return;
-    const work = (tx: Transaction): void => {
-      for (const key of keys) tx.deleteEntry(key);
-    };
-    await store.transact(work, { frees: true });
-  }
 }

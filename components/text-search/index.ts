@@ -6,7 +6,7 @@ import { flag, integer, setting } from '../../lib/settings.js';
 import { documentPostings, textPostings } from './entries.js';
 import { indexTexts, textIndex } from './indexer.js';
 import { answerTexts } from './literals.js';
-import { assertComplete, isSmall, RebuildJob } from './rebuild-job.js';
+import { isSmall, RebuildJob } from './rebuild-job.js';
 import { labelsEndpoint, searchEndpoint, textRoutes } from './routes.js';
 import { loadStemmers } from './stems.js';
 import { textTools } from './tools.js';
@@ -56,10 +56,7 @@ export default defineComponent({
     return {
       routes: textRoutes(endpoints),
       tools: textTools(endpoints),
-      async searchTexts(access, call) {
-        assertComplete(index);
-        return answerTexts({ storage: platform, access, texts, documents }, call);
-      },
+      searchTexts: (access, call) => answerTexts({ storage: platform, access, texts, documents }, index, call),
       start: () => rebuild.start(),
       stop: () => rebuild.stop(),
       isBusy: () => rebuild.isRunning,

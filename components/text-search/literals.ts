@@ -1,6 +1,8 @@
 /** Literals that match all terms of a search, for `text:query` in SPARQL. */
 import { LwsError } from '../../lib/errors.js';
+import type { BackgroundRebuild } from '../../lib/postings/background-rebuild.js';
 import type { TextAnswer, TextCall, TextRow } from '../../lib/query/parse/text-patterns.js';
+import { assertComplete } from './rebuild-job.js';
 import { Best, type Match, openSearch, type TextSearch } from './search.js';
 import { onState, type Searched, type TextIndex } from './searched.js';
 import { statementsAt } from './snippets.js';
@@ -104,15 +106,21 @@ async function read(
   });
 }
 
-/** Answers a `text:query` pattern of a query. */
+/** Answers a `text:query` pattern of a query. @param rebuild of the index */
 export async function answerTexts(
   index: TextIndex,
+  rebuild: BackgroundRebuild,
   { query, ...asked }: TextCall & { readonly within?: string | undefined },
 ): Promise<TextAnswer> {
   try {
+    assertComplete(rebuild);
     return { rows: await literalsOf(index, { terms: parseTerms(query), ...asked }) };
   } catch (error) {
     if (!(error instanceof LwsError) || !(error.code === 'bad-request' || error.code === 'too-busy')) throw error;
-    return { code: error.code === 'too-busy' ? 'too-busy' : 'malformed-query', message: error.message };
+    return {
+      code: error.code === 'too-busy' ? 'too-busy' : 'malformed-query',
+      message: error.message,
+      fields: error.fields,
+    };
   }
 }

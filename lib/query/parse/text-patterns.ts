@@ -30,7 +30,11 @@ export interface TextRow {
 /** Rows, or the reason of a rejection in a message for the client. */
 export type TextAnswer =
   | { readonly rows: readonly TextRow[] }
-  | { readonly code: 'malformed-query' | 'too-busy'; readonly message: string };
+  | {
+      readonly code: 'malformed-query' | 'too-busy';
+      readonly message: string;
+      readonly fields: Readonly<Record<string, string>>;
+    };
 
 export type SearchTexts = (call: TextCall) => Promise<TextAnswer>;
 
@@ -125,7 +129,7 @@ async function tableOf(
   const call = callOf(itemsOf(object), iriOf);
   const isChecked = hasDataset || isTerm(graph, 'variable');
   const answer = await search(!isChecked && graph ? { ...call, graph: iriOf(graph) } : call);
-  if ('code' in answer) throw new LwsError(answer.code, answer.message);
+  if ('code' in answer) throw new LwsError(answer.code, answer.message, { fields: answer.fields });
   const [term, datatype] = termsAt(loc);
   const termsOf = ({ subject: iri, predicate, score, literal, language }: TextRow): readonly object[] => [
     term('namedNode', iri),

@@ -108,7 +108,6 @@ describe('Searches for hidden and for absent words', function () {
       authorizer: {
         readScope: () => scope,
         standing: async () => 'known',
-        allows: ({ iri }: Question) => iri.startsWith(open),
         finds: ({ iri }: Question) => iri.startsWith(open),
       } as never,
     },

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Client } from '../authorization/client.js';
 import { LwsError, tooBusy } from '../errors.js';
 import { checkedChunks, type RequestBody, readBody, tooLarge } from '../resources/body.js';
 
@@ -12,20 +13,26 @@ type Coding = keyof typeof decoders;
 const [maxRatio, freeBytes] = [100, 1 << 20];
 /** Sender of a body. */
 export interface BodySender {
-  /** Key of its address (`clientOf`). */
-  readonly client: string;
+  /** Returns its class and the key of its shares. */
+  caller(): Promise<Client>;
   /** Calls back after the response. */
   onEnd(done: () => void): void;
 }
 
-/** Returns a function that takes a share of a resource of the process, for a client. Its result releases the share. */
-function sharesOf(inAll: number, perClient: number): (client: string) => () => void {
-  const taken = new Set<{ readonly client: string }>();
-  return (client) => {
-    const own = [...taken].filter((share) => share.client === client);
-    if (taken.size >= inAll || own.length >= perClient)
+/**
+ * Returns a function that takes a share of a resource of the process, for a caller. Its result releases the share. Callers that
+ * control no storage share three quarters.
+ */
+function sharesOf(inAll: number, perClient: number): (caller: Client) => () => void {
+  const taken = new Set<Client>();
+  return ({ client, standing }) => {
+    const shares = [...taken];
+    const own = shares.filter((share) => share.client === client);
+    const ofOthers = shares.filter((share) => share.standing !== 'controller');
+    const isFull = taken.size >= inAll || (standing !== 'controller' && ofOthers.length >= inAll * 0.75);
+    if (isFull || own.length >= perClient)
       throw tooBusy('Too many compressed uploads are in progress. Retry in a few seconds.', 5);
-    const share = { client };
+    const share = { client, standing };
     taken.add(share);
     return () => void taken.delete(share);
   };
@@ -58,7 +65,7 @@ export const decodedBody = (encoded: RequestBody, coding: Coding, sender: BodySe
   length: encoded.length === 0 ? 0 : undefined,
   digests: new Map(),
   async *chunks() {
-    const release = takeDecoder(sender.client);
+    const release = takeDecoder(await sender.caller());
     try {
       yield* decoded(encoded, coding);
     } finally {
@@ -72,7 +79,7 @@ export const decodedBody = (encoded: RequestBody, coding: Coding, sender: BodySe
     let size = 0;
     const whole = { ...encoded, digests: new Map(), chunks: () => Readable.from([bytes]) };
     for await (const chunk of decoded(whole, coding)) {
-      if (size <= freeBytes && size + chunk.length > freeBytes) sender.onEnd(takeLarge(sender.client));
+      if (size <= freeBytes && size + chunk.length > freeBytes) sender.onEnd(takeLarge(await sender.caller()));
       size += chunk.length;
       if (size > limit) throw tooLarge(limit, setting);
       chunks.push(chunk);

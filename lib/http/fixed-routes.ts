@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import type { ParameterizedContext } from 'koa';
+import { clientFor } from '../authorization/client.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { readTarget } from '../resources/names.js';
@@ -66,12 +67,12 @@ function handlerOf(appContext: AppContext, { access: needed, handle, path }: Rou
     if (needed === 'authenticated' && !access.principal)
       throw new LwsError('unauthenticated', 'This request requires a credential. Send an Authorization header field.');
     if (needed === 'controller') await requireAccess(storage, storage.store, access, 'control', storage.rootIri);
+    const address = addressOf(appContext, req) ?? '';
+    const caller = () => clientFor(storage, access, address);
     exchange.reply = await handle({
-      req,
-      access,
-      address: addressOf(appContext, req) ?? '',
+      ...{ req, access, address },
       query: queryOf(req),
-      body: () => requestBody(req, res, appContext.idleMs),
+      body: () => requestBody(req, res, { idleMs: appContext.idleMs, caller }),
       parameters: ctx['params'] ?? {},
     });
   };

@@ -7,7 +7,7 @@ import { yieldInLine } from '../event-loop.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';
-import { field, noteAddress, whenGone } from './request.js';
+import { field, whenGone } from './request.js';
 import { addressOf, forwarded, hostOf } from './request-log.js';
 import { Traffic } from './traffic.js';
 
@@ -28,7 +28,6 @@ export const authentication =
     const { exchange } = ctx.state;
     const { origin, 'lws-purpose': purpose } = req.headers;
     const address = addressOf(appContext, req) ?? '';
-    if (req.headers['content-encoding'] !== undefined) noteAddress(req, address);
     const establish = (asked: Access): Promise<void> => {
       const access: Mutable<Access> = { ...asked };
       if (exchange.trace !== undefined) access.trace = exchange.trace;

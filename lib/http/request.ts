@@ -2,17 +2,15 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LwsError } from '../errors.js';
-import { clientOf } from '../fields/client-address.js';
 import { parseHttpDate } from '../fields/date.js';
 import { parseDigests } from '../fields/digest.js';
 import { type EntityTag, parseEntityTags } from '../fields/etag.js';
 import { type Link, parseLinks } from '../fields/link.js';
 import { longestEcho, parseMediaType } from '../fields/media-type.js';
 import { type Preference, parsePrefer } from '../fields/prefer.js';
-import { HiddenField } from '../hidden-field.js';
 import { type RequestBody, tooLarge } from '../resources/body.js';
 import type { Preconditions } from '../resources/preconditions.js';
-import { codingOf, decodedBody } from './coded-body.js';
+import { type BodySender, codingOf, decodedBody } from './coded-body.js';
 import { hasBody, isCancelled, onClosed } from './http2.js';
 
 /** Returns the value of a field. Repeated fields are one list (RFC 9110 5.2). */
@@ -61,11 +59,15 @@ export const preferences = (req: IncomingMessage): ReadonlyMap<string, Preferenc
 
 /**
  * Returns the unread body of a request.
- * @param idleMs maximum pause of the client
+ * @param sender `idleMs` is its maximum pause; `caller` is called for bodies with a content coding
  * @throws LwsError `bad-request` for a malformed Content-Type, `unsupported-media-type` for a content coding that is not supported,
  * `digest-mismatch` for a malformed Content-Digest
  */
-export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: number): RequestBody {
+export function requestBody(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { idleMs, caller }: Pick<BodySender, 'caller'> & { readonly idleMs: number },
+): RequestBody {
   const contentType = req.headers['content-type'] ?? 'application/octet-stream';
   const parsed = parseMediaType(contentType);
   if (!parsed || parsed.essence.includes('*')) throw new LwsError('bad-request', 'The Content-Type is malformed.');
@@ -80,18 +82,12 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
     mediaType: parsed.essence,
     contentType,
     digests,
-    chunks: () => chunks(req, res, idleMs),
+    chunks: () => chunks(req, res, { idleMs, minBytes: coding ? (idleMs / 1000) * minRate : 1 }),
     collect: (limit: number, setting?: string) => collect(req, res, { idleMs, limit, setting }),
   } satisfies RequestBody;
   if (!coding) return body;
-  const client = clientOf(addresses.get(req) ?? '');
-  return decodedBody(body, coding, { client, onEnd: (done) => void res.once('close', done) });
+  return decodedBody(body, coding, { caller, onEnd: (done) => void res.once('close', done) });
 }
-
-const addresses = new HiddenField<IncomingMessage, string>();
-
-/** Records the address of the client that sent a request. */
-export const noteAddress = (req: IncomingMessage, address: string): void => void addresses.set(req, address);
 
 /** @throws LwsError `bad-request` for a value that responses would repeat and clients could not read */
 export function assertReadable(name: string, value: string): void {
@@ -169,7 +165,20 @@ function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, set
   });
 }
 
-async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number): AsyncGenerator<Uint8Array> {
+/** Minimum rate of bodies that hold a decoder, in bytes a second. */
+const minRate = 1024;
+
+interface Pace {
+  readonly idleMs: number;
+  /** Bytes that must arrive in this time, or the body must end. */
+  readonly minBytes: number;
+}
+
+async function* chunks(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { idleMs, minBytes }: Pace,
+): AsyncGenerator<Uint8Array> {
   askFor(req, res);
   // The default iterator would destroy the socket when an error ends the loop, and with it the response.
   const iterator = req.iterator({ destroyOnReturn: false });
@@ -183,10 +192,16 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
       timer.refresh();
       (iterator.next() as Promise<IteratorResult<Buffer>>).then(resolve, reject);
     });
+  let [waited, received] = [0, 0];
   try {
     for (;;) {
       assertWanted(req);
+      const began = performance.now();
       const next = await inTime();
+      waited += performance.now() - began;
+      received += next.value?.length ?? 0;
+      if (received >= minBytes) [waited, received] = [0, 0];
+      else if (waited > idleMs && !next.done) throw tooFew(minBytes, idleMs);
       if (next.done && isCancelled(req)) throw new ClientGone(undefined);
       if (next.done) return;
       yield next.value;
@@ -223,6 +238,11 @@ const tooSlow = (idleMs: number): LwsError =>
   new LwsError(
     'request-timeout',
     `The request body timed out: no data for ${idleMs / 1000} s (lws.request-idle-seconds).`,
+  );
+const tooFew = (minBytes: number, idleMs: number): LwsError =>
+  new LwsError(
+    'request-timeout',
+    `The compressed request body timed out: fewer than ${minBytes} bytes in ${idleMs / 1000} s. Send it faster, or unencoded.`,
   );
 const tooLate = (): LwsError =>
   new LwsError('request-timeout', `The request body timed out: it is not complete after ${smallBodyMs / 1000} s.`);

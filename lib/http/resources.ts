@@ -50,7 +50,8 @@ export function exchangeOf(
   const { access } = state.exchange;
   const address = addressOf(appContext, req) ?? '';
   const storage = isWrite(req) ? sentBy(appContext.storage, access, address) : appContext.storage;
-  const body = () => requestBody(req, res, idleMs);
+  const caller = () => clientFor(appContext.storage, access, address);
+  const body = () => requestBody(req, res, { idleMs, caller });
   return { storage, description, resourceQuery, resourceMethods, req, access, address, target, body };
 }
 

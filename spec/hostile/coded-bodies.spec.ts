@@ -1,13 +1,16 @@
 /** Compressed request bodies that expand without limit, never end, or come from callers without access. */
+import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { request as requestPlain } from 'node:http';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { by, startOwned } from '../support/attack.js';
+import { policy } from '../support/grants.js';
 import { exchange, head, request } from '../support/http.js';
-import { ed25519Identity } from '../support/identity.js';
+import { ed25519Identity, type Identity } from '../support/identity.js';
 import type { ServerProcess } from '../support/process.js';
+import { lwsContext, lwsJson } from '../support/search.js';
 
 const owner = ed25519Identity();
 /** Higher qualities take minutes on large bodies. */
@@ -19,7 +22,7 @@ describe('Compressed request bodies', function () {
   this.timeout(120_000);
   let server: ServerProcess;
   before(async () => {
-    server = await startOwned(owner, { LWS_OAUTH_ENABLED: 'true' });
+    server = await startOwned(owner, { LWS_OAUTH_ENABLED: 'true', LWS_REQUEST_IDLE_SECONDS: '6' });
   });
   after(() => server?.kill());
 
@@ -89,39 +92,55 @@ describe('Compressed request bodies', function () {
     expect(answer?.status).to.equal(403);
   });
 
-  /** Status of a compressed upload from another address of the machine. */
-  const fromElsewhere = (name: string): Promise<number> =>
-    new Promise((resolve, reject) => {
-      const { hostname, port, pathname } = new URL(server.root + name);
-      const headers = { ...by(server, owner), 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' };
-      const address = { hostname, family: 4, port, path: pathname, localAddress: '127.0.0.2' };
-      const req = requestPlain({ ...address, method: 'PUT', headers }, (answer) => {
-        answer.resume().once('end', () => resolve(answer.statusCode!));
-      });
-      req.once('error', reject).end(gzipSync('a'));
-    });
-
-  it('rejects further slow uploads of one address, accepts those of others, and all when the slow ones have ended', async () => {
-    const fields = {
-      ...by(server, owner),
-      'Content-Type': 'text/plain',
-      'Content-Encoding': 'br',
-      'Content-Length': '1000',
+  it('rejects further slow uploads of a caller, accepts those of others at its address, and ends them (rule 10.10)', async () => {
+    const container = `${server.root}shared/`;
+    await request(container, { method: 'PUT', headers: by(server, owner) });
+    const grantees = Array.from({ length: 4 }, () => ed25519Identity());
+    const grant = {
+      ...{ '@context': lwsContext, type: ['AccessGrant'], storage: server.root },
+      access: grantees.map((who) => policy(who, ['read', 'create'], container)),
     };
-    const begun = brotliCompressSync('text '.repeat(1000)).subarray(0, 10);
-    const slow = Array.from({ length: 8 }, (_, at) =>
-      exchange(`${server.root}slow${at}`, [head(`${server.root}slow${at}`, 'PUT', fields), begun, 6000, 'abort'], 8000),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 3000));
-    const busy = await send('other', 'text/plain', 'gzip', gzipSync('a'));
+    const headers = { ...by(server, owner), 'Content-Type': lwsJson };
+    const url = `${server.root}.lws/access-grants`;
+    expect((await request(url, { method: 'POST', headers, body: JSON.stringify(grant) })).status).to.equal(201);
+    const valid = brotliCompressSync(randomBytes(1_000));
+    /** Sends a byte now and then, until the server answers. */
+    const drip = (who: Identity, name: string): Promise<number> =>
+      new Promise((resolve, reject) => {
+        const fields = { ...by(server, who), 'Content-Type': 'text/plain', 'Content-Encoding': 'br' };
+        const req = requestPlain(`${container}${name}`, { method: 'PUT', headers: fields }, (answer) => {
+          clearInterval(timer);
+          req.destroy();
+          resolve(answer.statusCode!);
+        });
+        let at = 10;
+        req.once('error', reject).write(valid.subarray(0, at));
+        const timer = setInterval(() => req.write(valid.subarray(at++, at)), 300);
+      });
+    const attacks = grantees.slice(0, 3).map((who, number) => {
+      const statuses: number[] = [];
+      const ends = Array.from({ length: 12 }, async (_, at) => {
+        statuses.push(await drip(who, `slow${number}-${at}`));
+      });
+      return { statuses, ends: Promise.all(ends) };
+    });
+    // Four of each are rejected as soon as its others hold all shares that it can have.
+    while (attacks.some(({ statuses }) => statuses.length < 4)) await new Promise((resolve) => setTimeout(resolve, 10));
+    const put = (who: Identity, name: string) =>
+      send(`shared/${name}`, 'text/plain', 'gzip', gzipSync('a'), by(server, who));
+    expect((await put(owner, 'own')).status).to.equal(201);
+    const busy = await put(grantees[3]!, 'other');
     expect([busy.status, busy.headers['retry-after']]).to.deep.equal([503, '5']);
-    expect(await fromElsewhere('elsewhere')).to.equal(201);
-    expect((await send('other', 'application/json', 'gzip', gzipSync('{}'))).status).to.equal(201);
-    await Promise.all(slow);
-    expect((await send('another', 'text/plain', 'gzip', gzipSync('a'))).status).to.equal(201);
+    const json = await send('shared/json', 'application/json', 'gzip', gzipSync('{}'), by(server, grantees[3]!));
+    expect(json.status).to.equal(201);
+    for (const { ends, statuses } of attacks) {
+      await ends;
+      expect(statuses.sort()).to.deep.equal([...Array(8).fill(408), ...Array(4).fill(503)]);
+    }
+    expect((await put(grantees[3]!, 'other')).status).to.equal(201);
   });
 
-  it('decodes only two bodies of more than 1 MiB at a time for one address', async () => {
+  it('decodes only two bodies of more than 1 MiB at a time for one caller', async () => {
     const text = gzipSync(Array.from({ length: 300_000 }, (_, at) => `# ${at * 7919}\n`).join(''));
     const put = (at: number) => send(`large${at}`, 'text/turtle', 'gzip', text);
     const statuses = (await Promise.all(Array.from({ length: 8 }, (_, at) => put(at)))).map(({ status }) => status);

@@ -118,12 +118,14 @@ class Forwarder {
   }
 
   /** DNS rebinding gives a web page the address of the proxy, but with its own Host. */
-  private isAdmitted({ url = '', headers }: IncomingMessage): boolean {
+  private isAdmitted({ url = '', headersDistinct }: IncomingMessage): boolean {
     const { prefix, authority } = this.entrance;
     const [given, expected] = [url.slice(0, prefix.length), prefix].map((text) =>
       createHash('sha256').update(text).digest(),
     );
-    return headers.host === authority && timingSafeEqual(given!, expected!);
+    const { host: hosts = [] } = headersDistinct;
+    // Node keeps the first of several, and another recipient the last (RFC 9112 3.2).
+    return hosts.length === 1 && hosts[0] === authority && timingSafeEqual(given!, expected!);
   }
 
   /** True for a SPARQL query by POST. The endpoint rejects an update of media type `application/sparql-query`. */

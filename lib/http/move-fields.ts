@@ -9,6 +9,8 @@ import { field } from './request.js';
 export function destinationOf({ rootIri }: Pick<Storage, 'rootIri'>, req: IncomingMessage): string {
   const value = field(req, 'destination')?.trim();
   if (value === undefined) throw new LwsError('bad-request', 'The Destination is missing. Send the new IRI.');
+  if (/^[a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]*@/i.test(value))
+    throw new LwsError('bad-request', 'The Destination has user information before the host. Send it without.');
   const { origin } = new URL(rootIri);
   const isHere = !value.startsWith('/') && URL.canParse(value) && new URL(value).origin === origin;
   const path = value.startsWith('/') ? value : isHere ? originForm(value) : undefined;

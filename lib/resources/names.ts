@@ -12,10 +12,13 @@ export interface Target {
   readonly query: string | undefined;
 }
 
-/** Parses a request target in origin form. An absolute form without path means `/` (RFC 9112 3.2.2, RFC 9110 4.2.3). */
+/**
+ * Parses a request target in origin form. An absolute form without path means `/` (RFC 9112 3.2.2, RFC 9110 4.2.3). One with user
+ * information is returned as it is (RFC 9110 4.2.4).
+ */
 export function originForm(requestTarget: string): string {
   if (requestTarget.startsWith('/')) return requestTarget;
-  const path = requestTarget.replace(/^https?:\/\/[^/?]+/i, '');
+  const path = requestTarget.replace(/^https?:\/\/[^/?@]+(?=[/?]|$)/i, '');
   return path === '' || (path.startsWith('?') && path !== requestTarget) ? `/${path}` : path;
 }
 

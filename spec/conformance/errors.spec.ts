@@ -88,6 +88,17 @@ describeStorage('Errors', (s) => {
     expect((await exchange(s.root, [text]))?.status).to.equal(200);
   });
 
+  it('returns 400 for a request target with user information (RFC 9110 4.2.4)', async () => {
+    const { pathname, host } = new URL(s.root);
+    for (const info of ['user@', 'user:secret@', '@', `${'a'.repeat(4_000)}@`]) {
+      const text = head(s.root, 'GET', { Connection: 'close' }).replace(
+        `GET ${pathname}`,
+        `GET http://${info}${host}${pathname}`,
+      );
+      expectProblem(await exchange(s.root, [text]), 400);
+    }
+  });
+
   it('RFC 9112 3.2.4: OPTIONS * refers to the server', async () => {
     const { host } = new URL(s.root);
     const answer = await exchange(s.root, [`OPTIONS * HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`]);

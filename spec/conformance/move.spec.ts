@@ -236,6 +236,17 @@ describeStorage('MOVE and COPY', (s) => {
     }
   });
 
+  it('returns 400 for a Destination with user information (rule 6.23, RFC 9110 4.2.4)', async () => {
+    const { iri } = await s.stored('text/turtle', '<> <urn:p> 1 .');
+    for (const [index, info] of ['user@', 'user:secret@', '@', ':@', `${new URL(s.root).host}@`].entries()) {
+      const to = s.fresh(`-${index}@at`);
+      for (const method of ['COPY', 'MOVE'])
+        expectProblem(await s.send(method, iri, { Destination: to.replace('//', `//${info}`) }), 400, s);
+      expect((await s.send('COPY', iri, { Destination: to })).status).to.equal(201);
+    }
+    expect((await s.send('GET', iri)).status).to.equal(200);
+  });
+
   it('Rule 6.23: the Destination may be written in other forms of the same origin', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const to = s.fresh();

@@ -335,6 +335,32 @@ describe('connect, at other servers', function () {
     expect(text).to.equal(`${line}\n<D:href>${pathname}a</D:href>\n`);
   });
 
+  it('returns 404 for several Host fields (RFC 9112 3.2)', async () => {
+    let count = 0;
+    listener = storage((_req, res) => {
+      count++;
+      res.end();
+    });
+    const { url } = await open();
+    const { host, pathname, port } = new URL(url);
+    const statusWith = async (...hosts: readonly string[]): Promise<string> => {
+      const socket = connect(Number(port), '127.0.0.1');
+      const fields = hosts.map((each) => `Host: ${each}\r\n`).join('');
+      socket.write(`GET ${pathname}a HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`);
+      let text = '';
+      for await (const chunk of socket) text += String(chunk);
+      return text.split(' ', 2)[1]!;
+    };
+    expect(await statusWith(host)).to.equal('200');
+    for (const hosts of [
+      [host, 'evil.example'],
+      ['evil.example', host],
+      [host, host],
+    ])
+      expect(await statusWith(...hosts), hosts.join()).to.equal('404');
+    expect(count).to.equal(1);
+  });
+
   it('closes the connection of an incomplete response, and aborts the request of a program that leaves', async () => {
     listener = storage((_req, res) => {
       res.writeHead(200, { 'Content-Length': '10' }).write('12345');

@@ -37,7 +37,8 @@ describe('Reading a request body', () => {
     }
     return became;
   };
-  const body = (): ReturnType<typeof requestBody> => requestBody(req, {} as ServerResponse, { idleMs, caller: () => expect.fail() });
+  const body = (): ReturnType<typeof requestBody> =>
+    requestBody(req, {} as ServerResponse, { idleMs, caller: () => expect.fail() });
 
   it('ends with 408 if a small one is not complete after 30 s', async () => {
     const reading = body().collect(64 << 10);

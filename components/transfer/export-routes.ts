@@ -20,7 +20,7 @@ const parameters = ['of', 'format'];
 const perClient = { controller: 2, known: 1, stranger: 1 } as const;
 /** Maximum number of exports of a caller class: new identities cost nothing. */
 const inAll = { controller: 8, known: 4, stranger: 2 } as const;
-/** An export is aborted if its client reads nothing for this time (ms), because it holds a snapshot of the store. */
+/** Time that a client may leave an export unread (`ReadingTime`, ms), because it holds a snapshot of the store. */
 const idleMs = 10 * 60_000;
 
 /** @param strangersMs maximum duration of an export by unprivileged callers (ms) */

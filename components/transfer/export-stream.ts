@@ -22,7 +22,7 @@ export interface ExportRequest {
   readonly access: Access;
   /** The operator may read everything. */
   readonly isOperator: boolean;
-  /** Milliseconds until the export is aborted: in total, and while the client reads nothing. Absent: no limit. */
+  /** Milliseconds until the export is aborted: in total, and while the client reads nothing (`ReadingTime`). Absent: no limit. */
   readonly maxMs?: number | undefined;
   readonly idleMs?: number | undefined;
 }
@@ -65,7 +65,10 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
     limits: { maxYoungGenerationSizeMb: 64 },
   });
   // An export holds a snapshot of the store and its blobs, so idle exports are aborted.
-  const idle = { ms: idleMs, failure: () => tooSlow('The client does not read the export.') };
+  const idle = {
+    ms: idleMs,
+    failure: () => tooSlow('The client does not read the export, or reads less than 32 KiB/s.'),
+  };
   const stream = new ThreadOutput(() => void thread.end(), idle);
   const tooLong = (): void => void stream.destroy(tooSlow('The export took too long. Export a part of it.'));
   const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs);

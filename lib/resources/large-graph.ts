@@ -7,11 +7,12 @@ import { isLargeGraph, jsonWriter, lineWriter } from '../storage/graphs/graph-li
 import { StoreSnapshot } from '../storage/graphs/snapshot.js';
 import { graphPrefix } from '../storage/keys/quad-keys.js';
 import { type ResourceRecord, rangeOf } from '../storage/keys/records.js';
+import { ReadingTime } from '../threads/reading-time.js';
 import type { Storage } from './storage.js';
 
 /** RDF/XML is serialized in memory. Graphs above this limit are returned as Turtle. */
 const maxInXml = 100_000;
-/** Aborts the response if the client reads nothing for this time, to release the snapshot. */
+/** Time that the client may leave the response unread (`ReadingTime`), to release the snapshot. */
 const idleMs = 60_000;
 
 /** True if a graph is written as lines in this format. */
@@ -44,18 +45,20 @@ export class LargeGraph {
 
   /** Streams the bytes. The snapshot is released at the end, on errors too. */
   stream(): Readable {
-    let timer: NodeJS.Timeout | undefined;
+    const time = new ReadingTime(idleMs, () =>
+      body.destroy(new Error('The client does not read the response, or too slowly.')),
+    );
     const chunks = this.chunks();
     const watched = async function* (): AsyncGenerator<Buffer> {
       for await (const chunk of chunks) {
-        timer = setTimeout(() => body.destroy(new Error('The client has stopped reading the response.')), idleMs);
+        time.wait();
         yield chunk;
-        clearTimeout(timer);
+        time.read(chunk.length);
       }
     };
     const body = Readable.from(watched(), { objectMode: false, highWaterMark: 256 << 10 });
     body.once('close', () => {
-      clearTimeout(timer);
+      time.stop();
       void this.close();
     });
     return body;

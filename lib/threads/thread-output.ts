@@ -1,30 +1,35 @@
 /** Bytes that a thread sends, with backpressure. */
 import { Readable } from 'node:stream';
+import { ReadingTime } from './reading-time.js';
 
 export class ThreadOutput extends Readable {
   /** Callers that wait for room. */
   private readonly waiting: (() => void)[] = [];
   private isWhole = false;
-  private timer: NodeJS.Timeout | undefined;
+  private readonly time: ReadingTime | undefined;
+  /** Bytes added since the reader last asked for more. */
+  private added = 0;
 
   /**
    * @param onGone called if the reader leaves before the end, for example after a client disconnected
-   * @param idle timeout for a reader that reads nothing, and its error message
+   * @param idle time that the reader may leave the stream unread (`ReadingTime`), and its error message
    */
   constructor(
     private readonly onGone: () => void,
-    private readonly idle: { readonly ms?: number | undefined; readonly failure?: () => Error } = {},
+    idle: { readonly ms?: number | undefined; readonly failure?: () => Error } = {},
   ) {
     super({ highWaterMark: 256 << 10 });
     // The reader receives the error; this listener prevents an uncaught `error` event.
     this.on('error', () => {});
+    const { ms, failure } = idle;
+    if (ms !== undefined) this.time = new ReadingTime(ms, () => this.destroy(failure?.()));
   }
 
   /** Adds a chunk. @returns a promise that resolves when there is room, or undefined if there is */
   add(chunk: Uint8Array): Promise<void> | undefined {
+    this.added += chunk.length;
     if (this.push(chunk)) return undefined;
-    const { ms, failure } = this.idle;
-    if (ms !== undefined) this.timer ??= setTimeout(() => this.destroy(failure?.()), ms);
+    this.time?.wait();
     return new Promise((resolve) => this.waiting.push(resolve));
   }
 
@@ -35,13 +40,13 @@ export class ThreadOutput extends Readable {
   }
 
   override _read(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
+    this.time?.read(this.added);
+    this.added = 0;
     for (const resolve of this.waiting.splice(0)) resolve();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    clearTimeout(this.timer);
+    this.time?.stop();
     if (!this.isWhole) this.onGone();
     done(error);
   }

@@ -21,7 +21,7 @@ async function exported(
   allows: (question: Question) => Promise<boolean>,
 ): Promise<{ readonly text: Promise<string>; readonly ended: Promise<void> }> {
   const { store } = s.server!.server;
-  const authorizer = { readScope: () => 'decide', allows };
+  const authorizer = { readScope: () => 'decide', allows, finds: allows };
   const platform = {
     authorizer,
     store,
@@ -147,7 +147,7 @@ describeStorage(
     it('is aborted if the client does not read', async () => {
       await s.put(s.fresh(), 'application/octet-stream', randomBytes(6 << 20));
       const { text, ended } = await exported(s, { format: 'zip', idleMs: 20 }, async () => true);
-      expect(await text).to.equal('The client does not read the export.');
+      expect(await text).to.equal('The client does not read the export, or reads less than 32 KiB/s.');
       await ended;
     });
   },

@@ -1,11 +1,13 @@
 # Build with the development dependencies, run without them.
 FROM node:24-bookworm-slim AS build
-RUN apt-get update && apt-get install -y --no-install-recommends g++ make patch python3 && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends g++ patch && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts
 COPY scripts scripts
-RUN node scripts/leveldb/build.mjs
+COPY leveldb leveldb
+# Compiles only where the package has no file for the platform, such as arm64.
+RUN node leveldb/build.mjs
 COPY lib lib
 COPY components components
 COPY console console
@@ -15,6 +17,7 @@ FROM node:24-bookworm-slim
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
+COPY --from=build /app/leveldb leveldb
 COPY lib/rdf/contexts lib/rdf/contexts
 COPY package.json config.json ./
 RUN mkdir /data && chown node:node /data

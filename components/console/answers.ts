@@ -72,6 +72,8 @@ export function statusRoute(platform: Platform): Route {
       bytes: store.bytes,
       resources: measured('store_resources'),
       triples: measured('store_quads'),
+      /** True if a defect of LevelDB can bring deleted data back in this storage. */
+      deletedCanReturn: measured('store_deleted_can_return') === 1,
       /** 0: no limit. */
       quotaBytes: quota,
       ...(disk && {

@@ -1,4 +1,5 @@
 /** Commands of the server. */
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { CommandHelp } from '../component/contract.js';
 import { LwsError } from '../errors.js';
@@ -7,10 +8,12 @@ import { type ExplainedRequest, explainDecision } from '../resources/explanation
 import { linksetFaults } from '../resources/metadata.js';
 import type { Storage } from '../resources/storage.js';
 import { describeSettings, SettingsError } from '../settings.js';
+import { isOurLevel, levelFaults } from '../storage/level/classic-level.js';
 import { isDamage, StoreUnavailableError } from '../storage/level/durable-level.js';
 import { checkStore } from '../storage/transactions/check.js';
 import type { Store } from '../storage/transactions/store.js';
 import { releaseMemoryWhenIdle } from '../threads/idle-memory.js';
+import { packageRoot } from '../threads/package-root.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';
 import { createServer, prepareServer, type Server } from './server.js';
@@ -69,6 +72,12 @@ export const commands: Readonly<Record<string, HouseCommand>> = {
     help: 'create a new key for signing notifications, used from the next start',
     example: 'rotate-webhook-key --data-dir=lws-data',
     run: rotateWebhookKey,
+  },
+  leveldb: {
+    help: 'print whether LevelDB has the corrections of Quadpod, or compile it with them',
+    switches: { compile: 'compile it for this machine. Needs g++ or clang++, patch and the headers of Node.js' },
+    example: 'leveldb --compile',
+    run: leveldb,
   },
   settings: {
     help: 'print the effective settings and their sources',
@@ -221,6 +230,19 @@ async function rotateWebhookKey({ settings }: Context): Promise<number> {
     'Notifications are signed with a new key from the next start. The old key stays published for five more minutes.',
   );
   return 0;
+}
+
+async function leveldb({ flags }: Context): Promise<number> {
+  if (flags['compile'] === 'true')
+    return spawnSync(process.execPath, [join(packageRoot, 'leveldb/build.mjs')], { stdio: 'inherit' }).status ?? 1;
+  for (const fault of levelFaults) print(`${fault}.`);
+  print(
+    isOurLevel
+      ? 'LevelDB has the corrections: deleted data stays deleted, and damaged tables are detected.'
+      : 'This is the LevelDB of npm: deleted data can return, and damaged tables may not be detected. ' +
+          'Compile it with the corrections: quadpod leveldb --compile.',
+  );
+  return isOurLevel ? 0 : 1;
 }
 
 async function printSettings({ settings, flags }: Context): Promise<number> {

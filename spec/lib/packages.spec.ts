@@ -101,7 +101,7 @@ describe('Published package', () => {
     const dockerfile = readFileSync(join(packageRoot, 'Dockerfile'), 'utf8');
     const [build = ''] = dockerfile.split(/^FROM .*-slim$/m);
     expect(build).to.match(/^RUN npm run build && /m);
-    expect(build).to.match(/^RUN node scripts\/leveldb\/build\.mjs$/m);
+    expect(build).to.match(/^RUN node leveldb\/build\.mjs$/m);
     expect(build).to.not.match(/npx tsc|node console/);
     const copied = [...build.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
     const named = [...scripts['build']!.matchAll(/[\w-]+(?:\/[\w.-]+)*\.(?:json|mjs)/g)].map(

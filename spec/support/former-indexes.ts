@@ -1,10 +1,10 @@
 /** The quad indexes of earlier builds, written by quadstore's own class. */
 import { join } from 'node:path';
-import { ClassicLevel } from 'classic-level';
 import { Quadstore, type TermName } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
 import { formerIndexes } from '../../lib/storage/graphs/format.js';
 import { metaKey } from '../../lib/storage/keys/records.js';
+import { ClassicLevel } from '../../lib/storage/level/classic-level.js';
 import { quadstoreIndex } from '../../lib/storage/level/quadstore-file.js';
 
 const names: Readonly<Record<string, TermName>> = { S: 'subject', P: 'predicate', O: 'object', G: 'graph' };

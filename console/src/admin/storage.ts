@@ -32,6 +32,7 @@ export class AdminStorage extends Page {
       node,
       uptimeSeconds,
       bytes,
+      deletedCanReturn,
       quotaBytes,
       freeBytes,
       lastBackup,
@@ -50,6 +51,7 @@ export class AdminStorage extends Page {
         <dt>Last backup</dt><dd>${lastBackup === undefined ? html`none. Run <code>quadpod backup DIR</code>.` : dateText(lastBackup)}</dd>
         ${queries?.running === undefined ? '' : html`<dt>Queries</dt><dd>${queries.running} running, ${queries.waiting} waiting</dd>`}
         ${index.quads === undefined ? '' : html`<dt>Index for queries</dt><dd>${indexText(index)}</dd>`}
+        ${deletedCanReturn ? html`<dt>LevelDB</dt><dd>has a defect that can bring deleted data back. Run <code>quadpod leveldb --compile</code> and restart the server.</dd>` : ''}
         <dt>Runs for</dt><dd>${durationText(uptimeSeconds)}</dd>
         <dt>Quadpod</dt><dd>${version}</dd>
         <dt>Node.js</dt><dd>${node}</dd>

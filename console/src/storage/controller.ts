@@ -11,6 +11,8 @@ export interface Status {
   readonly resources: number;
   /** Including those of linksets. */
   readonly triples: number;
+  /** True if a defect of LevelDB can bring deleted data back. */
+  readonly deletedCanReturn: boolean;
   /** 0: no limit. */
   readonly quotaBytes: number;
   /** Free bytes of the disk that holds the database. Absent for storages of a deployment. */

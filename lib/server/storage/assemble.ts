@@ -34,6 +34,7 @@ import { Trash } from '../../resources/trash.js';
 import { updateGraphs } from '../../resources/update-graphs.js';
 import { describeSettings, type Settings } from '../../settings.js';
 import { openSnapshots } from '../../storage/graphs/snapshot.js';
+import { canReturnDeleted } from '../../storage/level/durable-level.js';
 import { ownsAny } from '../../storage/level/owned-entries.js';
 import { folderOf } from '../../storage/level/shared-level.js';
 import { quadsOf } from '../../storage/transactions/quads.js';
@@ -310,6 +311,12 @@ const storeMeasures = (store: Store, quotaBytes: number): readonly Metric[] => [
     'store_failed',
     '1 while the disk accepts no writes.',
     Number(store.commits.hasFailed || !store.isOpen),
+  ),
+  metric(
+    'gauge',
+    'store_deleted_can_return',
+    '1 if LevelDB has a defect that can bring deleted data back in this storage.',
+    Number(canReturnDeleted(store.level)),
   ),
   metric('gauge', 'store_snapshots_open', 'Open snapshots of the HTTP thread.', openSnapshots(store.level)),
 ];

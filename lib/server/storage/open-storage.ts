@@ -16,7 +16,6 @@ import type { Settings } from '../../settings.js';
 import { canReturnDeleted } from '../../storage/level/durable-level.js';
 import { folderOf } from '../../storage/level/shared-level.js';
 import type { Store } from '../../storage/transactions/store.js';
-import { packageRoot } from '../../threads/package-root.js';
 import { type CoreSettings, coreSettings, readBaseUri } from '../settings/core-settings.js';
 import { type AssemblyContext, assembleAppContext, assemblePlatform, assembleStorage, installAll } from './assemble.js';
 import { keptKey } from './key-file.js';
@@ -121,8 +120,8 @@ export async function prepareStorage(
 }
 
 const levelWarning =
-  'A defect of LevelDB can bring deleted data back in storages of this size. Compile LevelDB with its correction: ' +
-  `node ${join(packageRoot, 'scripts/leveldb/build.mjs')}, and start again.`;
+  'The LevelDB of npm has a defect that can bring deleted data back in storages of several files, such as this one. ' +
+  'Stop the server, compile LevelDB with the correction (quadpod leveldb --compile), and start again.';
 
 async function openOwnStore(
   settings: Settings,
@@ -140,7 +139,7 @@ async function openOwnStore(
     quotaBytes: core.quotaBytes,
     isOneOfMany: home !== undefined,
   });
-  if (await canReturnDeleted(store.level)) log.warn(levelWarning);
+  if (canReturnDeleted(store.level)) log.warn(levelWarning);
   return store;
 }
 

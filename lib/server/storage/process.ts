@@ -8,6 +8,7 @@ import type { AppContext } from '../../http/app-context.js';
 import type { Log } from '../../log.js';
 import type { Answered } from '../../metrics.js';
 import type { Storage } from '../../resources/storage.js';
+import { levelFaults } from '../../storage/level/classic-level.js';
 import type { CoreSettings } from '../settings/core-settings.js';
 import { outboundFetch } from './outbound-fetch.js';
 
@@ -45,6 +46,8 @@ export function makeProcess(
   core: CoreSettings,
   { log, progress = () => () => {} }: { readonly log: Log; readonly progress?: Platform['progress'] },
 ): ServerProcess {
+  for (const fault of levelFaults)
+    log.warn(`${fault}. The server uses the LevelDB of npm, which has defects. Install Quadpod again.`);
   const fetchUnder = outboundFetch(core);
   shared.pools ??= makePools();
   shared.users++;

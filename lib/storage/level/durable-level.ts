@@ -3,10 +3,10 @@ import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
-import { ClassicLevel } from 'classic-level';
 import { type LwsError, tooBusy } from '../../errors.js';
 import { affordable } from '../../threads/thread-limits.js';
 import type { KeyRange } from '../keys/records.js';
+import { ClassicLevel, isOurLevel } from './classic-level.js';
 import { maxFiles } from './open-files.js';
 import { makeFolders, NewestLog, syncLogs, syncPath } from './synced-files.js';
 
@@ -85,8 +85,8 @@ export async function openLevel(folder: string, isOneOfMany = false): Promise<Le
     valueEncoding: 'utf8',
     cacheSize: isSmall ? 2 << 20 : affordable(16 << 20),
     writeBufferSize: isSmall ? 4 << 20 : affordable(32 << 20),
-    // At the boundary of two files, a deleted entry can return (decision 168).
-    maxFileSize: isSmall ? 8 << 20 : 64 << 20,
+    // In the LevelDB of npm, a deleted entry can return at the boundary of two files (decision 168). 1 GiB is its maximum.
+    maxFileSize: isOurLevel ? (isSmall ? 8 << 20 : 64 << 20) : 1 << 30,
     // LevelDB's default of 1000 may be the limit of open files of the process.
     maxOpenFiles: isSmall ? 64 : Math.min(1000, maxFiles() >> 2),
     multithreading: true,
@@ -136,10 +136,14 @@ async function sizeOf(folder: string, isWanted: (name: string) => boolean = () =
   return stats.reduce((sum, file) => sum + (file?.size ?? 0), 0);
 }
 
-/** True if deleted entries can return (decision 168): the database is large, and LevelDB is not compiled by `scripts/leveldb`. */
-export async function canReturnDeleted(level: Level): Promise<boolean> {
-  if (!(level instanceof ClassicLevel) || level.getProperty('leveldb.keeps-versions-together') === '1') return false;
-  return (await sizeOf(level.location)) > smallBytes;
+const levels = [1, 2, 3, 4, 5, 6];
+
+/** True if deleted entries can return (decision 168): LevelDB has the defect, and a level of the database has several files. */
+export function canReturnDeleted(level: Level): boolean {
+  if (!(level instanceof ClassicLevel) || level.status !== 'open') return false;
+  const property = (name: string): string => level.getProperty(`leveldb.${name}`);
+  if (property('keeps-versions-together') === '1') return false;
+  return levels.some((number) => Number(property(`num-files-at-level${number}`)) > 1);
 }
 
 /** Size of LevelDB's log, which LevelDB copies to tables when it opens. */

@@ -1,5 +1,5 @@
 /** A LevelDB that another thread of the process has open. */
-import { ClassicLevel } from 'classic-level';
+import { ClassicLevel } from './classic-level.js';
 import type { Level } from './durable-level.js';
 
 /** Opens it in about a tenth of a millisecond. @throws the error of LevelDB */

@@ -1,5 +1,8 @@
-/** Run by npm after `npm ci` in a checkout and before `npm pack`: builds the package, which requires the development dependencies. */
-import { execSync } from 'node:child_process';
+/**
+ * Run by npm after `npm ci` in a checkout and before `npm pack`: builds the package, which requires the development dependencies,
+ * and LevelDB if the package has no file for this platform.
+ */
+import { execSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -23,3 +26,7 @@ else if (!existsSync(new URL('../dist/components/main.js', import.meta.url))) {
   );
   process.exitCode = 1;
 }
+
+// Without a compiler, the server uses the LevelDB of npm, and says so. The output of `npm pack` stays the name of the file.
+if (spawnSync(process.execPath, ['leveldb/build.mjs'], { cwd: root, stdio: ['ignore', 2, 2] }).status !== 0)
+  console.error('Quadpod will use the LevelDB of npm, which has defects: see "LevelDB" in docs/operate/README.md.');

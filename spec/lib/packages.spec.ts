@@ -1,5 +1,6 @@
 /** Installed packages of package-lock.json: each supports every Node version in `engines`. */
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../lib/threads/package-root.js';
@@ -75,7 +76,8 @@ describe('Installed packages', () => {
 });
 
 describe('Published package', () => {
-  const { scripts, files } = fileOf('package.json') as {
+  const { scripts, files, dependencies } = fileOf('package.json') as {
+    readonly dependencies: Readonly<Record<string, string>>;
     readonly scripts: Readonly<Record<string, string>>;
     readonly files: readonly string[];
   };
@@ -97,12 +99,25 @@ describe('Published package', () => {
     expect(scripts['postpack']).to.equal('node scripts/shrinkwrap.mjs --remove');
   });
 
+  it('contains LevelDB for Linux x64 with its digest, licences and sources, and the version of classic-level that it is for', () => {
+    expect(files).to.include.members(['leveldb', '!leveldb/compiled']);
+    expect(readdirSync(join(packageRoot, 'leveldb')).filter((name) => name !== 'compiled')).to.have.members([
+      ...['LICENSES.txt', 'build.mjs', 'classic-level.patch', 'exports.map', 'old-glibc.cc', 'prebuilds'],
+    ]);
+    const sums = readFileSync(join(packageRoot, 'leveldb/prebuilds/SHA256SUMS'), 'utf8');
+    const [, sum, name] = /^(\w{64}) {2}(\S+)\n$/.exec(sums)!;
+    const file = readFileSync(join(packageRoot, 'leveldb/prebuilds', name!));
+    expect(createHash('sha256').update(file).digest('hex')).to.equal(sum);
+    expect(dependencies['classic-level']).to.equal('3.0.0');
+  });
+
   it('is built in the container image by the same script, from all files that the script names', () => {
     const dockerfile = readFileSync(join(packageRoot, 'Dockerfile'), 'utf8');
     const [build = ''] = dockerfile.split(/^FROM .*-slim$/m);
     expect(build).to.match(/^RUN npm run build && /m);
     expect(build).to.match(/^RUN node leveldb\/build\.mjs$/m);
     expect(build).to.not.match(/npx tsc|node console/);
+    expect(dockerfile).to.match(/^COPY --from=build \/app\/leveldb leveldb$/m);
     const copied = [...build.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
     const named = [...scripts['build']!.matchAll(/[\w-]+(?:\/[\w.-]+)*\.(?:json|mjs)/g)].map(
       ([path]) => path.split('/')[0],

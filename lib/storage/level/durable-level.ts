@@ -85,8 +85,9 @@ export async function openLevel(folder: string, isOneOfMany = false): Promise<Le
     valueEncoding: 'utf8',
     cacheSize: isSmall ? 2 << 20 : affordable(16 << 20),
     writeBufferSize: isSmall ? 4 << 20 : affordable(32 << 20),
-    // In the LevelDB of npm, a deleted entry can return at the boundary of two files (decision 168). 1 GiB is its maximum.
-    maxFileSize: isOurLevel ? (isSmall ? 8 << 20 : 64 << 20) : 1 << 30,
+    // In the LevelDB of npm, a deleted entry can return at the boundary of two files (decision 168). Above 204 MiB, a product
+    // overflows in LevelDB, which then writes a file for each key.
+    maxFileSize: isOurLevel ? (isSmall ? 8 << 20 : 64 << 20) : 200 << 20,
     // LevelDB's default of 1000 may be the limit of open files of the process.
     maxOpenFiles: isSmall ? 64 : Math.min(1000, maxFiles() >> 2),
     multithreading: true,

@@ -87,7 +87,7 @@ const settings = {
     'lws.index.memory-mb',
     optional(integer(1)),
     null,
-    'Maximum memory for the pages of the index for queries, in MiB, for all storages of the process. Default: a quarter of the memory above 448 MiB, at most 512 MiB. Other pages are read from its files (about 30 bytes per quad).',
+    'Maximum memory for the index for queries, in MiB, for all storages of the process. Default: a quarter of the memory above 448 MiB, at most 512 MiB. Pages that do not fit are read from its files (about 30 bytes per quad).',
   ),
 };
 

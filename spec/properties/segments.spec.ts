@@ -18,6 +18,7 @@ import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { KeyReader } from '../../lib/query/access/key-reader.js';
+import { bytesOf } from '../../lib/query/memory/index-data.js';
 import { SegmentRun } from '../../lib/query/memory/segment-run.js';
 import { mergeInputs, mergeSegments, windowsOf } from '../../lib/query/segments/merge.js';
 import { DamagedSegmentError, PageCache, pageBytes } from '../../lib/query/segments/page-file.js';
@@ -370,5 +371,25 @@ describe('Segments of numbered quads', function () {
     const [none, all] = [openSegment(segment, 0), openSegment(segment, 1 << 30)];
     expect([isResident(none), isResident(all)]).to.deep.equal([false, true]);
     expect(segmentBytes(none)).to.be.below(segmentBytes(all) / 10);
+  });
+
+  it('have decoded orders if these fit into half of the memory, and else pages with the same quads', () => {
+    const segment = written(3000);
+    const { terms, quads } = openSegment(segment, 0);
+    const decodedBytes = terms.pages * pageBytes + 64 * quads;
+    const [decoded, paged] = [openSegment(segment, 2 * decodedBytes), openSegment(segment, 2 * decodedBytes - 1)];
+    expect([isResident(decoded), isResident(paged)]).to.deep.equal([true, true]);
+    expect(segmentBytes(decoded) - segmentBytes(openSegment(segment, 0))).to.equal(decodedBytes);
+    expect(bytesOf(decoded)).to.equal(segmentBytes(decoded));
+    expect(paged.columns).to.equal(undefined);
+    const opened = new Segment(paged, () => new PageCache(0));
+    for (const [order, reader] of opened.orders.entries()) {
+      const pages = [[], [], [], []] as number[][];
+      for (const { columns } of windowsOf(reader))
+        for (const [place, column] of columns.entries()) pages[place]!.push(...column);
+      const columns = decoded.columns![order]!.map((column) => [...new Uint32Array(column)]);
+      expect(columns, String(order)).to.deep.equal(pages);
+    }
+    opened.close();
   });
 });

@@ -56,7 +56,11 @@ export function openIndex(data: IndexData): { readonly quads: QuadOrders; readon
   if (!isSegment(data)) return { quads: sharedQuads(data.quads), terms: TermTable.from(data.terms) };
   const segment = new Segment(data, cacheOfThread);
   unused.register(segment.terms, segment.closer);
-  return { quads: new SegmentQuads(segment), terms: segment.terms };
+  const { columns, isUnique, quads: count } = data;
+  const quads = columns
+    ? sharedQuads({ count, most: segment.terms.size - 1, isUnique, columns })
+    : new SegmentQuads(segment);
+  return { quads, terms: segment.terms };
 }
 
 /** Text limit of terms in bytes per allowed quad; up to `leastText` the limit does not apply. */

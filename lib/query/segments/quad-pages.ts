@@ -284,6 +284,20 @@ export class OrderReader {
     return new PageWindow(this, page, { first: index, end });
   }
 
+  /** Decodes all columns into shared memory. */
+  decoded(): SharedArrayBuffer[] {
+    const { firsts, quads } = this;
+    return [0, 1, 2, 3].map((place) => {
+      const buffer = new SharedArrayBuffer(4 * quads);
+      const column = new Uint32Array(buffer);
+      for (let page = 0; page < firsts.length; page++) {
+        const into = column.subarray(firsts[page]!, page + 1 < firsts.length ? firsts[page + 1]! : quads);
+        this.decode(this.pages.get(page), place, { into, row: 0 });
+      }
+      return buffer;
+    });
+  }
+
   /** Decodes a column of a page from an index of the order on. */
   column(page: number, place: number, { first, end }: Pick<Window, 'first' | 'end'>): Uint32Array {
     const into = new Uint32Array(end - first);

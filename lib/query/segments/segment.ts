@@ -154,6 +154,14 @@ export class SegmentWriter {
 /** Sections in the order in which they are kept in memory. */
 const sections = ['terms', 0, 1, 2, 3] as const;
 
+/** Bytes of a quad in the columns of all orders. */
+const decodedBytes = 64;
+/**
+ * Share of the memory limit within which the orders are decoded. All storages of a process share the limit, and pages take less than
+ * half the space.
+ */
+const decodedShare = 0.5;
+
 /** An opened segment, in messages between threads. */
 export interface SegmentData extends SegmentName {
   /** Identity of the file. */
@@ -169,6 +177,8 @@ export interface SegmentData extends SegmentName {
   readonly orders: readonly OrderData[];
   /** Content of the sections in memory, in the order of `sections`. */
   readonly resident: readonly SharedArrayBuffer[];
+  /** Columns S, P, O and G of each order. Absent: they exceed the memory limit, and queries read pages. */
+  readonly columns?: readonly (readonly SharedArrayBuffer[])[] | undefined;
 }
 
 interface OrderData extends Section {
@@ -178,7 +188,8 @@ interface OrderData extends Section {
 }
 
 /**
- * Opens a segment and reads as many of its sections into memory as fit into `most` bytes.
+ * Opens a segment. If its decoded orders are small compared to `most` bytes, they are in memory: a lookup in pages takes 1.2 times as
+ * long. If not, as many sections as fit are in memory.
  * @throws DamagedSegmentError, also if the file has another digest, or the file system's error
  */
 export function openSegment({ name, digest }: SegmentName, most: number): SegmentData {
@@ -197,20 +208,25 @@ export function openSegment({ name, digest }: SegmentName, most: number): Segmen
       ...{ from: order.from, pages: order.pages, quads: order.quads },
       ...{ fences: arrayOf(order.fences), firsts: arrayOf(order.firsts) },
     });
+    const pagesOf = (section: Section): SharedArrayBuffer => {
+      const shared = file.shared(section.from, section.pages * pageBytes);
+      verifyPages(shared, footer.id, section);
+      return shared;
+    };
+    const isDecoded = terms.pages * pageBytes + orders[0]!.quads * decodedBytes <= most * decodedShare;
     const resident: SharedArrayBuffer[] = [];
     let left = most;
-    for (const section of sections) {
+    for (const section of isDecoded ? sections.slice(0, 1) : sections) {
       const place = section === 'terms' ? terms : orders[section]!;
-      const length = place.pages * pageBytes;
-      left -= length;
+      left -= place.pages * pageBytes;
       if (left < 0) break;
-      const shared = file.shared(place.from, length);
-      verifyPages(shared, footer.id, place);
-      resident.push(shared);
+      resident.push(pagesOf(place));
     }
+    const orderData = orders.map(orderOf);
     const { text, offsets, ids } = terms;
     return {
       ...{ name, digest, ...footer, quads: orders[0]!.quads, resident },
+      columns: isDecoded ? orderData.map((order, at) => decoded(pagesOf(order), at, order)) : undefined,
       terms: {
         from: terms.from,
         pages: terms.pages,
@@ -218,12 +234,15 @@ export function openSegment({ name, digest }: SegmentName, most: number): Segmen
         offsets: arrayOf(offsets),
         ids: arrayOf(ids),
       },
-      orders: orders.map(orderOf),
+      orders: orderData,
     };
   } finally {
     file.close();
   }
 }
+
+const decoded = (pages: SharedArrayBuffer, order: number, data: OrderData): SharedArrayBuffer[] =>
+  new OrderReader(new ResidentPages(pages), order, orderFences(data)).decoded();
 
 function footerOf(file: PageFile, digest: string): Footer {
   const tail = file.read(file.length - tailBytes, tailBytes);
@@ -235,14 +254,15 @@ function footerOf(file: PageFile, digest: string): Footer {
 }
 
 /** Memory of an opened segment in bytes. */
-export const segmentBytes = ({ resident, terms, orders }: SegmentData): number =>
+export const segmentBytes = ({ resident, columns = [], terms, orders }: SegmentData): number =>
   [
-    ...[...resident, terms.text, terms.offsets, terms.ids],
+    ...[...resident, ...columns.flat(), terms.text, terms.offsets, terms.ids],
     ...orders.flatMap(({ fences, firsts }) => [fences, firsts]),
   ].reduce((sum, { byteLength }) => sum + byteLength, 0);
 
-/** True if every section is in memory, so that only long terms are read from the file. */
-export const isResident = ({ resident }: SegmentData): boolean => resident.length === sections.length;
+/** True if everything except long terms is in memory. */
+export const isResident = ({ resident, columns }: SegmentData): boolean =>
+  columns !== undefined || resident.length === sections.length;
 
 /** A segment in one thread. */
 export class Segment {

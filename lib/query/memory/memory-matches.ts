@@ -14,6 +14,11 @@ import type { TermIds } from './term-ids.js';
 /** Matches per block. The first one is shorter, because it may be enough. */
 const blockLength = 2048;
 const firstLength = 64;
+/**
+ * Maximum number of returned terms whose numbers are remembered for lookups: a search in the dictionary of a segment takes 2 µs. Each query has
+ * its own, so that the time of a lookup does not depend on the queries of others.
+ */
+const maxRemembered = 16_384;
 /** Cost of a lookup, in matches. */
 const lookUpWork = 4;
 
@@ -25,6 +30,8 @@ export class MemoryMatches implements QuadMatches {
   // Last term of each position and its number: patterns in a batch share most terms.
   private readonly lastTokens: Terms = [undefined, undefined, undefined, undefined];
   private readonly lastIds: Ids = [-1, -1, -1, -1];
+  /** Numbers of terms in returned matches. */
+  private readonly remembered = new Map<TermKey, number>();
 
   constructor(
     options: DatasetGraphs,
@@ -146,7 +153,7 @@ export class MemoryMatches implements QuadMatches {
       if (token === undefined) continue;
       if (token !== lastTokens[place]) {
         lastTokens[place] = token;
-        lastIds[place] = this.terms.idOf(token);
+        lastIds[place] = this.remembered.get(token) ?? this.terms.idOf(token);
       }
       ids[place] = lastIds[place]!;
       isAbsent ||= ids[place]! < 0;
@@ -180,8 +187,15 @@ export class MemoryMatches implements QuadMatches {
 
   private termsAt(scan: MatchScan, bound: Terms, places: readonly number[]): Terms {
     const match: Terms = [undefined, undefined, undefined, undefined];
-    for (const place of places) match[place] = bound[place] ?? this.terms.termKey(scan.id(place));
+    for (const place of places) match[place] = bound[place] ?? this.termAt(scan, place);
     return match;
+  }
+
+  private termAt(scan: MatchScan, place: number): TermKey {
+    const id = scan.id(place);
+    const token = this.terms.termKey(id);
+    if (this.remembered.size < maxRemembered) this.remembered.set(token, id);
+    return token;
   }
 
   /** Returns all matches, or `undefined` if graphs are not authorized yet. */

@@ -126,6 +126,47 @@ describe('Matches', function () {
       { numRuns: Number(process.env['ENGINE_RUNS'] ?? runs(60)) },
     ));
 
+  it('search for each constant in the dictionary, but for no term that the query has returned', async () => {
+    const [knows, name] = [iri('knows'), iri('name')];
+    const people = Array.from({ length: 100 }, (_, at) => iri(`person${at}`));
+    const triples = people.flatMap((subject, at) => [
+      { subject, predicate: knows, object: people[(at + 1) % 100]! },
+      { subject, predicate: name, object: factory.literal(String(at)) },
+    ]);
+    await store.fill(new Map([[graphNames[0]!, triples]]));
+    const snapshot = store.level.snapshot();
+    try {
+      for (const readable of [graphNames, graphNames.slice(0, 1)]) {
+        const memory = await inMemory(store.level, snapshot, [graphNames[1]!], { toIndex: inFiles });
+        let searches = 0;
+        const idOf = (token: string): number => {
+          searches++;
+          return memory.terms.idOf(token);
+        };
+        const counted = { ...memory, terms: Object.assign(Object.create(memory.terms), { idOf }) };
+        // A later query begins without the numbers of an earlier one, so that its time does not reveal it.
+        for (const _query of [1, 2]) {
+          searches = 0;
+          const view = datasetOf(store.level, snapshot, { readable: new Set(readable) });
+          const matches = new MemoryMatches(view, counted, () => {});
+          const found: Terms[] = [];
+          const wanted = { part: 'named', places: [2] } as const;
+          const constant = termKey(knows);
+          for await (const block of matches.stream([undefined, constant, undefined, undefined], wanted))
+            found.push(...block);
+          expect(found).to.have.length(100);
+          const bounds = found.map((terms): Terms => [terms[2], termKey(name), undefined, undefined]);
+          expect(await matches.lookUp(bounds, wanted)).to.have.length(100);
+          // The two predicates. Without the numbers of the matches it was 102.
+          expect(searches).to.equal(2);
+          await matches.close();
+        }
+      }
+    } finally {
+      await snapshot.close();
+    }
+  });
+
   it('find every term of a table and no other', () => {
     const tokens = Array.from(
       { length: 20_000 },

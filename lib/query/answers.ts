@@ -10,6 +10,7 @@ import type { QuadMatches } from './access/quad-matches.js';
 import { type TermKey, termCache } from './access/terms.js';
 import { BlockStream } from './block-stream.js';
 import { type DatasetOptions, matchesOf } from './dataset.js';
+import type { Memory } from './operators/execution.js';
 import { type ExplainedPart, explained, type Observed } from './operators/explain.js';
 import { graphTriples, type TripleKeys } from './operators/graph-results.js';
 import { type Run, type RunOptions, startRun } from './operators/run.js';
@@ -23,7 +24,7 @@ import { contextOf, loadQueryEngine, type QueryEngine } from './query-engine.js'
 import { makeBindings, querySource } from './query-source.js';
 
 /** Options of `quadSource`. */
-export interface QuadSourceOptions extends Omit<RunOptions, 'matches'> {
+export interface QuadSourceOptions extends Omit<RunOptions, 'matches' | 'statistics'> {
   /** Quads of an operation, closed with it. */
   readonly matches: () => QuadMatches;
   /** Base IRI for IRI(). */
@@ -32,6 +33,8 @@ export interface QuadSourceOptions extends Omit<RunOptions, 'matches'> {
   readonly constants?: Constants;
   /** The operation, if the engine passes it on unchanged: its compiled plan is cached. */
   readonly asked?: Algebra.Operation | undefined;
+  /** Identity of the readable quads. Absent: no statistics are kept for the next run. */
+  readonly state?: object | undefined;
 }
 
 /** Bindings of a SELECT in blocks of rows, and its columns. */
@@ -48,11 +51,26 @@ export interface QuadSource extends IQuerySource {
 
 const dataFactory = new DataFactory<Quad>();
 
+interface CachedPlan {
+  readonly shape: Compiled;
+  readonly constants: Constants;
+  readonly bound: Compiled;
+  /** Statistics of the bound plan. They refer to the identity of the quads only, so that an outdated index can be freed. */
+  statistics?: { readonly state: object; readonly memory: Memory };
+}
+
 /** Compiled plans of cached shapes (`parseQuery`), and of the last query of each. */
-const plans = new WeakMap<Algebra.Operation, { shape: Compiled; constants: Constants; bound: Compiled }>();
+const plans = new WeakMap<Algebra.Operation, CachedPlan>();
+
+/** Returns the statistics of a cached plan over the same quads, or none. */
+function statisticsOf(cached: CachedPlan | undefined, state: object | undefined): Memory | undefined {
+  if (!cached || !state) return undefined;
+  if (cached.statistics?.state !== state) cached.statistics = { state, memory: new Map() };
+  return cached.statistics.memory;
+}
 
 /** Source that compiles each operation from Comunica. Its methods throw `too-complex` for an operation that cannot be compiled. */
-export function quadSource({ base, constants = new Map(), asked, ...options }: QuadSourceOptions): QuadSource {
+export function quadSource({ base, constants = new Map(), asked, state, ...options }: QuadSourceOptions): QuadSource {
   const isTold = options.observer?.isRun === false;
   const runs: (Run & { readonly compiled: Compiled })[] = [];
   const compiledFor = (operation: Algebra.Operation): Compiled => {
@@ -71,7 +89,9 @@ export function quadSource({ base, constants = new Map(), asked, ...options }: Q
   };
   const begun = (operation: Algebra.Operation): Run & { readonly compiled: Compiled } => {
     const compiled = compiledFor(operation);
-    const run = { ...startRun({ ...options, matches: options.matches() }, compiled), compiled };
+    const cached = asked && plans.get(asked);
+    const statistics = statisticsOf(cached?.bound === compiled ? cached : undefined, state);
+    const run = { ...startRun({ ...options, statistics, matches: options.matches() }, compiled), compiled };
     runs.push(run);
     return run;
   };
@@ -128,7 +148,7 @@ export function tripleReader(): (triple: TripleKeys) => Quad {
 }
 
 /** Dataset and limits of one query. */
-export interface AskOptions extends DatasetOptions, Omit<RunOptions, 'matches' | 'emptyGraphs'> {
+export interface AskOptions extends DatasetOptions, Omit<RunOptions, 'matches' | 'emptyGraphs' | 'statistics'> {
   /** Absent: the composition of a few actors. */
   readonly loadEngine?: (() => Promise<QueryEngine>) | undefined;
 }
@@ -159,9 +179,12 @@ export function answersOf(
 ): QueryAnswers {
   const asked = loadEngine === loadQueryEngine ? shape : undefined;
   const assertTime = options.assertTime ?? (() => {});
+  const { memory, readable, defaultGraphs, namedGraphs } = options;
+  // The estimates for other callers depend on the graphs that they may read.
+  const isWhole = readable.all && !defaultGraphs && !namedGraphs;
   const source = quadSource({
     ...options,
-    ...{ base, constants, asked },
+    ...{ base, constants, asked, state: isWhole ? memory.state : undefined },
     ...{ matches: () => matchesOf(options, assertTime), emptyGraphs: emptyGraphs(options, assertTime) },
   });
   const context = contextOf(source, base);

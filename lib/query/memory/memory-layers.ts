@@ -214,7 +214,7 @@ class LayersOfBase {
       if (each.isEmpty && each.lasts) note(each, noNumbers);
       else rest.push(each);
     await reader.read(rest, this.terms, note);
-    this.last = { terms: this.terms, layers: this.layers() };
+    this.last = { terms: this.terms, layers: this.layers(), state: {} };
     return this.last;
   }
 
@@ -353,6 +353,8 @@ export interface MemoryView {
   readonly terms: TermIds;
   /** Each graph is unmasked in at most one of them. */
   readonly layers: readonly Layer[];
+  /** Identity of the quads, for statistics of later queries over the same view. Absent: the view is that of one operation. */
+  readonly state?: object;
 }
 
 /** The layer's own numbers, in the order of the texts. `MemoryView.terms` numbers terms outside of the base in order of arrival. */

@@ -7,7 +7,7 @@ import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import { booleanOf, type Value } from '../expressions/values.js';
 import type { Blocks, Existence, Expression, Pattern, Plan, Row } from '../plan/plan.js';
 
-type Memory = Map<Plan | Pattern | Existence, Map<string, unknown>>;
+export type Memory = Map<Plan | Pattern | Existence, Map<string, unknown>>;
 
 /** Recorder of statistics, see `explain`. */
 export interface Observer {
@@ -26,6 +26,8 @@ export interface Execution {
   readonly memory: Memory;
   /** Caches shared by all rows of an EXISTS that runs for each row. */
   readonly lasting: Memory;
+  /** Estimates and join orders, kept for later executions of the same plan over the same readable quads. */
+  readonly statistics: Memory;
   readonly assertTime: AssertTime;
   /** True if a few rows are enough, so that the first ones should arrive soon. */
   readonly isHasty: boolean;
@@ -84,6 +86,10 @@ export const recall = <T>({ memory }: Execution, what: Remembered, make: () => T
 /** Like `cached`, but shared with the other rows of an EXISTS: only for results that do not depend on the substituted variables. */
 export const recallLasting = <T>({ lasting }: Execution, what: Remembered, make: () => T): T =>
   recalled(lasting, what, make);
+
+/** Like `recall`, but shared with later executions of the plan: only for what changes the cost, and never the result. */
+export const recallStatistics = <T>({ statistics }: Execution, what: Remembered, make: () => T): T =>
+  recalled(statistics, what, make);
 
 function recalled<T>(memory: Memory, { part, as }: Remembered, make: () => T): T {
   const own = memory.get(part) ?? new Map<string, unknown>();

@@ -4,7 +4,7 @@
  */
 
 import type { Expression, Pattern, Plan, Row, Slot } from '../plan/plan.js';
-import { type Execution, recallLasting } from './execution.js';
+import { type Execution, recallStatistics } from './execution.js';
 import { boundBy, estimateOf, fanOutOf, selectivityOf, usualFanOut } from './pattern-access.js';
 
 type Item = Pattern | Plan;
@@ -34,6 +34,8 @@ interface Candidate {
 
 /** Maximum number of parts that are ordered optimally. With more, each next one is the cheapest. */
 const maxWhole = 10;
+/** Maximum number of orders that are kept for a join. */
+const maxOrders = 64;
 /** Minimum estimated cost, in keys, at which sampling the data pays. */
 const worthSampling = 2000;
 /** Factor between actual and estimated rows that changes the order. */
@@ -51,16 +53,18 @@ export class JoinOrder {
   ) {}
 
   static async of(execution: Execution, items: readonly Item[], before: Before): Promise<JoinOrder> {
+    const orders = recallStatistics(execution, { part: items[0]!, as: 'order' }, newOrders);
     // An EXISTS that runs for each row is ordered once.
-    const orders = execution.outer && recallLasting(execution, { part: items[0]!, as: 'order' }, newOrders);
-    const name = [...before.bound].join();
-    const known = orders?.get(name);
-    if (known) return new JoinOrder(execution, [...known]);
+    const name = [...before.bound, execution.outer ? '' : `*${before.rows}`].join();
+    const known = orders.get(name);
+    // An explanation orders some items of a join.
+    if (known?.length === items.length && known.every(({ item }) => items.includes(item)))
+      return new JoinOrder(execution, [...known]);
     const usual = await Promise.all(items.map((item) => candidateOf(execution, item)));
     const [left, cost] = ordered(usual, before);
     const isWorthIt = items.length + before.bound.size >= 3 || before.filters?.length;
     const best = isWorthIt && cost >= worthSampling ? await sampledOrder(execution, left, before) : left;
-    orders?.set(name, [...best]);
+    if (orders.size < maxOrders) orders.set(name, [...best]);
     return new JoinOrder(execution, best);
   }
 

@@ -13,7 +13,7 @@ import {
   type Slot,
   termAt,
 } from '../plan/plan.js';
-import { type Execution, emptyRow, holdsFor, recall, recallLasting } from './execution.js';
+import { type Execution, emptyRow, holdsFor, recall, recallStatistics } from './execution.js';
 
 /**
  * Cost of a lookup, and of the existence check of a quad, relative to a match of a scan: a lookup takes 2 to 3 µs, a match of a scan
@@ -50,7 +50,7 @@ interface Counts {
 }
 
 const countsOf = (execution: Execution, pattern: Pattern): Counts =>
-  recallLasting(execution, { part: pattern, as: 'counts' }, () => ({ estimate: undefined, fanOut: undefined }));
+  recallStatistics(execution, { part: pattern, as: 'counts' }, () => ({ estimate: undefined, fanOut: undefined }));
 
 /** Estimates the number of keys that match the constants of the pattern. */
 export async function estimateOf(execution: Execution, pattern: Pattern): Promise<number> {

@@ -5,13 +5,15 @@ import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import type { Compiled } from '../plan/compile-query.js';
 import type { Row } from '../plan/plan.js';
 import { execute } from './execute.js';
-import { type Execution, maxOfTexts, type Observer } from './execution.js';
+import { type Execution, type Memory, maxOfTexts, type Observer } from './execution.js';
 
 export interface RunOptions {
   /** Quads to query, closed with the run. */
   readonly matches: QuadMatches;
   /** Graphs without a quad (default: none) exist. */
   readonly emptyGraphs?: EmptyGraphs | undefined;
+  /** Statistics of earlier executions of the plan over the same readable quads. Default: none. */
+  readonly statistics?: Memory | undefined;
   /** Called in every block. Throws to stop the query. */
   readonly assertTime?: AssertTime;
   /** Records statistics of operators. */
@@ -39,6 +41,7 @@ export function startRun(
     width,
     memory: new Map(),
     lasting: new Map(),
+    statistics: options.statistics ?? new Map(),
     assertTime,
     isHasty,
     observer: options.observer,

@@ -1,17 +1,27 @@
 /** Shapes of queries: which parts of a text are constants, and that queries of one shape only see their own. */
+import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
+import { DataFactory } from 'rdf-data-factory';
+import { MemoryLayers, type MemoryView } from '../../../lib/query/memory/memory-layers.js';
+import { MemoryMatches } from '../../../lib/query/memory/memory-matches.js';
 import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import { fixedTerms, shapeOf } from '../../../lib/query/parse/query-shape.js';
 import { loadStockEngine } from '../../../lib/query/query-engine.js';
+import type { Level, LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import {
   base,
   engineAnswer,
   graphNames,
   queryWithAlgebra,
   type SpecLevel,
+  type SpecTriple,
+  type SpecView,
   specLevel,
   writeAnswer,
 } from './engine-dataset.js';
+import { inFiles } from './engine-memory.js';
+
+const factory = new DataFactory<Quad>();
 
 const constantsOf = (text: string): string[] => [...shapeOf(text)!.constants.values()];
 const prefix = 'PREFIX ex: <http://example.org/>';
@@ -177,5 +187,85 @@ describe('Queries of one shape', () => {
           `ASK { <a:${text}> <a:p> "${text}"@en--ltr }`,
         ).catch(({ code }) => code),
       ).to.equal('too-complex');
+  });
+});
+
+describe('Estimates of a cached plan', () => {
+  const data = (name: string): [string, readonly SpecTriple[]] => [
+    graphNames[0]!,
+    Array.from({ length: 900 }, (_, at) => ({
+      subject: factory.namedNode(`${base}${name}${at}`),
+      predicate: factory.namedNode(`${base}p${at % 3}`),
+      object: factory.namedNode(`${base}${name}${(at * 7) % 900}`),
+    })),
+  ];
+  const text = `ASK { ?a <${base}p0> ?b . ?b <${base}p1> ?c . ?c <${base}p2> <${base}s0> }`;
+  const all = new Set(graphNames);
+  const { estimate, sample } = MemoryMatches.prototype;
+  let counted = 0;
+  let store: SpecLevel;
+  const layers = new MemoryLayers();
+  before(async () => {
+    store = await specLevel();
+    await store.fill(new Map([data('s')]));
+    layers.use({ version: 1, sequence: 0, data: await inFiles(store.level, store.level.snapshot()) });
+    Object.assign(MemoryMatches.prototype, {
+      estimate(this: MemoryMatches, ...of: Parameters<typeof estimate>) {
+        counted++;
+        return estimate.apply(this, of);
+      },
+      sample(this: MemoryMatches, ...of: Parameters<typeof sample>) {
+        counted++;
+        return sample.apply(this, of);
+      },
+    });
+  });
+  after(async () => {
+    Object.assign(MemoryMatches.prototype, { estimate, sample });
+    await store.close();
+  });
+
+  const viewOf =
+    (unsettled: readonly string[] = []) =>
+    async (level: Level, snapshot: LevelSnapshot): Promise<MemoryView> =>
+      (await layers.view({ version: 1, sequence: 1 }, unsettled, { level, snapshot }))!;
+  /** Number of estimates and samples of a query. */
+  async function estimates(
+    query = text,
+    { view = {}, unsettled }: { readonly view?: Partial<SpecView>; readonly unsettled?: readonly string[] } = {},
+  ): Promise<number> {
+    counted = 0;
+    await engineAnswer(store.level, { readable: all, ...view }, query, viewOf(unsettled));
+    return counted;
+  }
+
+  it('are kept for the next query with the same constants, and made for others', async () => {
+    expect(await estimates()).to.be.above(2);
+    expect(await estimates()).to.equal(0);
+    expect(await estimates(text.replace('s0', 's1'))).to.be.above(2);
+    expect(await estimates()).to.be.above(2);
+  });
+
+  it('are made for each query of a caller without full read access, and for a dataset of the query or the request', async () => {
+    const views: readonly Partial<SpecView>[] = [
+      { readable: new Set(graphNames.slice(0, 4)) },
+      { defaultGraphs: [graphNames[0]!] },
+      { namedGraphs: [graphNames[0]!] },
+    ];
+    for (const view of views) {
+      await estimates();
+      for (const _again of [1, 2]) expect(await estimates(text, { view }), JSON.stringify(view)).to.be.above(2);
+      expect(await estimates()).to.equal(0);
+    }
+  });
+
+  it('are made again after a change of another graph, and while a change may not be on disk', async () => {
+    expect(await estimates()).to.equal(0);
+    const record = (): void => layers.record({ graphs: [[graphNames[1]!, 1]], unsettled: [] });
+    record();
+    expect(await estimates()).to.be.above(2);
+    expect(await estimates()).to.equal(0);
+    record();
+    for (const _again of [1, 2]) expect(await estimates(text, { unsettled: [graphNames[1]!] })).to.be.above(2);
   });
 });

@@ -177,7 +177,8 @@ export function answersOf(
   { form, shape, constants, base }: ReadQuery,
   { loadEngine = loadQueryEngine, ...options }: AskOptions,
 ): QueryAnswers {
-  const asked = loadEngine === loadQueryEngine ? shape : undefined;
+  // Both engines pass the others on unchanged.
+  const asked = loadEngine === loadQueryEngine || form !== 'describe' ? shape : undefined;
   const assertTime = options.assertTime ?? (() => {});
   const { memory, readable, defaultGraphs, namedGraphs } = options;
   // The estimates for other callers depend on the graphs that they may read.

@@ -246,6 +246,13 @@ describe('Estimates of a cached plan', () => {
     expect(await estimates()).to.be.above(2);
   });
 
+  it('are kept with the plan in the engine of query threads, too', async () => {
+    const view = { loadEngine: loadStockEngine };
+    const other = text.replace('s0', 's2');
+    expect(await estimates(other, { view })).to.be.above(2);
+    expect(await estimates(other, { view })).to.equal(0);
+  });
+
   it('are made for each query of a caller without full read access, and for a dataset of the query or the request', async () => {
     const views: readonly Partial<SpecView>[] = [
       { readable: new Set(graphNames.slice(0, 4)) },
@@ -260,6 +267,7 @@ describe('Estimates of a cached plan', () => {
   });
 
   it('are made again after a change of another graph, and while a change may not be on disk', async () => {
+    await estimates();
     expect(await estimates()).to.equal(0);
     const record = (): void => layers.record({ graphs: [[graphNames[1]!, 1]], unsettled: [] });
     record();

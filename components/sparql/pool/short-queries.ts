@@ -15,6 +15,7 @@ import type { Level } from '../../../lib/storage/level/durable-level.js';
 import type { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
 import { type Asking, answered } from './answering.js';
 import { type Answerer, AskedQuery, type QueryAnswer, type QueryJob, type QueryRules } from './asked-query.js';
+import { httpThreadShare } from './http-thread-share.js';
 import type { AnswerPart, AskedTask, QueryTask } from './messages.js';
 
 /** Thrown when a query exceeds the limits of a short one. */
@@ -102,20 +103,6 @@ function hasShortForm(algebra: Algebra.Operation): boolean {
   return begins;
 }
 
-/**
- * Budget of the HTTP thread for short queries in all storages, in milliseconds per second. Operators are exempt. Identities and storages
- * are free, so limits for each of them would not limit the sum.
- */
-const shareMs = 250;
-const share = { left: shareMs, at: performance.now() };
-
-function hasShare(): boolean {
-  const now = performance.now();
-  share.left = Math.min(shareMs, share.left + ((now - share.at) * shareMs) / 1000);
-  share.at = now;
-  return share.left > 0;
-}
-
 export interface ShortQueriesOptions {
   readonly storage: string;
   readonly level: () => Level;
@@ -154,11 +141,12 @@ export class ShortQueries implements Answerer {
   async run(job: QueryJob, rules: QueryRules): Promise<QueryAnswer | undefined> {
     const { task, standing } = job;
     const isOperator = standing === 'controller' && this.options.isHome;
-    if (!this.takes(task, rules) || !(isOperator || hasShare())) return undefined;
+    if (!this.takes(task, rules) || !(isOperator || httpThreadShare.isLeft)) return undefined;
     const form = task.query.replace(/<[^<>]*>|"[^"]*"|'[^']*'|\d+/g, '');
     const isStranger = standing === 'stranger';
     if ((this.long.get(form) ?? 0) >= maxVain || (isStranger && performance.now() < this.strangersAt)) return undefined;
     this.waiting++;
+    httpThreadShare.waiting++;
     const { last } = this;
     let done!: () => void;
     this.last = new Promise<void>((resolve) => {
@@ -166,6 +154,7 @@ export class ShortQueries implements Answerer {
     });
     const end = (): void => {
       this.waiting--;
+      httpThreadShare.waiting--;
       this.ended++;
       this.isStuck = false;
       done();
@@ -201,7 +190,7 @@ export class ShortQueries implements Answerer {
       count(performance.now() - began);
       return undefined;
     } finally {
-      if (!isOperator) share.left -= performance.now() - began;
+      if (!isOperator) httpThreadShare.charge(performance.now() - began);
       end();
     }
   }

@@ -17,21 +17,15 @@ import { type Asking, answered } from './answering.js';
 import { type Answerer, AskedQuery, type QueryAnswer, type QueryJob, type QueryRules } from './asked-query.js';
 import { httpThreadShare } from './http-thread-share.js';
 import type { AnswerPart, AskedTask, QueryTask } from './messages.js';
+import { maxMs, NotShortError, ShortLimits } from './short-limits.js';
 
-/** Thrown when a query exceeds the limits of a short one. */
-class NotShortError extends Error {}
-
-/**
- * Maximum length of the text, in characters, and work: matches and rows read or created. A few hundred of them take
- * 0.1 ms, and the maximum a few milliseconds in a warm thread. Only readable graphs are counted, so that the place of execution
- * reveals nothing.
- */
-const [maxLength, maxWork] = [2048, 8000];
+/** Maximum length of the text, in characters. */
+const maxLength = 2048;
 /** Maximum number of tokens in the text. Parsing takes about 20 µs for each. */
 const maxTokens = 400;
 const token = /\w+|[^\s\w]/g;
-/** Maximum CPU time in milliseconds, whatever was read, and maximum parts of the result before the last. */
-const [maxMs, maxParts] = [20, 4];
+/** Maximum parts of the result before the last. */
+const maxParts = 4;
 /**
  * Maximum quads of graphs that changed since the index was built: the HTTP thread must read and sort these itself
  * (`MemoryLayers`).
@@ -116,7 +110,7 @@ export class ShortQueries implements Answerer {
   /** Never resolves: the HTTP thread does not exit. */
   readonly exited = new Promise<void>(() => {});
   private readonly layers = new MemoryLayers();
-  /** Number of exceeded limits since the last success, by form of the query. */
+  /** Number of exceeded limits since the last success, by form of the query. 0: the last one may have exceeded the CPU time. */
   private readonly long = lruCache<number>(1000, longMs);
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
@@ -125,6 +119,8 @@ export class ShortQueries implements Answerer {
   private isPaused = false;
   /** True while the running query takes longer than `maxWaitMs`: it waits for more than the disk. */
   private isStuck = false;
+  /** Limits of the running query. */
+  private limits = new ShortLimits(false);
   /** Number of answered queries. */
   answered = 0;
 
@@ -169,6 +165,8 @@ export class ShortQueries implements Answerer {
     // Let other requests run between two queued queries.
     if (this.waiting > 1) await setImmediate();
     const began = performance.now();
+    const limits = new ShortLimits(this.long.get(form) !== undefined);
+    this.limits = limits;
     /** Counts a query that exceeded a limit against its form, and makes unprivileged callers pause. */
     const count = (took: number): void => {
       this.long.set(form, (this.long.get(form) ?? 0) + 1);
@@ -182,7 +180,9 @@ export class ShortQueries implements Answerer {
       const answer = await new Promise<QueryAnswer>((resolve, reject) => query(resolve).catch(reject));
       this.answered++;
       const took = performance.now() - began;
-      if (took > maxMs) count(took);
+      if (took > maxMs && limits.isSlow) count(took);
+      // A long block may have ended before the CPU time was read: the next query of the form is measured from its start.
+      else if (took > maxMs && !limits.isMeasured) this.long.set(form, this.long.get(form) ?? 0);
       else this.long.delete(form);
       return answer;
     } catch (error) {
@@ -226,7 +226,9 @@ export class ShortQueries implements Answerer {
         if (parts.length > maxParts) throw new NotShortError();
       },
     } as unknown as Asking;
-    const host = { ...this.options, level: this.options.level(), layers: this.layers, limits: shortLimits };
+    const { limits: own } = this;
+    const limits = () => (work?: number) => own.check(work ?? 0);
+    const host = { ...this.options, level: this.options.level(), layers: this.layers, limits };
     const last = await answered(host, given as AskedTask, asking);
     return { ...last, chunk: parts.length === 0 ? last.chunk : Buffer.concat([...parts, last.chunk]) } as never;
   }
@@ -243,21 +245,4 @@ export class ShortQueries implements Answerer {
   end(): Promise<void> {
     return this.exited;
   }
-}
-
-/** The timer starts at the first block: before it, the query waits for the disk. */
-function shortLimits(): (work?: number) => void {
-  let endAt: number | undefined;
-  let used: NodeJS.CpuUsage;
-  let left = maxWork;
-  return (work = 0) => {
-    left -= work;
-    if (left < 0) throw new NotShortError();
-    const now = performance.now();
-    if (endAt === undefined) [endAt, used] = [now + maxMs, process.cpuUsage()];
-    if (now <= endAt) return;
-    // CPU time, because wall time is not reliable on a busy machine.
-    const { user, system } = process.cpuUsage(used);
-    if (user + system > maxMs * 1000) throw new NotShortError();
-  };
 }

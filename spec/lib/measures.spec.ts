@@ -21,14 +21,14 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 48_150, query: 15_000, console: 12_650, data: 10_400, extras: 3920 };
+const limitsOfAreas = { core: 48_800, query: 15_180, console: 12_650, data: 10_400, extras: 3920 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
-  'lib/resources/patch': 5_600,
-  'lib/resources/replace': 4_700,
+  'lib/resources/patch': 5_750,
+  'lib/resources/replace': 4_850,
   'components/formats/formats': 2_650,
-  'components/transfer/import-worker': 8_200,
+  'components/transfer/import-worker': 8_350,
 };
 
 const maxApiNames = 100;

@@ -70,7 +70,8 @@ const lazyRequire = {
   },
 };
 
-const banner = "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);";
+// Bundled modules may import createRequire by its name.
+const banner = "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);";
 
 /** Replaces a script of `dist` by its bundle, and writes the licences of the bundled packages to a file beside it. */
 async function bundle(script, plugins) {

@@ -278,10 +278,11 @@ export class Documents {
     const most = this.options.bounds?.values;
     if (bytes.length + patch.length <= inlineBytes['application/json'])
       return tasks.patchJson({ bytes, patch, merge, most });
-    const copy = owned(bytes);
-    const given = { bytes: copy, patch, merge, most };
+    // Copies are moved to the thread. Cloning a patch of 60 MB instead takes 0.5 s.
+    const given = { bytes: owned(bytes), patch: owned(patch), merge, most };
+    const moves = [given.bytes.buffer, given.patch.buffer];
     const json = bytes.length + patch.length;
-    return this.inThread(this.pools.large, { name: 'patchJson', given, moves: [copy.buffer], json });
+    return this.inThread(this.pools.large, { name: 'patchJson', given, moves, json });
   }
 
   /**

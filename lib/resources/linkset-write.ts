@@ -150,7 +150,7 @@ async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, t
   const ofDocument = merge ? isDocument(change) : addressesDocument(change);
   // `type` always exists, so that a patch can add the first type at `/type/-`.
   const target = ofDocument ? bytes : Buffer.from(JSON.stringify({ type: [], ...links }));
-  const patched = await storage.documents.patchJson(target, Uint8Array.from(patch), merge);
+  const patched = await storage.documents.patchJson(target, patch, merge);
   const result = parseJson(decodeUtf8(patched));
   return ofDocument ? readLinkset(result, record.iri) : readWritten(result, record.iri);
 }

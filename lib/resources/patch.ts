@@ -116,7 +116,7 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
   // The blob was replaced after the record was read: retry.
   if (!document) throw new RevisionConflict(iri);
   const isMerge = request.body.mediaType === mergePatch;
-  const patched = await storage.documents.patchJson(document, Uint8Array.from(change), isMerge);
+  const patched = await storage.documents.patchJson(document, change, isMerge);
   const keepsState = document.equals(patched) && !request.isBlind;
   const content = keepsState
     ? undefined

@@ -1,5 +1,7 @@
 /** JSON Patch: the examples of RFC 6902 that apply, and cases that libraries get wrong. */
+import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
+import { Documents } from '../../../lib/documents/documents.js';
 import { patchJson } from '../../../lib/json/json-patch.js';
 import { apply } from '../../support/json-patch.js';
 
@@ -197,4 +199,30 @@ describe('JSON Patch', () => {
       '{"a":{"b":[1]},"x":{"y":1}}',
     );
   });
+});
+
+describe('A patch of JSON that is applied in a thread', () => {
+  it('is moved to the thread with the document, and can be applied again (rule 1.10)', async () => {
+    const documents = new Documents({ updateTimeoutMs: 10_000 });
+    const { postMessage } = Worker.prototype;
+    const moved: number[] = [];
+    Worker.prototype.postMessage = function (value: unknown, moves: readonly ArrayBuffer[] = []) {
+      // Their length is 0 afterwards.
+      moved.push(...moves.map(({ byteLength }) => byteLength));
+      return postMessage.call(this, value, moves as never);
+    };
+    try {
+      const text = 'x'.repeat(100_000);
+      const [bytes, patch] = [Buffer.from('{"a":1}'), Buffer.from(JSON.stringify({ b: text }))];
+      for (let attempt = 0; attempt < 2; attempt++)
+        expect(JSON.parse(Buffer.from(await documents.patchJson(bytes, patch, true)).toString())).to.deep.equal({
+          a: 1,
+          b: text,
+        });
+      expect(moved).to.deep.equal([bytes, patch, bytes, patch].map(({ length }) => length));
+    } finally {
+      Worker.prototype.postMessage = postMessage;
+      await documents.close();
+    }
+  }).timeout(30_000);
 });

@@ -51,7 +51,7 @@ globalThis.RegExp = new Proxy(original, {
 });
 for (const file of files) {
   // Entry points of programs and threads run when imported. Their imports are loaded by other files.
-  if (/(?:main|worker|worker-host|builder|serve)\.js$/.test(file)) continue;
+  if (/(?:main|worker|worker-host|builder|serve|update-task)\.js$/.test(file)) continue;
   await import(pathToFileURL(join(built, file)).href);
 }
 globalThis.RegExp = original;

@@ -101,15 +101,16 @@ export function literalOf(text: string, type: string | undefined): { readonly va
 }
 
 /**
- * Returns a JSON literal with its own numbers.
- * @throws LwsError `malformed-body` for a number that is no double: the canonical form has doubles only (RFC 8785 3.2.2.3)
+ * Returns a JSON literal with its own numbers. The canonical form has doubles only (RFC 8785 3.2.2.3), to which fractions are rounded.
+ * @throws LwsError `malformed-body` for a whole number that is no double: it would become the number of something else
  */
 export function withOwnNumbers(value: unknown, standIns: StandIns): unknown {
   if (typeof value === 'number') {
     const text = standIns.get(value);
     if (text === undefined) return value;
     const [given, held] = [text, String(Number(text))].map(decimalOf);
-    if (given!.digits !== held!.digits || given!.exponent !== held!.exponent)
+    const isSame = given!.digits === held!.digits && given!.exponent === held!.exponent;
+    if (given!.exponent >= 0 && !isSame)
       throw malformed(
         `the number ${text.slice(0, 50)} in a JSON literal (@json) is not a double. Write it as a string`,
       );

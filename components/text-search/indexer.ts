@@ -3,11 +3,11 @@ import { LwsError } from '../../lib/errors.js';
 import { MaintainedIndex } from '../../lib/postings/maintained-index.js';
 import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
 import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
-import { hiddenRange, isDropped, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
+import { isDropped, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
 import type { GraphChange, KeyDifference } from '../../lib/storage/keys/graph-changes.js';
 import { PackedKeys } from '../../lib/storage/keys/graph-keys.js';
 import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
-import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../../lib/storage/keys/records.js';
+import { entryKey, type ResourceRecord, rangeOf } from '../../lib/storage/keys/records.js';
 import type { ResourceChange } from '../../lib/storage/log/changes.js';
 import { yieldToEventLoop } from '../../lib/storage/transactions/batch-filling.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
@@ -293,10 +293,4 @@ export const textIndex = new MaintainedIndex({
     if (facts !== undefined) tx.deleteEntry(entryKey(documentSpace, iri, facts));
   },
   isSame: (found, expected) => found === expected || (found !== undefined && hasWords(found, expected)),
-  async ignored(store) {
-    const staged = new Set<string>();
-    for await (const entries of store.entries(hiddenRange))
-      for (const [key] of entries) staged.add(partsOfEntry(key)[1]!);
-    return staged.size === 0 ? undefined : (key) => partsOfEntry(key).some((part) => staged.has(part));
-  },
 });

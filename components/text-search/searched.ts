@@ -6,9 +6,8 @@ import { union as either, intersection } from '../../lib/postings/merge.js';
 import type { PostingLists } from '../../lib/postings/posting-lists.js';
 import { type ReadStorage, readableOf, whole } from '../../lib/postings/readable.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
-import { hiddenRange } from '../../lib/storage/graphs/staged-keys.js';
+import { hiddenRange, StagedNames } from '../../lib/storage/graphs/staged-keys.js';
 import { RangeStream } from '../../lib/storage/keys/iri-ranges.js';
-import { partsOfEntry } from '../../lib/storage/keys/records.js';
 import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
 import { ownedSpace } from '../../lib/storage/level/owned-entries.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
@@ -31,7 +30,7 @@ export interface Searched extends TextIndex {
   /** Resources of the owner of the scope. */
   readonly owned: string[];
   /** Graphs that are being written or removed. Their postings are not visible. */
-  readonly hidden: Set<string>;
+  hidden: StagedNames;
   /** Words of resources that are not in the ranges of the scope, and words with a beginning. */
   vocabulary: Vocabulary;
   /** True if resources are read that the caller cannot read: the time of the answer is then a multiple of 50 ms. */
@@ -54,7 +53,7 @@ export const onState = async <T>(index: TextIndex, work: (searched: Searched) =>
     const scope = readable === 'nothing' ? { ranges: [] } : readable;
     const snapshot = new StoreSnapshot(index.storage.store.level);
     try {
-      const state = { owned: [], hidden: new Set<string>(), vocabulary: empty, decided: new Map<string, boolean>() };
+      const state = { owned: [], hidden: new StagedNames(), vocabulary: empty, decided: new Map<string, boolean>() };
       const searched = { ...index, scope, snapshot, pause, ...state, isStepped: scope === 'decide' };
       const result = await work(searched);
       isStepped = searched.isStepped;
@@ -69,11 +68,11 @@ export const onState = async <T>(index: TextIndex, work: (searched: Searched) =>
 
 /** Reads the resources of the owner of the scope, the hidden graphs, and the words that terms need. */
 export async function prepare(searched: Searched, terms: readonly Term[] = [], language: Language = {}): Promise<void> {
-  const { snapshot, scope, owned, hidden } = searched;
+  const { snapshot, scope, owned } = searched;
   if (typeof scope === 'object' && scope.owner !== undefined)
     for await (const block of intersection([snapshot.cursor(ownedSpace, scope.owner)]))
       for (const iri of block) owned.push(iri);
-  for await (const keys of snapshot.keys(hiddenRange)) for (const key of keys) hidden.add(partsOfEntry(key)[1]!);
+  searched.hidden = await StagedNames.of(snapshot.keys(hiddenRange));
   if (scope === 'everything') return;
   const beginnings = terms.flatMap((term) => (term.kind === 'prefix' ? [term.token] : []));
   const tokens = owned.length === 0 ? [] : terms.flatMap((term) => tokensOfTerm(term, language));

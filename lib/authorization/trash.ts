@@ -1,5 +1,6 @@
 /** Access to the trash (rule 26.2): only controllers of the storage read and delete there, whatever lists, grants and settings allow. */
 import { type IriRange, subtree } from '../storage/keys/iri-ranges.js';
+import type { Store } from '../storage/transactions/store.js';
 import type { Authorizer, Decision, MemberScope, Question, ReadScope, View } from './authorizer.js';
 import type { Access } from './principal.js';
 
@@ -12,8 +13,10 @@ const [allowed, refused] = [
 ];
 const readOnly: Decision = { allowed: false, rule: 'the trash: nothing is written there' };
 
-/** @param view the committed state */
-export function withTrash(inner: Authorizer, storage: string, view: View): Authorizer {
+/** The committed state. */
+type Committed = View & Pick<Store, 'removedSubtrees'>;
+
+export function withTrash(inner: Authorizer, storage: string, view: Committed): Authorizer {
   const trash = trashOf(storage);
   const judged = (decision: Decision): Decision => (decision.allowed ? allowed : refused);
   const decide = (question: Question): Decision | Promise<Decision> => {
@@ -31,8 +34,11 @@ export function withTrash(inner: Authorizer, storage: string, view: View): Autho
       const decision = decide(question);
       return decision instanceof Promise ? decision.then((found) => found.allowed) : decision.allowed;
     },
-    /** Like `readScope`, never in the trash. */
-    finds: (question) => !question.iri.startsWith(trash) && inner.finds(question),
+    /** Like `readScope`, never in the trash or in a deleted subtree. */
+    finds: (question) =>
+      !question.iri.startsWith(trash) &&
+      !view.removedSubtrees.some((container) => question.iri.startsWith(container)) &&
+      inner.finds(question),
     readsAllMembers(state, access, container) {
       if (container.startsWith(trash)) return controls(state, access);
       const all = inner.readsAllMembers(state, access, container);
@@ -46,17 +52,25 @@ export function withTrash(inner: Authorizer, storage: string, view: View): Autho
       return { ...scope, differing: [...scope.differing, trash] };
     },
     /** Without the trash for controllers too, so that searches and queries do not find what was deleted. */
-    readScope: async (access) => outsideTrash(await inner.readScope(access), storage, view),
+    readScope: async (access) =>
+      outsideRemoved(outsideTrash(await inner.readScope(access), storage, view), storage, view),
   };
 }
 
+/** Returns a scope without deleted subtrees of which indexes still have entries. */
+const outsideRemoved = (scope: ReadScope, storage: string, { removedSubtrees }: Committed): ReadScope =>
+  removedSubtrees.reduce((left, container) => outside(left, storage, container), scope);
+
 /** Returns a scope without the trash. With `decide`, `Authorizer.finds` excludes it. */
 export function outsideTrash(scope: ReadScope, storage: string, view: Pick<View, 'record'>): ReadScope {
-  const trash = trashOf(storage);
-  if (scope === 'nothing' || scope === 'decide' || !view.record(trash)) return scope;
+  return view.record(trashOf(storage)) ? outside(scope, storage, trashOf(storage)) : scope;
+}
+
+function outside(scope: ReadScope, storage: string, container: string): ReadScope {
+  if (scope === 'nothing' || scope === 'decide') return scope;
   return scope === 'everything'
-    ? { ranges: without([subtree(storage)], subtree(trash)) }
-    : { ...scope, ranges: without(scope.ranges, subtree(trash)) };
+    ? { ranges: without([subtree(storage)], subtree(container)) }
+    : { ...scope, ranges: without(scope.ranges, subtree(container)) };
 }
 
 /** Removes one range from others. */

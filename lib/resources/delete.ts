@@ -23,8 +23,11 @@ export interface DeleteRequest extends WriteRequest {
   readonly body?: RequestBody | undefined;
 }
 
-/** Number of triples above which the graphs of a subtree are removed after the transaction. */
-const manyTriples = 100_000;
+/** Numbers of resources and of triples above which what belongs to them is removed after the transaction. */
+const [manyResources, manyTriples] = [1_000, 20_000];
+
+/** Number of triples above which a transaction leaves the removal of small graphs to later ones, as that of large graphs. */
+const maxTriples = 100_000;
 
 /**
  * Deletes content and metadata in one transaction.
@@ -54,7 +57,8 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
   }
   await askGroups(storage, access, iri);
   const found = await deletable({ storage, view: storage.store }, access, admitted);
-  await storage.store.withGraphs(found, () => storage.store.transact(work, { frees: true }));
+  const isPrepared = removesLater(storage, admitted, found);
+  await storage.store.withGraphs(isPrepared ? [] : found, () => storage.store.transact(work, { frees: true }));
 }
 
 /** Requires delete on the resource and, under a profile, write on its container (rule 20.7). @throws LwsError as `requireAccess` */
@@ -106,16 +110,40 @@ async function deletable(
 
 async function stageDeletion(storage: Storage, tx: Transaction, access: Access, root: ResourceRecord): Promise<void> {
   const found = await deletable({ storage, view: tx }, access, root);
+  if (removesLater(storage, root, found)) {
+    for (const record of found) tx.deleteLater(record);
+    tx.deleteSubtree(root.iri);
+    return;
+  }
   // The transaction would hold the keys of all small graphs in memory.
-  const areMany = found.reduce((sum, { triples = 0 }) => sum + triples, 0) > manyTriples;
-  for (const record of found) await stageDeleted(tx, record, areMany);
+  const isLarge = triplesOf(found) > maxTriples;
+  for (const record of found) await stageDeleted(tx, record, isLarge);
 }
+
+const triplesOf = (records: readonly ResourceRecord[]): number =>
+  records.reduce((sum, { triples = 0 }) => sum + triples, 0);
+
+/** True if what belongs to deleted resources is removed after the transaction, for which all others wait. */
+const removesLater = (
+  { store: { coordination } }: Storage,
+  root: ResourceRecord,
+  found: readonly ResourceRecord[],
+): boolean =>
+  root.kind === 'container' &&
+  // Other servers would have to know of the subtrees that this one removes.
+  !coordination.hasOthers &&
+  (found.length > manyResources || triplesOf(found) > manyTriples);
 
 /** Stages the deletion of one resource, without its membership. @param isLarge see `stageGraphDeletion` */
 export async function stageDeleted(tx: Transaction, record: ResourceRecord, isLarge = false): Promise<void> {
+  await stageRest(tx, record, isLarge);
+  tx.deleteRecord(record);
+}
+
+/** Stages the deletion of what belongs to a resource: its graph, links and access control list. Reports the deletion. */
+export async function stageRest(tx: Transaction, record: ResourceRecord, isLarge = false): Promise<void> {
   if (record.kind === 'rdf') await stageGraphDeletion(tx, record, isLarge);
   deleteLinks(tx, record);
   if (record.acl) tx.deleteEntry(aclKey(record.iri));
-  tx.deleteRecord(record);
   tx.changed({ before: record });
 }

@@ -21,7 +21,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 48_800, query: 15_180, console: 12_650, data: 10_400, extras: 3920 };
+const limitsOfAreas = { core: 49_100, query: 15_180, console: 12_650, data: 10_400, extras: 3920 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {

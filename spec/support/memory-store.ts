@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLevel } from 'memory-level';
+import { stageRest } from '../../lib/resources/delete.js';
 import { ensureRoot } from '../../lib/resources/storage-root.js';
 import { type Level, openLevel } from '../../lib/storage/level/durable-level.js';
 import { Store } from '../../lib/storage/transactions/store.js';
@@ -24,7 +25,7 @@ export async function memoryStore(existing?: { level: Level; folder: string }): 
     existing?.level ?? (new MemoryLevel<string, string>({ storeEncoding: 'utf8' as never }) as unknown as Level);
   await level.open();
   const store = await Store.open(level, folder, root);
-  await store.sweep();
+  await store.sweep(stageRest);
   await ensureRoot(store, root, Date.now());
   return {
     store,

@@ -9,6 +9,7 @@ import { computeUpdate, type UpdateOptions } from '../../../lib/query/graphs-upd
 import { readGraphsUpdate } from '../../../lib/query/parse/read-update.js';
 import { snapshotState } from '../../../lib/query/state-before.js';
 import { assertName } from '../../../lib/resources/bulk.js';
+import type { StagedNames } from '../../../lib/storage/graphs/staged-keys.js';
 import { isContainerIri } from '../../../lib/storage/keys/records.js';
 import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
@@ -20,7 +21,7 @@ export interface UpdateRunOptions
   readonly memory: AskOptions['memory'] | undefined;
   readonly storage: string;
   /** Graphs that are being written or deleted. */
-  readonly hidden: ReadonlySet<string>;
+  readonly hidden: StagedNames;
   /** Asks the authorizer. Absent: the caller can read everything. */
   readonly decide: ((iris: readonly string[], purpose: Purpose) => Promise<readonly boolean[]>) | undefined;
 }
@@ -70,7 +71,7 @@ export async function runUpdate(
 function assertGraph(
   iri: string,
   names: { readonly rootIri: string; readonly systemPrefix: string },
-  hidden: ReadonlySet<string>,
+  hidden: StagedNames,
 ): void {
   const shown = iri.slice(0, 200);
   try {

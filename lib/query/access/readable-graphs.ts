@@ -3,6 +3,7 @@
  * any. Each is decided once per query, when the query first reads a key of it.
  */
 
+import type { StagedNames } from '../../storage/graphs/staged-keys.js';
 import { type IriRange, only, subtree, unionOfRanges } from '../../storage/keys/iri-ranges.js';
 import { readRecord, recordKey } from '../../storage/keys/records.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
@@ -21,7 +22,7 @@ export interface ReadableGraphsOptions {
   readonly scope: GraphScope;
   readonly within: string | undefined;
   /** Graphs with keys in the store that are still being written, or deleted but not yet removed (`stagedGraphs`). */
-  readonly hidden?: ReadonlySet<string>;
+  readonly hidden?: Pick<StagedNames, 'has' | 'size'>;
   /** IRIs of the resources of the scope's owner, in order. Absent: owners are in the records. */
   readonly owned?: readonly string[] | undefined;
   /** Asks the authorizer, which runs in another thread. */

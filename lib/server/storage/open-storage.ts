@@ -10,6 +10,7 @@ import { type Application, createApp } from '../../http/app.js';
 import type { AppContext } from '../../http/app-context.js';
 import { read as readResource } from '../../http/resource-routes.js';
 import { innerReply } from '../../http/resources.js';
+import { stageRest } from '../../resources/delete.js';
 import type { Storage } from '../../resources/storage.js';
 import { ensureRoot } from '../../resources/storage-root.js';
 import type { Settings } from '../../settings.js';
@@ -98,7 +99,7 @@ export async function prepareStorage(
     const { storage } = assembled;
     const platform = assemblePlatform(core, assembled, assembly);
     await installAll(components, settings, platform, installations);
-    await store.sweep();
+    await store.sweep(stageRest);
     // Modules loaded for one storage are shared by all.
     if (!home) process.warms.push(...installations.flatMap(({ warm }) => warm ?? []));
     const { storageLinks } = storage.profile ?? {};

@@ -36,10 +36,38 @@ export class GraphInTheWay extends Error {
   }
 }
 
-/** Returns the staged graphs of a snapshot. */
-export async function stagedGraphs(level: Level, snapshot: LevelSnapshot): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for await (const keys of keyBlocks(level, hiddenRange, { snapshot }))
-    for (const key of keys) found.add(partsOfEntry(key)[1]!);
-  return found;
+/** True for the name of a subtree that was deleted and is being removed. Containers have no graphs. */
+export const isSubtree = (name: string): boolean => name.endsWith('/');
+
+/** Value that marks a deleted subtree. Events of its removal name the actor. */
+export const subtreeMark = (actor: string | undefined): string => `${dropped} ${actor ?? ''}`;
+export const actorOfMark = (mark: string): string | undefined => mark.slice(dropped.length + 1) || undefined;
+
+/** Staged graphs. The name of a container stands for all graphs below it. */
+export class StagedNames {
+  private readonly graphs = new Set<string>();
+  private readonly containers: string[] = [];
+
+  static async of(keys: AsyncIterable<readonly string[]>): Promise<StagedNames> {
+    const found = new StagedNames();
+    for await (const block of keys) for (const key of block) found.add(partsOfEntry(key)[1]!);
+    return found;
+  }
+
+  get size(): number {
+    return this.graphs.size + this.containers.length;
+  }
+
+  add(name: string): void {
+    if (isSubtree(name)) this.containers.push(name);
+    else this.graphs.add(name);
+  }
+
+  has(graph: string): boolean {
+    return this.graphs.has(graph) || this.containers.some((container) => graph.startsWith(container));
+  }
 }
+
+/** Returns the staged graphs of a snapshot. */
+export const stagedGraphs = (level: Level, snapshot: LevelSnapshot): Promise<StagedNames> =>
+  StagedNames.of(keyBlocks(level, hiddenRange, { snapshot }));

@@ -140,6 +140,9 @@ export const entryKey = (space: string, ...parts: readonly string[]): string =>
 /** Range of the entries below some parts. */
 export const entryRange = (space: string, ...parts: readonly string[]): KeyRange =>
   rangeOf(`${entryKey(space, ...parts)}${separator}`);
+/** Key of the record of a deleted resource whose content and entries are still to be removed. */
+export const removedKey = (iri: string): string => entryKey('removed', iri);
+export const allRemoved = (): KeyRange => entryRange('removed');
 /** Parts of an entry's key, space first. */
 export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
 

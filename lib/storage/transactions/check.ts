@@ -15,11 +15,13 @@ import {
   allBlobs,
   allGarbage,
   allRecords,
+  allRemoved,
   blobFacts,
   blobKey,
   iriOfRecordKey,
   metaKey,
   parentOf,
+  partsOfEntry,
   type ResourceRecord,
   rangeOf,
   readRecord,
@@ -53,6 +55,7 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
   const check = new Check(store, snapshot, options);
   try {
     await check.records();
+    await check.removed();
     await check.graphs();
     await check.blobs();
     await check.changes();
@@ -109,6 +112,15 @@ class Check {
     for (const [container, counted] of this.containers)
       if (counted > 0 && !this.members.has(container))
         this.fault(`${container} counts ${counted} members but has none.`);
+  }
+
+  /** Blobs of deleted resources stay until what belongs to these is removed. */
+  async removed(): Promise<void> {
+    for await (const entries of entryBlocks(this.store.level, allRemoved(), { snapshot: this.snapshot }))
+      for (const [key, value] of entries) {
+        const record = readRecord(partsOfEntry(key)[1]!, value);
+        if (record.blob) this.blobOwners.set(record.blob, record);
+      }
   }
 
   private root = '';

@@ -15,7 +15,7 @@ import { fillBatch, quadsOf, sizeOfBatch, yieldToEventLoop } from './batch-filli
 import { writeWithPartner } from './batch-writer.js';
 import { type ChangeLog, loggedBatch } from './change-log.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';
-import { Transaction } from './transaction.js';
+import { Transaction, type TransactionBase } from './transaction.js';
 
 /** Work of a transaction: reads, checks, and stages changes. */
 export type Work<T> = (transaction: Transaction) => Promise<T> | T;
@@ -25,6 +25,8 @@ export interface TransactOptions {
   readonly frees?: boolean;
   /** Called when the transaction is staged: later ones see its changes, and only the disk can still reject it. */
   readonly onStaged?: () => void;
+  /** Returns the state before the transaction as it sees it. */
+  readonly before?: (state: TransactionBase) => TransactionBase;
 }
 
 export interface CommitQueueOptions {
@@ -119,6 +121,15 @@ export class CommitQueue {
     return this.failure !== undefined;
   }
 
+  /** Deleted subtrees that are being removed. */
+  get removedSubtrees(): readonly string[] {
+    return this.state.removedSubtrees;
+  }
+
+  noteSubtree(container: string): void {
+    this.state.noteSubtree(container);
+  }
+
   /** Bytes counted against the quota, including commits in progress. */
   get bytes(): number {
     return this.state.bytes;
@@ -128,13 +139,13 @@ export class CommitQueue {
    * Runs `work` while no other transaction runs, commits what it staged, and returns its result when that is on disk.
    * @throws errors of `work`, with nothing written; LwsError `quota-exceeded`, `storage-full` if the disk rejects the batch
    */
-  async transact<T>(work: Work<T>, { frees = false, onStaged }: TransactOptions = {}): Promise<T> {
+  async transact<T>(work: Work<T>, { frees = false, onStaged, before }: TransactOptions = {}): Promise<T> {
     this.waiting++;
     try {
       const { result, committed } = await this.alone(async () => {
         if (this.hasFailed) throw this.refusal();
         await this.admitted();
-        const transaction = new Transaction(this.state);
+        const transaction = new Transaction(before?.(this.state) ?? this.state);
         const result = await work(transaction);
         if (!frees) this.assertQuota(transaction);
         if (transaction.changes.length > 0 || transaction.announcements.length > 0 || transaction.hidden.size > 0)

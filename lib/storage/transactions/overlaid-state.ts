@@ -1,8 +1,9 @@
 /** State with staged transactions: the committed state overlaid by changes that are not on disk yet. */
+import { hiddenRange, stagedKey } from '../graphs/staged-keys.js';
 import { type GraphChange, hasAfter, lastWhole, overlay } from '../keys/graph-changes.js';
 import { blocksOf } from '../keys/graph-keys.js';
 import { graphPrefix } from '../keys/quad-keys.js';
-import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../keys/records.js';
+import { type KeyRange, layEntries, parentOf, partsOfEntry, type ResourceRecord } from '../keys/records.js';
 import type { Transaction, TransactionBase } from './transaction.js';
 
 /** The committed state, without staged transactions. */
@@ -20,6 +21,8 @@ interface Overlaid<T> {
   readonly settled?: Promise<void>;
 }
 
+const none: readonly string[] = [];
+
 type Staged = Pick<Transaction, 'records' | 'graphs' | 'entries' | 'bytes'>;
 
 export class OverlaidState implements TransactionBase {
@@ -29,10 +32,28 @@ export class OverlaidState implements TransactionBase {
   private readonly graphs = new Map<string, readonly Overlaid<GraphChange>[]>();
   private readonly entries = new Map<string, Overlaid<string | null>>();
 
+  /** Deleted subtrees that may still be being removed. */
+  private readonly subtrees = new Set<string>();
+
   constructor(
     private readonly committed: CommittedState,
     public bytes: number,
   ) {}
+
+  /** Deleted subtrees that are being removed, including those of transactions in progress. */
+  get removedSubtrees(): readonly string[] {
+    if (this.subtrees.size === 0) return none;
+    for (const name of this.subtrees) if (this.entry(stagedKey(name)) === undefined) this.subtrees.delete(name);
+    return [...this.subtrees];
+  }
+
+  noteSubtree(container: string): void {
+    this.subtrees.add(container);
+  }
+
+  subtreeOf(iri: string): string | undefined {
+    return this.removedSubtrees.find((container) => iri.startsWith(container));
+  }
 
   record(iri: string): ResourceRecord | undefined {
     const overlaid = this.records.get(iri);
@@ -123,7 +144,11 @@ export class OverlaidState implements TransactionBase {
       const change = { value, sequence, ...(value.isPartners ? { settled } : {}) };
       this.graphs.set(iri, [...(this.graphs.get(iri) ?? []), change]);
     }
-    for (const [key, value] of entries) this.entries.set(key, { value, sequence });
+    for (const [key, value] of entries) {
+      this.entries.set(key, { value, sequence });
+      if (value !== null && key.endsWith('/') && key.startsWith(hiddenRange.gte))
+        this.noteSubtree(partsOfEntry(key)[1]!);
+    }
     this.bytes = bytes;
   }
 

@@ -1,6 +1,6 @@
 /** Cached set of staged graphs per snapshot, for the thread that owns the store. Avoids reading the disk if none has changed. */
 
-import { stagedGraphs, stagedKey } from '../graphs/staged-keys.js';
+import { type StagedNames, stagedGraphs, stagedKey } from '../graphs/staged-keys.js';
 import type { Level, LevelSnapshot } from '../level/durable-level.js';
 import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
@@ -14,7 +14,7 @@ export class RememberedStaged {
   private changes = 0;
   /** Transactions that had started before the first listener have ended. */
   private isComplete = false;
-  private last: { readonly changes: number; readonly names: ReadonlySet<string> } | undefined;
+  private last: { readonly changes: number; readonly names: StagedNames } | undefined;
 
   constructor(store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'transact'>) {
     const noted = (transaction: Transaction, begins: boolean): void => {
@@ -37,7 +37,7 @@ export class RememberedStaged {
   }
 
   /** Returns a function for the staged graphs of a snapshot. Call it right after the snapshot was taken. */
-  of(level: Level, snapshot: LevelSnapshot): () => Promise<ReadonlySet<string>> {
+  of(level: Level, snapshot: LevelSnapshot): () => Promise<StagedNames> {
     const { changes } = this;
     const isSure = this.isComplete && this.underWay.size === 0;
     return async () => {

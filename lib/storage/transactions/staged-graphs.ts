@@ -8,6 +8,7 @@ import {
   dropped,
   hiddenRange,
   isDropped,
+  isSubtree,
   loadingName,
   mayBeLoading,
   newRemoval,
@@ -82,7 +83,8 @@ export class StagedGraphs {
     const { level } = this.options;
     for await (const entries of entryBlocks(level, hiddenRange))
       for (const [key, value] of entries)
-        if (!(this.options.isShared && mayBeLoading(value))) this.sweep(partsOfEntry(key)[1]!, value);
+        if (!isSubtree(partsOfEntry(key)[1]!) && !(this.options.isShared && mayBeLoading(value)))
+          this.sweep(partsOfEntry(key)[1]!, value);
   }
 
   /**

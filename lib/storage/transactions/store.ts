@@ -33,6 +33,7 @@ import {
 import { type Coordination, singleServer } from './coordination.js';
 import { NeedsPreparation } from './preparation.js';
 import { type Pause, Recovery } from './recovery.js';
+import { RemovedSubtrees, type RestRemoval } from './removed-subtrees.js';
 import { SettledBlobs } from './settled-blobs.js';
 import { SharedCommitQueue } from './shared-commit-queue.js';
 import { StagedGraphs } from './staged-graphs.js';
@@ -123,6 +124,7 @@ export class Store extends StoreListeners {
   private readonly recordCache = lruCache<ResourceRecord>(20_000);
   private readonly graphs: CommittedGraphs;
   private readonly hidden: StagedGraphs;
+  private readonly subtrees: RemovedSubtrees;
   private readonly derivations = lruCache<object>(5_000);
   private readonly queue: CommitQueue;
   readonly coordination: Coordination;
@@ -138,6 +140,11 @@ export class Store extends StoreListeners {
   ) {
     super();
     const { onTrouble = () => {}, onRecovery = () => {}, coordination = singleServer } = options;
+    this.subtrees = new RemovedSubtrees({
+      ...{ level, onTrouble },
+      transact: (work, given) => this.transact(work, given),
+      withGraphs: (records, work) => this.withGraphs(records, work),
+    });
     this.settled = new SettledBlobs({ level, blobs, onTrouble, coordination });
     this.graphs = new CommittedGraphs(level);
     this.hidden = new StagedGraphs({
@@ -196,9 +203,16 @@ export class Store extends StoreListeners {
   /**
    * Removes graphs in the background that a process that ended was writing or removing. Called after the listeners of
    * transactions were added, because indexes remove their entries with the quads.
+   * @param removeRest see `RemovedSubtrees`
    */
-  sweep(): Promise<void> {
-    return this.hidden.open();
+  async sweep(removeRest: RestRemoval): Promise<void> {
+    await this.hidden.open();
+    for (const container of await this.subtrees.open(removeRest)) this.queue.noteSubtree(container);
+  }
+
+  /** Deleted subtrees that are being removed: indexes may still have entries of their resources. */
+  get removedSubtrees(): readonly string[] {
+    return this.queue.removedSubtrees;
   }
 
   /** Bytes counted against the quota, including commits in progress. */
@@ -359,6 +373,7 @@ export class Store extends StoreListeners {
       this.graphs.replaced(iri, transaction.records.get(iri)?.revision, isPartners ? undefined : keys);
     for (const key of transaction.entries.keys()) this.derivations.delete(key);
     this.hidden.committed(transaction);
+    this.subtrees.committed(transaction);
     this.tell('commit', transaction);
     if (transaction.addedBlobs.size > 0 || transaction.removedBlobs.size > 0) void this.settled.committed(transaction);
   }
@@ -370,7 +385,7 @@ export class Store extends StoreListeners {
 
   /** Waits for pending commits and closes. */
   async close(): Promise<void> {
-    await this.hidden.close();
+    await Promise.all([this.hidden.close(), this.subtrees.close()]);
     await this.recovery.stop();
     await this.queue.idle();
     await this.coordination.close();

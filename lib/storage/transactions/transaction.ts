@@ -3,7 +3,7 @@
  * transactions, over the committed state. The caller decides if a change is allowed.
  */
 import type { Trace } from '../../fields/traceparent.js';
-import { dropped, GraphInTheWay, loadingName, stagedKey } from '../graphs/staged-keys.js';
+import { dropped, GraphInTheWay, loadingName, stagedKey, subtreeMark } from '../graphs/staged-keys.js';
 import {
   blockDifference,
   type ChangedKeys,
@@ -13,7 +13,7 @@ import {
 } from '../keys/graph-changes.js';
 import { blocksOf, type GraphKeys } from '../keys/graph-keys.js';
 import type { IriRewriting } from '../keys/iri-rewriting.js';
-import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../keys/records.js';
+import { type KeyRange, layEntries, parentOf, type ResourceRecord, removedKey, writeRecord } from '../keys/records.js';
 import { isCounted, sizeOfEntry } from '../level/quota.js';
 import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
 import type { BatchPartner } from './batch-writer.js';
@@ -33,6 +33,8 @@ export interface TransactionBase {
   /** In no particular order. */
   members(container: string): Promise<ResourceRecord[]>;
   entriesIn(range: KeyRange): Promise<Map<string, string>>;
+  /** Returns the deleted subtree, of those that are being removed, that has a name. */
+  subtreeOf(iri: string): string | undefined;
   readonly bytes: number;
 }
 
@@ -152,9 +154,12 @@ export class Transaction {
   /**
    * Creates a resource or replaces its record. A previous, different blob is marked for removal. The blob of a record deleted in
    * this transaction is taken over: the resource has another name.
+   * @throws GraphInTheWay for a name in a deleted subtree that is being removed
    */
   putRecord(record: ResourceRecord): void {
     const before = this.record(record.iri);
+    const removed = before ? undefined : this.base.subtreeOf(record.iri);
+    if (removed !== undefined) throw new GraphInTheWay(removed);
     this.bytesDelta += record.size - (before?.size ?? 0);
     if (!before) this.resourcesDelta++;
     if (record.blob && record.blob !== before?.blob)
@@ -168,6 +173,34 @@ export class Transaction {
     this.resourcesDelta--;
     if (record.blob) this.removedBlobs.add(record.blob);
     this.records.set(record.iri, null);
+  }
+
+  /**
+   * Deletes a resource of a subtree, except its content, links and entries, which are removed later (`RemovedSubtrees`). The
+   * subtree must be marked as well (`deleteSubtree`).
+   */
+  deleteLater(record: ResourceRecord): void {
+    this.bytesDelta -= record.size;
+    this.resourcesDelta--;
+    this.records.set(record.iri, null);
+    this.entries.set(removedKey(record.iri), writeRecord(record));
+  }
+
+  /** Marks a container whose members and itself were deleted by `deleteLater`. */
+  deleteSubtree(container: string): void {
+    this.putEntry(stagedKey(container), subtreeMark(this.actor));
+  }
+
+  /** Records that what `deleteLater` left of a resource is removed by this transaction. */
+  deleteRest({ iri, blob }: ResourceRecord): void {
+    if (blob) this.removedBlobs.add(blob);
+    this.records.set(iri, null);
+    this.deleteEntry(removedKey(iri));
+  }
+
+  /** Records that nothing is left of a deleted subtree: names in it are free. */
+  forgetSubtree(container: string): void {
+    this.deleteEntry(stagedKey(container));
   }
 
   /**

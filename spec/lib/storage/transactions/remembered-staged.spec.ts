@@ -1,6 +1,6 @@
 /** Hidden graphs cached between snapshots equal those that each snapshot marks. */
 import { expect } from 'chai';
-import { stagedGraphs, stagedKey } from '../../../../lib/storage/graphs/staged-keys.js';
+import { type StagedNames, stagedGraphs, stagedKey } from '../../../../lib/storage/graphs/staged-keys.js';
 import { RememberedStaged } from '../../../../lib/storage/transactions/remembered-staged.js';
 import { memoryStore } from '../../../support/memory-store.js';
 
@@ -13,7 +13,7 @@ describe('Cached hidden graphs', () => {
       const snapshot = level.snapshot();
       const then = remembered.of(level, snapshot);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
-      expect([...(await then())]).to.deep.equal([...(await stagedGraphs(level, snapshot))]);
+      expect(await then()).to.deep.equal(await stagedGraphs(level, snapshot));
       await snapshot.close();
     };
     for (let round = 0; round < 100; round++) {
@@ -34,14 +34,14 @@ describe('Cached hidden graphs', () => {
     const { store, level, dispose } = await memoryStore();
     const remembered = new RememberedStaged(store);
     await store.transact((tx) => tx.putEntry(stagedKey('http://storage.example/a'), `loading a ${Date.now()}`));
-    const names = async (): Promise<ReadonlySet<string>> => {
+    const names = async (): Promise<StagedNames> => {
       const snapshot = level.snapshot();
       return remembered
         .of(level, snapshot)()
         .finally(() => snapshot.close());
     };
     const first = await names();
-    expect([...first]).to.deep.equal(['http://storage.example/a']);
+    expect([first.size, first.has('http://storage.example/a')]).to.deep.equal([1, true]);
     await store.transact((tx) => tx.putEntry('another', 'entry'));
     expect(await names()).to.equal(first);
     await dispose();

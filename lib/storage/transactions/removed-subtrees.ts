@@ -1,0 +1,137 @@
+/**
+ * Removes what a deleted subtree leaves: graphs, links, blobs and entries of indexes of its resources, in slices between which
+ * other transactions run. The transaction that deletes it only moves the records out of the way (`Transaction.deleteLater`), so a
+ * recursive DELETE is atomic and others hardly wait for it. No resource gets a name in the subtree before all is removed.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { actorOfMark, hiddenRange, isSubtree, stagedKey } from '../graphs/staged-keys.js';
+import { subtree } from '../keys/iri-ranges.js';
+import { partsOfEntry, type ResourceRecord, readRecord, removedKey } from '../keys/records.js';
+import { entryBlocks, givenValue, keyBlocks, type Level } from '../level/durable-level.js';
+import type { Transaction, TransactionBase } from './transaction.js';
+
+/** Maximum resources and quads of a slice. */
+const [resourcesAtATime, quadsAtATime] = [250, 2_000];
+
+const pauseMs = 1_000;
+
+/** Stages the removal of the rest of a deleted resource, without its record. */
+export type RestRemoval = (tx: Transaction, record: ResourceRecord) => Promise<void>;
+
+interface RemovedSubtreesOptions {
+  readonly level: Level;
+  readonly transact: (
+    work: (tx: Transaction) => Promise<void> | void,
+    options: { readonly frees: boolean; readonly before?: (state: TransactionBase) => TransactionBase },
+  ) => Promise<void>;
+  /** Runs work with small graphs read in advance. */
+  readonly withGraphs: (records: readonly ResourceRecord[], work: () => Promise<void>) => Promise<void>;
+  /** Called for the first failure of a removal. */
+  readonly onTrouble: (message: string, error: unknown) => void;
+}
+
+export class RemovedSubtrees {
+  private readonly running = new Map<string, Promise<void>>();
+  private readonly end = new AbortController();
+  private removeRest: RestRemoval | undefined;
+
+  constructor(private readonly options: RemovedSubtreesOptions) {}
+
+  /**
+   * Continues removals that a process that ended had begun. From now on, `committed` begins others.
+   * @returns the subtrees
+   */
+  async open(removeRest: RestRemoval): Promise<readonly string[]> {
+    this.removeRest = removeRest;
+    const found: string[] = [];
+    for await (const keys of keyBlocks(this.options.level, hiddenRange))
+      for (const key of keys) found.push(partsOfEntry(key)[1]!);
+    for (const name of found) this.begin(name);
+    return found.filter(isSubtree);
+  }
+
+  /** Begins the removal of subtrees that a committed transaction deleted. */
+  committed({ entries, isForeign }: Transaction): void {
+    for (const [key, value] of entries)
+      if (value !== null && !isForeign && key.startsWith(hiddenRange.gte)) this.begin(partsOfEntry(key)[1]!);
+  }
+
+  private begin(container: string): void {
+    if (!isSubtree(container) || !this.removeRest || this.running.has(container)) return;
+    const run = this.removed(container, this.removeRest).finally(() => this.running.delete(container));
+    this.running.set(container, run);
+  }
+
+  /** Removes a subtree. Tries again if the disk is full, or LevelDB is being reopened. The next start continues it. */
+  private async removed(container: string, removeRest: RestRemoval): Promise<void> {
+    const { signal } = this.end;
+    for (let failures = 0; !signal.aborted; failures++)
+      try {
+        await this.remove(container, removeRest);
+        return;
+      } catch (error) {
+        if (failures === 0 && !signal.aborted)
+          this.options.onTrouble(
+            `What belonged to the deleted ${container} could not be removed yet; it is tried again`,
+            error,
+          );
+        await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+      }
+  }
+
+  private async remove(container: string, removeRest: RestRemoval): Promise<void> {
+    const { from, to } = subtree(container);
+    const range = { gte: removedKey(from), lt: removedKey(to) };
+    const { level, transact, withGraphs } = this.options;
+    const mark = givenValue(level.getSync(stagedKey(container)));
+    const stage = async (tx: Transaction, records: readonly ResourceRecord[]): Promise<void> => {
+      tx.actor = mark === undefined ? undefined : actorOfMark(mark);
+      for (const record of records)
+        if (tx.entry(removedKey(record.iri)) !== undefined) {
+          await removeRest(tx, record);
+          tx.deleteRest(record);
+        }
+    };
+    const options = { frees: true, before: withRemoved } as const;
+    // Members before their containers, whose access control lists decide who gets the events.
+    for await (const entries of entryBlocks(level, range, { reverse: true }))
+      for (const records of slices(entries)) {
+        if (this.end.signal.aborted) return;
+        await withGraphs(records, () => transact((tx) => stage(tx, records), options));
+      }
+    await transact((tx) => tx.forgetSubtree(container), { frees: true });
+  }
+
+  /** Ends the removals. The next start continues them. */
+  async close(): Promise<void> {
+    this.end.abort();
+    await Promise.all(this.running.values());
+  }
+}
+
+/** The state before a slice, with the records of what is being removed: decisions on its events need those of its containers. */
+const withRemoved = (base: TransactionBase): TransactionBase =>
+  Object.create(base, {
+    record: {
+      value: (iri: string) => {
+        const record = base.record(iri);
+        const value = record ? undefined : base.entry(removedKey(iri));
+        return value === undefined ? record : readRecord(iri, value);
+      },
+    },
+  });
+
+function* slices(entries: readonly (readonly [key: string, value: string])[]): Generator<readonly ResourceRecord[]> {
+  let [slice, quads]: [ResourceRecord[], number] = [[], 0];
+  for (const [key, value] of entries) {
+    const record = readRecord(partsOfEntry(key)[1]!, value);
+    const { triples = 0 } = record;
+    if (slice.length === resourcesAtATime || (slice.length > 0 && quads + triples > quadsAtATime)) {
+      yield slice;
+      [slice, quads] = [[], 0];
+    }
+    slice.push(record);
+    quads += triples;
+  }
+  if (slice.length > 0) yield slice;
+}

@@ -114,10 +114,9 @@ export class Disk {
     else if (type === 'B') this.syncs.set(position, this.sync(this.open.get(file)!));
     else if (type === 'S') this.syncs.get(position)!();
     else if (type === 'M') this.make(from, new Folder());
-    else if (type === 'U' || type === 'D') this.change(this.at(from)!, (root) => remove(root, from));
+    else if (type === 'U' || type === 'D') this.change(this.known(from), (root) => remove(root, from));
     else if (type === 'L' || type === 'R') {
-      const found = this.at(from)!;
-      this.change(found, (root) => {
+      this.change(this.known(from), (root) => {
         const [folder, name] = place(root, to);
         const moved = existing(root, from);
         if (type === 'R') remove(root, from);
@@ -130,6 +129,13 @@ export class Disk {
     if (path === '') return this.root;
     const [folder, name] = place(this.root, path);
     return folder.names.get(name);
+  }
+
+  /** @throws Error if the recorder missed the function that created a file */
+  private known(path: string): File | Folder {
+    const found = this.at(path);
+    if (!found) throw new Error(`The recording does not contain the creation of ${path}.`);
+    return found;
   }
 
   private make(path: string, made: File | Folder): void {

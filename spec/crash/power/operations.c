@@ -34,7 +34,7 @@ static int out = -1;
 #define REAL(name) ({ if (!real_##name) real_##name = dlsym(RTLD_NEXT, #name); (__typeof__(&name))real_##name; })
 #define HOOK(name) static void *real_##name;
 
-HOOK(open64) HOOK(fopen64) HOOK(write) HOOK(writev) HOOK(pwrite64) HOOK(pwritev64) HOOK(sendmsg) HOOK(fwrite_unlocked) HOOK(fsync)
+HOOK(open) HOOK(open64) HOOK(fopen) HOOK(fopen64) HOOK(write) HOOK(writev) HOOK(pwrite64) HOOK(pwritev64) HOOK(sendmsg) HOOK(fwrite_unlocked) HOOK(fsync)
 HOOK(fdatasync) HOOK(ftruncate64) HOOK(rename) HOOK(link) HOOK(unlink) HOOK(mkdir) HOOK(rmdir)
 
 static void put(const void *bytes, size_t length) {
@@ -97,26 +97,33 @@ static void opened(int fd, const char *path, int flags) {
   record('O', last, (flags & O_CREAT ? 1 : 0) | (flags & O_TRUNC ? 2 : 0), name, strlen(name), "", 0);
 }
 
-int open64(const char *path, int flags, ...) {
-  va_list list;
-  va_start(list, flags);
-  mode_t mode = va_arg(list, mode_t);
-  va_end(list);
-  if (boot && strcmp(path, "/proc/sys/kernel/random/boot_id") == 0) path = boot;
-  pthread_mutex_lock(&mutex);
-  int fd = REAL(open64)(path, flags, mode);
-  opened(fd, path, flags);
-  pthread_mutex_unlock(&mutex);
-  return fd;
-}
+/* Objects compiled without 64-bit file offsets call the names without 64, which are the same functions on 64-bit systems. */
+#define OPEN(name) \
+  int name(const char *path, int flags, ...) { \
+    va_list list; \
+    va_start(list, flags); \
+    mode_t mode = va_arg(list, mode_t); \
+    va_end(list); \
+    if (boot && strcmp(path, "/proc/sys/kernel/random/boot_id") == 0) path = boot; \
+    pthread_mutex_lock(&mutex); \
+    int fd = REAL(name)(path, flags, mode); \
+    opened(fd, path, flags); \
+    pthread_mutex_unlock(&mutex); \
+    return fd; \
+  }
+OPEN(open)
+OPEN(open64)
 
-FILE *fopen64(const char *path, const char *mode) {
-  pthread_mutex_lock(&mutex);
-  FILE *file = REAL(fopen64)(path, mode);
-  if (file) opened(fileno(file), path, *mode == 'w' ? O_CREAT | O_TRUNC : *mode == 'a' ? O_CREAT : 0);
-  pthread_mutex_unlock(&mutex);
-  return file;
-}
+#define FOPEN(name) \
+  FILE *name(const char *path, const char *mode) { \
+    pthread_mutex_lock(&mutex); \
+    FILE *file = REAL(name)(path, mode); \
+    if (file) opened(fileno(file), path, *mode == 'w' ? O_CREAT | O_TRUNC : *mode == 'a' ? O_CREAT : 0); \
+    pthread_mutex_unlock(&mutex); \
+    return file; \
+  }
+FOPEN(fopen)
+FOPEN(fopen64)
 
 static void acknowledged(const void *bytes, size_t length) {
   if (out < 0 || length < 12 || memcmp(bytes, "HTTP/1.1 2", 10) != 0) return;

@@ -61,3 +61,38 @@ describe('Unauthorized callers that open many storages', function () {
       expect((await pod.ask('GET', '', { 'X-Forwarded-For': '192.0.2.3' })).status).to.equal(200);
   });
 });
+
+describe('Slow queries of strangers in many storages', function () {
+  this.timeout(120_000);
+  let deployment: SpecDeployment;
+  after(() => deployment?.stop());
+
+  it('do not keep the storages of other owners closed (rule 21.4)', async () => {
+    deployment = await startDeployment('path', {
+      'storages.max-open': '8',
+      'public-read': 'true',
+      'behind-proxy': 'true',
+      'sparql.endpoint.timeout-seconds': '3',
+    });
+    const pods: Pod[] = [];
+    for (let each = 0; each < 18; each++) pods.push(await deployment.add(`each${each}`));
+    const [queried, others] = [pods.slice(0, 12), pods.slice(12)];
+    const lines = Array.from({ length: 400 }, (_, at) => `<#${at}> <#p> ${at} .`).join('\n');
+    for (const pod of queried) expect((await pod.put('data', lines)).status).to.equal(201);
+    const pattern = [...'abcdef'].map((name) => `?${name} ?p${name} ?o${name}`).join(' . ');
+    const query = encodeURIComponent(`SELECT (COUNT(*) AS ?n) { ${pattern} FILTER(?oa != ?of) }`);
+    const stranger = ed25519Identity();
+    let running = queried.length;
+    const answers = queried.map(async (pod, at) => {
+      const fields = { 'X-Forwarded-For': `192.0.2.${at}` };
+      const answer = await pod.ask('GET', `.lws/sparql?query=${query}`, fields, undefined, pod.token(stranger));
+      running--;
+      return answer.status;
+    });
+    let rounds = 0;
+    for (; running > 0; rounds++)
+      for (const pod of others) expect((await pod.ask('GET', '')).status, pod.root).to.equal(200);
+    expect(rounds).to.be.above(1);
+    for (const status of await Promise.all(answers)) expect(status).to.be.oneOf([200, 422, 503]);
+  });
+});

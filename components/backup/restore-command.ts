@@ -10,6 +10,7 @@ import type { Blobs } from '../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
 import { countQuads, migrate, oneIndex } from '../../lib/storage/graphs/format.js';
 import type { Entry } from '../../lib/storage/graphs/state-blocks.js';
+import { featureOf, featuresKey, initialFeatures, writeFeatures } from '../../lib/storage/keys/features.js';
 import { IriRewriting, isQuad } from '../../lib/storage/keys/iri-rewriting.js';
 import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
 import {
@@ -232,6 +233,7 @@ export class Rewriting {
   private graph: { readonly name: string; readonly keys: string[] } | undefined;
   private contentBytes = 0;
   private hasFlushed = false;
+  private readonly features = new Set(initialFeatures);
   private readonly rewriting = new IriRewriting((iri) => this.iri(iri));
 
   /** @param from the old address @param to the new address, both with a trailing slash */
@@ -275,7 +277,10 @@ export class Rewriting {
 
   private ownEntry(key: string, value: string): Entry[] {
     // Indexes are rebuilt at the next start.
-    return allIndexes.some((index) => index.has(key)) ? [] : [this.rewriting.entry(key, value)];
+    if (allIndexes.some((index) => index.has(key))) return [];
+    const feature = featureOf(key);
+    if (feature !== undefined) this.features.add(feature);
+    return [this.rewriting.entry(key, value)];
   }
 
   private async record(key: string, value: string, level: Level): Promise<Entry> {
@@ -297,6 +302,7 @@ export class Rewriting {
     return [
       [metaKey('version'), '1'],
       [metaKey('bytes'), String(this.contentBytes)],
+      [featuresKey, writeFeatures(this.features)],
       [metaKey('storage'), this.to],
     ];
   }

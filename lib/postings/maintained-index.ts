@@ -1,5 +1,6 @@
 /** An index of entries that every transaction keeps up to date, and that is rebuilt after it was switched off. */
 import { hiddenRange, StagedNames } from '../storage/graphs/staged-keys.js';
+import { featureOf, featuresKey, readFeatures } from '../storage/keys/features.js';
 import { entryRange, partsOfEntry, type ResourceRecord } from '../storage/keys/records.js';
 import { countRecords, recordBlocks } from '../storage/level/all-records.js';
 import type { Store } from '../storage/transactions/store.js';
@@ -53,7 +54,15 @@ export class MaintainedIndex {
   /** Marks the index as outdated while it is switched off. */
   async abandon(store: Store): Promise<void> {
     const { stateKey } = this.definition;
-    if (store.entry(stateKey) !== undefined) await store.transact((tx) => tx.deleteEntry(stateKey), { frees: true });
+    const feature = featureOf(stateKey);
+    // A rebuild that did not end left entries without a state.
+    const isListed = feature !== undefined && readFeatures(store.entry(featuresKey)).has(feature);
+    if (store.entry(stateKey) === undefined && !isListed) return;
+    const forget = (tx: Transaction): void => {
+      tx.deleteEntry(stateKey);
+      tx.endFeature(feature);
+    };
+    await store.transact(forget, { frees: true });
   }
 
   /**

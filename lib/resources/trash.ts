@@ -5,6 +5,7 @@ import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { trashOf } from '../authorization/trash.js';
 import { LwsError } from '../errors.js';
+import { featureOf } from '../storage/keys/features.js';
 import {
   entryKey,
   entryRange,
@@ -194,6 +195,8 @@ export class Trash {
           if (record && (iri !== this.root || record.members === 0))
             await stageRemoval(storage, tx, { access: {}, record });
         }
+        if (!tx.record(this.root) && (await tx.entriesIn(entryRange(space))).size === 0)
+          tx.endFeature(featureOf(entryKey(space)));
       },
       { frees: true },
     );

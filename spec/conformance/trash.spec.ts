@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { openStore } from '../../lib/server/storage/open-store.js';
+import { featuresKey, readFeatures } from '../../lib/storage/keys/features.js';
 import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -357,6 +358,13 @@ async function leaveHolder(dataDir: string, root: string, likeId: string): Promi
   await store.close();
 }
 
+async function featuresOf(dataDir: string, root: string): Promise<readonly string[]> {
+  const store = await openStore(dataDir, root, {});
+  const value = store.entry(featuresKey);
+  await store.close();
+  return [...readFeatures(value)];
+}
+
 describeStorage(
   'Trash, expired',
   (s) => {
@@ -405,6 +413,12 @@ describeStorage(
       expect((await s.get(placeOf(s, recentId, iri))).status).to.equal(200);
       await s.server.stop(true);
       await expectConsistent();
+      expect(await featuresOf(dataDir, s.root)).to.include('trash');
+      s.server = await startSpecServer({ settings: { 'trash.days': '30' }, again });
+      expect((await s.send('DELETE', `${trashUrl(s)}/${recentId}`, {})).status).to.equal(204);
+      await s.server.stop(true);
+      // Earlier versions, which do not know the trash, can open the storage again.
+      expect(await featuresOf(dataDir, s.root)).to.not.include('trash');
       s.server = await startSpecServer({ settings: { 'trash.days': '0' }, again });
     });
   },

@@ -3,10 +3,19 @@
  * next start continues it.
  */
 
+import {
+  addedFeatures,
+  featuresKey,
+  initialFeatures,
+  readFeatures,
+  unknownFeatures,
+  writeFeatures,
+} from '../keys/features.js';
 import { endDigits, separator, suffixOfKey, suffixStart, termLengths } from '../keys/key-layout.js';
 import { allQuads, graphPrefix } from '../keys/quad-keys.js';
 import {
   allRecords,
+  entryKey,
   iriOfRecordKey,
   metaKey,
   newRevision,
@@ -20,14 +29,8 @@ import { type BatchWriter, entryBlocks, keyBlocks, type Level, putSynced, writeB
 import { countEarlierEntries } from '../level/quota.js';
 import { isLargeGraph, lineCounter } from './graph-lines.js';
 
-/** Format of a new store. A server rejects unknown formats. */
+/** Format of a new store. A server rejects unknown formats. Changes of the layout add a feature instead of a format. */
 export const storeFormat = '3';
-
-/**
- * Features of this format. A store lists its features (`M features`), separated by spaces, and a server rejects unknown ones.
- * Future changes of the layout add a feature instead of a format.
- */
-const knownFeatures: readonly string[] = ['orders'];
 
 /** Records that GSPO is the only index of quads. */
 export const oneIndex = [metaKey('orders'), 'one'] as const;
@@ -41,7 +44,7 @@ export const formerIndexes = ['SPOG', 'POGS', 'OGSP'] as const;
 /** Initial entries of a store. */
 export const newFacts: readonly (readonly [key: string, value: string])[] = [
   [metaKey('version'), storeFormat],
-  [metaKey('features'), knownFeatures.join(' ')],
+  [featuresKey, writeFeatures(initialFeatures)],
   oneIndex,
   [metaKey('quads'), '0'],
 ];
@@ -69,7 +72,9 @@ const migrations: Readonly<Record<string, Migration>> = {
     to: '3',
     what: 'its quads are counted',
     async run(level, { onProgress }) {
-      const fill = (batch: BatchWriter): unknown => batch.put(metaKey('features'), knownFeatures.join(' '));
+      // A restored store with another address has the features of its entries.
+      const features = new Set([...initialFeatures, ...readFeatures(await level.get(featuresKey))]);
+      const fill = (batch: BatchWriter): unknown => batch.put(featuresKey, writeFeatures(features));
       const quads = await countQuads(level, onProgress);
       await writeBatch(level, fill, () => [metaKey('quads'), String(quads)]);
     },
@@ -92,8 +97,7 @@ export async function assertKnown(level: Level, format: string): Promise<void> {
     throw new Error(
       `The storage was written by a later version (format ${format}). This version reads formats up to ${storeFormat}.`,
     );
-  const features = (await level.get(metaKey('features')))?.split(' ') ?? [];
-  const unknown = features.filter((name) => name !== '' && !knownFeatures.includes(name));
+  const unknown = unknownFeatures(await level.get(featuresKey));
   if (unknown.length > 0)
     throw new Error(
       `The storage was written by a later version with features unknown to this one: ${unknown.join(', ')}. ` +
@@ -110,12 +114,15 @@ export interface MigrationOptions {
   readonly deriveGraphs?: (level: Level) => Promise<void>;
 }
 
-/** Migrates a store to the current format, step by step, and to one index. */
+/** Migrates a store to the current format, step by step, and to one index, and lists its features. */
 export async function migrate(level: Level, options: MigrationOptions): Promise<void> {
   const { onMigration, onProgress = () => {}, deriveGraphs = async () => {} } = options;
   for (;;) {
     const migration = migrations[(await level.get(metaKey('version')))!];
-    if (!migration) return removeFormerIndexes(level, options);
+    if (!migration) {
+      await removeFormerIndexes(level, options);
+      return listFeatures(level);
+    }
     const { to, what, run } = migration;
     onMigration?.(
       `The storage has an earlier format and is migrated to format ${to}: ${what}. ` +
@@ -150,6 +157,18 @@ async function removeFormerIndexes(
       onProgress(done);
     }
   await putSynced(level, ...oneIndex);
+}
+
+/** Lists the features of entries from builds that did not list them. */
+async function listFeatures(level: Level): Promise<void> {
+  const features = new Set(readFeatures(await level.get(featuresKey)));
+  const before = features.size;
+  for (const [name, { spaces }] of addedFeatures) {
+    const first = entryKey(spaces[0]);
+    if (features.has(name)) continue;
+    for await (const _ of keyBlocks(level, { gte: first, lt: `${first}\u0001` }, { limit: 1 })) features.add(name);
+  }
+  if (features.size > before) await putSynced(level, featuresKey, writeFeatures(features));
 }
 
 /** Writes the size of their lines into the records of large graphs. @param told called with the number of records so far */

@@ -51,10 +51,6 @@ export class OverlaidState implements TransactionBase {
     this.subtrees.add(container);
   }
 
-  subtreeOf(iri: string): string | undefined {
-    return this.removedSubtrees.find((container) => iri.startsWith(container));
-  }
-
   record(iri: string): ResourceRecord | undefined {
     const overlaid = this.records.get(iri);
     return overlaid ? (overlaid.value ?? undefined) : this.committed.record(iri);

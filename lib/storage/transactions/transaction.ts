@@ -3,7 +3,9 @@
  * transactions, over the committed state. The caller decides if a change is allowed.
  */
 import type { Trace } from '../../fields/traceparent.js';
+
 import { dropped, GraphInTheWay, loadingName, stagedKey, subtreeMark } from '../graphs/staged-keys.js';
+import { featureOf, featuresKey, readFeatures, writeFeatures } from '../keys/features.js';
 import {
   blockDifference,
   type ChangedKeys,
@@ -33,8 +35,8 @@ export interface TransactionBase {
   /** In no particular order. */
   members(container: string): Promise<ResourceRecord[]>;
   entriesIn(range: KeyRange): Promise<Map<string, string>>;
-  /** Returns the deleted subtree, of those that are being removed, that has a name. */
-  subtreeOf(iri: string): string | undefined;
+  /** Deleted subtrees that are being removed. */
+  readonly removedSubtrees: readonly string[];
   readonly bytes: number;
 }
 
@@ -132,8 +134,24 @@ export class Transaction {
   }
 
   putEntry(key: string, value: string): void {
+    const feature = featureOf(key);
+    if (feature !== undefined && !this.features.has(feature)) this.putFeatures([...this.features, feature]);
     if (isCounted(key)) this.bytesDelta += sizeOfEntry(value) - sizeOfEntry(this.entry(key));
     this.entries.set(key, value);
+  }
+
+  /** Removes a feature from the list, so that earlier versions can open the storage. */
+  endFeature(feature: string | undefined): void {
+    if (feature !== undefined && this.features.has(feature))
+      this.putFeatures([...this.features].filter((name) => name !== feature));
+  }
+
+  private get features(): ReadonlySet<string> {
+    return this.derived(featuresKey, readFeatures) ?? new Set();
+  }
+
+  private putFeatures(features: readonly string[]): void {
+    this.entries.set(featuresKey, writeFeatures(features));
   }
 
   deleteEntry(key: string): void {
@@ -158,7 +176,8 @@ export class Transaction {
    */
   putRecord(record: ResourceRecord): void {
     const before = this.record(record.iri);
-    const removed = before ? undefined : this.base.subtreeOf(record.iri);
+    const isIn = (container: string): boolean => record.iri.startsWith(container);
+    const removed = before ? undefined : this.base.removedSubtrees.find(isIn);
     if (removed !== undefined) throw new GraphInTheWay(removed);
     this.bytesDelta += record.size - (before?.size ?? 0);
     if (!before) this.resourcesDelta++;
@@ -183,7 +202,7 @@ export class Transaction {
     this.bytesDelta -= record.size;
     this.resourcesDelta--;
     this.records.set(record.iri, null);
-    this.entries.set(removedKey(record.iri), writeRecord(record));
+    this.putEntry(removedKey(record.iri), writeRecord(record));
   }
 
   /** Marks a container whose members and itself were deleted by `deleteLater`. */
@@ -201,6 +220,8 @@ export class Transaction {
   /** Records that nothing is left of a deleted subtree: names in it are free. */
   forgetSubtree(container: string): void {
     this.deleteEntry(stagedKey(container));
+    if (this.base.removedSubtrees.every((other) => other === container))
+      this.endFeature(featureOf(removedKey(container)));
   }
 
   /**

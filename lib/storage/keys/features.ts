@@ -1,0 +1,54 @@
+/**
+ * Features of a storage: kinds of entries that earlier versions do not know. Such a version would change resources without these
+ * entries. It rejects a storage with a feature unknown to it.
+ */
+import { entryKey, metaKey } from './records.js';
+
+/** Key of the features of a storage, separated by spaces. */
+export const featuresKey = metaKey('features');
+
+/** Features of a new storage. */
+export const initialFeatures: readonly string[] = ['orders'];
+
+interface Feature {
+  /** Entry spaces of the feature. While the first has entries, the storage depends on them. */
+  readonly spaces: readonly [string, ...string[]];
+}
+
+/** Features that a transaction adds with their first entry. Other entry spaces are known to all versions that read features. */
+export const addedFeatures: ReadonlyMap<string, Feature> = new Map([
+  [
+    'text-index',
+    {
+      spaces: [
+        ...(['text-state', 'text', 'text-of', 'text-words', 'text-at', 'text-load'] as const),
+        ...(['label', 'label-by', 'label-of'] as const),
+      ],
+    },
+  ],
+  ['trash', { spaces: ['trash', 'trash-owners'] }],
+  ['root-owners', { spaces: ['root-acl'] }],
+  ['removed-subtrees', { spaces: ['removed'] }],
+]);
+
+const bySpace = new Map(
+  [...addedFeatures].flatMap(([name, { spaces }]) => spaces.map((space) => [space, name] as const)),
+);
+const known = new Set([...initialFeatures, ...addedFeatures.keys()]);
+
+const entries = entryKey('');
+
+/** Returns the feature that guards a key. */
+export function featureOf(key: string): string | undefined {
+  if (!key.startsWith(entries)) return undefined;
+  const end = key.indexOf('\u0000', entries.length);
+  return bySpace.get(key.slice(entries.length, end < 0 ? undefined : end));
+}
+
+/** Reads the value of `featuresKey`. */
+export const readFeatures = (value = ''): ReadonlySet<string> =>
+  new Set(value.split(' ').filter((name) => name !== ''));
+export const writeFeatures = (features: Iterable<string>): string => [...features].join(' ');
+
+export const unknownFeatures = (value: string | undefined): string[] =>
+  [...readFeatures(value)].filter((name) => !known.has(name));

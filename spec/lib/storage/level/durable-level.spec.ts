@@ -1,5 +1,5 @@
 /** Fixes for bugs of LevelDB and quadstore: iterators, read errors, short blocks. On a real LevelDB. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Quad } from '@rdfjs/types';
@@ -70,6 +70,33 @@ describe('storage/durable-level', () => {
     const store = await Store.open(level, folder, root);
     expect(store.entry(keys[1]!)).to.equal('');
     await store.close();
+  });
+
+  it('changes no file if CURRENT is missing: LevelDB would create a database and remove the tables', async () => {
+    const other = join(folder, 'other');
+    for (const value of ['1', '2']) {
+      const made = await openLevel(other);
+      await writeBatch(
+        made,
+        () => {},
+        () => ['key', value],
+      );
+      await made.close();
+    }
+    const files = (): string[] => readdirSync(other).sort();
+    const current = readFileSync(join(other, 'CURRENT'));
+    rmSync(join(other, 'CURRENT'));
+    const before = files();
+    expect(before.some((name) => name.endsWith('.ldb'))).to.equal(true);
+    const error = await openLevel(other).catch((thrown: unknown) => thrown);
+    expect(String(error)).to.match(/its file CURRENT is missing\. Nothing was changed/);
+    // What it began in the thread pool ends before this.
+    await (await openLevel(join(folder, 'third'))).close();
+    expect(files()).to.deep.equal(before);
+    writeFileSync(join(other, 'CURRENT'), current);
+    const again = await openLevel(other);
+    expect(await again.get('key')).to.equal('2');
+    await again.close();
   });
 
   it('leaves no iterator open after 20 000 reads of a graph (quadstore leaves 20 000)', async function () {

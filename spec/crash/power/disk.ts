@@ -6,12 +6,21 @@
  * sync. ext4 (data=ordered): names change in order, up to any point after the last change that a sync wrote. Of unsynced data,
  * each page of 4 KiB may be present or not, and the file may end before it.
  */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export type Model = 'posix' | 'ext4';
 /** Number from 0 up to another. */
 export type Random = (below: number) => number;
+
+/** The same numbers on every machine. */
+export function randomFrom(seed: number): Random {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
 
 export interface Operation {
   readonly type: string;
@@ -104,6 +113,23 @@ export class Disk {
   private readonly syncs = new Map<number, () => void>();
   /** Number of name changes that are certainly on the disk, under ext4. */
   private written = 0;
+
+  /** @param content directory whose content is on the disk at the beginning */
+  constructor(content?: string) {
+    if (content !== undefined) this.adopt(content, '', this.root);
+    this.written = this.changes.length;
+  }
+
+  private adopt(content: string, path: string, folder: Folder): void {
+    for (const entry of readdirSync(join(content, path), { withFileTypes: true })) {
+      const own = path === '' ? entry.name : `${path}/${entry.name}`;
+      const made = entry.isDirectory() ? new Folder() : new File();
+      this.make(own, made);
+      if (made instanceof Folder) this.adopt(content, own, made);
+      else made.synced = made.writes.push({ at: 0, bytes: readFileSync(join(content, own)) });
+    }
+    folder.synced = new Map(folder.names);
+  }
 
   apply({ type, file, position, one, two }: Operation): void {
     const [from, to] = [one.toString(), two.toString()];

@@ -15,34 +15,17 @@ import { loadSettings } from '../../../lib/settings.js';
 import { request } from '../../support/http.js';
 import { freePort, startSpecServer } from '../../support/server.js';
 import { isSharedRun } from '../../support/shared-storage.js';
-import { Disk, type Model, type Operation, operationsIn, type Random } from './disk.js';
-import { importedGraphs, numberIn, owner, record, recorded, signedIn, versionOf } from './recording.js';
+import { Disk, type Model, type Operation, operationsIn, type Random, randomFrom } from './disk.js';
+import { importedGraphs, numberIn, owner, record, recorded, signedIn, versionOf, writtenBy } from './recording.js';
 
 const cuts = Number(process.env['QUADPOD_CUTS'] ?? 30);
 
 /** Number of acknowledged versions of a resource. */
 type Acknowledged = Map<string, number>;
 
-/** Resource written by the request of a response, if any. */
-function writtenBy({ type, one }: Operation): string | undefined {
-  const text = one.toString('latin1');
-  return type === 'A' && /^HTTP\/1.1 20[14] /.test(text)
-    ? /<([^<>]+)\.meta>; rel="linkset"/.exec(text)?.[1]
-    : undefined;
-}
-
 /** The import that a response accepts. */
 const importBegunBy = ({ type, one }: Operation): string | undefined =>
   type === 'A' ? /^HTTP\/1.1 202 [\s\S]*\nLocation: (\S+)/i.exec(one.toString('latin1'))?.[1] : undefined;
-
-/** The same numbers on every machine. */
-function randomFrom(seed: number): Random {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
-}
 
 /** Operations after which the power is cut: during the first start, at the start of a LevelDB file, and anywhere. */
 function momentsOf(operations: readonly Operation[], random: Random): number[] {

@@ -7,7 +7,8 @@ import { packageRoot } from '../../../lib/threads/package-root.js';
 import { freePort } from '../../support/free-port.js';
 import { request } from '../../support/http.js';
 import { credential, ed25519Identity } from '../../support/identity.js';
-import { startProcess } from '../../support/process.js';
+import { type ServerProcess, startProcess } from '../../support/process.js';
+import type { Operation } from './disk.js';
 
 /** Stored recording, for machines without a compiler. */
 export const recorded = join(packageRoot, 'spec/crash/power/recorded.br');
@@ -74,8 +75,36 @@ function compiled(folder: string): string | undefined {
   }
 }
 
-/** Runs a server twice on one directory, the first time until it is killed. @returns the log, or `undefined` without a compiler */
-export async function record(): Promise<{ log: Buffer; root: string } | undefined> {
+/** Starts the server of a recording. */
+type Start = () => Promise<ServerProcess>;
+
+/** Runs a server twice on one directory, the first time until it is killed. */
+async function writeMuch(start: Start, root: string): Promise<void> {
+  const clients = ['rdf', 'json', 'text', 'large'].map((kind) => new Client(`${root}${kind}-`));
+  for (const end of ['kill', 'stop'] as const) {
+    const server = await start();
+    await Promise.all(clients.map((client) => client.run(end === 'kill' ? 16 : 10)));
+    if (end === 'kill') await beginImport(root);
+    await server[end]();
+  }
+}
+
+/** Runs a server on a directory until it is killed after its first writes. */
+export async function writeFirst(start: Start, root: string): Promise<void> {
+  const server = await start();
+  await new Client(`${root}rdf-`).run(1);
+  await server.kill();
+}
+
+/**
+ * Records what servers do.
+ * @param prepare writes the content of the data directory
+ * @returns the log, or `undefined` without a compiler
+ */
+export async function record(
+  run = writeMuch,
+  prepare: (dataDir: string) => void = () => {},
+): Promise<{ log: Buffer; root: string } | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-power-'));
   try {
     const object = compiled(folder);
@@ -86,6 +115,7 @@ export async function record(): Promise<{ log: Buffer; root: string } | undefine
       string,
     ];
     mkdirSync(dataDir);
+    prepare(dataDir);
     writeFileSync(boot, '00000000-0000-4000-8000-000000000000\n');
     const environment = {
       ...{ LD_PRELOAD: object, POWER_FOLDER: dataDir, POWER_LOG: log, POWER_BOOT_ID: boot },
@@ -93,17 +123,19 @@ export async function record(): Promise<{ log: Buffer; root: string } | undefine
       LWS_REQUIRE_CONDITIONAL_WRITES: 'false',
     };
     const root = `http://localhost:${await freePort()}/`;
-    const clients = ['rdf', 'json', 'text', 'large'].map((kind) => new Client(`${root}${kind}-`));
-    for (const end of ['kill', 'stop'] as const) {
-      const server = await startProcess({ dataDir, root, environment });
-      await Promise.all(clients.map((client) => client.run(end === 'kill' ? 16 : 10)));
-      if (end === 'kill') await beginImport(root);
-      await server[end]();
-    }
+    await run(() => startProcess({ dataDir, root, environment }), root);
     return { log: readFileSync(log), root };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Resource written by the request of a response, if any. */
+export function writtenBy({ type, one }: Operation): string | undefined {
+  const text = one.toString('latin1');
+  return type === 'A' && /^HTTP\/1.1 20[14] /.test(text)
+    ? /<([^<>]+)\.meta>; rel="linkset"/.exec(text)?.[1]
+    : undefined;
 }
 
 /** Writes one version after the other. */

@@ -3,7 +3,6 @@
  * transactions, over the committed state. The caller decides if a change is allowed.
  */
 import type { Trace } from '../../fields/traceparent.js';
-
 import { dropped, GraphInTheWay, loadingName, stagedKey, subtreeMark } from '../graphs/staged-keys.js';
 import { featureOf, featuresKey, readFeatures, writeFeatures } from '../keys/features.js';
 import {

@@ -5,10 +5,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { standardComponents } from '../../components/index.js';
+import { coreSettings } from '../../lib/server/settings/core-settings.js';
 import { packageRoot } from '../../lib/threads/package-root.js';
 import { type Import, importedFiles, importsOf, pathOf, reachOf, sourceFiles } from './source-tree.js';
 
-const slack = 150;
+const [slack, kindsSlack] = [150, 3];
 
 const linesOf = (file: string): number => readFileSync(file, 'utf8').split('\n').length - 1;
 const linesIn = (files: readonly string[]): number => files.map(linesOf).reduce((sum, count) => sum + count, 0);
@@ -33,6 +35,23 @@ const limitsOfReach = {
 
 const maxApiNames = 100;
 
+/** Numbers of things that a reader has to tell apart. They only go down. */
+const limitsOfKinds = {
+  /** Classes of errors: many of them mean that work runs again. */
+  errorClasses: 34,
+  /** Files that keep a list of callers that wait for their turn. */
+  waitingLists: 9,
+  /** Exported names that stand for several things. */
+  doubleNames: 114,
+  /** Files that distinguish the classes of callers. */
+  filesWithCallerClass: 22,
+  membersOfPlatform: 45,
+  importsOfContract: 39,
+  settings: 149,
+  /** Waits of a fixed time in specs, and loops around them. */
+  sleepsInSpecs: 162,
+};
+
 const expectWithin = (what: string, value: number, limit: number): void =>
   void expect(value, `${what} has ${value}`).to.be.within(limit - slack, limit);
 
@@ -48,6 +67,22 @@ function exportedNames(folder: string): string[] {
     ),
   );
   return [...new Set(names.filter((name) => name !== ''))].sort();
+}
+
+const expectKinds = (what: string, value: number, limit: number): void =>
+  void expect(value, `${what} has ${value}`).to.be.within(limit - kindsSlack, limit);
+
+const countOf = (texts: readonly string[], pattern: RegExp): number =>
+  texts.map((text) => text.match(pattern)?.length ?? 0).reduce((sum, count) => sum + count, 0);
+
+/** Returns the number of names that several files export. */
+function doubleNames(texts: readonly string[]): number {
+  const files = new Map<string, number>();
+  const declaration = /^export (?:abstract |async )*(?:function\*?|class|interface|type|const|enum) (\w+)/gm;
+  for (const text of texts)
+    for (const name of new Set(Array.from(text.matchAll(declaration), ([, name]) => name!)))
+      files.set(name, (files.get(name) ?? 0) + 1);
+  return [...files.values()].filter((count) => count > 1).length;
 }
 
 describe('Measures', () => {
@@ -68,6 +103,29 @@ describe('Measures', () => {
       const loaded = new Set(reachOf(graph, `${entry}.ts`)).add(`${entry}.ts`);
       expectWithin(entry, linesIn([...loaded].map((path) => join(packageRoot, path))), limit);
     }
+  });
+
+  it('keeps the numbers of kinds of things below their limits', () => {
+    const texts = files.map((file) => readFileSync(file, 'utf8'));
+    const specs = sourceFiles('spec').map((file) => readFileSync(file, 'utf8'));
+    const contract = readFileSync(join(packageRoot, 'lib/component/contract.ts'), 'utf8');
+    const [, platform = ''] = /export interface Platform[^{]*\{(.*?)\n\}/s.exec(contract) ?? [];
+    const counts: Record<keyof typeof limitsOfKinds, number> = {
+      errorClasses: countOf(texts, /^(?:export )?class \w+ extends (?:Error|LwsError)\b/gm),
+      waitingLists: texts.filter((text) =>
+        /resolve\) =>\s*(?:void )?this\.\w+\.(?:push|set|add)\(|\.push\(resolve\)|(?:waiting|queue)\.push/.test(text),
+      ).length,
+      doubleNames: doubleNames(texts),
+      filesWithCallerClass: texts.filter((text) => /CallerClass|'stranger'/.test(text)).length,
+      membersOfPlatform: countOf([platform], /^ {2}(?:readonly )?\w+\??[(:<]/gm),
+      importsOfContract: countOf([contract], /^import /gm),
+      settings: [coreSettings, ...standardComponents.map(({ settings }) => settings)].flatMap((table) =>
+        Object.keys(table),
+      ).length,
+      sleepsInSpecs: countOf(specs, /\bsleep\(|new Promise(?:<void>)?\(\((?:resolve|wake|done)\) => setTimeout\(/g),
+    };
+    for (const [what, limit] of Object.entries(limitsOfKinds))
+      expectKinds(what, counts[what as keyof typeof counts], limit);
   });
 
   it('exports at most 100 names to plug-ins, each documented in docs/component.md', () => {

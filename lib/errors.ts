@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'body-not-allowed'
   | 'conflict'
   | 'container-exists'
+  | 'damaged-content'
   | 'digest-mismatch'
   | 'fields-too-large'
   | 'forbidden'

@@ -9,9 +9,11 @@ import { writeLinksetGraphs } from '../../lib/resources/linkset-migration.js';
 import type { Blobs } from '../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
 import { countQuads, migrate, oneIndex } from '../../lib/storage/graphs/format.js';
+import { withDigest } from '../../lib/storage/graphs/graph-digests.js';
 import type { Entry } from '../../lib/storage/graphs/state-blocks.js';
 import { featureOf, featuresKey, initialFeatures, writeFeatures } from '../../lib/storage/keys/features.js';
 import { IriRewriting, isQuad } from '../../lib/storage/keys/iri-rewriting.js';
+import { KeyDigest } from '../../lib/storage/keys/key-digest.js';
 import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
 import {
   iriOfRecordKey,
@@ -291,7 +293,8 @@ export class Rewriting {
       for await (const block of keyBlocks(level, rangeOf(graphPrefix(record.iri)))) keys.push(...block);
       const { size, prefixes } = tasks.encoded(keys, record.iri, record.prefixes ?? {});
       // A new revision: a revision identifies a set of quads permanently, and rewriting changes quads and may merge two.
-      record = { ...record, prefixes, size, triples: keys.length, revision: newRevision() };
+      const facts = { prefixes, size, triples: keys.length, revision: newRevision() };
+      record = withDigest({ ...record, ...facts }, KeyDigest.of(keys));
     }
     this.contentBytes += record.size;
     return [recordKey(record.iri), writeRecord(record)];

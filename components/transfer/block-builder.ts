@@ -19,6 +19,7 @@ import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
 import { contentKind } from '../../lib/resources/types.js';
 import type { Blobs, BlobWriter } from '../../lib/storage/blobs/blobs.js';
 import { defaultTurtle } from '../../lib/storage/graphs/graph-lines.js';
+import { KeyDigest } from '../../lib/storage/keys/key-digest.js';
 import { decodeGraph } from '../../lib/storage/keys/quad-decoding.js';
 import { encodeQuads, graphPrefix, layoutOf, separator } from '../../lib/storage/keys/quad-keys.js';
 import {
@@ -210,7 +211,10 @@ export class BlockBuilder {
       this.encoded.set(path, this.items.length);
       this.push(
         member,
-        { kind: 'rdf', size, triples: keys.length, prefixes, own: ownKeys(iri, keys, texts) },
+        {
+          ...{ kind: 'rdf', size, triples: keys.length, prefixes, own: ownKeys(iri, keys, texts) },
+          digest: KeyDigest.of(keys).toString(),
+        },
         { keys },
       );
     } catch (error) {

@@ -11,6 +11,7 @@ const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]
   'body-not-allowed': [409, 'A container accepts no body'],
   conflict: [409, 'The request conflicts with the state of the resource'],
   'container-exists': [409, 'The container exists'],
+  'damaged-content': [500, 'The stored content is damaged'],
   'digest-mismatch': [400, 'The body does not match its digest'],
   'fields-too-large': [431, 'The header fields are too large'],
   forbidden: [403, 'Forbidden'],

@@ -118,7 +118,7 @@ export class BulkStaging {
     return stageMade({ storage, tx }, { iri, access, facts: factsOf(content), created, modified }, (bare) => {
       if (content?.kind === 'rdf') {
         if (content.keys) tx.putGraph(iri, [], content.keys);
-        else tx.putPartnersGraph(iri, content.own, content.triples);
+        else tx.putPartnersGraph(iri, content.own, content);
       }
       tx.putRecord(bare);
       return this.stageExtras(bare, item);
@@ -201,6 +201,8 @@ type BulkContent =
       readonly prefixes: Readonly<Record<string, string>>;
       /** Keys with the resource or one of its fragments as subject. */
       readonly own: readonly string[];
+      /** `KeyDigest` of all keys. */
+      readonly digest: string;
       /** All keys, absent if the bulk writer thread has them. */
       readonly keys?: readonly string[];
     }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { jsonLd, type RdfFormat, rdfXml } from '../rdf/formats.js';
+import { comparedBlocks } from '../storage/graphs/graph-digests.js';
 import { isLargeGraph, jsonWriter, lineWriter } from '../storage/graphs/graph-lines.js';
 import { StoreSnapshot } from '../storage/graphs/snapshot.js';
 import { graphPrefix } from '../storage/keys/quad-keys.js';
@@ -31,14 +32,14 @@ export class LargeGraph {
   private constructor(
     private readonly snapshot: StoreSnapshot,
     readonly record: ResourceRecord,
-    private readonly format: RdfFormat,
+    private readonly options: { readonly format: RdfFormat; readonly store: Storage['store'] },
   ) {}
 
   /** Opens the current state, or `undefined` if the graph is not large any more. */
   static async open({ store }: Storage, iri: string, format: RdfFormat): Promise<LargeGraph | undefined> {
     const snapshot = new StoreSnapshot(store.level);
     const [record] = await snapshot.records([iri]);
-    if (record?.kind === 'rdf' && hasLines(format, record)) return new LargeGraph(snapshot, record, format);
+    if (record?.kind === 'rdf' && hasLines(format, record)) return new LargeGraph(snapshot, record, { format, store });
     await snapshot.close();
     return undefined;
   }
@@ -76,8 +77,10 @@ export class LargeGraph {
   }
 
   private async *chunks(): AsyncGenerator<Buffer> {
-    const blocks = this.snapshot.keys(rangeOf(graphPrefix(this.record.iri)));
-    if (this.format !== jsonLd) {
+    const { format, store } = this.options;
+    const read = () => this.snapshot.keys(rangeOf(graphPrefix(this.record.iri)));
+    const blocks = comparedBlocks(this.record, read, (found) => store.returned.remove(found));
+    if (format !== jsonLd) {
       const line = lineWriter();
       for await (const keys of blocks) yield Buffer.from(keys.map(line).join(''));
       return;

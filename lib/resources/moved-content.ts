@@ -2,6 +2,7 @@
 import { assertGrown } from '../rdf/bounds.js';
 import { turtle } from '../rdf/formats.js';
 import type { BlobWriter } from '../storage/blobs/blobs.js';
+import { comparedBlocks } from '../storage/graphs/graph-digests.js';
 import { isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
 import { StoreSnapshot } from '../storage/graphs/snapshot.js';
 import {
@@ -87,7 +88,8 @@ async function largeGraphAt(
   try {
     const [found] = await snapshot.records([record.iri]);
     if (found?.revision !== record.revision) throw new RevisionConflict(record.iri);
-    const blocks = snapshot.keys(rangeOf(graphPrefix(record.iri)));
+    const read = () => snapshot.keys(rangeOf(graphPrefix(record.iri)));
+    const blocks = comparedBlocks(record, read, (found) => storage.store.returned.remove(found));
     if (!rewrites) {
       for await (const keys of blocks) chunks.push(packChunk(keys.map((key) => keyInGraph(key, iri))));
       return { keys: packedOf(chunks), size: record.size };

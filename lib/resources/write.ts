@@ -4,6 +4,7 @@ import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { turtle } from '../rdf/formats.js';
+import { DamagedGraphError } from '../storage/graphs/graph-digests.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { allOf, type GraphKeys, PackedKeys } from '../storage/keys/graph-keys.js';
 import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/keys/records.js';
@@ -182,7 +183,7 @@ export async function stageGraph(tx: Transaction, before: ResourceRecord, keys: 
     if (kind === 'rdf') await stageGraphDeletion(tx, before);
   } else if (kind !== 'rdf') stageNewGraph(tx, iri, keys);
   else if (isLargeGraph(triples) || isLargeGraph(keys.length)) await tx.replaceGraph(before, keys);
-  else tx.putGraph(iri, await tx.before.graph(before), allOf(keys));
+  else tx.putGraph(iri, await keysToReplace(tx, before), allOf(keys));
 }
 
 /**
@@ -192,7 +193,17 @@ export async function stageGraph(tx: Transaction, before: ResourceRecord, keys: 
 export async function stageGraphDeletion(tx: Transaction, record: ResourceRecord, isLarge = false): Promise<void> {
   const { iri, triples = 0 } = record;
   if (isLarge || isLargeGraph(triples)) tx.dropGraph(iri, triples);
-  else tx.deleteGraph(iri, await tx.before.graph(record));
+  else tx.deleteGraph(iri, await keysToReplace(tx, record));
+}
+
+/** Returns the keys of a graph that is replaced or deleted as a whole, which a damaged one may be. */
+async function keysToReplace(tx: Transaction, record: ResourceRecord): Promise<readonly string[]> {
+  try {
+    return await tx.before.graph(record);
+  } catch (error) {
+    if (error instanceof DamagedGraphError) return error.keys;
+    throw error;
+  }
 }
 
 /**

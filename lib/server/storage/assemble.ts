@@ -318,5 +318,11 @@ const storeMeasures = (store: Store, quotaBytes: number): readonly Metric[] => [
     '1 if LevelDB has a defect that can bring deleted data back in this storage.',
     Number(canReturnDeleted(store.level)),
   ),
+  metric(
+    'counter',
+    'store_returned_quads_total',
+    'Deleted triples that LevelDB returned, found by the digests of graphs.',
+    store.returned.count,
+  ),
   metric('gauge', 'store_snapshots_open', 'Open snapshots of the HTTP thread.', openSnapshots(store.level)),
 ];

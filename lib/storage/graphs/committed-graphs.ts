@@ -5,6 +5,7 @@ import { graphPrefix, graphRange, sortGraphs } from '../keys/quad-keys.js';
 import { type KeyRange, type ResourceRecord, readRecord, recordKey } from '../keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 import { OrderedRanges } from '../level/ordered-ranges.js';
+import { type ReturnedKeys, returnedKeys, withoutReturned } from './graph-digests.js';
 
 /** Larger graphs are not worth prefetching. */
 const prefetchedTriples = 2_000;
@@ -39,7 +40,11 @@ export class CommittedGraphs {
   private readonly readAhead = new Set<ReadonlyMap<string, Content>>();
   private charactersAhead = 0;
 
-  constructor(private readonly level: Level) {}
+  /** @param onReturned called for keys that were deleted and returned. Readers do not see them */
+  constructor(
+    private readonly level: Level,
+    private readonly onReturned: (returned: ReturnedKeys) => void,
+  ) {}
 
   /** Returns an RDF resource and the GSPO keys of its graph, from one committed state. */
   async withRecord(
@@ -53,7 +58,7 @@ export class CommittedGraphs {
       const value = this.level.getSync(recordKey(iri), { snapshot });
       if (value === undefined) return undefined;
       const record = readRecord(iri, value);
-      const keys = await this.read(iri, snapshot);
+      const keys = await this.read(record, snapshot);
       this.cache.set(iri, { revision: record.revision, keys });
       return { record, keys };
     } finally {
@@ -66,15 +71,18 @@ export class CommittedGraphs {
     return kind === 'rdf' && triples < prefetchedTriples;
   }
 
-  /** Returns the keys of the graph of a record. */
-  async keysOf({ iri, revision }: ResourceRecord): Promise<readonly string[]> {
-    return this.inMemory({ iri, revision }) ?? this.read(iri);
+  /** Returns the keys of the graph of a record, which must be the committed one. @throws DamagedGraphError */
+  async keysOf(record: ResourceRecord): Promise<readonly string[]> {
+    return this.inMemory(record) ?? this.read(record);
   }
 
-  private inMemory({ iri, revision }: Pick<ResourceRecord, 'iri' | 'revision'>): readonly string[] | undefined {
-    for (const graphs of [this.cache, ...this.readAhead]) {
+  private inMemory(record: ResourceRecord): readonly string[] | undefined {
+    const { iri, revision } = record;
+    const cached = this.cache.get(iri);
+    if (cached?.revision === revision) return cached.keys;
+    for (const graphs of this.readAhead) {
       const known = graphs.get(iri);
-      if (known?.revision === revision) return known.keys;
+      if (known?.revision === revision) return this.compared(record, known.keys);
     }
     return undefined;
   }
@@ -89,8 +97,8 @@ export class CommittedGraphs {
   async readMany(records: readonly ResourceRecord[], most: number): Promise<() => void> {
     const found = new Map<string, Content>();
     const snapshot = this.level.snapshot();
-    const revisions = new Map(records.map(({ iri, revision }) => [iri, revision]));
-    const graphs = sortGraphs([...revisions.keys()]);
+    const byIri = new Map(records.map((record) => [record.iri, record]));
+    const graphs = sortGraphs([...byIri.keys()]);
     const ranges = new OrderedRanges(this.level, snapshot, graphRange(graphs.at(-1) ?? '').lt);
     let own = 0;
     try {
@@ -101,7 +109,7 @@ export class CommittedGraphs {
         if (this.charactersAhead + characters > most) break;
         own += characters;
         this.charactersAhead += characters;
-        found.set(iri, { revision: revisions.get(iri)!, keys });
+        found.set(iri, { revision: byIri.get(iri)!.revision, keys });
       }
     } catch (error) {
       this.charactersAhead -= own;
@@ -135,10 +143,18 @@ export class CommittedGraphs {
     else this.cache.delete(iri);
   }
 
-  private async read(iri: string, snapshot?: LevelSnapshot): Promise<string[]> {
+  /** @throws DamagedGraphError */
+  private async read(record: ResourceRecord, snapshot?: LevelSnapshot): Promise<readonly string[]> {
     const found: string[] = [];
-    for await (const keys of keyBlocks(this.level, graphRange(iri), snapshot ? { snapshot } : {}))
+    for await (const keys of keyBlocks(this.level, graphRange(record.iri), snapshot ? { snapshot } : {}))
       for (const key of keys) found.push(key);
-    return found;
+    return this.compared(record, found);
+  }
+
+  private compared<T extends readonly string[]>(record: ResourceRecord, keys: T): T | string[] {
+    const returned = returnedKeys(record, keys);
+    if (!returned) return keys;
+    this.onReturned(returned);
+    return withoutReturned(keys, returned);
   }
 }

@@ -20,6 +20,8 @@ export interface GraphChange extends KeyDifference {
   readonly isPart: boolean;
   /** A bulk writer writes the graph. `keys` and `added` have only the statements about the resource itself, for indexes. */
   readonly isPartners?: true;
+  /** `KeyDigest` of a graph that a bulk writer writes. */
+  readonly digest?: string;
 }
 
 /** Returns the difference of two sorted lists of keys. */

@@ -29,6 +29,8 @@ export interface ResourceRecord {
   readonly members?: number;
   /** RDF: the number of triples, and the prefixes that its Turtle is written with. */
   readonly triples?: number;
+  /** RDF: `KeyDigest` of the keys of its graph, after the beginning of the revision it belongs to (see graph-digests.ts). */
+  readonly digest?: string | undefined;
   readonly prefixes?: Readonly<Record<string, string>>;
   /** JSON and binary: the name of the blob, and the SHA-256 of its bytes (base64). */
   readonly blob?: string;

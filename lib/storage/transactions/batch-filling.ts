@@ -49,8 +49,8 @@ export function quadsOf({ graphs, hidden }: Transaction): number {
   let quads = 0;
   for (const { added, removed } of hidden.values()) quads += added.length - removed.length;
   // Staged graphs are counted when their quads are written.
-  for (const { added, removed, triples, isPartners } of graphs.values())
-    quads += isPartners ? triples.after - triples.before : added.length - removed.length;
+  for (const { added, removed, triples, isPartners, isPart } of graphs.values())
+    quads += isPartners || isPart ? triples.after - triples.before : added.length - removed.length;
   return quads;
 }
 

@@ -150,6 +150,7 @@ export class CommitQueue {
         if (!frees) this.assertQuota(transaction);
         if (transaction.changes.length > 0 || transaction.announcements.length > 0 || transaction.hidden.size > 0)
           for (const listener of this.options.listeners) await listener(transaction);
+        transaction.seal();
         // Checked before the write: after a batch that the disk rejected, the store is read-only.
         const underWay = this.flushing ? this.pending.reduce((sum, { bytes }) => sum + bytes, this.writing) : 0;
         const needed = underWay + sizeOfBatch(transaction);

@@ -4,6 +4,7 @@
  * not one huge batch and is still atomic.
  */
 import { tooBusy } from '../../errors.js';
+import { digestedBlocks } from '../graphs/graph-digests.js';
 import {
   dropped,
   hiddenRange,
@@ -14,7 +15,7 @@ import {
   newRemoval,
   stagedKey,
 } from '../graphs/staged-keys.js';
-import { allOf, blocksOf, charactersOf, type GraphKeys } from '../keys/graph-keys.js';
+import { allOf, charactersOf, type GraphKeys } from '../keys/graph-keys.js';
 import { graphPrefix, graphRange, sortGraphs } from '../keys/quad-keys.js';
 import { partsOfEntry, rangeOf } from '../keys/records.js';
 import { CommitInDoubtError } from '../level/commit-in-doubt.js';
@@ -106,7 +107,7 @@ export class StagedGraphs {
         for (const [graph] of fresh) loaded.add(graph);
         for (const [graph, keys] of fresh)
           if (!isSmall(keys))
-            for (const block of blocksOf(keys))
+            for (const block of digestedBlocks(keys))
               await transact((tx) => this.writeBlock(tx, graph, { keys, block }), { frees: false });
       }
     } catch (error) {

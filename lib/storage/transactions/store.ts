@@ -34,6 +34,7 @@ import { type Coordination, singleServer } from './coordination.js';
 import { NeedsPreparation } from './preparation.js';
 import { type Pause, Recovery } from './recovery.js';
 import { RemovedSubtrees, type RestRemoval } from './removed-subtrees.js';
+import { ReturnedQuads } from './returned-quads.js';
 import { SettledBlobs } from './settled-blobs.js';
 import { SharedCommitQueue } from './shared-commit-queue.js';
 import { StagedGraphs } from './staged-graphs.js';
@@ -131,6 +132,7 @@ export class Store extends StoreListeners {
   private readonly recovery: Recovery;
   private readonly settled: SettledBlobs;
   readonly changes: ChangeLog;
+  readonly returned: ReturnedQuads;
 
   private constructor(
     readonly level: Level,
@@ -146,7 +148,8 @@ export class Store extends StoreListeners {
       withGraphs: (records, work) => this.withGraphs(records, work),
     });
     this.settled = new SettledBlobs({ level, blobs, onTrouble, coordination });
-    this.graphs = new CommittedGraphs(level);
+    this.returned = new ReturnedQuads((work) => this.transact(work, { frees: true }), onTrouble);
+    this.graphs = new CommittedGraphs(level, (found) => this.returned.remove(found));
     this.hidden = new StagedGraphs({
       ...{ level, isShared: coordination.hasOthers },
       assertSpace: (bytes) => blobs.space.assertFor(bytes, false),

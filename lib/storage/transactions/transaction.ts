@@ -3,6 +3,7 @@
  * transactions, over the committed state. The caller decides if a change is allowed.
  */
 import type { Trace } from '../../fields/traceparent.js';
+import { digestAfter, digestedBlocks, withDigest } from '../graphs/graph-digests.js';
 import { dropped, GraphInTheWay, loadingName, stagedKey, subtreeMark } from '../graphs/staged-keys.js';
 import { featureOf, featuresKey, readFeatures, writeFeatures } from '../keys/features.js';
 import {
@@ -12,7 +13,7 @@ import {
   type GraphChange,
   type KeyDifference,
 } from '../keys/graph-changes.js';
-import { blocksOf, type GraphKeys } from '../keys/graph-keys.js';
+import type { GraphKeys } from '../keys/graph-keys.js';
 import type { IriRewriting } from '../keys/iri-rewriting.js';
 import { type KeyRange, layEntries, parentOf, type ResourceRecord, removedKey, writeRecord } from '../keys/records.js';
 import { isCounted, sizeOfEntry } from '../level/quota.js';
@@ -88,7 +89,7 @@ export class Transaction {
   }
 
   get isEmpty(): boolean {
-    return this.records.size === 0 && this.entries.size === 0 && this.hidden.size === 0;
+    return this.records.size === 0 && this.entries.size === 0 && this.hidden.size === 0 && this.graphs.size === 0;
   }
 
   /** Bytes counted against the quota, including this transaction (rule 10.3). */
@@ -238,13 +239,17 @@ export class Transaction {
   /**
    * Adds a new graph that a bulk writer writes.
    * @param own keys with the resource or a fragment of it as subject
-   * @param after number of triples
+   * @param digest `KeyDigest` of all keys
    * @throws GraphInTheWay
    */
-  putPartnersGraph(iri: string, own: readonly string[], after: number): void {
+  putPartnersGraph(
+    iri: string,
+    own: readonly string[],
+    { triples: after, digest }: { readonly triples: number; readonly digest: string },
+  ): void {
     this.assertVisible(iri);
     const change = { added: own, removed: [], before: [], keys: own, isPart: false };
-    this.graphs.set(iri, { ...change, triples: { before: 0, after }, isPartners: true });
+    this.graphs.set(iri, { ...change, triples: { before: 0, after }, isPartners: true, digest });
   }
 
   deleteGraph(iri: string, before: readonly string[]): void {
@@ -256,7 +261,7 @@ export class Transaction {
   async replaceGraph(record: ResourceRecord, keys: GraphKeys): Promise<void> {
     const { iri } = record;
     this.assertVisible(iri);
-    const { before, ...diff } = await blockDifference(this.base.graphBlocks(record, ''), blocksOf(keys));
+    const { before, ...diff } = await blockDifference(this.base.graphBlocks(record, ''), digestedBlocks(keys));
     const triples = { before, after: keys.length };
     this.graphs.set(iri, { ...diff, before: undefined, keys, triples, isPart: false });
   }
@@ -270,6 +275,13 @@ export class Transaction {
     this.assertVisible(iri);
     const triples = { before, after: before + added.length - removed.length };
     this.graphs.set(iri, { added, removed, before: undefined, keys: undefined, triples, isPart: true });
+  }
+
+  /** Removes deleted keys that LevelDB returned. They are not counted, and no digest has them. */
+  removeReturned(iri: string, removed: readonly string[]): void {
+    const { triples = 0 } = this.record(iri) ?? {};
+    const change = { added: [], removed, before: undefined, keys: undefined, isPart: true };
+    this.graphs.set(iri, { ...change, triples: { before: triples, after: triples } });
   }
 
   /** Deletes a large graph: it becomes invisible, and its quads are removed later. */
@@ -305,6 +317,15 @@ export class Transaction {
   forgetHidden(iri: string): void {
     this.deleteEntry(stagedKey(iri));
     this.noteGraph(iri, undefined, 0);
+  }
+
+  /** Completes the records with the digests of their graphs. Called once, after all changes. */
+  seal(): void {
+    for (const [iri, record] of this.records) {
+      if (record?.kind !== 'rdf') continue;
+      const digest = digestAfter(this.base.record(iri), this.graphs.get(iri));
+      this.records.set(iri, withDigest(record, digest));
+    }
   }
 
   private noteGraph(iri: string, keys: GraphKeys | undefined, before: number): void {

@@ -1,0 +1,154 @@
+/**
+ * Digests of graphs in their records, and the comparison of a graph with its digest. LevelDB can return deleted keys (decision 168),
+ * and disks lose or change bits.
+ */
+import { LwsError, tooBusy } from '../../errors.js';
+import type { GraphChange } from '../keys/graph-changes.js';
+import { blocksOf, type GraphKeys, PackedKeys } from '../keys/graph-keys.js';
+import { KeyDigest, mostForTwo, textsOf } from '../keys/key-digest.js';
+import type { ResourceRecord } from '../keys/records.js';
+
+/**
+ * Characters of the revision before a digest. Earlier versions keep the member when they change a graph, and give it another
+ * revision, so that its digest is not used.
+ */
+const revisionCharacters = 4;
+
+/** Digests of packed keys that were read in blocks already. */
+const known = new WeakMap<PackedKeys, KeyDigest>();
+
+/** Yields the blocks of keys, and remembers their digest, so that a transaction need not unpack them again. */
+export function* digestedBlocks(keys: GraphKeys): Generator<readonly string[]> {
+  const digest = new KeyDigest();
+  for (const block of blocksOf(keys)) {
+    digest.toggle(block);
+    yield block;
+  }
+  if (keys instanceof PackedKeys) known.set(keys, digest);
+}
+
+function digestOf(keys: GraphKeys): KeyDigest {
+  const found = keys instanceof PackedKeys ? known.get(keys) : undefined;
+  if (found) return found;
+  const digest = new KeyDigest();
+  for (const block of blocksOf(keys)) digest.toggle(block);
+  return digest;
+}
+
+/** Returns the digest in a record; `undefined` if it has none, or an earlier version changed the graph. */
+export function digestIn({ digest, revision }: ResourceRecord): KeyDigest | undefined {
+  if (!digest?.startsWith(revision.slice(0, revisionCharacters))) return undefined;
+  return KeyDigest.read(digest.slice(revisionCharacters));
+}
+
+/** Returns the record with the digest of its graph. */
+export function withDigest(record: ResourceRecord, digest: KeyDigest | undefined): ResourceRecord {
+  const value = digest && record.revision.slice(0, revisionCharacters) + digest.toString();
+  return value === record.digest ? record : { ...record, digest: value };
+}
+
+/**
+ * Returns the digest of a graph after a change.
+ * @param record previous record; `undefined` for a new resource
+ * @param change absent: the graph stays
+ */
+export function digestAfter(
+  record: ResourceRecord | undefined,
+  change: GraphChange | undefined,
+): KeyDigest | undefined {
+  const old = record?.kind === 'rdf' ? digestIn(record) : change && new KeyDigest();
+  if (!change) return old;
+  const { added, removed, keys, digest } = change;
+  if (digest !== undefined) return KeyDigest.read(digest);
+  // The previous keys were compared with the digest if they were read as a whole.
+  const isLess = change.before?.length && added.length + removed.length < (keys?.length ?? 0);
+  if (old && (change.isPart || isLess)) return old.toggle(added).toggle(removed);
+  return keys && digestOf(keys);
+}
+
+/** The quads of a graph differ from what was stored, and the difference cannot be named. Nothing of the graph may be served. */
+export class DamagedGraphError extends LwsError {
+  /** @param keys the keys that were found, if the graph is not large */
+  constructor(
+    iri: string,
+    readonly keys: readonly string[] = [],
+  ) {
+    super(
+      'damaged-content',
+      'The stored graph differs from what was written. Replace or delete the resource, or tell the operator to run "quadpod check --repair" and to restore the resource from a backup.',
+      { reason: `the quads of ${iri} do not have the digest in its record` },
+    );
+  }
+}
+
+/** Keys of a graph that were deleted and returned. */
+export interface ReturnedKeys {
+  readonly iri: string;
+  /** Revision of the resource when they were found. */
+  readonly revision: string | undefined;
+  readonly keys: readonly string[];
+}
+
+/**
+ * Compares the keys of a graph with the digest in its record.
+ * @returns returned keys, which are not part of the graph, `undefined` if there are none
+ * @throws DamagedGraphError
+ */
+export function returnedKeys(record: ResourceRecord, keys: readonly string[]): ReturnedKeys | undefined {
+  const digest = digestIn(record);
+  if (!digest || digest.toggle(keys).isZero) return undefined;
+  const { iri, revision, triples = 0 } = record;
+  const count = keys.length - triples;
+  const found = count > 0 ? textsOf(digest, keys, count) : undefined;
+  if (!found) throw new DamagedGraphError(iri, keys);
+  return { iri, revision, keys: found };
+}
+
+/** Returns sorted keys without returned ones. */
+export const withoutReturned = (keys: readonly string[], returned: ReturnedKeys): string[] =>
+  keys.filter((key) => !returned.keys.includes(key));
+
+/**
+ * Yields the keys of a graph in blocks. The last block is held back until all keys are compared with the digest in the record.
+ * @param read reads all keys of one snapshot, possibly twice
+ * @param onReturned called for returned keys. Readers of the blocks have got them
+ * @throws LwsError `too-busy` after returned keys; DamagedGraphError
+ */
+export async function* comparedBlocks(
+  record: ResourceRecord,
+  read: () => AsyncIterable<readonly string[]>,
+  onReturned: (returned: ReturnedKeys) => void,
+): AsyncGenerator<readonly string[]> {
+  const { iri, revision, triples = 0 } = record;
+  const digest = digestIn(record);
+  let held: readonly string[] = [];
+  let count = 0;
+  for await (const keys of read()) {
+    if (held.length > 0) yield held;
+    digest?.toggle(keys);
+    count += keys.length;
+    held = keys;
+  }
+  if (digest?.isZero === false) {
+    const found = await textsIn(digest, read, count - triples);
+    if (!found) throw new DamagedGraphError(iri);
+    onReturned({ iri, revision, keys: found });
+    throw tooBusy('Deleted triples returned to the graph. They are being removed. Retry in a few seconds.', 1);
+  }
+  if (held.length > 0) yield held;
+}
+
+/** As `textsOf`, without all keys of a large graph in memory if one is wanted. */
+async function textsIn(
+  difference: KeyDigest,
+  read: () => AsyncIterable<readonly string[]>,
+  count: number,
+): Promise<readonly string[] | undefined> {
+  const all: string[] = [];
+  for await (const keys of count > 0 ? read() : []) {
+    const found = count === 1 ? textsOf(difference, keys, 1) : undefined;
+    if (found) return found;
+    if (count > 1 && all.length <= mostForTwo) for (const key of keys) all.push(key);
+  }
+  return textsOf(difference, all, count);
+}

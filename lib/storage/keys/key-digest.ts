@@ -1,0 +1,137 @@
+/**
+ * Digest of a set of texts: the exclusive or of their 128-bit hashes. It does not depend on their order, so adding and removing a
+ * text are the same operation, and the exclusive or of two digests is the hash of a text that only one of the sets has.
+ *
+ * The hash is MurmurHash3 (x86, 128 bits) of UTF-8, with zeros after the end. It finds losses of disks and databases, not attacks: a client that constructs
+ * collisions loses the protection of its own data only. The hashes of
+ * node:crypto take 2 µs for a key, this one 0.2 µs.
+ */
+
+const scratchBytes = 16 << 10;
+const scratch = Buffer.from(new ArrayBuffer(scratchBytes));
+const scratchWords = new Int32Array(scratch.buffer);
+/** Hash of the last text. */
+const last = new Int32Array(4);
+
+const rotated = (value: number, bits: number): number => (value << bits) | (value >>> (32 - bits));
+
+function finished(value: number): number {
+  const first = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  const second = Math.imul(first ^ (first >>> 13), 0xc2b2ae35);
+  return second ^ (second >>> 16);
+}
+
+/** Hashes a text into `last`. */
+function hashText(text: string): void {
+  // A UTF-16 unit has at most three bytes in UTF-8.
+  const isShort = text.length * 3 + 16 <= scratchBytes;
+  const bytes = isShort ? scratch : Buffer.from(new ArrayBuffer((text.length * 3 + 19) & ~3));
+  const length = bytes.write(text);
+  // The tail is hashed as a block with zeros. The length distinguishes it from a text with zeros.
+  for (let at = length; (at & 15) !== 0; at++) bytes[at] = 0;
+  hashWords(isShort ? scratchWords : new Int32Array(bytes.buffer), length);
+}
+
+function hashWords(words: Int32Array, length: number): void {
+  let [a, b, c, d] = [0, 0, 0, 0];
+  for (let at = 0; at << 2 < length; at += 4) {
+    a ^= Math.imul(rotated(Math.imul(words[at]!, 0x239b961b), 15), 0xab0e9789);
+    a = (Math.imul((rotated(a, 19) + b) | 0, 5) + 0x561ccd1b) | 0;
+    b ^= Math.imul(rotated(Math.imul(words[at + 1]!, 0xab0e9789), 16), 0x38b34ae5);
+    b = (Math.imul((rotated(b, 17) + c) | 0, 5) + 0x0bcaa747) | 0;
+    c ^= Math.imul(rotated(Math.imul(words[at + 2]!, 0x38b34ae5), 17), 0xa1e38b93);
+    c = (Math.imul((rotated(c, 15) + d) | 0, 5) + 0x96cd1c35) | 0;
+    d ^= Math.imul(rotated(Math.imul(words[at + 3]!, 0xa1e38b93), 18), 0x239b961b);
+    d = (Math.imul((rotated(d, 13) + a) | 0, 5) + 0x32ac3b17) | 0;
+  }
+  [a, b, c, d] = [a ^ length, b ^ length, c ^ length, d ^ length];
+  a = (a + b + c + d) | 0;
+  [b, c, d] = [(a + b) | 0, (a + c) | 0, (a + d) | 0];
+  [a, b, c, d] = [finished(a), finished(b), finished(c), finished(d)];
+  last[0] = (a + b + c + d) | 0;
+  last[1] = last[0] + b;
+  last[2] = last[0] + c;
+  last[3] = last[0] + d;
+}
+
+/** Length of a digest as text. */
+const digestLength = 22;
+
+export class KeyDigest {
+  private readonly words = new Int32Array(4);
+
+  /** Digest of some texts. */
+  static of(texts: Iterable<string>): KeyDigest {
+    return new KeyDigest().toggle(texts);
+  }
+
+  /** @param value from `toString` */
+  static read(value: string): KeyDigest {
+    const digest = new KeyDigest();
+    new Uint8Array(digest.words.buffer).set(Buffer.from(value.slice(0, digestLength), 'base64url'));
+    return digest;
+  }
+
+  /** Adds texts that the set lacks, and removes others. */
+  toggle(texts: Iterable<string>): this {
+    for (const text of texts) {
+      hashText(text);
+      for (let at = 0; at < 4; at++) this.words[at]! ^= last[at]!;
+    }
+    return this;
+  }
+
+  /** Adds or removes the texts of another digest. */
+  combine({ words }: KeyDigest): this {
+    for (let at = 0; at < 4; at++) this.words[at]! ^= words[at]!;
+    return this;
+  }
+
+  get isZero(): boolean {
+    return this.words.every((word) => word === 0);
+  }
+
+  /** 22 characters of base64url. */
+  toString(): string {
+    return Buffer.from(this.words.buffer).toString('base64url');
+  }
+}
+
+/** Maximum number of texts among which two are searched, and three. */
+export const mostForTwo = 100_000;
+const mostForThree = 400;
+
+/**
+ * Returns the texts whose digest is `difference`: one, two or three of them; `undefined` if they cannot be named.
+ * @param count number of wanted texts, if known
+ */
+export function textsOf(
+  difference: KeyDigest,
+  texts: readonly string[],
+  count?: number,
+): readonly string[] | undefined {
+  if (texts.length > mostForTwo && count !== 1) return undefined;
+  const wanted = difference.toString();
+  const hashes = texts.map((text) => KeyDigest.of([text]));
+  const named = hashes.map(String);
+  if (count === undefined || count === 1) {
+    const at = named.indexOf(wanted);
+    if (at >= 0) return [texts[at]!];
+  }
+  if (count === 1) return undefined;
+  const places = new Map(named.map((name, at) => [name, at]));
+  const pairOf = (rest: KeyDigest, from: number): readonly string[] | undefined => {
+    for (let at = from; at < texts.length; at++) {
+      const other = places.get(new KeyDigest().combine(rest).combine(hashes[at]!).toString());
+      if (other !== undefined && other > at) return [texts[at]!, texts[other]!];
+    }
+    return undefined;
+  };
+  const two = count === undefined || count === 2 ? pairOf(difference, 0) : undefined;
+  if (two || texts.length > mostForThree || (count ?? 3) !== 3) return two;
+  for (const [at, hash] of hashes.entries()) {
+    const rest = pairOf(new KeyDigest().combine(difference).combine(hash), at + 1);
+    if (rest) return [texts[at]!, ...rest];
+  }
+  return undefined;
+}

@@ -1,6 +1,6 @@
 /** Yields the resources of a snapshot as members of an export: those readable by the caller, in the order of their IRIs. */
 import type { Quad } from '@rdfjs/types';
-import { aclKey, readAclDocument } from '../../lib/authorization/acl.js';
+import { type AclDocument, aclDocumentOf } from '../../lib/authorization/acl.js';
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
 import {
   type AccessList,
@@ -204,7 +204,7 @@ export class ExportedMembers {
       ...{ path, source: iri, created, modified },
       ...(question.isController && owner !== undefined ? { owner } : {}),
       ...(linked === undefined ? {} : { links: clientLinks({ entry }, iri) }),
-      ...(seesList === true ? { acl: aclOf(entry(aclKey(iri))) } : {}),
+      ...(seesList === true ? { acl: aclOf(aclDocumentOf({ entry }, record)) } : {}),
     };
   }
 
@@ -235,9 +235,8 @@ function storedGraph(keys: readonly string[], facts: Omit<GraphMember, 'kind' | 
   };
 }
 
-function aclOf(value: string | undefined): AccessList {
-  const { keys, prefixes } = readAclDocument(value ?? '{"keys":[],"prefixes":{}}');
-  return { quads: decodeGraph(keys), prefixes };
+function aclOf(document: AclDocument | undefined): AccessList {
+  return { quads: decodeGraph(document?.keys ?? []), prefixes: document?.prefixes ?? {} };
 }
 
 /** Returns the direct member of a container that is or contains an IRI. */

@@ -2,7 +2,7 @@
 import type { Quad } from '@rdfjs/types';
 import { acl, foaf, rdf } from '../rdf/vocabulary.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
-import { entryKey } from '../storage/keys/records.js';
+import { entryKey, type ResourceRecord } from '../storage/keys/records.js';
 import { isIdentity } from './did.js';
 import type { Mode } from './mode.js';
 
@@ -49,9 +49,31 @@ export const aclSpace = 'acl';
 export const aclKey = (iri: string): string => entryKey(aclSpace, iri);
 export const readAclDocument = (value: string): AclDocument => JSON.parse(value) as AclDocument;
 
+/** A stored ACL. */
+export interface StoredAcl extends Acl {
+  readonly revision: string;
+  /** Stands for it if the record of the resource names another revision. */
+  readonly closed: Acl;
+}
+
 /** Returns the rules of a stored ACL. */
-export function readAcl(of: string, value: string): Acl {
-  return aclOfGraph(of, readAclDocument(value).keys);
+export function readAcl(of: string, value: string): StoredAcl {
+  const { keys, revision } = readAclDocument(value);
+  return { ...aclOfGraph(of, keys), revision, closed: { of, rules: [], isEmpty: false } };
+}
+
+/** True if the ACL is that of a record: LevelDB can return a deleted ACL, or an earlier state (decision 168). */
+export const isAclOf = ({ revision }: Pick<StoredAcl, 'revision'>, record: ResourceRecord | undefined): boolean =>
+  record?.acl === true || record?.acl === revision;
+
+/** Returns the ACL of a record as it is stored. `undefined` if there is none, or another one returned. */
+export function aclDocumentOf(
+  view: { entry(key: string): string | undefined },
+  record: ResourceRecord,
+): AclDocument | undefined {
+  const value = record.acl && view.entry(aclKey(record.iri));
+  const document = value ? readAclDocument(value) : undefined;
+  return document && isAclOf(document, record) ? document : undefined;
 }
 
 /** Parses the graph of an ACL, stored or not. */

@@ -6,7 +6,7 @@
 import { lruCache } from '../caches.js';
 import { HiddenField } from '../hidden-field.js';
 import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/keys/iri-ranges.js';
-import { type Acl, type AclRule, aclKey, originOf, readAcl } from './acl.js';
+import { type Acl, type AclRule, aclKey, isAclOf, originOf, readAcl } from './acl.js';
 import type { AclIndex } from './acl-index.js';
 import {
   ancestorsOf,
@@ -91,6 +91,8 @@ interface WacOptions {
   readonly groups: Groups;
   /** Maximum number of remote group documents fetched per decision. */
   readonly maxFetches: number;
+  /** Called for an ACL that was deleted or replaced, and returned. It has no effect. */
+  readonly onReturned?: (iri: string) => void;
 }
 
 /** Decisions by ACL, and by mode with the way the ACL was found. */
@@ -242,7 +244,11 @@ export class WacModel implements BaseModel {
     if (!this.options.index.mayHave(iri)) return undefined;
     const acl = view.derived(aclKey(iri), (value) => readAcl(iri, value));
     // An empty ACL is not an ACL.
-    return acl?.isEmpty === false ? acl : undefined;
+    if (acl?.isEmpty !== false) return undefined;
+    const record = view.record(iri);
+    if (isAclOf(acl, record)) return acl;
+    this.options.onReturned?.(iri);
+    return record?.acl === undefined ? undefined : acl.closed;
   }
 
   /** Returns the resource's own ACL, or the nearest one above with its inherited rules. */

@@ -6,12 +6,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type AclDocument,
+  aclDocumentOf,
   aclKey,
   aclOfGraph,
   agentsOfGraph,
   leavesControl,
-  readAcl,
-  readAclDocument,
 } from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';
 import { attribute } from '../authorization/audit.js';
@@ -72,9 +71,8 @@ export async function requireControl(
   iri: string,
 ): Promise<ControlledResource> {
   const record = await requireAccess(storage, view, access, 'control', iri);
-  const value = view.entry(aclKey(iri));
-  const isAcl = value !== undefined && !readAcl(iri, value).isEmpty;
-  return { record, acl: isAcl ? readAclDocument(value) : undefined };
+  const document = aclDocumentOf(view, record);
+  return { record, acl: document && !aclOfGraph(iri, document.keys).isEmpty ? document : undefined };
 }
 
 type AclWrite = AclRequest & { readonly body: RequestBody };
@@ -193,11 +191,11 @@ async function updated(
   return { keys: applied(acl.keys, change).keys, prefixes: change.prefixes };
 }
 
-/** Stages an ACL and sets its flag in the resource's record, so that it is deleted with the resource. */
+/** Stages an ACL and names it in the resource's record, so that it is deleted with the resource. */
 export function stageAcl(tx: Transaction, index: AclIndex, record: ResourceRecord, acl: AclDocument): void {
   index.stage(record.iri);
   tx.putEntry(aclKey(record.iri), JSON.stringify(acl));
-  if (!record.acl) tx.putRecord({ ...record, acl: true });
+  tx.putRecord({ ...record, acl: acl.revision });
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Stages the steps of MOVE and COPY. */
-import { type AclDocument, aclKey, readAclDocument } from '../authorization/acl.js';
+import { type AclDocument, aclDocumentOf, aclKey } from '../authorization/acl.js';
 import { LwsError } from '../errors.js';
 import type { GraphKeys } from '../storage/keys/graph-keys.js';
 import type { IriRewriting } from '../storage/keys/iri-rewriting.js';
@@ -31,7 +31,7 @@ export async function stageArrival({ storage, tx }: Staging, request: Moving, ar
   if (!copies) tx.deleteRecord(from);
   tx.putRecord(record);
   if (links) tx.putRecord(stageLinks(storage, tx, record, rewrites ? rewriting.value(links) : links));
-  if (from.acl && !copies) stageMovedAcl({ storage, tx }, rewriting, { from: from.iri, iri });
+  if (from.acl && !copies) stageMovedAcl({ storage, tx }, rewriting, { from, iri });
   const after = tx.record(iri)!;
   tx.changed(old ? { before: old, after } : { after });
 }
@@ -69,7 +69,7 @@ function arrived(
     ...(copies || old ? dateAfter(old, now) : {}),
     ...(owner === undefined ? {} : { owner }),
     // A copy replaces the content only, as PUT does.
-    ...(copies && old?.acl ? { acl: true } : {}),
+    ...(copies && old?.acl ? { acl: old.acl } : {}),
   };
 }
 
@@ -77,20 +77,20 @@ function arrived(
 function stageMovedAcl(
   { storage, tx }: Staging,
   rewriting: IriRewriting,
-  { from, iri }: { readonly from: string; readonly iri: string },
+  { from, iri }: { readonly from: ResourceRecord; readonly iri: string },
 ): void {
-  const value = tx.entry(aclKey(from));
-  if (value === undefined) return;
-  const { keys, ...document } = readAclDocument(value);
+  const found = aclDocumentOf(tx, from);
+  tx.deleteEntry(aclKey(from.iri));
+  if (!found) return;
+  const { keys, ...document } = found;
   const moved: AclDocument = {
     ...document,
     revision: newRevision(),
     keys: sortKeys(keys.map((key) => rewriting.value(key))),
   };
   storage.acls?.stage(iri);
-  tx.deleteEntry(aclKey(from));
   tx.putEntry(aclKey(iri), JSON.stringify(moved));
-  tx.putRecord({ ...tx.record(iri)!, acl: true });
+  tx.putRecord({ ...tx.record(iri)!, acl: moved.revision });
 }
 
 /** Resources that a transaction moves and replaces. */

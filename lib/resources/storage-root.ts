@@ -1,6 +1,6 @@
 /** The root container: created at the first start, never deleted. */
 
-import { aclKey, aclOfGraph, readAclDocument } from '../authorization/acl.js';
+import { aclDocumentOf, aclOfGraph } from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';
 import { turtle } from '../rdf/formats.js';
 import { acl, foaf } from '../rdf/vocabulary.js';
@@ -50,9 +50,8 @@ export async function ensureRootAcl(
   index: AclIndex,
   { owners, publicRead, change }: RootOwners,
 ): Promise<void> {
-  const value = store.entry(aclKey(storage));
-  if (value !== undefined && (change === undefined || store.entry(ownersKey) === change)) return;
-  const before = value === undefined ? undefined : readAclDocument(value);
+  const before = aclDocumentOf(store, store.record(storage)!);
+  if (before !== undefined && (change === undefined || store.entry(ownersKey) === change)) return;
   const rule = (name: string, agents: string, modes: string): string =>
     `<#${name}> a acl:Authorization ; ${agents} ; acl:accessTo <> ; acl:default <> ; acl:mode ${modes} .`;
   const agents = owners.map((owner) => `<${owner}>`).join(', ');

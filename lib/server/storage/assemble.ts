@@ -79,7 +79,10 @@ export async function assembleStorage(
     log,
   });
   const base = acls
-    ? new WacModel({ storage: iri, view: store, index: acls, groups, maxFetches: core.groupFetches })
+    ? new WacModel({
+        ...{ storage: iri, view: store, index: acls, groups, maxFetches: core.groupFetches },
+        onReturned: (of) => store.returned.damaged(`The ACL of ${of} is not the last one written. It has no effect.`),
+      })
     : ownerModel({
         owners,
         ...(added ? { added } : {}),
@@ -322,7 +325,13 @@ const storeMeasures = (store: Store, quotaBytes: number): readonly Metric[] => [
     'counter',
     'store_returned_quads_total',
     'Deleted triples that LevelDB returned, found by the digests of graphs.',
-    store.returned.count,
+    store.returned.counts.quads,
+  ),
+  metric(
+    'counter',
+    'store_returned_entries_total',
+    'Other entries that LevelDB returned, or that do not match their digest.',
+    store.returned.counts.entries,
   ),
   metric('gauge', 'store_snapshots_open', 'Open snapshots of the HTTP thread.', openSnapshots(store.level)),
 ];

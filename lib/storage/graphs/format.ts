@@ -161,14 +161,14 @@ async function removeFormerIndexes(
 
 /** Lists the features of entries from builds that did not list them. */
 async function listFeatures(level: Level): Promise<void> {
-  const features = new Set(readFeatures(await level.get(featuresKey)));
-  const before = features.size;
+  const before = readFeatures(await level.get(featuresKey));
+  const features = new Set([...initialFeatures, ...before]);
   for (const [name, { spaces }] of addedFeatures) {
     const first = entryKey(spaces[0]);
     if (features.has(name)) continue;
     for await (const _ of keyBlocks(level, { gte: first, lt: `${first}\u0001` }, { limit: 1 })) features.add(name);
   }
-  if (features.size > before) await putSynced(level, featuresKey, writeFeatures(features));
+  if (features.size > before.size) await putSynced(level, featuresKey, writeFeatures(features));
 }
 
 /** Writes the size of their lines into the records of large graphs. @param told called with the number of records so far */

@@ -7,8 +7,8 @@ import { entryKey, metaKey } from './records.js';
 /** Key of the features of a storage, separated by spaces. */
 export const featuresKey = metaKey('features');
 
-/** Features of a new storage. */
-export const initialFeatures: readonly string[] = ['orders'];
+/** Features of every storage. */
+export const initialFeatures: readonly string[] = ['orders', 'digests'];
 
 interface Feature {
   /** Entry spaces of the feature. While the first has entries, the storage depends on them. */

@@ -41,8 +41,8 @@ export interface ResourceRecord {
   readonly linked?: number;
   /** True if the previous links were written within the same second. */
   readonly linkedSharesSecond?: true;
-  /** True if the resource has its own ACL, an entry that is deleted with it. */
-  readonly acl?: true;
+  /** Revision of the resource's own ACL, an entry that is deleted with it. `true`: an earlier version wrote the ACL. */
+  readonly acl?: string | true;
 }
 
 /** Returns the facts about the blob of a record. */
@@ -148,7 +148,16 @@ export const allRemoved = (): KeyRange => entryRange('removed');
 /** Parts of an entry's key, space first. */
 export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
 
-type FactOfStorage = 'version' | 'features' | 'storage' | 'bytes' | 'quads' | 'counted' | 'lines' | 'restoring';
+type FactOfStorage =
+  | 'version'
+  | 'features'
+  | 'digest'
+  | 'storage'
+  | 'bytes'
+  | 'quads'
+  | 'counted'
+  | 'lines'
+  | 'restoring';
 /** Facts about this data directory only. Other copies of the storage have their own. */
 type FactOfFolder = 'batch' | 'journal' | 'orders' | 'position' | 'row' | 'opened' | 'resources';
 /** Facts about the whole store, and states of blobs (see blobs.ts). */

@@ -9,6 +9,7 @@ import { metaKey } from '../keys/records.js';
 import { commitInDoubt } from '../level/commit-in-doubt.js';
 import { storageFull } from '../level/disk-space.js';
 import { type BatchWriter, type Level, putSynced, writeBatch, writeUnsynced } from '../level/durable-level.js';
+import { writeDigests } from '../level/entry-digests.js';
 import { quotaExceeded } from '../level/quota.js';
 import { countedResources, resourceCounter } from '../level/resource-counter.js';
 import { fillBatch, quadsOf, sizeOfBatch, yieldToEventLoop } from './batch-filling.js';
@@ -246,6 +247,8 @@ export class CommitQueue {
       for (const key of forgotten) batch.del(key);
       // `settleDoubt` reads this name to find out if this batch is on disk.
       batch.put(metaKey('batch'), name);
+      const digests = group.map(({ transaction }) => transaction.digests);
+      writeDigests(batch, this.options.level, digests);
       batch.put(metaKey('quads'), String(quads));
       batch.put(...resourceCounter(resources, name));
       fillPlace?.(batch);

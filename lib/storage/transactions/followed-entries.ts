@@ -1,5 +1,6 @@
 /** Entries of one space in memory by name, loaded once and updated on commit. */
 import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
+import { digestOfEntries, entriesOf, storedDigest } from '../level/entry-digests.js';
 import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
 
@@ -12,6 +13,22 @@ export interface FollowedOptions<T> {
   readonly changed?: (name: string, before: T | undefined, after: T | undefined) => void;
   /** Also tracks uncommitted entries, see `current`. */
   readonly followsStaged?: boolean;
+}
+
+/**
+ * Compares the entries of a space with their digest.
+ * @returns deleted ones that LevelDB returned, which are removed; `undefined` if the difference cannot be named: none can be trusted
+ */
+async function returnedEntries(
+  { level, returned }: Store,
+  space: string,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const digest = storedDigest(level, space)?.combine(await digestOfEntries(level, space));
+  if (!digest || digest.isZero) return new Map();
+  const found = await entriesOf(level, space, digest);
+  if (found) returned.removeEntries(found);
+  else returned.damaged(`The entries of ${space} differ from what was written. The server uses none of them.`);
+  return found;
 }
 
 export class FollowedEntries<T> {
@@ -28,10 +45,11 @@ export class FollowedEntries<T> {
   /** Loads existing entries and follows commits. */
   static async open<T>(store: Store, options: FollowedOptions<T>): Promise<FollowedEntries<T>> {
     const all = new FollowedEntries(options);
-    for await (const entries of store.entries(entryRange(options.space)))
+    const returned = await returnedEntries(store, options.space);
+    for await (const entries of returned ? store.entries(entryRange(options.space)) : [])
       for (const [key, value] of entries) {
         const name = partsOfEntry(key)[1]!;
-        all.set(name, options.read(value, name));
+        if (returned?.get(key) !== value) all.set(name, options.read(value, name));
       }
     // A later transaction may have staged the entry again.
     const settle = (tx: Transaction, name: string): void => {

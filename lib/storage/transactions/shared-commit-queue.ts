@@ -84,6 +84,7 @@ export class SharedCommitQueue extends CommitQueue {
     try {
       for (const transaction of readChanges(body, this.state)) {
         for (const listener of this.options.foreignListeners) await listener(transaction);
+        transaction.seal();
         this.options.changes.number(transaction);
         this.options.onStage(transaction);
         const commit = this.measured(transaction);

@@ -18,6 +18,7 @@ import {
   recordKey,
 } from '../keys/records.js';
 import { entryBlocks, givenValue, keyBlocks, type Level, type PageOptions, untilOpen } from '../level/durable-level.js';
+import { completeDigests } from '../level/entry-digests.js';
 import { lastEnd, noteClosed, noteOpened } from '../level/last-end.js';
 import { noteIndexes } from '../level/quadstore-file.js';
 import { readCounter } from '../level/quota.js';
@@ -34,7 +35,7 @@ import { type Coordination, singleServer } from './coordination.js';
 import { NeedsPreparation } from './preparation.js';
 import { type Pause, Recovery } from './recovery.js';
 import { RemovedSubtrees, type RestRemoval } from './removed-subtrees.js';
-import { ReturnedQuads } from './returned-quads.js';
+import { ReturnedData } from './returned-data.js';
 import { SettledBlobs } from './settled-blobs.js';
 import { SharedCommitQueue } from './shared-commit-queue.js';
 import { StagedGraphs } from './staged-graphs.js';
@@ -132,7 +133,7 @@ export class Store extends StoreListeners {
   private readonly recovery: Recovery;
   private readonly settled: SettledBlobs;
   readonly changes: ChangeLog;
-  readonly returned: ReturnedQuads;
+  readonly returned: ReturnedData;
 
   private constructor(
     readonly level: Level,
@@ -148,7 +149,7 @@ export class Store extends StoreListeners {
       withGraphs: (records, work) => this.withGraphs(records, work),
     });
     this.settled = new SettledBlobs({ level, blobs, onTrouble, coordination });
-    this.returned = new ReturnedQuads((work) => this.transact(work, { frees: true }), onTrouble);
+    this.returned = new ReturnedData((work) => this.transact(work, { frees: true }), onTrouble);
     this.graphs = new CommittedGraphs(level, (found) => this.returned.remove(found));
     this.hidden = new StagedGraphs({
       ...{ level, isShared: coordination.hasOthers },
@@ -194,6 +195,7 @@ export class Store extends StoreListeners {
     await migrate(level, options);
     const { hasOthers } = options.coordination ?? singleServer;
     await countResources(level);
+    await completeDigests(level);
     const changes = await ChangeLog.open(level, storage, { ...options, hasOthers });
     const store = new Store(level, blobs, options, { bytes: await readCounter(level), changes });
     noteIndexes(folder, options.onTrouble);

@@ -15,7 +15,9 @@ import {
 } from '../keys/graph-changes.js';
 import type { GraphKeys } from '../keys/graph-keys.js';
 import type { IriRewriting } from '../keys/iri-rewriting.js';
+import type { KeyDigest } from '../keys/key-digest.js';
 import { type KeyRange, layEntries, parentOf, type ResourceRecord, removedKey, writeRecord } from '../keys/records.js';
+import { toggleEntry } from '../level/entry-digests.js';
 import { isCounted, sizeOfEntry } from '../level/quota.js';
 import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
 import type { BatchPartner } from './batch-writer.js';
@@ -89,7 +91,7 @@ export class Transaction {
   }
 
   get isEmpty(): boolean {
-    return this.records.size === 0 && this.entries.size === 0 && this.hidden.size === 0 && this.graphs.size === 0;
+    return [this.records, this.entries, this.postings, this.hidden, this.graphs].every(({ size }) => size === 0);
   }
 
   /** Bytes counted against the quota, including this transaction (rule 10.3). */
@@ -319,8 +321,14 @@ export class Transaction {
     this.noteGraph(iri, undefined, 0);
   }
 
-  /** Completes the records with the digests of their graphs. Called once, after all changes. */
+  /** Changes of the digests of entries. */
+  readonly digests = new Map<string, KeyDigest>();
+
+  /** Computes `digests`, and completes the records with the digests of their graphs. Called once, after all changes. */
   seal(): void {
+    for (const [key, value] of this.entries) toggleEntry(this.digests, key, () => [this.base.entry(key), value]);
+    // The records of another server are complete.
+    if (this.isForeign) return;
     for (const [iri, record] of this.records) {
       if (record?.kind !== 'rdf') continue;
       const digest = digestAfter(this.base.record(iri), this.graphs.get(iri));

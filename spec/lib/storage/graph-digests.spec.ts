@@ -110,11 +110,11 @@ describe('Graphs with digests', () => {
       expect((await memory.store.graph(iri))!.keys).to.deep.equal(keysOf(0, 20));
       await memory.store.transact(() => {});
       expect(await stored(memory)).to.deep.equal(keysOf(0, 20));
-      expect(memory.store.returned.count).to.equal(count);
+      expect(memory.store.returned.counts.quads).to.equal(count);
       expect(memory.store.commits.counts.quads).to.equal(quads);
       await restart();
       expect((await memory.store.graph(iri))!.keys).to.deep.equal(keysOf(0, 20));
-      expect(memory.store.returned.count).to.equal(0);
+      expect(memory.store.returned.counts.quads).to.equal(0);
     });
 
   it('keeps the digest through replacements, patches and changes of the record alone', async () => {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { CommandError } from '../../lib/errors.js';
 import { allLinks } from '../../lib/resources/linkset.js';
 import { linksetOf } from '../../lib/resources/names.js';
+import { digestIn } from '../../lib/storage/graphs/graph-digests.js';
 import { type Entry, sectionLine } from '../../lib/storage/graphs/state-blocks.js';
 import {
   allRecords,
@@ -39,6 +40,8 @@ export interface CountedGraph {
   readonly token: string;
   /** As in the record. Linksets have none. */
   readonly triples: number | undefined;
+  /** `KeyDigest` of the quads. Linksets, and graphs of earlier versions, have none. */
+  readonly digest?: string | undefined;
 }
 
 export const isOf = (space: 'B' | 'E' | 'M' | 'R', key: string): boolean => key.startsWith(`${space}\u0000`);
@@ -60,8 +63,10 @@ export const graphKeys = [allLinks.gte, allRecords().gte];
 export function graphState(entry: Entry): CountedGraph | undefined {
   const [key, value] = entry;
   if (isOf('R', key)) {
-    const { iri, kind, revision, triples = 0 } = recordOf(entry);
-    return kind === 'rdf' ? { graph: iri, token: revision, triples } : undefined;
+    const record = recordOf(entry);
+    const { iri, kind, revision, triples = 0 } = record;
+    const digest = digestIn(record)?.toString();
+    return kind === 'rdf' ? { graph: iri, token: revision, triples, digest } : undefined;
   }
   if (!key.startsWith(allLinks.gte)) return undefined;
   const token = createHash('sha256').update(value).digest('base64');
@@ -71,14 +76,19 @@ export function graphState(entry: Entry): CountedGraph | undefined {
 const beginning = '["graph",';
 
 /** Returns the line before the quads of a graph. No entry key begins like it. */
-export const lineOfGraph = ({ graph, token, triples }: CountedGraph): string =>
-  sectionLine('graph', graph, token, triples);
+export const lineOfGraph = ({ graph, token, triples, digest }: CountedGraph): string =>
+  sectionLine('graph', graph, token, triples ?? null, ...(digest === undefined ? [] : [digest]));
 
 export const isGraphLine = (line: string): boolean => line.startsWith(beginning);
 
 /** @throws SyntaxError if it is not such a line */
 export function readGraphLine(line: string): CountedGraph {
-  const [, graph, token, triples] = JSON.parse(line) as readonly unknown[];
+  const [, graph, token, triples, digest] = JSON.parse(line) as readonly unknown[];
   if (typeof graph !== 'string' || typeof token !== 'string') throw new SyntaxError('a line is not a graph');
-  return { graph, token, triples: typeof triples === 'number' ? triples : undefined };
+  return {
+    graph,
+    token,
+    triples: typeof triples === 'number' ? triples : undefined,
+    digest: typeof digest === 'string' ? digest : undefined,
+  };
 }

@@ -7,8 +7,10 @@ import { allLinks } from '../../lib/resources/linkset.js';
 import { storeFormat } from '../../lib/storage/graphs/format.js';
 import { GraphCursor } from '../../lib/storage/graphs/graph-cursor.js';
 import { type Entry, entryOf, isSection, stateLines } from '../../lib/storage/graphs/state-blocks.js';
+import { KeyDigest } from '../../lib/storage/keys/key-digest.js';
 import { allRecords, metaKey } from '../../lib/storage/keys/records.js';
 import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/level/durable-level.js';
+import { entryFaults } from '../../lib/storage/transactions/repair.js';
 import {
   BackupError,
   type CountedGraph,
@@ -43,12 +45,16 @@ export async function* graphStateLines(
           const state = graphState(entry);
           if (!state || known?.has(state)) continue;
           lines.push(lineOfGraph(state));
+          const digest = new KeyDigest();
           for await (const keys of cursor.keys(state.graph)) {
+            digest.toggle(keys);
             for (const key of keys) lines.push(JSON.stringify(key));
             if (lines.length < keysAtATime) continue;
             yield lines;
             lines = [];
           }
+          if (isOther(state, digest))
+            throw damagedState(`The triples of ${state.graph} differ from those that were written.`);
         }
         yield lines;
       }
@@ -56,6 +62,12 @@ export async function* graphStateLines(
     await cursor.close();
   }
 }
+
+const isOther = (state: CountedGraph, digest: KeyDigest): boolean =>
+  state.digest !== undefined && state.digest !== digest.toString();
+
+const damagedState = (text: string): BackupError =>
+  new BackupError(`${text} Stop the server, run "quadpod check --repair", and back up again.`);
 
 /** The files for the two parts of a state. */
 export type StateFiles = Readonly<Record<'state' | 'quads', string>>;
@@ -88,6 +100,7 @@ export async function writeState(level: Level, files: StateFiles, { known, told 
     };
     const write = (file: string, source: AsyncIterable<readonly string[]>): Promise<void> =>
       writeLines(file, { header, source, told: count });
+    for await (const { text } of entryFaults(level, snapshot)) throw damagedState(text);
     await write(files.state, stateLines(level, snapshot, { hasQuads: !hasGraphs }));
     if (hasGraphs) await write(files.quads, graphStateLines(level, snapshot, known));
   } finally {
@@ -128,7 +141,7 @@ export interface StateReader {
   /** Returns true if the quads of a graph are read, false to skip them. */
   wants?(state: CountedGraph): boolean;
   /** Called at the end of a selected graph. */
-  ended?(state: CountedGraph, triples: number): void;
+  ended?(state: CountedGraph, triples: number, isOther: boolean): void;
   /** Key prefixes of selected entries. Others need not be read. */
   readonly keys?: readonly string[];
   /** Called at the end with the total number of entries. */
@@ -146,10 +159,11 @@ export async function* readState(file: string, reader: StateReader = {}): AsyncG
   let [line, entries, triples] = [0, 0, 0];
   let trailer: Trailer | undefined;
   let state: CountedGraph | undefined;
+  let digest = new KeyDigest();
   let isPassed = false;
   const end = (): void => {
-    if (state && !isPassed) ended?.(state, triples);
-    [state, triples] = [undefined, 0];
+    if (state && !isPassed) ended?.(state, triples, isOther(state, digest));
+    [state, triples, digest] = [undefined, 0, new KeyDigest()];
   };
   for await (const lines of lineBlocks(file)) {
     for (const text of lines) {
@@ -165,7 +179,9 @@ export async function* readState(file: string, reader: StateReader = {}): AsyncG
         const isLeft = isPassed || beginnings?.some((beginning) => text.startsWith(beginning)) === false;
         if (isLeft && !isSection(text)) continue;
         triples++;
-        block.push(parsed(entryOf, text, { file, line }));
+        const entry = parsed(entryOf, text, { file, line });
+        if (state?.digest !== undefined) digest.toggle([entry[0]]);
+        block.push(entry);
       }
     }
     if (block.length === 0) continue;

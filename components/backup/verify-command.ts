@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component/contract.js';
 import { isQuad } from '../../lib/storage/keys/iri-rewriting.js';
 import type { ResourceRecord } from '../../lib/storage/keys/records.js';
+import { EntryDigests } from '../../lib/storage/level/entry-digests.js';
 import { BackupError, type CountedGraph, graphKeys, graphState, isOf, recordOf } from './entries.js';
 import { backupBlobFile, type Manifest, readManifest } from './folder.js';
 import { GraphSet } from './graph-set.js';
@@ -67,9 +68,10 @@ class Verification {
     const wanted = await GraphSet.of(readState(join(folder, manifest.state), { keys: graphKeys }));
     const graphs = {
       wants: (state: CountedGraph): boolean => wanted.see(state) === true,
-      ended: ({ graph, triples }: CountedGraph, count: number): void => {
+      ended: ({ graph, triples }: CountedGraph, count: number, isOther: boolean): void => {
         if (triples !== undefined && triples !== count)
           this.fault(`${graph} has ${count} triples instead of ${triples}.`);
+        else if (isOther) this.fault(`The triples of ${graph} differ from those that were written.`);
       },
     };
     for (const { name } of manifest.quads)
@@ -88,8 +90,10 @@ class Verification {
   /** Verifies that the state is readable and everything it refers to exists. */
   async state(wanted: GraphSet | undefined): Promise<void> {
     const { folder, manifest } = this;
+    const digests = new EntryDigests();
     for await (const block of readState(join(folder, manifest.state))) {
       for (const entry of block) {
+        digests.add(...entry);
         if (isQuad(entry[0])) this.triples++;
         const graph = wanted && wanted.unseen > 0 ? graphState(entry) : undefined;
         if (graph && !wanted!.hasSeen(graph)) this.fault(`The quads of ${graph.graph} are missing.`);
@@ -97,6 +101,7 @@ class Verification {
       }
       this.told(block.length);
     }
+    for (const name of digests.differing) this.fault(`A ${name} is not the one that was written, or is missing.`);
     if (this.blobs !== manifest.blobs)
       this.fault(`The state has ${this.blobs} blobs instead of ${manifest.blobs}, the number in the manifest.`);
   }

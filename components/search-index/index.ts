@@ -55,6 +55,7 @@ export default defineComponent({
   },
   onDisabled: ({ store }) => typeIndex.abandon(store),
   check: (store) => typeIndex.faultsOf(store),
+  rebuild: (store) => typeIndex.abandon(store),
   commands: {
     reindex: {
       help: 'rebuild the type index and the text index of a stopped server from its records and graphs',

@@ -68,4 +68,5 @@ export default defineComponent({
   },
   onDisabled: ({ store }) => textIndex.abandon(store),
   check: (store) => textIndex.faultsOf(store),
+  rebuild: (store) => textIndex.abandon(store),
 });

@@ -290,6 +290,8 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   onDisabled?(platform: Platform): Promise<void>;
   /** Yields the problems that `quadpod check` finds in the component's data, one sentence each. */
   check?(store: Store): AsyncIterable<string>;
+  /** Makes the next start build derived data again, after `check` found problems in it. */
+  rebuild?(store: Store): Promise<void>;
   readonly commands?: Readonly<Record<string, Command>>;
 }
 

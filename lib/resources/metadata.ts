@@ -2,9 +2,11 @@
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { parseJson } from '../json/json.js';
+import { difference } from '../storage/keys/graph-changes.js';
 import { graphPrefix } from '../storage/keys/quad-keys.js';
 import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/keys/records.js';
 import { recordBlocks } from '../storage/level/all-records.js';
+import type { Changes, Fault } from '../storage/transactions/repair.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { allLinks, type ClientLinks, declaredTypes, linksetGraph, linksOfHeader, mergeLinks } from './linkset.js';
@@ -105,26 +107,32 @@ export const linksetTooLarge = ({ limits }: Storage): LwsError =>
   );
 
 /** Integrity check: every linkset must have a resource whose record has its declared types, and vice versa. */
-export async function* linksetFaults(store: Store): AsyncGenerator<string> {
+export async function* linksetFaults(store: Store): AsyncGenerator<Fault> {
   const described = new Set<string>();
   for await (const entries of store.entries(allLinks))
     for (const [key, value] of entries) {
       const [, iri] = partsOfEntry(key) as [string, string];
       const record = store.record(iri);
+      const links = JSON.parse(value) as ClientLinks;
       described.add(iri);
-      if (!record) yield `The linkset of ${iri} has no resource.`;
-      else if (!(await hasGraph(store, linksetOf(iri), linksetGraph(JSON.parse(value) as ClientLinks, iri))))
-        yield `The graph of the linkset of ${iri} differs from the linkset.`;
-      else if (JSON.stringify(record.types ?? []) !== JSON.stringify(declaredTypes(JSON.parse(value) as ClientLinks)))
-        yield `The types in the record of ${iri} differ from those declared in its linkset.`;
+      if (record?.linked === undefined) {
+        yield { text: `The linkset of ${iri} has no resource.`, changes: [[key, null]] };
+        continue;
+      }
+      const changes = await graphChanges(store, linksetOf(iri), linksetGraph(links, iri));
+      if (changes.length > 0) yield { text: `The graph of the linkset of ${iri} differs from the linkset.`, changes };
+      const types = declaredTypes(links);
+      if (JSON.stringify(record.types ?? []) !== JSON.stringify(types))
+        yield { text: `The types in the record of ${iri} differ from those declared in its linkset.` };
     }
   for await (const records of recordBlocks(store))
     for (const { iri, types } of records)
-      if (types && !described.has(iri)) yield `${iri} has declared types but no linkset.`;
+      if (types && !described.has(iri)) yield { text: `${iri} has declared types but no linkset.` };
 }
 
-async function hasGraph(store: Store, graph: string, keys: readonly string[]): Promise<boolean> {
+async function graphChanges(store: Store, graph: string, keys: readonly string[]): Promise<Changes> {
   const found: string[] = [];
   for await (const block of store.keys(rangeOf(graphPrefix(graph)))) found.push(...block);
-  return found.length === keys.length && found.every((key, index) => key === keys[index]);
+  const { added, removed } = difference(found, keys);
+  return [...added.map((key) => [key, ''] as const), ...removed.map((key) => [key, null] as const)];
 }

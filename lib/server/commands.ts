@@ -1,6 +1,7 @@
 /** Commands of the server. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { aclFaults } from '../authorization/acl-faults.js';
 import type { CommandHelp } from '../component/contract.js';
 import { LwsError } from '../errors.js';
 import { createLog, type Log } from '../log.js';
@@ -11,6 +12,7 @@ import { describeSettings, SettingsError } from '../settings.js';
 import { isOurLevel, levelFaults } from '../storage/level/classic-level.js';
 import { isDamage, StoreUnavailableError } from '../storage/level/durable-level.js';
 import { checkStore } from '../storage/transactions/check.js';
+import { addDigests, type Fault, repair } from '../storage/transactions/repair.js';
 import type { Store } from '../storage/transactions/store.js';
 import { releaseMemoryWhenIdle } from '../threads/idle-memory.js';
 import { packageRoot } from '../threads/package-root.js';
@@ -51,7 +53,10 @@ export const commands: Readonly<Record<string, HouseCommand>> = {
   },
   check: {
     help: 'verify the database of a stopped server. Exits with 3 if it is damaged',
-    switches: { content: 'also read every blob and compare its digest' },
+    switches: {
+      content: 'also read every blob and compare its digest',
+      repair: 'remove deleted data that returned, correct counters, and add digests to what earlier versions wrote',
+    },
     example: 'check --content --data-dir=lws-data',
     run: check,
   },
@@ -160,30 +165,51 @@ export async function check(context: Context): Promise<number> {
   }
 }
 
+/** Maximum number of rounds of a repair: removals first, then counters. */
+const maxRounds = 5;
+
 async function checkAll(context: Context): Promise<number> {
   const { flags, components } = context;
-  const look = async (store: Store): Promise<number> => {
+  const look = async (store: Store): Promise<readonly Fault[]> => {
     const shown = progress('Checking');
     const options = {
       content: flags['content'] === 'true',
       onProgress: (what: string, done: number) => shown(done, Number.POSITIVE_INFINITY, `${done} ${what}`),
     };
-    const { faults, resources, triples, blobs, bytes } = await checkStore(store, options);
+    const { found, resources, triples, blobs, bytes } = await checkStore(store, options);
     if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
-    let count = faults.length;
-    for (const fault of faults) print(fault);
-    for (const found of [linksetFaults(store), ...components.map((component) => component.check?.(store) ?? [])])
-      for await (const fault of found) {
-        print(fault);
-        count++;
-      }
-    print(
-      `${resources} resources, ${triples} triples, ${blobs} blobs, ${bytes} bytes: ` +
-        `${count === 0 ? 'all in order' : `${count} faults`}.`,
-    );
-    return count === 0 ? 0 : damaged;
+    const faults: Fault[] = [...found];
+    for await (const fault of linksetFaults(store)) faults.push(fault);
+    for await (const fault of aclFaults(store)) faults.push(fault);
+    for (const { name, check } of components)
+      for await (const text of check?.(store) ?? []) faults.push({ text, rebuilds: name });
+    for (const { text } of faults) print(text);
+    const verdict = faults.length === 0 ? 'all in order' : `${faults.length} faults`;
+    print(`${resources} resources, ${triples} triples, ${blobs} blobs, ${bytes} bytes: ${verdict}.`);
+    return faults;
   };
-  return onStore(context, look);
+  const repairs = async (store: Store): Promise<boolean> => {
+    const added = await addDigests(store.level);
+    if (added > 0) print(`Added digests to ${added} graphs of earlier versions.`);
+    for (let round = 0; round < maxRounds; round++) {
+      const faults = await look(store);
+      if (faults.length === 0) return true;
+      const outdated = components.filter(({ name }) => faults.some(({ rebuilds }) => rebuilds === name));
+      for (const { name, rebuild } of outdated) {
+        await rebuild?.(store);
+        if (rebuild) print(`The next start builds the index of ${name} again.`);
+      }
+      const repaired = await repair(store.level, faults);
+      for (const { text } of repaired) print(`Repaired: ${text}`);
+      if (repaired.length === 0 && !outdated.some(({ rebuild }) => rebuild)) return false;
+    }
+    return false;
+  };
+  const isRepair = flags['repair'] === 'true';
+  const isWhole = await onStore(context, async (store) =>
+    isRepair ? repairs(store) : (await look(store)).length === 0,
+  );
+  return isWhole ? 0 : damaged;
 }
 
 async function explainRequest({ settings, flags, operands, components }: Context): Promise<number> {

@@ -44,7 +44,7 @@ export class Linksets {
   /** Disposes of the storage and asserts that links and records are consistent. */
   async close(): Promise<void> {
     const faults: string[] = [];
-    for await (const fault of linksetFaults(this.spec.storage.store)) faults.push(fault);
+    for await (const fault of linksetFaults(this.spec.storage.store)) faults.push(fault.text);
     await this.spec.dispose();
     expect(faults).to.deep.equal([]);
   }

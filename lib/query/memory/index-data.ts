@@ -1,7 +1,7 @@
 /** Reads quads of a snapshot into memory: all of a store, sorted and shared between threads, or those of one graph. */
 
 import { basename } from 'node:path';
-import { allQuads, graphPrefix, separator } from '../../storage/keys/quad-keys.js';
+import { graphPrefix, separator } from '../../storage/keys/quad-keys.js';
 import { rangeOf } from '../../storage/keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 import { KeyReader } from '../access/key-reader.js';
@@ -71,13 +71,12 @@ const [textOfQuad, leastText] = [256, 64 << 20];
  * @throws TableFullError
  */
 export async function readQuads(
-  level: Level,
-  snapshot: LevelSnapshot,
+  blocks: AsyncIterable<readonly string[]>,
   { most, isStopped = () => false }: { readonly most: number; readonly isStopped?: () => boolean },
 ): Promise<NumberedQuads | undefined> {
   const quads = new NumberedQuads();
   const mostText = Math.max(leastText, most * textOfQuad);
-  for await (const keys of keyBlocks(level, allQuads, { snapshot })) {
+  for await (const keys of blocks) {
     if (quads.count + keys.length > most || quads.textBytes > mostText || isStopped()) return undefined;
     for (const key of keys) quads.add(key);
   }

@@ -1,5 +1,6 @@
 /** Thread that builds the index. It opens the server's LevelDB itself and reads one snapshot, or the files of an earlier index. */
 import { rmSync } from 'node:fs';
+import { GraphComparison } from '../../storage/graphs/graph-comparison.js';
 import { allQuads, graphRange, sortGraphs } from '../../storage/keys/quad-keys.js';
 import { keyBlocks, openLevel } from '../../storage/level/durable-level.js';
 import { OrderedRanges } from '../../storage/level/ordered-ranges.js';
@@ -33,6 +34,8 @@ export interface BuiltIndex {
   readonly from: 'files' | 'merge' | 'quads';
   /** Graphs that have changed since, absent if the index is current. */
   readonly changed?: readonly string[];
+  /** Graphs with deleted quads that LevelDB returned, or with other differences. */
+  readonly differing?: readonly string[];
 }
 
 /** Limits of a run, which is sorted in memory: quads, and bytes of their terms. */
@@ -57,6 +60,7 @@ const functions = {
         read.built ?? {
           data: openSegment(published(files, runs, read), task.memory),
           from: read.base === undefined ? 'quads' : 'merge',
+          differing: read.differing ?? [],
         }
       );
     } catch (error) {
@@ -77,6 +81,7 @@ interface ReadIndex {
   readonly state?: IndexedState | undefined;
   /** An earlier index, of which the runs contain the changed graphs. */
   readonly base?: SegmentName;
+  readonly differing?: readonly string[];
 }
 
 /** Opens the files of an earlier index and reads the graphs that have changed since, or reads all quads: into memory if they are few. */
@@ -91,23 +96,29 @@ async function readFrom(task: BuilderTask, files: IndexFolder, runs: SegmentName
     const isMerged = isRenewal || (kept !== undefined && kept.changed.length > maxUnmerged);
     const data = base && opened(base, isMerged ? 0 : memory);
     const state = await stateOf({ level, snapshot }, storage);
+    const comparison = new GraphComparison(level, snapshot);
+    const { differing } = comparison;
+    const all = (): AsyncIterable<string[]> => comparison.watched(keyBlocks(level, allQuads, { snapshot }));
     if (data && !isMerged) return { built: { data, from: 'files', changed: kept.changed } };
     if (data) {
       const changed = sortGraphs(kept.changed);
       const ranges = new OrderedRanges(level, snapshot, graphRange(changed.at(-1) ?? '').lt);
       try {
-        for await (const run of runsOf(files, changed, (graph) => ranges.blocksOf(graphRange(graph)))) runs.push(run);
+        const blocks = (graph: string) => comparison.watched(ranges.blocksOf(graphRange(graph)));
+        for await (const run of runsOf(files, changed, blocks)) runs.push(run);
       } finally {
         await ranges.close();
       }
-      return { state, base };
+      return { state, base, differing };
     }
     files.withdraw();
-    const read = await readQuads(level, snapshot, { most: filesFrom, isStopped: isEnding });
+    const read = await readQuads(all(), { most: filesFrom, isStopped: isEnding });
     assertWanted();
-    if (read) return { built: { data: indexOf(read), from: 'quads' } };
-    for await (const run of runsOf(files, [], () => keyBlocks(level, allQuads, { snapshot }))) runs.push(run);
-    return { state };
+    if (read) return { built: { data: indexOf(read), from: 'quads', differing } };
+    // The keys that were read into memory are compared again.
+    differing.length = 0;
+    for await (const run of runsOf(files, [], all)) runs.push(run);
+    return { state, differing };
   } finally {
     await snapshot.close();
     await release(level);

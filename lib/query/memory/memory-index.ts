@@ -18,7 +18,7 @@ import type { GraphChanges, MemoryAsked, MemoryBase, QueryThread } from './memor
 export interface MemoryIndexOptions {
   /** Directory of the LevelDB. */
   readonly folder: string;
-  readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'changes'>;
+  readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'changes' | 'returned'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Maximum memory for the pages of the index, in bytes. Other pages are read from its files. */
   readonly memory: number;
@@ -197,8 +197,13 @@ export class MemoryIndex {
         isRenewal: this.base !== undefined,
         used: this.base ? filesOf(this.base.data) : [],
       });
+      if (built?.differing?.length) {
+        // The removal is a change since `sequence`, which the change log of a later start lacks.
+        indexFolder(folder).withdraw();
+        await store.returned.removeFrom(built.differing);
+      }
     } catch (error) {
-      failure = error;
+      [built, failure] = [undefined, error];
     }
     await builder.end().finally(endTurn);
     this.builder = undefined;

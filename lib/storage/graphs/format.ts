@@ -26,6 +26,7 @@ import {
   writeRecord,
 } from '../keys/records.js';
 import { type BatchWriter, entryBlocks, keyBlocks, type Level, putSynced, writeBatch } from '../level/durable-level.js';
+import { dropDigests } from '../level/entry-digests.js';
 import { countEarlierEntries } from '../level/quota.js';
 import { isLargeGraph, lineCounter } from './graph-lines.js';
 
@@ -131,6 +132,7 @@ export async function migrate(level: Level, options: MigrationOptions): Promise<
     await run(level, { onProgress, deriveGraphs });
     const fill = (batch: BatchWriter): void => {
       for (const mark of ['lines', 'counted'] as const) batch.del(metaKey(mark));
+      dropDigests(batch);
     };
     await writeBatch(level, fill, () => [metaKey('version'), to]);
   }

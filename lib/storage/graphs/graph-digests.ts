@@ -138,6 +138,22 @@ export async function* comparedBlocks(
   if (held.length > 0) yield held;
 }
 
+/** Returns the keys that a graph has in addition to those of its digest; `undefined` if they cannot be named. */
+export async function keysTooMany(
+  record: ResourceRecord,
+  read: () => AsyncIterable<readonly string[]>,
+): Promise<readonly string[] | undefined> {
+  const digest = digestIn(record) ?? new KeyDigest();
+  let count = 0;
+  for await (const keys of read()) {
+    digest.toggle(keys);
+    count += keys.length;
+  }
+  // Replaced meanwhile, or by an earlier version.
+  if (digest.isZero || !digestIn(record)) return [];
+  return textsIn(digest, read, count - (record.triples ?? 0));
+}
+
 /** As `textsOf`, without all keys of a large graph in memory if one is wanted. */
 async function textsIn(
   difference: KeyDigest,
@@ -145,7 +161,8 @@ async function textsIn(
   count: number,
 ): Promise<readonly string[] | undefined> {
   const all: string[] = [];
-  for await (const keys of count > 0 ? read() : []) {
+  if (count <= 0) return undefined;
+  for await (const keys of read()) {
     const found = count === 1 ? textsOf(difference, keys, 1) : undefined;
     if (found) return found;
     if (count > 1 && all.length <= mostForTwo) for (const key of keys) all.push(key);

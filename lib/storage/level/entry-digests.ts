@@ -3,7 +3,16 @@
  * the digest in the same batch. A feature of the format keeps earlier versions from writing without it.
  */
 import { KeyDigest, mostForTwo, textsOf } from '../keys/key-digest.js';
-import { entryRange, metaKey, partsOfEntry } from '../keys/records.js';
+import {
+  allRecords,
+  entryRange,
+  iriOfRecordKey,
+  type KeyRange,
+  metaKey,
+  partsOfEntry,
+  type ResourceRecord,
+  readRecord,
+} from '../keys/records.js';
 import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
 
 /** Spaces with a digest, and the name of an entry for operators. */
@@ -12,12 +21,28 @@ export const digestedSpaces: ReadonlyMap<string, string> = new Map([
   ['access-requests', 'access request'],
   ['links', 'linkset'],
   ['owners', 'owner'],
+  ['records', 'resource record'],
   ['subscriptions', 'subscription'],
 ]);
 
 const digestKey = (space: string): string => `${metaKey('digest')}\u0000${space}`;
+const rangeOfSpace = (space: string): KeyRange => (space === 'records' ? allRecords() : entryRange(space));
 /** Text of an entry in a digest: an earlier value of a key is another entry. */
-export const textOfEntry = (key: string, value: string): string => `${key}\u0000${value}`;
+const textOfEntry = (key: string, value: string): string =>
+  key.startsWith(allRecords().gte) ? textOfRecord(readRecord(iriOfRecordKey(key), value)) : `${key}\u0000${value}`;
+/** The same for a record, which is not serialized again. */
+const textOfRecord = ({ iri, revision, linked, acl }: ResourceRecord): string =>
+  `${iri}\u0000${revision}\u0000${linked}\u0000${acl}`;
+
+/** Toggles the change of a record in the digests of spaces. */
+export function toggleRecords(
+  digests: Map<string, KeyDigest>,
+  records: readonly (ResourceRecord | null | undefined)[],
+): void {
+  const digest = digests.get('records') ?? new KeyDigest();
+  digests.set('records', digest);
+  for (const record of records) if (record) digest.toggle([textOfRecord(record)]);
+}
 
 /** Toggles the change of an entry in the digests of spaces. */
 export function toggleEntry(
@@ -31,6 +56,12 @@ export function toggleEntry(
   digests.set(space, digest);
   for (const value of values()) if (typeof value === 'string') digest.toggle([textOfEntry(key, value)]);
 }
+
+/** Returns the entry of a digest. */
+export const digestEntry = (space: string, digest: KeyDigest): readonly [key: string, value: string] => [
+  digestKey(space),
+  digest.toString(),
+];
 
 /** Returns the stored digest of a space. */
 export function storedDigest(level: Level, space: string, snapshot?: LevelSnapshot): KeyDigest | undefined {
@@ -47,14 +78,14 @@ export function writeDigests(
   for (const space of new Set(changes.flatMap((change) => [...change.keys()]))) {
     const digest = storedDigest(level, space) ?? new KeyDigest();
     for (const change of changes) digest.combine(change.get(space) ?? new KeyDigest());
-    batch.put(digestKey(space), digest.toString());
+    batch.put(...digestEntry(space, digest));
   }
 }
 
 /** Returns the digest of the entries of a space. */
 export async function digestOfEntries(level: Level, space: string, snapshot?: LevelSnapshot): Promise<KeyDigest> {
   const digest = new KeyDigest();
-  for await (const entries of entryBlocks(level, entryRange(space), snapshot ? { snapshot } : {}))
+  for await (const entries of entryBlocks(level, rangeOfSpace(space), snapshot ? { snapshot } : {}))
     digest.toggle(entries.map(([key, value]) => textOfEntry(key, value)));
   return digest;
 }
@@ -66,7 +97,7 @@ export async function entriesOf(
   difference: KeyDigest,
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const found = new Map<string, readonly [key: string, value: string]>();
-  for await (const entries of entryBlocks(level, entryRange(space)))
+  for await (const entries of entryBlocks(level, rangeOfSpace(space)))
     for (const entry of entries) if (found.size < mostForTwo) found.set(textOfEntry(...entry), entry);
   const named = textsOf(difference, [...found.keys()]);
   return named && new Map(named.map((text) => found.get(text)!));
@@ -76,11 +107,16 @@ export async function entriesOf(
 export async function computeDigests(level: Level, spaces: Iterable<string>): Promise<void> {
   const found = new Map<string, KeyDigest>();
   for (const space of spaces) found.set(space, await digestOfEntries(level, space));
-  const [last, ...others] = [...found].map(([space, digest]) => [digestKey(space), digest.toString()] as const);
+  const [last, ...others] = [...found].map((each) => digestEntry(...each));
   const fill = (batch: BatchWriter): void => {
     for (const entry of others) batch.put(...entry);
   };
   if (last) await writeBatch(level, fill, () => last);
+}
+
+/** Deletes all digests: the next opening computes them. */
+export function dropDigests(batch: BatchWriter): void {
+  for (const space of digestedSpaces.keys()) batch.del(digestKey(space));
 }
 
 /** Computes the digests that a store of an earlier version lacks. */
@@ -89,3 +125,23 @@ export const completeDigests = (level: Level): Promise<void> =>
     level,
     [...digestedSpaces.keys()].filter((space) => !storedDigest(level, space)),
   );
+
+/** Compares the entries of a whole state, in any order, with the digests in it. */
+export class EntryDigests {
+  private readonly found = new Map<string, KeyDigest>();
+  private readonly stored = new Map<string, KeyDigest>();
+
+  add(key: string, value: string): void {
+    const [name, space] = partsOfEntry(key);
+    if (key === digestKey(space!)) this.stored.set(space!, KeyDigest.read(value));
+    else if (key.startsWith(allRecords().gte)) toggleRecords(this.found, [readRecord(iriOfRecordKey(key), value)]);
+    else if (digestedSpaces.has(name!)) toggleEntry(this.found, key, () => [value]);
+  }
+
+  /** Names of the kinds of entries that differ. */
+  get differing(): string[] {
+    const isOther = (space: string): boolean =>
+      this.stored.get(space)?.combine(this.found.get(space) ?? new KeyDigest()).isZero === false;
+    return [...digestedSpaces].flatMap(([space, name]) => (isOther(space) ? [name] : []));
+  }
+}

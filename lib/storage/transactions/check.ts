@@ -6,11 +6,13 @@ import { finished } from 'node:stream/promises';
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
 import { formerIndexes } from '../graphs/format.js';
-import { isLargeGraph, lineCounter } from '../graphs/graph-lines.js';
+import { digestIn, keysTooMany } from '../graphs/graph-digests.js';
+import { isLargeGraph, lineCounter, lineWriter } from '../graphs/graph-lines.js';
 import { stagedGraphs } from '../graphs/staged-keys.js';
 import { DamagedBlobError } from '../keys/blob-integrity.js';
+import { KeyDigest } from '../keys/key-digest.js';
 import { decodeKeys } from '../keys/quad-decoding.js';
-import { allQuads, keyEncoder } from '../keys/quad-keys.js';
+import { allQuads, graphRange, keyEncoder } from '../keys/quad-keys.js';
 import {
   allBlobs,
   allGarbage,
@@ -25,17 +27,22 @@ import {
   type ResourceRecord,
   rangeOf,
   readRecord,
+  recordKey,
+  writeRecord,
 } from '../keys/records.js';
 import { forEachConcurrently } from '../level/concurrently.js';
 import { entryBlocks, keyBlocks, type LevelSnapshot } from '../level/durable-level.js';
 import { countEntries } from '../level/quota.js';
-import { countedResources } from '../level/resource-counter.js';
+import { countedResources, resourceCounter } from '../level/resource-counter.js';
 import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
+import { entryFaults, type Fault } from './repair.js';
 import type { Store } from './store.js';
 
 export interface CheckReport {
   /** One sentence per problem. */
   readonly faults: readonly string[];
+  /** The same with their repairs. */
+  readonly found: readonly Fault[];
   readonly resources: number;
   readonly triples: number;
   readonly blobs: number;
@@ -59,6 +66,7 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
     await check.graphs();
     await check.blobs();
     await check.changes();
+    await check.entries();
     return check.report();
   } finally {
     await snapshot.close();
@@ -76,10 +84,13 @@ function isReadAsWritten(key: string, quad: Quad, keyOf: (quad: Quad) => string)
 }
 
 class Check {
-  private readonly faults: string[] = [];
+  private readonly faults: Fault[] = [];
   private readonly members = new Map<string, number>();
   private readonly containers = new Map<string, number>();
   private readonly triples = new Map<string, number>();
+  /** Digests of graphs as recorded, and graphs with another one. */
+  private readonly digests = new Map<string, string>();
+  private readonly differing = new Set<string>();
   /** Sizes of large graphs, as recorded and as counted. */
   private readonly largeSizes = new Map<string, { readonly recorded: number; counted: number }>();
   private readonly described = new Set<string>();
@@ -100,18 +111,26 @@ class Check {
     }
     const counted = countedResources(this.store.level, this.snapshot);
     if (counted !== this.counts.resources)
-      this.fault(`The resource counter is ${counted}, but there are ${this.counts.resources} resources.`);
+      this.fault(`The resource counter is ${counted}, but there are ${this.counts.resources} resources.`, {
+        later: [resourceCounter(this.counts.resources, this.store.level.getSync(metaKey('batch')) ?? '')],
+      });
     for (const [container, count] of this.members) {
       const counted = this.containers.get(container);
       // The root's own "parent" is not a resource.
       if (counted === undefined) {
         if (count > 1 || !this.containers.has(this.root))
           this.fault(`${container} has members but is not a container.`);
-      } else if (counted !== count) this.fault(`${container} counts ${counted} members but has ${count}.`);
+      } else if (counted !== count)
+        this.fault(`${container} counts ${counted} members but has ${count}.`, this.recount(container, count));
     }
     for (const [container, counted] of this.containers)
       if (counted > 0 && !this.members.has(container))
-        this.fault(`${container} counts ${counted} members but has none.`);
+        this.fault(`${container} counts ${counted} members but has none.`, this.recount(container, 0));
+  }
+
+  private recount(container: string, members: number): Omit<Fault, 'text'> {
+    const record = { ...readRecord(container, this.store.level.getSync(recordKey(container))!), members };
+    return { later: [[recordKey(container), writeRecord(record)]] };
   }
 
   /** Blobs of deleted resources stay until what belongs to these is removed. */
@@ -148,8 +167,11 @@ class Check {
       this.fault(`The record of ${iri} is incomplete or has the wrong kind.`);
   }
 
-  private rdf({ iri, size, triples = 0 }: ResourceRecord): void {
+  private rdf(record: ResourceRecord): void {
+    const { iri, size, triples = 0 } = record;
     this.triples.set(iri, triples);
+    const digest = digestIn(record);
+    if (digest) this.digests.set(iri, digest.toString());
     if (isLargeGraph(triples)) this.largeSizes.set(iri, { recorded: size, counted: 0 });
   }
 
@@ -160,8 +182,8 @@ class Check {
     const misread = new Map<string, number>();
     let writer: { readonly graph: string; readonly keyOf: (quad: Quad) => string } | undefined;
     const { level } = this.store;
-    const hidden = await stagedGraphs(level, this.snapshot);
     const count = lineCounter();
+    let digest = new KeyDigest();
     for await (const keys of keyBlocks(level, allQuads, { snapshot: this.snapshot })) {
       let at = 0;
       for (const quad of decodeKeys(keys)) {
@@ -169,7 +191,12 @@ class Check {
         const key = keys[at++]!;
         const large = this.largeSizes.get(graph.value);
         if (large) large.counted += count(key);
-        if (writer?.graph !== graph.value) writer = { graph: graph.value, keyOf: keyEncoder(graph.value) };
+        if (writer?.graph !== graph.value) {
+          if (writer) this.compareDigest(writer.graph, digest);
+          writer = { graph: graph.value, keyOf: keyEncoder(graph.value) };
+          digest = new KeyDigest();
+        }
+        digest.toggle([key]);
         if (!isReadAsWritten(key, quad, writer.keyOf)) misread.set(graph.value, (misread.get(graph.value) ?? 0) + 1);
         found.set(graph.value, (found.get(graph.value) ?? 0) + 1);
         // A damaged store may have any term here, whatever the type says.
@@ -180,7 +207,15 @@ class Check {
       this.counts.triples += keys.length;
       this.options.onProgress?.('triples', this.counts.triples);
     }
+    if (writer) this.compareDigest(writer.graph, digest);
     this.terms(illegal, misread);
+    await this.compare(found);
+  }
+
+  /** Compares the graphs that were found with the records and the counter. @param found numbers of triples */
+  private async compare(found: ReadonlyMap<string, number>): Promise<void> {
+    const { level } = this.store;
+    const hidden = await stagedGraphs(level, this.snapshot);
     for (const index of formerIndexes) {
       let count = 0;
       for await (const keys of keyBlocks(level, rangeOf(`${index}\u0000`), { snapshot: this.snapshot }))
@@ -189,18 +224,51 @@ class Check {
     }
     const counted = Number(await level.get(metaKey('quads'), { snapshot: this.snapshot }));
     if (counted !== this.counts.triples)
-      this.fault(`The quad counter is ${counted}, but there are ${this.counts.triples} quads.`);
+      this.fault(`The quad counter is ${counted}, but there are ${this.counts.triples} quads.`, {
+        later: [[metaKey('quads'), String(this.counts.triples)]],
+      });
     for (const [graph, count] of found) {
       const recorded = this.triples.get(graph);
       // The graph of a linkset belongs to its resource.
       if (hidden.has(graph) || (recorded === undefined && this.described.has(graph))) continue;
-      if (recorded === undefined) this.fault(`The graph ${graph} belongs to no RDF resource.`);
-      else if (recorded !== count) this.fault(`${graph} should have ${recorded} triples but has ${count}.`);
+      if (recorded === undefined) await this.orphan(graph);
+      else if (recorded !== count && !this.differing.has(graph))
+        this.fault(`${graph} should have ${recorded} triples but has ${count}.`);
     }
     for (const [iri, { recorded, counted }] of this.largeSizes)
       if (recorded !== counted) this.fault(`${iri} should have ${recorded} bytes as lines but has ${counted}.`);
     for (const [iri, recorded] of this.triples)
       if (recorded > 0 && !found.has(iri)) this.fault(`${iri} should have ${recorded} triples but has none.`);
+    for (const iri of this.differing) await this.difference(iri);
+  }
+
+  private compareDigest(iri: string, digest: KeyDigest): void {
+    const recorded = this.digests.get(iri);
+    if (recorded !== undefined && recorded !== digest.toString()) this.differing.add(iri);
+  }
+
+  private keysOf(graph: string): AsyncIterable<readonly string[]> {
+    return keyBlocks(this.store.level, graphRange(graph), { snapshot: this.snapshot });
+  }
+
+  /** A graph without a record: the record was deleted, and quads returned. */
+  private async orphan(graph: string): Promise<void> {
+    const changes: [string, null][] = [];
+    for await (const keys of this.keysOf(graph)) for (const key of keys) changes.push([key, null]);
+    this.fault(`The graph ${graph} belongs to no RDF resource.`, { changes });
+  }
+
+  /** Names the triples that returned to a graph. */
+  private async difference(iri: string): Promise<void> {
+    const record = readRecord(iri, this.store.level.getSync(recordKey(iri), { snapshot: this.snapshot })!);
+    const named = await keysTooMany(record, () => this.keysOf(iri));
+    const line = lineWriter();
+    for (const key of named ?? [])
+      this.fault(`${iri} has a deleted triple that returned: ${line(key).trim()}`, { changes: [[key, null]] });
+    if (!named)
+      this.fault(
+        `The triples of ${iri} differ from those that were written. Replace or delete the resource, or restore it from a backup.`,
+      );
   }
 
   /**
@@ -235,7 +303,10 @@ class Check {
       if (!this.blobOwners.has(file) && !garbage.has(file)) this.fault(`The blob file ${file} belongs to no resource.`);
     const counted = Number((await level.get(metaKey('bytes'), { snapshot: this.snapshot })) ?? 0);
     const all = this.counts.bytes + (await countEntries(level, this.snapshot));
-    if (counted !== all) this.fault(`The byte counter is ${counted}, but resources and linksets have ${all} bytes.`);
+    if (counted !== all)
+      this.fault(`The byte counter is ${counted}, but resources and linksets have ${all} bytes.`, {
+        later: [[metaKey('bytes'), String(all)]],
+      });
   }
 
   /** Every entry of the log of changes can be decoded, and its predecessor is the entry before it or a later position. */
@@ -272,12 +343,17 @@ class Check {
     }
   }
 
-  private fault(sentence: string): void {
+  private fault(text: string, repair: Omit<Fault, 'text'> = {}): void {
     // A damaged storage may have millions. The first ones suffice.
-    if (this.faults.length < 1000) this.faults.push(sentence);
+    if (this.faults.length < 1000) this.faults.push({ text, ...repair });
+  }
+
+  /** Entries with a digest are those that were written last. */
+  async entries(): Promise<void> {
+    for await (const { text, ...changes } of entryFaults(this.store.level, this.snapshot)) this.fault(text, changes);
   }
 
   report(): CheckReport {
-    return { faults: this.faults, ...this.counts };
+    return { faults: this.faults.map(({ text }) => text), found: this.faults, ...this.counts };
   }
 }

@@ -1,6 +1,9 @@
 /** Removes deleted data that LevelDB returned (decision 168), and counts it for the metrics. */
-import type { ReturnedKeys } from '../graphs/graph-digests.js';
+import { DamagedGraphError, keysTooMany, type ReturnedKeys } from '../graphs/graph-digests.js';
 import { stagedKey } from '../graphs/staged-keys.js';
+import { graphRange } from '../keys/quad-keys.js';
+import { readRecord, recordKey } from '../keys/records.js';
+import { keyBlocks, type Level } from '../level/durable-level.js';
 import type { Transaction } from './transaction.js';
 
 export class ReturnedData {
@@ -9,6 +12,7 @@ export class ReturnedData {
   private readonly known = new Set<string>();
 
   constructor(
+    private readonly level: Level,
     private readonly transact: (work: (tx: Transaction) => void) => Promise<void>,
     private readonly onTrouble: (message: string, error: unknown) => void,
   ) {}
@@ -24,6 +28,28 @@ export class ReturnedData {
       const isSame = now ? now.revision === revision : tx.entry(stagedKey(iri)) === undefined;
       if (isSame) tx.removeReturned(iri, keys);
     });
+  }
+
+  /**
+   * Removes returned keys from graphs. They are removed when this returns.
+   * @throws DamagedGraphError if a graph has another difference
+   */
+  async removeFrom(graphs: readonly string[]): Promise<void> {
+    for (const iri of graphs) {
+      const snapshot = this.level.snapshot();
+      const read = () => keyBlocks(this.level, graphRange(iri), { snapshot });
+      try {
+        const value = this.level.getSync(recordKey(iri), { snapshot });
+        const keys: string[] = [];
+        if (value === undefined) for await (const block of read()) keys.push(...block);
+        const found = value === undefined ? keys : await keysTooMany(readRecord(iri, value), read);
+        if (!found) throw new DamagedGraphError(iri);
+        if (found.length > 0) this.remove({ iri, revision: value && readRecord(iri, value).revision, keys: found });
+      } finally {
+        await snapshot.close();
+      }
+    }
+    await this.transact(() => {});
   }
 
   /** Removes entries in the background, unless a transaction writes them first. Readers must not use them meanwhile. */

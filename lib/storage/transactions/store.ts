@@ -149,7 +149,7 @@ export class Store extends StoreListeners {
       withGraphs: (records, work) => this.withGraphs(records, work),
     });
     this.settled = new SettledBlobs({ level, blobs, onTrouble, coordination });
-    this.returned = new ReturnedData((work) => this.transact(work, { frees: true }), onTrouble);
+    this.returned = new ReturnedData(level, (work) => this.transact(work, { frees: true }), onTrouble);
     this.graphs = new CommittedGraphs(level, (found) => this.returned.remove(found));
     this.hidden = new StagedGraphs({
       ...{ level, isShared: coordination.hasOthers },

@@ -17,7 +17,7 @@ import type { GraphKeys } from '../keys/graph-keys.js';
 import type { IriRewriting } from '../keys/iri-rewriting.js';
 import type { KeyDigest } from '../keys/key-digest.js';
 import { type KeyRange, layEntries, parentOf, type ResourceRecord, removedKey, writeRecord } from '../keys/records.js';
-import { toggleEntry } from '../level/entry-digests.js';
+import { toggleEntry, toggleRecords } from '../level/entry-digests.js';
 import { isCounted, sizeOfEntry } from '../level/quota.js';
 import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
 import type { BatchPartner } from './batch-writer.js';
@@ -327,11 +327,12 @@ export class Transaction {
   /** Computes `digests`, and completes the records with the digests of their graphs. Called once, after all changes. */
   seal(): void {
     for (const [key, value] of this.entries) toggleEntry(this.digests, key, () => [this.base.entry(key), value]);
-    // The records of another server are complete.
-    if (this.isForeign) return;
     for (const [iri, record] of this.records) {
-      if (record?.kind !== 'rdf') continue;
-      const digest = digestAfter(this.base.record(iri), this.graphs.get(iri));
+      const before = this.base.record(iri);
+      toggleRecords(this.digests, [before, record]);
+      // The records of another server are complete.
+      if (record?.kind !== 'rdf' || this.isForeign) continue;
+      const digest = digestAfter(before, this.graphs.get(iri));
       this.records.set(iri, withDigest(record, digest));
     }
   }

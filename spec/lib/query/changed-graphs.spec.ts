@@ -14,8 +14,8 @@ import { indexOf, readQuads } from '../../../lib/query/memory/index-data.js';
 import { LayeredGraphs } from '../../../lib/query/memory/layered-graphs.js';
 import { MemoryLayers, type MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import { loadQueryEngine } from '../../../lib/query/query-engine.js';
-import { encodeGraph, graphRange, sortGraphs } from '../../../lib/storage/keys/quad-keys.js';
-import { type Level, openLevel } from '../../../lib/storage/level/durable-level.js';
+import { allQuads, encodeGraph, graphRange, sortGraphs } from '../../../lib/storage/keys/quad-keys.js';
+import { keyBlocks, type Level, openLevel } from '../../../lib/storage/level/durable-level.js';
 import { OrderedRanges } from '../../../lib/storage/level/ordered-ranges.js';
 
 const factory = new DataFactory<Quad>();
@@ -74,7 +74,7 @@ describe('Changed graphs', () => {
   async function layersOf(level: Level): Promise<MemoryLayers> {
     const layers = new MemoryLayers();
     const snapshot = level.snapshot();
-    const data = indexOf((await readQuads(level, snapshot, { most: 1_000_000 }))!);
+    const data = indexOf((await readQuads(keyBlocks(level, allQuads, { snapshot }), { most: 1_000_000 }))!);
     await snapshot.close();
     layers.use({ version: 1, sequence: 0, data });
     return layers;

@@ -13,7 +13,7 @@ import { graphNames } from './engine-dataset.js';
 type ToIndex = (level: Level, snapshot: LevelSnapshot) => Promise<IndexData>;
 
 const sortedArrays: ToIndex = async (level, snapshot) =>
-  indexOf((await readQuads(level, snapshot, { most: 1_000_000 }))!);
+  indexOf((await readQuads(keyBlocks(level, allQuads, { snapshot }), { most: 1_000_000 }))!);
 
 /** Directory of the files, and their number. */
 let folder: string | undefined;

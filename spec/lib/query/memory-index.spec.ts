@@ -13,7 +13,7 @@ import { MemoryIndex, type MemoryIndexOptions } from '../../../lib/query/memory/
 import { openStore } from '../../../lib/server/storage/open-store.js';
 import { only } from '../../../lib/storage/keys/iri-ranges.js';
 import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
-import type { ResourceRecord } from '../../../lib/storage/keys/records.js';
+import { newRevision, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { completeIndex, indexStateKey } from '../../../lib/storage/level/owned-entries.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 
@@ -87,8 +87,14 @@ class Queried {
           ),
         );
         const keys = encodeGraph(graph, quads);
-        if (state === undefined) tx.deleteGraph(graph, before);
-        else tx.putGraph(graph, before, keys);
+        const record = { ...recordOf, iri: graph, revision: newRevision(), triples: keys.length };
+        if (state === undefined) {
+          tx.deleteGraph(graph, before);
+          tx.deleteRecord(record);
+        } else {
+          tx.putGraph(graph, before, keys);
+          tx.putRecord(record);
+        }
         this.graphs.set(graph, keys);
         tx.changed({ after: { ...recordOf, iri: graph } });
       }

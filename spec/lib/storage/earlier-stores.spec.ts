@@ -91,7 +91,7 @@ describe('Stores of earlier versions', function () {
       expect(log.filter((line) => line.includes('is migrated to format'))).to.have.length(name === 'format-2' ? 1 : 2);
       const store = await openStore(dataDir, root, {});
       expect((await checkStore(store, { content: true })).faults).to.deep.equal([]);
-      for await (const fault of linksetFaults(store)) expect.fail(fault);
+      for await (const fault of linksetFaults(store)) expect.fail(fault.text);
       await store.close();
     });
 

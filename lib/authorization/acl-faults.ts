@@ -1,0 +1,33 @@
+/** Access control lists that are not those of the records: they were deleted or replaced, and returned (decision 168). */
+import { entryRange, partsOfEntry } from '../storage/keys/records.js';
+import type { Fault } from '../storage/transactions/repair.js';
+import type { Store } from '../storage/transactions/store.js';
+import { aclSpace, isAclOf, readAcl } from './acl.js';
+
+/** Returns what rules give, in words. */
+function given(iri: string, value: string): string {
+  const gives = readAcl(iri, value).rules.map(({ modes, agents, everybody, authenticated, groups }) => {
+    const to = [...(everybody ? ['everyone'] : []), ...(authenticated ? ['all agents'] : []), ...agents, ...groups];
+    return `${[...modes].join(', ')} to ${to.join(', ')}`;
+  });
+  return gives.join('; ') || 'nothing';
+}
+
+/** Yields the ACLs that have no effect. */
+export async function* aclFaults(store: Store): AsyncGenerator<Fault> {
+  for await (const entries of store.entries(entryRange(aclSpace)))
+    for (const [key, value] of entries) {
+      const iri = partsOfEntry(key)[1]!;
+      const record = store.record(iri);
+      if (isAclOf(readAcl(iri, value), record)) continue;
+      if (record?.acl === undefined)
+        yield {
+          text: `A deleted access control list of ${iri} returned. It would give ${given(iri, value)}.`,
+          changes: [[key, null]],
+        };
+      else
+        yield {
+          text: `An earlier access control list of ${iri} returned. It would give ${given(iri, value)}, and has no effect: only controllers of the root have access. Write the access control list again.`,
+        };
+    }
+}

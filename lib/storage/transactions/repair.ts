@@ -1,0 +1,94 @@
+/** Problems that `quadpod check` finds, with their repairs, and the comparison of entries with their digests. */
+
+import { storeFormat } from '../graphs/format.js';
+import { digestIn, withDigest } from '../graphs/graph-digests.js';
+import { KeyDigest } from '../keys/key-digest.js';
+import { graphRange } from '../keys/quad-keys.js';
+import { allRecords, iriOfRecordKey, metaKey, readRecord, writeRecord } from '../keys/records.js';
+import {
+  entryBlocks,
+  keyBlocks,
+  type Level,
+  type LevelSnapshot,
+  putSynced,
+  writeBatch,
+} from '../level/durable-level.js';
+import { digestEntry, digestedSpaces, digestOfEntries, entriesOf, storedDigest } from '../level/entry-digests.js';
+import { printed } from './returned-data.js';
+
+/** Keys with their new values; `null` for deleted ones. */
+export type Changes = readonly (readonly [key: string, value: string | null])[];
+
+export interface Fault {
+  /** Sentence for the operator. */
+  readonly text: string;
+  /** Removes exactly the data that is too much. */
+  readonly changes?: Changes;
+  /** Adapts counters and digests to the data. Applied when no fault has `changes`. */
+  readonly later?: Changes;
+  /** Name of the component whose index differs from the data. */
+  readonly rebuilds?: string;
+}
+
+/** Maximum characters of an entry in a message, and keys of a batch. */
+const [shown, changesAtATime] = [300, 10_000];
+
+/** Yields returned and lost entries of the spaces with a digest. */
+export async function* entryFaults(level: Level, snapshot: LevelSnapshot): AsyncGenerator<Fault> {
+  for (const [space, name] of digestedSpaces) {
+    const digest = await digestOfEntries(level, space, snapshot);
+    const difference = storedDigest(level, space, snapshot)?.combine(digest);
+    if (!difference || difference.isZero) continue;
+    const named = await entriesOf(level, space, difference);
+    for (const [key, value] of named ?? []) {
+      const text = `A deleted ${name} returned: ${printed(key)} ${value}`.slice(0, shown);
+      yield { text: `${text}.`, changes: [[key, null]] };
+    }
+    if (named) continue;
+    const used = space === 'records' ? '' : ' The server uses none of the kind.';
+    yield {
+      text: `A ${name} is not the last one written, or is lost, and it is unknown which.${used} "check --repair" accepts those that exist: review them before.`,
+      later: [digestEntry(space, digest)],
+    };
+  }
+}
+
+/** Writes the repairs of faults. @returns the repaired faults */
+export async function repair(level: Level, faults: readonly Fault[]): Promise<readonly Fault[]> {
+  const kind = faults.some(({ changes }) => changes) ? 'changes' : 'later';
+  const repaired = faults.filter((fault) => fault[kind]);
+  const changes = repaired.flatMap((fault) => fault[kind]!);
+  for (let at = 0; at < changes.length; at += changesAtATime) {
+    const slice = changes.slice(at, at + changesAtATime);
+    await writeBatch(
+      level,
+      (batch) => {
+        for (const [key, value] of slice)
+          if (value === null) batch.del(key);
+          else batch.put(key, value);
+      },
+      () => [metaKey('version'), storeFormat],
+    );
+  }
+  return repaired;
+}
+
+/** Adds digests to the records of graphs that earlier versions wrote, if their number of triples is right. @returns their number */
+export async function addDigests(level: Level): Promise<number> {
+  let added = 0;
+  for await (const entries of entryBlocks(level, allRecords()))
+    for (const [key, value] of entries) {
+      const record = readRecord(iriOfRecordKey(key), value);
+      if (record.kind !== 'rdf' || digestIn(record)) continue;
+      const digest = new KeyDigest();
+      let count = 0;
+      for await (const keys of keyBlocks(level, graphRange(record.iri))) {
+        digest.toggle(keys);
+        count += keys.length;
+      }
+      if (count !== (record.triples ?? 0)) continue;
+      await putSynced(level, key, writeRecord(withDigest(record, digest)));
+      added++;
+    }
+  return added;
+}

@@ -86,11 +86,16 @@ export class RemovedSubtrees {
     const mark = givenValue(level.getSync(stagedKey(container)));
     const stage = async (tx: Transaction, records: readonly ResourceRecord[]): Promise<void> => {
       tx.actor = mark === undefined ? undefined : actorOfMark(mark);
-      for (const record of records)
-        if (tx.entry(removedKey(record.iri)) !== undefined) {
-          await removeRest(tx, record);
-          tx.deleteRest(record);
+      for (const record of records) {
+        if (tx.entry(removedKey(record.iri)) === undefined) continue;
+        // LevelDB can return a deleted entry (decision 168), and the resource may exist again.
+        if (tx.record(record.iri)!.revision !== record.revision) {
+          tx.deleteEntry(removedKey(record.iri));
+          continue;
         }
+        await removeRest(tx, record);
+        tx.deleteRest(record);
+      }
     };
     const options = { frees: true, before: withRemoved } as const;
     // Members before their containers, whose access control lists decide who gets the events.

@@ -79,6 +79,8 @@ export class Transaction {
   position = 0;
   /** Records read from the previous state, which cannot change while this transaction runs. */
   private readonly read = new Map<string, ResourceRecord | undefined>();
+  /** Resources whose records earlier transactions deleted. */
+  private readonly rests = new Set<string>();
   private bytesDelta = 0;
   /** Created minus deleted resources. */
   resourcesDelta = 0;
@@ -216,6 +218,7 @@ export class Transaction {
   deleteRest({ iri, blob }: ResourceRecord): void {
     if (blob) this.removedBlobs.add(blob);
     this.records.set(iri, null);
+    this.rests.add(iri);
     this.deleteEntry(removedKey(iri));
   }
 
@@ -328,6 +331,7 @@ export class Transaction {
   seal(): void {
     for (const [key, value] of this.entries) toggleEntry(this.digests, key, () => [this.base.entry(key), value]);
     for (const [iri, record] of this.records) {
+      if (this.rests.has(iri)) continue;
       const before = this.base.record(iri);
       toggleRecords(this.digests, [before, record]);
       // The records of another server are complete.

@@ -28,7 +28,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   private readonly folder: string;
   /** Existing subdirectories, each with a promise that resolves when its name is on disk. */
   private readonly made = new Map<string, Promise<void>>();
-  /** Subdirectories with removed blobs, synced by `close`. */
+  /** Subdirectories that may have removed blobs, synced by `close`. */
   private readonly thinned = new Set<string>();
 
   constructor(readonly location: BlobLocation) {
@@ -167,6 +167,10 @@ export class FileBlobs extends HeldBlobs implements Blobs {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
+  }
+
+  afterKill(): void {
+    for (const name of this.made.keys()) this.thinned.add(join(this.folder, name));
   }
 
   /** Syncs removals: after that, a power cut cannot bring a removed blob back. No file is open between calls. */

@@ -10,13 +10,14 @@ const bootFile = '/proc/sys/kernel/random/boot_id';
 const bootId = (): string => (existsSync(bootFile) ? readFileSync(bootFile, 'utf8').trim() : unknown);
 
 /**
- * @returns `cut` if the machine ended while the store was open (without a boot id, also if only the process ended); `unsaid` for
- * a new store and one of an earlier version
+ * @returns `killed` if the process ended while the store was open, `cut` if the machine did (without a boot id, also if only the
+ * process ended), `unsaid` for a new store and one of an earlier version
  */
-export async function lastEnd(level: Level): Promise<'whole' | 'cut' | 'unsaid'> {
+export async function lastEnd(level: Level): Promise<'closed' | 'killed' | 'cut' | 'unsaid'> {
   const opened = await level.get(metaKey('opened'));
   if (opened === undefined) return 'unsaid';
-  return opened !== closed && (opened === unknown || opened !== bootId()) ? 'cut' : 'whole';
+  if (opened === closed) return 'closed';
+  return opened !== unknown && opened === bootId() ? 'killed' : 'cut';
 }
 
 /** Records that the store is open. */

@@ -200,7 +200,9 @@ export class Store extends StoreListeners {
     const store = new Store(level, blobs, options, { bytes: await readCounter(level), changes });
     noteIndexes(folder, options.onTrouble);
     await store.coordination.freshen();
-    await store.settled.begin((await lastEnd(level)) !== 'whole');
+    const end = await lastEnd(level);
+    if (end === 'killed') blobs.afterKill?.();
+    await store.settled.begin(end === 'cut' || end === 'unsaid');
     await noteOpened(level);
     return store;
   }

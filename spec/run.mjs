@@ -64,6 +64,7 @@ const slow = [
   'lib/query/state-before',
   'lib/resources/patch',
   'lib/server/wrong-start',
+  'simulation/simulation',
 ].map((name) => join(built, `${name}.spec.js`));
 for (const file of slow)
   if (!existsSync(file)) throw new Error(`${file} is listed in spec/run.mjs and does not exist.`);

@@ -1,0 +1,65 @@
+/**
+ * Simulation of a storage with faults of its disks (rule 6.22). `QUADPOD_STEPS=1000000` runs more steps, and `QUADPOD_SIMULATION=SEED`
+ * repeats a run that failed.
+ */
+import { expect } from 'chai';
+import { type Outcome, type SimulationOptions, simulate } from './simulation.js';
+
+const { QUADPOD_STEPS: wanted = '10000', QUADPOD_SIMULATION: repeated } = process.env;
+/** Steps of a storage. */
+const steps = 1_000;
+const seeds =
+  repeated === undefined
+    ? Array.from({ length: Math.ceil(Number(wanted) / steps) }, (_, at) => 1 + at)
+    : [Number(repeated)];
+
+/** True when a storage has digests of its graphs and entries, which show what came back. */
+const hasDigests = false;
+
+describe('Simulation of a storage', function () {
+  this.timeout(Math.max(60_000, Number(wanted) * 50));
+
+  it(`holds for ${wanted} steps with cuts, rejected batches, a full disk and harmed files (rule 6.22)`, async () => {
+    const sums: Record<string, number> = {};
+    for (const seed of seeds) {
+      const { fault, counts } = await simulate({ seed, steps });
+      if (fault !== undefined) expect.fail(fault);
+      for (const [event, count] of Object.entries(counts)) sums[event] = (sums[event] ?? 0) + count;
+    }
+    if (repeated === undefined)
+      for (const event of [
+        'operation',
+        'refused operation',
+        'commit in doubt',
+        'recovery',
+        'settled operation',
+        'killed',
+        'cut',
+      ])
+        expect(sums[event], event).to.be.above(20);
+  });
+
+  it('repeats a run from its seed', async () => {
+    const run = (): Promise<Outcome> => simulate({ seed: seeds[0]!, steps: 200 });
+    expect(await run()).to.deep.equal(await run());
+  });
+
+  /** First fault of some seeds. */
+  async function found(options: Omit<SimulationOptions, 'seed' | 'steps'>): Promise<string | undefined> {
+    for (const seed of seeds.slice(0, 5)) {
+      const { fault } = await simulate({ seed, steps, ...options });
+      if (fault !== undefined) return fault;
+    }
+    return undefined;
+  }
+
+  for (const returns of ['quads', 'lists'] as const)
+    it(`${hasDigests ? 'shows no' : 'finds'} deleted ${returns} that come back`, async () => {
+      expect((await found({ returns })) === undefined).to.equal(hasDigests);
+    });
+
+  for (const damages of ['records', 'lists'] as const)
+    it(`${hasDigests ? 'shows no' : 'finds'} damaged ${damages}`, async () => {
+      expect((await found({ damages })) === undefined).to.equal(hasDigests);
+    });
+});

@@ -77,7 +77,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     try {
       await this.makeFolderOf(blob);
       const file = await open(this.mark(blob), 'wx', 0o600);
-      return new OpenBlob(blob, file, this.mark(blob), this.place(blob));
+      return new OpenBlob(blob, file, { mark: this.mark(blob), place: this.place(blob), thinned: this.thinned });
     } catch (error) {
       throw outOfSpace(error);
     }
@@ -187,8 +187,7 @@ class OpenBlob implements BlobWriter {
   constructor(
     readonly blob: string,
     private readonly file: FileHandle,
-    private readonly mark: string,
-    private readonly place: string,
+    private readonly at: { readonly mark: string; readonly place: string; readonly thinned: Set<string> },
   ) {}
 
   async write(chunk: Uint8Array): Promise<void> {
@@ -217,8 +216,8 @@ class OpenBlob implements BlobWriter {
       await this.flush();
       await this.file.datasync();
       await this.close();
-      await link(this.mark, this.place);
-      await syncPath(join(this.place, '..'));
+      await link(this.at.mark, this.at.place);
+      await syncPath(join(this.at.place, '..'));
     } catch (error) {
       throw outOfSpace(error);
     }
@@ -231,9 +230,11 @@ class OpenBlob implements BlobWriter {
   }
 
   async abort(): Promise<void> {
+    const { mark, place, thinned } = this.at;
     await this.close();
-    await unlinkIfThere(this.place);
-    await unlinkIfThere(this.mark);
+    thinned.add(join(place, '..'));
+    await unlinkIfThere(place);
+    await unlinkIfThere(mark);
   }
 }
 

@@ -91,13 +91,15 @@ export class Model {
 
   /** Takes the state of an operation without an answer. @returns a sentence if it was done in part */
   async settle(store: Store, changes: Changes): Promise<string | undefined> {
-    const of = await Promise.all(
-      [...changes].map(async ([iri, after]) => [iri, await this.found(store, iri), after] as const),
-    );
-    if (of.every(([iri, found, after]) => this.matches(iri, after, found))) this.set(changes);
-    else if (!of.every(([iri, found]) => this.matches(iri, this.resources.get(iri), found)))
-      return `An operation was done in part:\n${of.map(([iri, found, after]) => `${iri} is ${found}, before ${textOf(iri, this.resources.get(iri))}, after ${textOf(iri, after)}`).join('\n')}`;
-    return undefined;
+    let [isBefore, isAfter, text] = [true, true, 'An operation was done in part:'];
+    for (const [iri, after] of changes) {
+      const [found, before] = [await this.found(store, iri), this.resources.get(iri)];
+      isBefore &&= this.matches(iri, before, found);
+      isAfter &&= this.matches(iri, after, found);
+      text += `\n${iri} is ${found}\nbefore: ${textOf(iri, before)}\nafter: ${textOf(iri, after)}`;
+    }
+    if (isAfter) this.set(changes);
+    return isAfter || isBefore ? undefined : text;
   }
 
   async listFault(store: Store, container: string): Promise<string | undefined> {
@@ -116,14 +118,10 @@ export class Model {
       [graph, subject, object].map(({ value }) => value).join(' ');
     for await (const quad of quadsOf(store.level).match(null, predicate) as unknown as AsyncIterable<Quad>)
       found.push(line(quad));
-    const known = [...this.resources].flatMap(([iri, { content }]) =>
-      typeof content === 'string'
-        ? []
-        : [...content]
-            .map((number) => quadOf(iri, number))
-            .filter((quad) => predicate?.equals(quad.predicate) !== false)
-            .map(line),
+    const quads = [...this.resources].flatMap(([iri, { content }]) =>
+      typeof content === 'string' ? [] : [...content].map((number) => quadOf(iri, number)),
     );
+    const known = quads.filter((quad) => predicate?.equals(quad.predicate) !== false).map(line);
     const [more, less] = [found.filter((each) => !known.includes(each)), known.filter((each) => !found.includes(each))];
     if (found.length === known.length && more.length + less.length === 0) return undefined;
     return `The query returns ${found.length} quads instead of ${known.length}: too many ${more.join()}, too few ${less.join()}`;

@@ -22,26 +22,24 @@ export interface Place {
 /** Makes an operation on one or two resources from their states. Undefined: it is not possible for these. */
 type Maker = (world: World, one: Place, other: Place) => Operation | undefined;
 
-class Withdrawn extends Error {}
-
 const some = (world: World): ReadonlySet<number> =>
   new Set(Array.from({ length: world.random(numbers) }, () => world.random(numbers)));
 
-function recordOf(tx: Transaction, iri: string, own: Partial<ResourceRecord>): ResourceRecord {
+/** Operation with one transaction. */
+const inOne = (
+  changes: readonly (readonly [string, Known | undefined])[],
+  work: (tx: Transaction) => Promise<void> | void,
+  frees = false,
+): Operation => ({ changes: new Map(changes), run: (store) => store.transact(work, { frees }) });
+
+function stage(tx: Transaction, iri: string, own: Partial<ResourceRecord>): void {
   const before = tx.record(iri);
   const now = Date.now();
-  return {
-    ...{ iri, kind: 'rdf', mediaType: 'text/plain', revision: newRevision(), size: 0 },
-    ...{ created: before?.created ?? now, modified: now, ...(before?.acl && { acl: before.acl }) },
-    ...own,
-  };
-}
-
-function stageRecord(tx: Transaction, after: ResourceRecord): void {
-  const before = tx.record(after.iri);
+  const made = { iri, kind: 'rdf', mediaType: 'text/plain', size: 0, created: before?.created ?? now } as const;
+  const after = { ...made, modified: now, revision: newRevision(), ...(before?.acl && { acl: before.acl }), ...own };
   tx.putRecord(after);
   tx.changed(before ? { before, after } : { after });
-  if (!before) countMember(tx, parentOf(after.iri), 1);
+  if (!before && iri !== containers[0]) countMember(tx, parentOf(iri), 1);
 }
 
 function countMember(tx: Transaction, container: string, more: number): void {
@@ -49,15 +47,17 @@ function countMember(tx: Transaction, container: string, more: number): void {
   tx.putRecord({ ...record, members: record.members! + more, revision: newRevision() });
 }
 
+const sizes = (triples: number): Partial<ResourceRecord> => ({ triples, size: triples * 10 });
+
 async function stageGraph(tx: Transaction, iri: string, after: readonly string[]): Promise<void> {
   const before = tx.record(iri);
   tx.putGraph(iri, before?.kind === 'rdf' ? await tx.before.graph(before) : [], after);
-  stageRecord(tx, recordOf(tx, iri, { triples: after.length, size: after.length * 10 }));
+  stage(tx, iri, sizes(after.length));
 }
 
 async function stageRemoval(tx: Transaction, iri: string, isDropped: boolean): Promise<void> {
   const before = tx.record(iri)!;
-  // A staged graph is removed after the commit.
+  // A dropped graph is removed after the commit.
   if (before.kind === 'rdf' && isDropped) tx.dropGraph(iri, before.triples!);
   else if (before.kind === 'rdf') tx.deleteGraph(iri, await tx.before.graph(before));
   tx.deleteRecord(before);
@@ -67,46 +67,37 @@ async function stageRemoval(tx: Transaction, iri: string, isDropped: boolean): P
 }
 
 const putGraph: Maker = (world, { iri, known }) => {
-  const triples = some(world);
-  return {
-    changes: new Map([[iri, { content: triples, acl: known?.acl }]]),
-    run: (store) => store.transact((tx) => stageGraph(tx, iri, keysOf(iri, triples))),
-  };
+  const content = some(world);
+  return inOne([[iri, { content, acl: known?.acl }]], (tx) => stageGraph(tx, iri, keysOf(iri, content)));
 };
 
 const patch: Maker = (world, { iri, known }) => {
   if (!known || typeof known.content === 'string') return undefined;
-  const { content: before } = known;
-  const [added, removed] = [
-    [...some(world)].filter((each) => !before.has(each)),
-    [...before].filter(() => world.oneIn(3)),
-  ];
-  const after = new Set([...before, ...added].filter((each) => !removed.includes(each)));
-  return {
-    changes: new Map([[iri, { ...known, content: after }]]),
-    run: (store) =>
-      store.transact((tx) => {
-        tx.changeGraph(iri, { added: keysOf(iri, added), removed: keysOf(iri, removed) }, before.size);
-        stageRecord(tx, recordOf(tx, iri, { triples: after.size, size: after.size * 10 }));
-      }),
-  };
+  const before = known.content;
+  const added = [...some(world)].filter((each) => !before.has(each));
+  const removed = [...before].filter(() => world.oneIn(3));
+  const content = new Set([...before, ...added].filter((each) => !removed.includes(each)));
+  return inOne([[iri, { ...known, content }]], (tx) => {
+    tx.changeGraph(iri, { added: keysOf(iri, added), removed: keysOf(iri, removed) }, before.size);
+    stage(tx, iri, sizes(content.size));
+  });
 };
 
 const putBlob: Maker = (world, { iri, known }) => {
   const content = `blob ${'x'.repeat(world.random(400))} ${world.random(1_000_000)}`;
+  const bytes = Buffer.from(content);
+  const sha256 = createHash('sha256').update(bytes).digest('base64');
   return {
     changes: new Map([[iri, { content, acl: known?.acl }]]),
     async run(store) {
       const writer = await store.blobs.create();
       try {
-        const bytes = Buffer.from(content);
         for (const part of [bytes.subarray(0, 100), bytes.subarray(100)]) await writer.write(part);
         await writer.finish();
-        const sha256 = createHash('sha256').update(bytes).digest('base64');
         await store.transact(async (tx) => {
           const before = tx.record(iri);
           if (before?.kind === 'rdf') tx.deleteGraph(iri, await tx.before.graph(before));
-          stageRecord(tx, recordOf(tx, iri, { kind: 'binary', blob: writer.blob, size: bytes.length, sha256 }));
+          stage(tx, iri, { kind: 'binary', blob: writer.blob, size: bytes.length, sha256 });
         });
       } catch (error) {
         if (!(error instanceof CommitInDoubtError)) await writer.abort();
@@ -117,63 +108,52 @@ const putBlob: Maker = (world, { iri, known }) => {
 };
 
 const remove: Maker = (world, { iri, known }) => {
-  if (!known) return undefined;
   const isDropped = world.oneIn(3);
-  return {
-    changes: new Map([[iri, undefined]]),
-    run: (store) => store.transact((tx) => stageRemoval(tx, iri, isDropped), { frees: true }),
-  };
+  return known && inOne([[iri, undefined]], (tx) => stageRemoval(tx, iri, isDropped), true);
 };
 
 const setAcl: Maker = (world, { iri, known }) => {
-  if (!known) return undefined;
   const acl = world.oneIn(3) ? undefined : `list ${world.random(1_000_000)}`;
-  return {
-    changes: new Map([[iri, { ...known, acl }]]),
-    run: (store) =>
-      store.transact((tx) => {
-        if (acl === undefined) tx.deleteEntry(aclKey(iri));
-        else tx.putEntry(aclKey(iri), acl);
-        const { acl: _, ...record } = tx.record(iri)!;
-        tx.putRecord({ ...record, revision: newRevision(), ...(acl === undefined ? {} : { acl: true }) });
-      }),
-  };
+  if (!known) return undefined;
+  return inOne([[iri, { ...known, acl }]], (tx) => {
+    if (acl === undefined) tx.deleteEntry(aclKey(iri));
+    else tx.putEntry(aclKey(iri), acl);
+    const { acl: _, ...record } = tx.record(iri)!;
+    tx.putRecord({ ...record, revision: newRevision(), ...(acl === undefined ? {} : { acl: true }) });
+  });
 };
 
 const move: Maker = (_world, { iri: from, known }, { iri: to, known: other }) => {
   if (!known || other) return undefined;
   const { content } = known;
-  return {
-    changes: new Map([
-      [from, undefined],
-      [to, { content }],
-    ]),
-    run: (store) =>
-      store.transact(async (tx) => {
-        const { blob, sha256, size, kind } = tx.record(from)!;
-        await stageRemoval(tx, from, false);
-        if (typeof content !== 'string') await stageGraph(tx, to, keysOf(to, content));
-        else stageRecord(tx, recordOf(tx, to, { kind, blob: blob!, sha256: sha256!, size }));
-      }),
-  };
+  const moved = [
+    [from, undefined],
+    [to, { content }],
+  ] as const;
+  return inOne(moved, async (tx) => {
+    const { blob, sha256, size, kind } = tx.record(from)!;
+    await stageRemoval(tx, from, false);
+    if (typeof content !== 'string') await stageGraph(tx, to, keysOf(to, content));
+    else stage(tx, to, { kind, blob: blob!, sha256: sha256!, size });
+  });
 };
 
 /** Writes a graph before the transaction that publishes it, or drops it. */
 const publish: Maker = (world, { iri, known }) => {
+  const [content, isPublished] = [some(world), !world.oneIn(3)];
   if (known) return undefined;
-  const [triples, isPublished] = [some(world), !world.oneIn(3)];
   return {
-    changes: new Map([[iri, isPublished ? { content: triples } : undefined]]),
+    changes: new Map([[iri, isPublished ? { content } : undefined]]),
     async run(store) {
-      const own = keysOf(iri, triples);
+      const own = keysOf(iri, content);
       await store.nameFree(iri);
-      const loaded = await store.loadGraphs(new Map([[iri, own]]));
+      await store.loadGraphs(new Map([[iri, own]]));
       if (!isPublished) return store.dropLoaded(iri, own);
       try {
         await store.transact((tx) => {
-          if (!loaded.has(iri) || !tx.isLoaded(iri, own)) throw new Error('The graph is not loaded.');
+          if (!tx.isLoaded(iri, own)) throw new Error('The graph is not loaded.');
           tx.publishGraph(iri, own);
-          stageRecord(tx, recordOf(tx, iri, { triples: own.length, size: own.length * 10 }));
+          stage(tx, iri, sizes(own.length));
         });
       } catch (error) {
         store.dropLoaded(iri, own);
@@ -186,46 +166,24 @@ const publish: Maker = (world, { iri, known }) => {
 /** A transaction that throws changes nothing. */
 const withdraw: Maker = (world, { iri, known }) => {
   const triples = some(world);
-  return {
-    changes: new Map([[iri, known]]),
-    run: (store) =>
-      store
-        .transact(async (tx) => {
-          await stageGraph(tx, iri, keysOf(iri, triples));
-          tx.putEntry(aclKey(iri), 'withdrawn');
-          throw new Withdrawn();
-        })
-        .catch((error: unknown) => {
-          if (!(error instanceof Withdrawn)) throw error;
-        }),
-  };
+  const withdrawn = new Error('withdrawn');
+  const { changes, run } = inOne([[iri, known]], async (tx) => {
+    await stageGraph(tx, iri, keysOf(iri, triples));
+    throw withdrawn;
+  });
+  const ignore = (error: unknown): unknown => (error === withdrawn ? undefined : Promise.reject(error));
+  return { changes, run: (store) => run(store).catch(ignore) as Promise<void> };
 };
 
 export const makers: readonly Maker[] = [
-  putGraph,
-  putGraph,
-  patch,
-  patch,
-  putBlob,
-  putBlob,
-  remove,
-  remove,
-  setAcl,
-  move,
-  publish,
-  withdraw,
+  ...[putGraph, putGraph, patch, patch, putBlob, putBlob],
+  ...[remove, remove, setAcl, move, publish, withdraw],
 ];
 
 /** Creates the containers, as at the first start. */
 export async function makeContainers(store: Store): Promise<void> {
-  const missing = containers.filter((iri) => !store.record(iri));
-  if (missing.length === 0) return;
+  if (store.record(containers.at(-1)!)) return;
   await store.transact((tx) => {
-    for (const iri of missing) {
-      const record = recordOf(tx, iri, { kind: 'container', mediaType: 'application/lws+json', members: 0 });
-      tx.putRecord(record);
-      tx.changed({ after: record });
-      if (iri !== containers[0]) countMember(tx, parentOf(iri), 1);
-    }
+    for (const iri of containers) stage(tx, iri, { kind: 'container', mediaType: 'application/lws+json', members: 0 });
   });
 }

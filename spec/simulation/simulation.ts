@@ -10,13 +10,13 @@ import { containers, iris, Model, predicates, root } from './model.js';
 import { makeContainers, makers, type Operation } from './operations.js';
 import { simulated, turn, World } from './world.js';
 
+const beginnings = { quads: 'GSPO\u0000', lists: aclKey(''), records: 'R\u0000' };
+
 export interface SimulationOptions {
   readonly seed: number;
   readonly steps: number;
-  /** Deleted entries of LevelDB come back: quads, or entries of ACLs. */
-  readonly returns?: 'quads' | 'lists';
-  /** Values of LevelDB change: records, or entries of ACLs. */
-  readonly damages?: 'records' | 'lists';
+  /** Deleted entries of LevelDB that come back, or values that change. Default: none. */
+  readonly harm?: { readonly how: 'return' | 'damage'; readonly of: keyof typeof beginnings };
 }
 
 export interface Outcome {
@@ -26,24 +26,20 @@ export interface Outcome {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-const beginnings = { quads: 'GSPO\u0000', lists: aclKey(''), records: 'R\u0000' };
-
 class Fault extends Error {}
 
 class Simulation {
   private readonly files = new FakeFiles();
   readonly world: World;
-  private disk = new LevelDisk();
+  private readonly disk = new LevelDisk();
   private level!: FakeLevel;
   private store!: Store;
-  private readonly model: Model;
+  private readonly model = new Model((blob) => this.files.isHarmed(blob));
   readonly counts: Record<string, number> = {};
   step = 0;
 
   constructor(private readonly options: SimulationOptions) {
     this.world = new World(options.seed, this.files);
-    this.files.world = this.world;
-    this.model = new Model((blob) => this.files.isHarmed(blob));
   }
 
   private count(event: string): void {
@@ -61,45 +57,38 @@ class Simulation {
     await this.restart('closed');
   }
 
-  private async next(): Promise<void> {
+  private async next(): Promise<unknown> {
     const { world, model, store } = this;
     const kind = world.random(100);
     if (kind < 66) return this.operate();
-    if (kind < 80) return this.expect('read', () => model.resourceFault(store, world.pick(iris)));
-    if (kind < 86) return this.expect('list', () => model.listFault(store, world.pick(containers)));
-    if (kind < 90) return this.expect('query', () => model.queryFault(store, world.pick(predicates)));
+    if (kind < 80) return this.expect('read', model.resourceFault(store, world.pick(iris)));
+    if (kind < 86) return this.expect('list', model.listFault(store, world.pick(containers)));
+    if (kind < 90) return this.expect('query', model.queryFault(store, world.pick(predicates)));
     if (kind < 91) return this.restart('closed');
-    if (kind < 93) return this.restart(world.oneIn(2) ? 'killed' : 'cut');
-    if (kind < 95) {
-      this.level.failNext();
-      return this.operate();
-    }
-    if (kind < 97) {
-      world.isDiskFull = true;
-      await this.operate();
-      world.isDiskFull = false;
-      return undefined;
-    }
-    return this.harm();
+    if (kind < 93) return this.restart(this.end());
+    if (kind < 95) this.level.failNext();
+    else if (kind < 97) world.isDiskFull = true;
+    else return this.harm();
+    await this.operate();
+    world.isDiskFull = false;
+    return undefined;
+  }
+
+  private end(): 'killed' | 'cut' {
+    return this.world.oneIn(2) ? 'killed' : 'cut';
   }
 
   private async harm(): Promise<void> {
-    const { returns, damages } = this.options;
-    const returned = returns && (await this.level.bringBack(beginnings[returns]));
-    const damaged = damages && (await this.level.damage(beginnings[damages]));
-    if (returned !== undefined) this.count('returned entry');
-    if (damaged !== undefined) this.count('damaged value');
+    const { harm } = this.options;
+    if (harm && (await this.level.harm(harm.how, beginnings[harm.of]))) this.count('harmed entry');
   }
 
-  private async expect(event: string, work: () => Promise<string | undefined>): Promise<void> {
+  private async expect(event: string, work: Promise<string | undefined>): Promise<void> {
     this.count(event);
-    let fault: string | undefined;
-    await this.world.finished(
-      work().then((found) => {
-        fault = found;
-      }),
-    );
-    if (fault !== undefined) throw new Fault(fault);
+    const told = work.then((fault) => {
+      if (fault !== undefined) throw new Fault(fault);
+    });
+    await this.world.finished(told);
   }
 
   /** Runs up to eight operations on different resources at the same time, in some steps until the process ends. */
@@ -135,58 +124,54 @@ class Simulation {
     };
     await world.finished(Promise.all(operations.map(run)));
     world.endAfter(Number.POSITIVE_INFINITY);
-    if (world.hasEnded) return this.restart(world.oneIn(2) ? 'killed' : 'cut', doubtful);
-    if (store.commits.hasFailed) return this.recover(doubtful);
-    // The store has recovered meanwhile.
+    if (world.hasEnded || (store.commits.hasFailed && world.oneIn(3))) return this.restart(this.end(), doubtful);
+    if (store.commits.hasFailed) await this.recover();
     await this.settle(doubtful);
   }
 
-  /** Waits until the store accepts writes after a rejected batch, or ends the process before. */
-  private async recover(doubtful: ReadonlySet<Operation>): Promise<void> {
-    const { world, store } = this;
-    if (world.oneIn(3)) return this.restart(world.oneIn(2) ? 'killed' : 'cut', doubtful);
-    world.isDiskFull = false;
-    for (let turns = 0; store.commits.hasFailed; turns++) {
+  /** Waits until the store accepts writes after a rejected batch. */
+  private async recover(): Promise<void> {
+    this.world.isDiskFull = false;
+    for (let turns = 0; this.store.commits.hasFailed; turns++) {
       if (turns > 20_000) throw new Fault('The store does not accept writes again.');
       await turn();
-      world.pass(5);
+      this.world.pass(5);
     }
     this.count('recovery');
-    await this.settle(doubtful);
   }
 
   private async settle(doubtful: Iterable<Operation>): Promise<void> {
-    for (const { changes } of doubtful)
-      await this.expect('settled operation', () => this.model.settle(this.store, changes));
+    for (const { changes } of doubtful) await this.expect('settled operation', this.model.settle(this.store, changes));
   }
 
   private async restart(end: 'closed' | 'killed' | 'cut', doubtful: Iterable<Operation> = []): Promise<void> {
     const { world } = this;
-    const isClosed = end === 'closed' && (await this.close());
+    let how = end === 'closed' ? await this.close() : end;
+    // The machine may end after the store was closed.
+    if (how === 'closed' && world.oneIn(2)) how = 'cut';
     world.isDiskFull = false;
-    for (let how = end === 'closed' && !isClosed ? 'killed' : end; ; how = world.oneIn(2) ? 'killed' : 'cut') {
+    for (;;) {
       this.count(how);
       this.disk.end(world, how === 'cut');
-      if (how === 'cut') {
-        this.files.cut();
-        world.boot++;
-      }
+      if (how === 'cut') this.files.cut();
+      if (how === 'cut') world.boot++;
       // It may end again while it opens the storage.
       world.begin(world.oneIn(4) ? 1 + world.random(60) : undefined);
       if (await this.open()) break;
+      how = this.end();
     }
     world.endAfter(Number.POSITIVE_INFINITY);
     await this.settle(doubtful);
     await this.expectWhole();
   }
 
-  /** @returns false if the disk rejected the last batch */
-  private async close(): Promise<boolean> {
+  /** The process ends without closing the store if the disk rejects the last batch. */
+  private async close(): Promise<'closed' | 'killed'> {
     try {
-      return await this.world.finished(this.store.close());
+      return (await this.world.finished(this.store.close())) ? 'closed' : 'killed';
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-      return false;
+      return 'killed';
     }
   }
 
@@ -194,24 +179,21 @@ class Simulation {
   private async open(): Promise<boolean> {
     const { world, disk, files } = this;
     this.level = await FakeLevel.open(world, disk);
-    return world.finished(
-      (async () => {
-        this.store = await Store.open(this.level.asLevel, files.dataDir, root);
-        await this.store.sweep();
-        await makeContainers(this.store);
-      })(),
-    );
+    const opened = Store.open(this.level.asLevel, files.dataDir, root).then(async (store) => {
+      this.store = store;
+      await store.sweep();
+      await makeContainers(store);
+    });
+    return world.finished(opened);
   }
 
   private async expectWhole(): Promise<void> {
     const { model, store } = this;
-    for (const iri of iris) await this.expect('read', () => model.resourceFault(store, iri));
-    for (const container of containers) await this.expect('list', () => model.listFault(store, container));
-    await this.expect('query', () => model.queryFault(store));
-    await this.expect('check', async () => {
-      const { faults } = await checkStore(store);
-      return faults.length > 0 ? faults.join('\n') : undefined;
-    });
+    for (const iri of iris) await this.expect('read', model.resourceFault(store, iri));
+    for (const container of containers) await this.expect('list', model.listFault(store, container));
+    await this.expect('query', model.queryFault(store));
+    const checked = checkStore(store).then(({ faults }) => (faults.length > 0 ? faults.join('\n') : undefined));
+    await this.expect('check', checked);
   }
 }
 

@@ -31,18 +31,19 @@ export class World {
   isDiskFull = false;
   /** Number of the running process. */
   life = 0;
-  /** Steps until the process or the machine ends. */
-  private left = Number.POSITIVE_INFINITY;
   hasEnded = false;
+  /** Violations of the contract of LevelDB. */
+  readonly faults: string[] = [];
+  /** Steps until the process or the machine ends. */
+  private left = 0;
   private timers: Timer[] = [];
   private names = 0;
-  /** Violations of the contract of LevelDB or the file system. */
-  readonly faults: string[] = [];
 
   constructor(
     seed: number,
     readonly files: FakeFiles,
   ) {
+    files.world = this;
     this.random = randomFrom(seed);
     // The first numbers of neighbouring seeds are similar.
     for (let i = 0; i < 8; i++) this.random(2);
@@ -60,9 +61,7 @@ export class World {
   /** Begins the life of a process. @param steps after which it ends */
   begin(steps = Number.POSITIVE_INFINITY): void {
     this.life++;
-    this.timers = [];
-    this.hasEnded = false;
-    this.left = steps;
+    [this.timers, this.hasEnded, this.left] = [[], false, steps];
   }
 
   endAfter(steps: number): void {
@@ -83,26 +82,21 @@ export class World {
   /** Lets time pass, and runs the timers that are due. */
   pass(ms: number): void {
     this.now += ms;
-    for (const timer of this.timers.filter(({ at }) => at <= this.now)) {
-      this.clear(timer);
-      timer.run();
-    }
+    const due = this.timers.filter(({ at }) => at <= this.now);
+    this.timers = this.timers.filter((timer) => !due.includes(timer));
+    for (const { run } of due) run();
   }
 
-  /** @returns true if the work has ended, false if the process has ended before */
+  /** @returns true if the work has ended, false if the process has ended before @throws the error of the work */
   async finished(work: Promise<unknown>): Promise<boolean> {
     let isDone = false;
     const done = work.finally(() => {
       isDone = true;
     });
     done.catch(() => {});
-    while (!isDone && !this.hasEnded) {
-      await turn();
-      this.pass(5);
-    }
-    if (!isDone) return false;
-    await done;
-    return true;
+    for (; !isDone && !this.hasEnded; this.pass(5)) await turn();
+    if (isDone) await done;
+    return isDone;
   }
 
   after(run: () => void, ms: number): Timer {
@@ -124,26 +118,23 @@ export class World {
 
 type Functions = Record<string, (...given: never[]) => unknown>;
 
-/** Replaces functions until the returned one is called. @param by gets the world and the original function */
+/** Replaces functions. What returns `undefined` calls the original. @returns a function that puts the originals back */
 function replace(of: object, by: Record<string, (world: World, ...given: never[]) => unknown>): () => void {
   const functions = of as Functions;
   const originals = Object.keys(by).map((name) => [name, functions[name]!] as const);
   for (const [name, original] of originals)
     functions[name] = (...given: never[]) => {
       const world = current.getStore();
-      const found = world && by[name]!(world, ...given);
-      return found === undefined ? original.apply(of, given) : found;
+      return (world && by[name]!(world, ...given)) ?? original.apply(of, given);
     };
-  return () => {
-    for (const [name, original] of originals) functions[name] = original;
-  };
+  return () => Object.assign(functions, Object.fromEntries(originals));
 }
 
 /** Runs work in a world. */
 export async function simulated<T>(world: World, work: () => Promise<T>): Promise<T> {
-  const { files } = world;
-  const onPath = (name: keyof FakeFiles) => (_world: World, path: string, other?: unknown) =>
-    isFake(path) ? (files[name] as (...given: unknown[]) => unknown).call(files, path, other) : undefined;
+  const ofFiles = (name: Exclude<keyof FakeFiles, 'world' | 'dataDir'>) => (own: World, path: string, other?: never) =>
+    isFake(path) ? own.files[name](path as never, other as never) : undefined;
+  const asynchronous = ['open', 'mkdir', 'readdir', 'link', 'unlink', 'statfs'] as const;
   const restored = [
     replace(globalThis, {
       setTimeout: (own, run: () => void, ms = 0) => own.after(run, ms),
@@ -152,14 +143,10 @@ export async function simulated<T>(world: World, work: () => Promise<T>): Promis
     replace(Date, { now: (own) => own.now }),
     replace(crypto, { randomUUID: (own) => own.name() }),
     replace(fs, {
-      existsSync: (_own, path: string) => (isFake(path) ? files.exists(path) : path === bootFile ? true : undefined),
-      readFileSync: (own, path: string) =>
-        path === bootFile ? `boot ${own.boot}\n` : isFake(path) ? files.text(path) : undefined,
+      existsSync: (own, path: string) => path === bootFile || ofFiles('exists')(own, path),
+      readFileSync: (own, path: string) => (path === bootFile ? `boot ${own.boot}\n` : ofFiles('text')(own, path)),
     }),
-    replace(promises, {
-      ...{ open: onPath('open'), mkdir: onPath('mkdir'), readdir: onPath('readdir'), link: onPath('link') },
-      ...{ unlink: onPath('unlink'), statfs: onPath('statfs') },
-    }),
+    replace(promises, Object.fromEntries(asynchronous.map((name) => [name, ofFiles(name)]))),
   ];
   syncBuiltinESMExports();
   // asynciterator's own waits for a turn of the event loop after a number of tasks of the process.

@@ -79,8 +79,8 @@ export interface Blobs {
   all(): AsyncIterable<string>;
   /** Returns the size of a blob in bytes, `undefined` if it is missing, for `check`. */
   size(blob: string): Promise<number | undefined>;
-  /** Called if the last process was killed: `close` makes its removals durable too. Absent: removals are durable at once. */
-  afterKill?(): void;
+  /** Called if the last process did not close the store: `close` makes its removals durable too. Absent: they are at once. */
+  afterCrash?(): void;
   /** Closes connections. */
   close(): void | Promise<void>;
 }

@@ -169,7 +169,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     }
   }
 
-  afterKill(): void {
+  afterCrash(): void {
     for (const name of this.made.keys()) this.thinned.add(join(this.folder, name));
   }
 

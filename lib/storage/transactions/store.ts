@@ -201,7 +201,7 @@ export class Store extends StoreListeners {
     noteIndexes(folder, options.onTrouble);
     await store.coordination.freshen();
     const end = await lastEnd(level);
-    if (end === 'killed') blobs.afterKill?.();
+    if (end !== 'closed') blobs.afterCrash?.();
     await store.settled.begin(end === 'cut' || end === 'unsaid');
     await noteOpened(level);
     return store;

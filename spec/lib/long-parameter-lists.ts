@@ -68,7 +68,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/server/storage/assemble.ts assembleStorage',
   'lib/server/storage/assemble.ts installAll',
   'lib/settings.ts setting',
-  'lib/storage/blobs/file-blobs.ts constructor',
   'lib/storage/transactions/store.ts constructor',
   'lib/storage/transactions/store.ts open',
 ]);

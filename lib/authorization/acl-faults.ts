@@ -1,6 +1,6 @@
 /** Access control lists that are not those of the records: they were deleted or replaced, and returned (decision 168). */
 import { entryRange, partsOfEntry } from '../storage/keys/records.js';
-import type { Fault } from '../storage/transactions/repair.js';
+import type { StorageFault } from '../storage/transactions/repair.js';
 import type { Store } from '../storage/transactions/store.js';
 import { aclSpace, isAclOf, readAcl } from './acl.js';
 
@@ -14,7 +14,7 @@ function given(iri: string, value: string): string {
 }
 
 /** Yields the ACLs that have no effect. */
-export async function* aclFaults(store: Store): AsyncGenerator<Fault> {
+export async function* aclFaults(store: Store): AsyncGenerator<StorageFault> {
   for await (const entries of store.entries(entryRange(aclSpace)))
     for (const [key, value] of entries) {
       const iri = partsOfEntry(key)[1]!;

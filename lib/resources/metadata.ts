@@ -6,7 +6,7 @@ import { difference } from '../storage/keys/graph-changes.js';
 import { graphPrefix } from '../storage/keys/quad-keys.js';
 import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/keys/records.js';
 import { recordBlocks } from '../storage/level/all-records.js';
-import type { Changes, Fault } from '../storage/transactions/repair.js';
+import type { Changes, StorageFault } from '../storage/transactions/repair.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { allLinks, type ClientLinks, declaredTypes, linksetGraph, linksOfHeader, mergeLinks } from './linkset.js';
@@ -107,7 +107,7 @@ export const linksetTooLarge = ({ limits }: Storage): LwsError =>
   );
 
 /** Integrity check: every linkset must have a resource whose record has its declared types, and vice versa. */
-export async function* linksetFaults(store: Store): AsyncGenerator<Fault> {
+export async function* linksetFaults(store: Store): AsyncGenerator<StorageFault> {
   const described = new Set<string>();
   for await (const entries of store.entries(allLinks))
     for (const [key, value] of entries) {

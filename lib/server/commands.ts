@@ -12,7 +12,7 @@ import { describeSettings, SettingsError } from '../settings.js';
 import { isOurLevel, levelFaults } from '../storage/level/classic-level.js';
 import { isDamage, StoreUnavailableError } from '../storage/level/durable-level.js';
 import { checkStore } from '../storage/transactions/check.js';
-import { addDigests, type Fault, repair } from '../storage/transactions/repair.js';
+import { addDigests, repair, type StorageFault } from '../storage/transactions/repair.js';
 import type { Store } from '../storage/transactions/store.js';
 import { releaseMemoryWhenIdle } from '../threads/idle-memory.js';
 import { packageRoot } from '../threads/package-root.js';
@@ -170,7 +170,7 @@ const maxRounds = 5;
 
 async function checkAll(context: Context): Promise<number> {
   const { flags, components } = context;
-  const look = async (store: Store): Promise<readonly Fault[]> => {
+  const look = async (store: Store): Promise<readonly StorageFault[]> => {
     const shown = progress('Checking');
     const options = {
       content: flags['content'] === 'true',
@@ -178,7 +178,7 @@ async function checkAll(context: Context): Promise<number> {
     };
     const { found, resources, triples, blobs, bytes } = await checkStore(store, options);
     if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
-    const faults: Fault[] = [...found];
+    const faults: StorageFault[] = [...found];
     for await (const fault of linksetFaults(store)) faults.push(fault);
     for await (const fault of aclFaults(store)) faults.push(fault);
     for (const { name, check } of components)

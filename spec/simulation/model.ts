@@ -2,6 +2,7 @@
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { aclKey } from '../../lib/authorization/acl.js';
+import { LwsError } from '../../lib/errors.js';
 import { DamagedBlobError } from '../../lib/storage/keys/blob-integrity.js';
 import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { blobFacts, parentOf } from '../../lib/storage/keys/records.js';
@@ -41,7 +42,7 @@ export interface Known {
 /** Changes of an operation by IRI. */
 export type Changes = ReadonlyMap<string, Known | undefined>;
 
-const harmed = 'a harmed blob';
+const harmed = 'harmed content';
 
 function textOf(iri: string, known: Known | undefined): string {
   if (!known) return 'nothing';
@@ -67,7 +68,13 @@ export class Model {
     const acl = `with the list ${store.entry(aclKey(iri)) ?? 'none'}`;
     if (!record) return acl.endsWith(' none') ? 'nothing' : `nothing ${acl}`;
     if (record.kind === 'rdf') {
-      const { keys: own } = (await store.graph(iri))!;
+      const graph = await store.graph(iri).catch((error: unknown) => {
+        if (error instanceof LwsError && error.code === 'damaged-content') return undefined;
+        throw error;
+      });
+      // An error that clients see, and no wrong content.
+      if (!graph) return `${harmed}\n${acl}`;
+      const { keys: own } = graph;
       return `${own.length === record.triples ? '' : `${record.triples} triples of `}${own.join('\n')}\n${acl}`;
     }
     try {
@@ -79,7 +86,7 @@ export class Model {
   }
 
   private matches(iri: string, known: Known | undefined, found: string): boolean {
-    const content = found.startsWith(harmed) && typeof known?.content === 'string' ? harmed : known?.content;
+    const content = found.startsWith(harmed) && known ? harmed : known?.content;
     return found === textOf(iri, known && { ...known, content: content! });
   }
 

@@ -91,7 +91,7 @@ export async function digestOfEntries(level: Level, space: string, snapshot?: Le
 }
 
 /** Returns the entries of a space that its digest lacks, given the difference of the digests; `undefined` if they cannot be named. */
-export async function entriesOf(
+export async function returnedEntriesOf(
   level: Level,
   space: string,
   difference: KeyDigest,

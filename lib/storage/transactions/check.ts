@@ -35,14 +35,14 @@ import { entryBlocks, keyBlocks, type LevelSnapshot } from '../level/durable-lev
 import { countEntries } from '../level/quota.js';
 import { countedResources, resourceCounter } from '../level/resource-counter.js';
 import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
-import { entryFaults, type Fault } from './repair.js';
+import { entryFaults, type StorageFault } from './repair.js';
 import type { Store } from './store.js';
 
 export interface CheckReport {
   /** One sentence per problem. */
   readonly faults: readonly string[];
   /** The same with their repairs. */
-  readonly found: readonly Fault[];
+  readonly found: readonly StorageFault[];
   readonly resources: number;
   readonly triples: number;
   readonly blobs: number;
@@ -84,7 +84,7 @@ function isReadAsWritten(key: string, quad: Quad, keyOf: (quad: Quad) => string)
 }
 
 class Check {
-  private readonly faults: Fault[] = [];
+  private readonly faults: StorageFault[] = [];
   private readonly members = new Map<string, number>();
   private readonly containers = new Map<string, number>();
   private readonly triples = new Map<string, number>();
@@ -128,7 +128,7 @@ class Check {
         this.fault(`${container} counts ${counted} members but has none.`, this.recount(container, 0));
   }
 
-  private recount(container: string, members: number): Omit<Fault, 'text'> {
+  private recount(container: string, members: number): Omit<StorageFault, 'text'> {
     const record = { ...readRecord(container, this.store.level.getSync(recordKey(container))!), members };
     return { later: [[recordKey(container), writeRecord(record)]] };
   }
@@ -343,7 +343,7 @@ class Check {
     }
   }
 
-  private fault(text: string, repair: Omit<Fault, 'text'> = {}): void {
+  private fault(text: string, repair: Omit<StorageFault, 'text'> = {}): void {
     // A damaged storage may have millions. The first ones suffice.
     if (this.faults.length < 1000) this.faults.push({ text, ...repair });
   }

@@ -1,6 +1,6 @@
 /** Entries of one space in memory by name, loaded once and updated on commit. */
 import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
-import { digestOfEntries, entriesOf, storedDigest } from '../level/entry-digests.js';
+import { digestOfEntries, returnedEntriesOf, storedDigest } from '../level/entry-digests.js';
 import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
 
@@ -25,7 +25,7 @@ async function returnedEntries(
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const digest = storedDigest(level, space)?.combine(await digestOfEntries(level, space));
   if (!digest || digest.isZero) return new Map();
-  const found = await entriesOf(level, space, digest);
+  const found = await returnedEntriesOf(level, space, digest);
   if (found) returned.removeEntries(found);
   else returned.damaged(`The entries of ${space} differ from what was written. The server uses none of them.`);
   return found;

@@ -13,13 +13,19 @@ import {
   putSynced,
   writeBatch,
 } from '../level/durable-level.js';
-import { digestEntry, digestedSpaces, digestOfEntries, entriesOf, storedDigest } from '../level/entry-digests.js';
+import {
+  digestEntry,
+  digestedSpaces,
+  digestOfEntries,
+  returnedEntriesOf,
+  storedDigest,
+} from '../level/entry-digests.js';
 import { printed } from './returned-data.js';
 
 /** Keys with their new values; `null` for deleted ones. */
 export type Changes = readonly (readonly [key: string, value: string | null])[];
 
-export interface Fault {
+export interface StorageFault {
   /** Sentence for the operator. */
   readonly text: string;
   /** Removes exactly the data that is too much. */
@@ -34,12 +40,12 @@ export interface Fault {
 const [shown, changesAtATime] = [300, 10_000];
 
 /** Yields returned and lost entries of the spaces with a digest. */
-export async function* entryFaults(level: Level, snapshot: LevelSnapshot): AsyncGenerator<Fault> {
+export async function* entryFaults(level: Level, snapshot: LevelSnapshot): AsyncGenerator<StorageFault> {
   for (const [space, name] of digestedSpaces) {
     const digest = await digestOfEntries(level, space, snapshot);
     const difference = storedDigest(level, space, snapshot)?.combine(digest);
     if (!difference || difference.isZero) continue;
-    const named = await entriesOf(level, space, difference);
+    const named = await returnedEntriesOf(level, space, difference);
     for (const [key, value] of named ?? []) {
       const text = `A deleted ${name} returned: ${printed(key)} ${value}`.slice(0, shown);
       yield { text: `${text}.`, changes: [[key, null]] };
@@ -54,7 +60,7 @@ export async function* entryFaults(level: Level, snapshot: LevelSnapshot): Async
 }
 
 /** Writes the repairs of faults. @returns the repaired faults */
-export async function repair(level: Level, faults: readonly Fault[]): Promise<readonly Fault[]> {
+export async function repair(level: Level, faults: readonly StorageFault[]): Promise<readonly StorageFault[]> {
   const kind = faults.some(({ changes }) => changes) ? 'changes' : 'later';
   const repaired = faults.filter((fault) => fault[kind]);
   const changes = repaired.flatMap((fault) => fault[kind]!);

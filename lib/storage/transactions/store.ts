@@ -1,7 +1,6 @@
 /** The store: one LevelDB with graphs and records, and the blobs. `transact` is the only way to write. Readers see committed states only. */
 import { lruCache } from '../../caches.js';
 import { tooBusy } from '../../errors.js';
-import type { WrittenBatch } from '../../metrics.js';
 import type { BlobPlace, Blobs } from '../blobs/blobs.js';
 import { adoptBlobs } from '../graphs/adopt.js';
 import { CommittedGraphs } from '../graphs/committed-graphs.js';
@@ -24,13 +23,7 @@ import { noteIndexes } from '../level/quadstore-file.js';
 import { readCounter } from '../level/quota.js';
 import { countResources } from '../level/resource-counter.js';
 import { ChangeLog } from './change-log.js';
-import {
-  CommitQueue,
-  type CommitQueueOptions,
-  type TransactionListener,
-  type TransactOptions,
-  type Work,
-} from './commit-queue.js';
+import { CommitQueue, type CommitQueueOptions, type TransactOptions, type Work } from './commit-queue.js';
 import { type Coordination, singleServer } from './coordination.js';
 import { NeedsPreparation } from './preparation.js';
 import { type Pause, Recovery } from './recovery.js';
@@ -39,6 +32,7 @@ import { ReturnedData } from './returned-data.js';
 import { SettledBlobs } from './settled-blobs.js';
 import { SharedCommitQueue } from './shared-commit-queue.js';
 import { StagedGraphs } from './staged-graphs.js';
+import { StoreListeners } from './store-listeners.js';
 import type { Transaction } from './transaction.js';
 
 /** Maximum number of times that a transaction runs again: after a preparation, and after a wait for a staged graph. */
@@ -49,61 +43,6 @@ const recordsAtATime = 128;
 
 /** Maximum characters of keys that are read before a transaction. */
 const maxReadAhead = 64 << 20;
-
-/** Listener of transactions, see `StoreListeners`. */
-type Listener = (transaction: Transaction) => void;
-
-export class StoreListeners {
-  protected readonly inTransaction: TransactionListener[] = [];
-  protected readonly fromOthers: TransactionListener[] = [];
-  private readonly batchListeners: ((batch: WrittenBatch) => void)[] = [];
-  private readonly listeners = { stage: [] as Listener[], commit: [] as Listener[], drop: [] as Listener[] };
-
-  /**
-   * Calls back inside every transaction that changed a resource or a staged graph, after its work. What the listener stages is
-   * written with the transaction, and its error rolls the transaction back, so an index cannot lag and an event cannot be lost. To
-   * do asynchronous work while other transactions run, it throws `NeedsPreparation`, and the transaction runs again.
-   */
-  onTransaction(listener: TransactionListener): void {
-    this.inTransaction.push(listener);
-  }
-
-  /** True if a listener of transactions reads literals: bulk writers must include them in `GraphChange.added`. */
-  readsLiterals = false;
-
-  /** Calls back for every transaction committed by another server, before its changes are visible here. */
-  onForeign(listener: TransactionListener): void {
-    this.fromOthers.push(listener);
-  }
-
-  /** Calls back for every transaction about to be written, before readers see its changes. */
-  onStage(listener: Listener): void {
-    this.listeners.stage.push(listener);
-  }
-
-  /** Calls back after every commit, before it is acknowledged. For caches. */
-  onCommit(listener: Listener): void {
-    this.listeners.commit.push(listener);
-  }
-
-  /** Calls back for every staged transaction that is not stored, or in doubt (a failed batch). */
-  onDrop(listener: Listener): void {
-    this.listeners.drop.push(listener);
-  }
-
-  /** Calls back after every batch on disk. */
-  onBatch(listener: (batch: WrittenBatch) => void): void {
-    this.batchListeners.push(listener);
-  }
-
-  protected tellOfBatch(batch: WrittenBatch): void {
-    for (const listener of this.batchListeners) listener(batch);
-  }
-
-  protected tell(of: 'stage' | 'commit' | 'drop', transaction: Transaction): void {
-    for (const listener of this.listeners[of]) listener(transaction);
-  }
-}
 
 /** Options for opening a store. */
 export interface StoreOptions extends MigrationOptions {

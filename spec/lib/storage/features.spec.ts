@@ -41,7 +41,10 @@ const knownFacts = [
   ...['batch', 'journal', 'orders', 'position', 'row', 'opened'],
 ];
 /** Facts that need no feature, with the reason. */
-const unguardedFacts = { resources: 'names its batch, and is counted again after another one (resource-counter.ts)' };
+const unguardedFacts = {
+  digest: 'guarded by the feature digests, which every storage has',
+  resources: 'names its batch, and is counted again after another one (resource-counter.ts)',
+};
 
 const sources = sourceFiles('lib', 'components').map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 const all = sources.map(({ text }) => text).join('\n');
@@ -115,38 +118,38 @@ describe('Features of a storage', () => {
     const stored = async (level: Level): Promise<string[]> => [...readFeatures(await level.get(featuresKey))];
 
     it('lists a feature in the transaction that writes its first entry', async () => {
-      expect(await stored(memory.level)).to.deep.equal(['orders']);
+      expect(await stored(memory.level)).to.deep.equal(initialFeatures);
       for (const space of knownSpaces) await put(memory.store, entryKey(space, 'a'));
       await put(memory.store, entryKey('guestbook', 'a'));
-      expect(await stored(memory.level)).to.deep.equal(['orders']);
+      expect(await stored(memory.level)).to.deep.equal(initialFeatures);
       await memory.store
         .transact((tx) => {
           tx.putEntry(entryKey('trash', 'a'), '{}');
           throw new Error('not written');
         })
         .catch(() => {});
-      expect(await stored(memory.level)).to.deep.equal(['orders']);
+      expect(await stored(memory.level)).to.deep.equal(initialFeatures);
       await Promise.all(guarded.map((space) => put(memory.store, entryKey(space, 'a'))));
-      expect(await stored(memory.level)).to.have.members(['orders', ...addedFeatures.keys()]);
+      expect(await stored(memory.level)).to.have.members([...initialFeatures, ...addedFeatures.keys()]);
     });
 
     it('lists features of entries that earlier builds wrote without them', async () => {
       await memory.level.put(entryKey('root-acl', 'owners'), '1');
       await memory.level.put(entryKey('text-state'), '3');
       const again = await memory.reopen();
-      expect(await stored(again.level)).to.have.members(['orders', 'root-owners', 'text-index']);
+      expect(await stored(again.level)).to.have.members([...initialFeatures, 'root-owners', 'text-index']);
     });
 
     it('removes the feature of the text index when the index is switched off, also during a rebuild', async () => {
       const { store, level } = memory;
       await textIndex.rebuild(store, () => {});
-      expect(await stored(level)).to.deep.equal(['orders', 'text-index']);
+      expect(await stored(level)).to.deep.equal([...initialFeatures, 'text-index']);
       await textIndex.abandon(store);
-      expect(await stored(level)).to.deep.equal(['orders']);
+      expect(await stored(level)).to.deep.equal(initialFeatures);
       await put(store, entryKey('text-words', 'a'));
-      expect(await stored(level)).to.deep.equal(['orders', 'text-index']);
+      expect(await stored(level)).to.deep.equal([...initialFeatures, 'text-index']);
       await textIndex.abandon(store);
-      expect(await stored(level)).to.deep.equal(['orders']);
+      expect(await stored(level)).to.deep.equal(initialFeatures);
     });
 
     it('does not open a storage with a feature unknown to it', async () => {
@@ -162,7 +165,7 @@ describe('Features of a storage', () => {
       for (const space of ['links', 'trash', 'text-words'])
         await rewriting.entries([entryKey(space, 'http://old.example/a'), '{}'], target);
       // The text index is rebuilt.
-      expect(new Map(rewriting.facts()).get(metaKey('features'))).to.equal('orders trash');
+      expect(new Map(rewriting.facts()).get(metaKey('features'))).to.equal([...initialFeatures, 'trash'].join(' '));
     });
   });
 });

@@ -1,0 +1,59 @@
+/** Callbacks of a store: inside transactions, and when these are staged, committed or dropped. */
+import type { WrittenBatch } from '../../metrics.js';
+import type { TransactionListener } from './commit-queue.js';
+import type { Transaction } from './transaction.js';
+
+/** Listener of transactions, see `StoreListeners`. */
+type Listener = (transaction: Transaction) => void;
+
+export class StoreListeners {
+  protected readonly inTransaction: TransactionListener[] = [];
+  protected readonly fromOthers: TransactionListener[] = [];
+  private readonly batchListeners: ((batch: WrittenBatch) => void)[] = [];
+  private readonly listeners = { stage: [] as Listener[], commit: [] as Listener[], drop: [] as Listener[] };
+
+  /**
+   * Calls back inside every transaction that changed a resource or a staged graph, after its work. What the listener stages is
+   * written with the transaction, and its error rolls the transaction back, so an index cannot lag and an event cannot be lost. To
+   * do asynchronous work while other transactions run, it throws `NeedsPreparation`, and the transaction runs again.
+   */
+  onTransaction(listener: TransactionListener): void {
+    this.inTransaction.push(listener);
+  }
+
+  /** True if a listener of transactions reads literals: bulk writers must include them in `GraphChange.added`. */
+  readsLiterals = false;
+
+  /** Calls back for every transaction committed by another server, before its changes are visible here. */
+  onForeign(listener: TransactionListener): void {
+    this.fromOthers.push(listener);
+  }
+
+  /** Calls back for every transaction about to be written, before readers see its changes. */
+  onStage(listener: Listener): void {
+    this.listeners.stage.push(listener);
+  }
+
+  /** Calls back after every commit, before it is acknowledged. For caches. */
+  onCommit(listener: Listener): void {
+    this.listeners.commit.push(listener);
+  }
+
+  /** Calls back for every staged transaction that is not stored, or in doubt (a failed batch). */
+  onDrop(listener: Listener): void {
+    this.listeners.drop.push(listener);
+  }
+
+  /** Calls back after every batch on disk. */
+  onBatch(listener: (batch: WrittenBatch) => void): void {
+    this.batchListeners.push(listener);
+  }
+
+  protected tellOfBatch(batch: WrittenBatch): void {
+    for (const listener of this.batchListeners) listener(batch);
+  }
+
+  protected tell(of: 'stage' | 'commit' | 'drop', transaction: Transaction): void {
+    for (const listener of this.listeners[of]) listener(transaction);
+  }
+}

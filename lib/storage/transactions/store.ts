@@ -326,6 +326,12 @@ export class Store extends StoreListeners {
 
   private drop(transaction: Transaction, mayBeStored = false): void {
     this.tell('drop', transaction);
+    // The caches have the state before, which may not be that of the database.
+    if (mayBeStored) {
+      for (const iri of transaction.records.keys()) this.recordCache.delete(iri);
+      for (const iri of transaction.graphs.keys()) this.graphs.replaced(iri, undefined, undefined);
+      for (const key of transaction.entries.keys()) this.derivations.delete(key);
+    }
     if (transaction.addedBlobs.size > 0 && !mayBeStored) void this.settled.dropped(transaction);
   }
 

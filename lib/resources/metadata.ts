@@ -2,6 +2,7 @@
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { parseJson } from '../json/json.js';
+import { hiddenRange, StagedNames } from '../storage/graphs/staged-keys.js';
 import { difference } from '../storage/keys/graph-changes.js';
 import { graphPrefix } from '../storage/keys/quad-keys.js';
 import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/keys/records.js';
@@ -109,9 +110,12 @@ export const linksetTooLarge = ({ limits }: Storage): LwsError =>
 /** Integrity check: every linkset must have a resource whose record has its declared types, and vice versa. */
 export async function* linksetFaults(store: Store): AsyncGenerator<StorageFault> {
   const described = new Set<string>();
+  // Those of a deleted subtree are removed after its records.
+  const staged = await StagedNames.of(store.keys(hiddenRange));
   for await (const entries of store.entries(allLinks))
     for (const [key, value] of entries) {
       const [, iri] = partsOfEntry(key) as [string, string];
+      if (staged.has(iri)) continue;
       const record = store.record(iri);
       const links = JSON.parse(value) as ClientLinks;
       described.add(iri);

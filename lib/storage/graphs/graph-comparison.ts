@@ -4,13 +4,14 @@ import { graphPrefix } from '../keys/quad-keys.js';
 import { readRecord, recordKey } from '../keys/records.js';
 import type { Level, LevelSnapshot } from '../level/durable-level.js';
 import { digestIn } from './graph-digests.js';
-import { stagedKey } from './staged-keys.js';
+import { type StagedNames, stagedGraphs } from './staged-keys.js';
 
 const nameAt = graphPrefix('').indexOf('\u0000') + 2;
 
 export class GraphComparison {
   /** Graphs that differ from their digest, or have no record. */
   readonly differing: string[] = [];
+  private staged: StagedNames | undefined;
   private prefix = '';
   private graph = '';
   private digest = new KeyDigest();
@@ -22,6 +23,7 @@ export class GraphComparison {
 
   /** Yields the blocks, which must have all keys of each graph. */
   async *watched(blocks: AsyncIterable<string[]>): AsyncGenerator<string[]> {
+    this.staged ??= await stagedGraphs(this.level, this.snapshot);
     this.prefix = '';
     for await (const keys of blocks) {
       this.add(keys);
@@ -60,6 +62,6 @@ export class GraphComparison {
       level.getSync(recordKey(graph.slice(0, -'.meta'.length)), { snapshot }) !== undefined
     )
       return false;
-    return level.getSync(stagedKey(graph), { snapshot }) === undefined;
+    return !this.staged!.has(graph);
   }
 }

@@ -72,7 +72,7 @@ export class RemovedSubtrees {
       } catch (error) {
         if (failures === 0 && !signal.aborted)
           this.options.onTrouble(
-            `What belonged to the deleted ${container} could not be removed yet; it is tried again`,
+            `The content of the deleted ${container} was not removed. The server tries again.`,
             error,
           );
         await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {});

@@ -1,6 +1,5 @@
 /** Removes deleted data that LevelDB returned (decision 168), and counts it for the metrics. */
 import { DamagedGraphError, keysTooMany, type ReturnedKeys } from '../graphs/graph-digests.js';
-import { stagedKey } from '../graphs/staged-keys.js';
 import { graphRange } from '../keys/quad-keys.js';
 import { readRecord, recordKey } from '../keys/records.js';
 import { keyBlocks, type Level } from '../level/durable-level.js';
@@ -25,7 +24,7 @@ export class ReturnedData {
     this.onTrouble(`LevelDB returned ${keys.length} deleted triples of ${iri}. The server removes them.`, undefined);
     this.write(iri, (tx) => {
       const now = tx.record(iri);
-      const isSame = now ? now.revision === revision : tx.entry(stagedKey(iri)) === undefined;
+      const isSame = now ? now.revision === revision : !tx.isStaged(iri);
       if (isSame) tx.removeReturned(iri, keys);
     });
   }

@@ -180,8 +180,7 @@ export class Transaction {
    */
   putRecord(record: ResourceRecord): void {
     const before = this.record(record.iri);
-    const isIn = (container: string): boolean => record.iri.startsWith(container);
-    const removed = before ? undefined : this.base.removedSubtrees.find(isIn);
+    const removed = before ? undefined : this.subtreeOf(record.iri);
     if (removed !== undefined) throw new GraphInTheWay(removed);
     this.bytesDelta += record.size - (before?.size ?? 0);
     if (!before) this.resourcesDelta++;
@@ -345,6 +344,16 @@ export class Transaction {
     const triples = { before, after: keys?.length ?? 0 };
     const change = { added: [], removed: [], before: before === 0 ? [] : undefined, keys };
     this.graphs.set(iri, { ...change, triples, isPart: false });
+  }
+
+  /** True if a graph is being written or removed. */
+  isStaged(iri: string): boolean {
+    return this.entry(stagedKey(iri)) !== undefined || this.subtreeOf(iri) !== undefined;
+  }
+
+  /** Returns the deleted subtree, of those that are being removed, that has a name. */
+  private subtreeOf(iri: string): string | undefined {
+    return this.base.removedSubtrees.find((container) => iri.startsWith(container));
   }
 
   private assertVisible(iri: string): void {

@@ -6,7 +6,7 @@ import { union as either, intersection } from '../../lib/postings/merge.js';
 import type { PostingLists } from '../../lib/postings/posting-lists.js';
 import { type ReadStorage, readableOf, whole } from '../../lib/postings/readable.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
-import { hiddenRange, StagedNames } from '../../lib/storage/graphs/staged-keys.js';
+import { StagedNames } from '../../lib/storage/graphs/staged-keys.js';
 import { RangeStream } from '../../lib/storage/keys/iri-ranges.js';
 import { ListStream, type SortedStream } from '../../lib/storage/level/entry-cursor.js';
 import { ownedSpace } from '../../lib/storage/level/owned-entries.js';
@@ -72,7 +72,7 @@ export async function prepare(searched: Searched, terms: readonly Term[] = [], l
   if (typeof scope === 'object' && scope.owner !== undefined)
     for await (const block of intersection([snapshot.cursor(ownedSpace, scope.owner)]))
       for (const iri of block) owned.push(iri);
-  searched.hidden = await StagedNames.of(snapshot.keys(hiddenRange));
+  searched.hidden = await StagedNames.of(snapshot);
   if (scope === 'everything') return;
   const beginnings = terms.flatMap((term) => (term.kind === 'prefix' ? [term.token] : []));
   const tokens = owned.length === 0 ? [] : terms.flatMap((term) => tokensOfTerm(term, language));

@@ -1,5 +1,5 @@
 /** Access control lists that are not those of the records: they were deleted or replaced, and returned (decision 168). */
-import { hiddenRange, StagedNames } from '../storage/graphs/staged-keys.js';
+import { StagedNames } from '../storage/graphs/staged-keys.js';
 import { entryRange, partsOfEntry } from '../storage/keys/records.js';
 import type { StorageFault } from '../storage/transactions/repair.js';
 import type { Store } from '../storage/transactions/store.js';
@@ -17,7 +17,7 @@ function given(rules: readonly AclRule[]): string {
 /** Yields the ACLs that have no effect. */
 export async function* aclFaults(store: Store): AsyncGenerator<StorageFault> {
   // Those of a deleted subtree are removed after its records.
-  const staged = await StagedNames.of(store.keys(hiddenRange));
+  const staged = await StagedNames.of(store);
   for await (const entries of store.entries(entryRange(aclSpace)))
     for (const [key, value] of entries) {
       const iri = partsOfEntry(key)[1]!;

@@ -1,5 +1,5 @@
 /** An index of entries that every transaction keeps up to date, and that is rebuilt after it was switched off. */
-import { hiddenRange, StagedNames } from '../storage/graphs/staged-keys.js';
+import { StagedNames } from '../storage/graphs/staged-keys.js';
 import { featureOf, featuresKey, readFeatures } from '../storage/keys/features.js';
 import { entryRange, partsOfEntry, type ResourceRecord } from '../storage/keys/records.js';
 import { countRecords, recordBlocks } from '../storage/level/all-records.js';
@@ -105,7 +105,7 @@ export class MaintainedIndex {
     const { name, spaces, entriesOf, isSame = (found, expected) => found === expected } = this.definition;
     await this.definition.prepare?.();
     // No resource explains the entries of graphs that are being written or removed.
-    const staged = await StagedNames.of(store.keys(hiddenRange));
+    const staged = await StagedNames.of(store);
     const ignores = (key: string): boolean => staged.size > 0 && partsOfEntry(key).some((part) => staged.has(part));
     let expected = 0;
     for await (const records of recordBlocks(store))

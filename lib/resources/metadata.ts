@@ -2,7 +2,7 @@
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { parseJson } from '../json/json.js';
-import { hiddenRange, StagedNames } from '../storage/graphs/staged-keys.js';
+import { StagedNames } from '../storage/graphs/staged-keys.js';
 import { difference } from '../storage/keys/graph-changes.js';
 import { graphPrefix } from '../storage/keys/quad-keys.js';
 import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/keys/records.js';
@@ -111,7 +111,7 @@ export const linksetTooLarge = ({ limits }: Storage): LwsError =>
 export async function* linksetFaults(store: Store): AsyncGenerator<StorageFault> {
   const described = new Set<string>();
   // Those of a deleted subtree are removed after its records.
-  const staged = await StagedNames.of(store.keys(hiddenRange));
+  const staged = await StagedNames.of(store);
   for await (const entries of store.entries(allLinks))
     for (const [key, value] of entries) {
       const [, iri] = partsOfEntry(key) as [string, string];

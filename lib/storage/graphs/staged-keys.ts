@@ -1,7 +1,7 @@
 /** Entries that mark staged graphs (see `staged-graphs`). */
 import { randomUUID } from 'node:crypto';
 import type { GraphKeys } from '../keys/graph-keys.js';
-import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
+import { entryKey, entryRange, type KeyRange, partsOfEntry } from '../keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 
 const space = 'hidden-graphs';
@@ -48,9 +48,9 @@ export class StagedNames {
   private readonly graphs = new Set<string>();
   private readonly containers: string[] = [];
 
-  static async of(keys: AsyncIterable<readonly string[]>): Promise<StagedNames> {
+  static async of(state: { keys(range: KeyRange): AsyncIterable<readonly string[]> }): Promise<StagedNames> {
     const found = new StagedNames();
-    for await (const block of keys) for (const key of block) found.add(partsOfEntry(key)[1]!);
+    for await (const block of state.keys(hiddenRange)) for (const key of block) found.add(partsOfEntry(key)[1]!);
     return found;
   }
 
@@ -70,4 +70,4 @@ export class StagedNames {
 
 /** Returns the staged graphs of a snapshot. */
 export const stagedGraphs = (level: Level, snapshot: LevelSnapshot): Promise<StagedNames> =>
-  StagedNames.of(keyBlocks(level, hiddenRange, { snapshot }));
+  StagedNames.of({ keys: (range) => keyBlocks(level, range, { snapshot }) });

@@ -12,6 +12,8 @@ export interface ProberData {
 export interface Seen {
   /** Longest GET in milliseconds, without the time that this thread and the server's main thread waited for a processor (Linux). */
   readonly longestMs: number;
+  /** Maximum CPU time in milliseconds that the server's main thread used during a GET (Linux; elsewhere 0). */
+  readonly mostCpuMs: number;
   /** Maximum resident memory of the process, in MB. */
   readonly maxMb: number;
 }
@@ -20,11 +22,12 @@ const { url, pid } = workerData as ProberData;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const port = parentPort!;
 let longestMs = 0;
+let mostCpuMs = 0;
 let maxMb = 0;
 
 port.on('message', () => {
-  port.postMessage({ longestMs, maxMb } satisfies Seen);
-  longestMs = maxMb = 0;
+  port.postMessage({ longestMs, mostCpuMs, maxMb } satisfies Seen);
+  longestMs = mostCpuMs = maxMb = 0;
 });
 
 function get(): Promise<void> {
@@ -35,21 +38,26 @@ function get(): Promise<void> {
   });
 }
 
-/**
- * Returns the milliseconds that the two threads were runnable but had no processor: the second number of schedstat (sched-stats,
- * in nanoseconds).
- */
-const waited = (): number =>
-  ['/proc/thread-self', `/proc/${pid}/task/${pid}`]
-    .map((thread) => (existsSync(`${thread}/schedstat`) ? readFileSync(`${thread}/schedstat`, 'utf8') : '0 0'))
-    .reduce((sum, text) => sum + Number(text.split(' ')[1]) / 1e6, 0);
+/** Times of a thread in milliseconds: on a processor, and runnable without one (schedstat of the Linux kernel, in nanoseconds). */
+function timesOf(thread: string): { readonly cpu: number; readonly waited: number } {
+  const file = `${thread}/schedstat`;
+  const [cpu, waited] = existsSync(file) ? readFileSync(file, 'utf8').split(' ') : [];
+  return { cpu: Number(cpu ?? 0) / 1e6, waited: Number(waited ?? 0) / 1e6 };
+}
+
+const bothTimes = (): { readonly cpu: number; readonly waited: number } => {
+  const [own, server] = [timesOf('/proc/thread-self'), timesOf(`/proc/${pid}/task/${pid}`)];
+  return { cpu: server.cpu, waited: own.waited + server.waited };
+};
 
 // The first requests load and compile code.
 for (let at = 0; at < 20; at++) await get();
 for (;;) {
-  const [began, before] = [performance.now(), waited()];
+  const [began, before] = [performance.now(), bothTimes()];
   await get();
-  longestMs = Math.max(longestMs, performance.now() - began - (waited() - before));
+  const after = bothTimes();
+  longestMs = Math.max(longestMs, performance.now() - began - (after.waited - before.waited));
+  mostCpuMs = Math.max(mostCpuMs, after.cpu - before.cpu);
   maxMb = Math.max(maxMb, Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024);
   await new Promise((wake) => setTimeout(wake, 5));
 }

@@ -10,7 +10,7 @@ import { entryRange, partsOfEntry } from '../../lib/storage/keys/records.js';
 import { Thread } from '../../lib/threads/thread.js';
 import { ThreadOutput } from '../../lib/threads/thread-output.js';
 import type { ExportFunctions } from './export-worker.js';
-import type { AskedMode, ExportedState, ExportTask } from './exported-members.js';
+import type { AskedMode, ExportedState, ExportQuestions, ExportTask } from './exported-members.js';
 import { Formats } from './formats/index.js';
 import { openWriter } from './formats/open-writer.js';
 
@@ -74,8 +74,9 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
   const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs);
   const decideAll = (mode: AskedMode, states: readonly ExportedState[]): Promise<boolean[]> =>
     Promise.all(states.map((state) => decide(mode, state)));
+  const answers: ExportQuestions = { decide: decideAll, returned: async (keys) => store.returned.remove(keys) };
   thread
-    .call('write', task, { answers: { decide: decideAll }, take: (chunk) => stream.add(chunk) })
+    .call('write', task, { answers, take: (chunk) => stream.add(chunk) })
     .then(() => stream.finish())
     .catch((error: Error) => stream.destroyed || stream.destroy(whyBroken(error, platform)))
     .finally(() => thread.end());

@@ -29,8 +29,11 @@ const functions = {
     const snapshot = level.snapshot();
     try {
       const blobs = await blobsAt(task.blobs);
-      const decide: ExportQuestions['decide'] = (mode, states) => caller.ask('decide', mode, states);
-      const members = new ExportedMembers({ level, snapshot, blobs }, { ...task, decide });
+      const questions: ExportQuestions = {
+        decide: (mode, states) => caller.ask('decide', mode, states),
+        returned: (keys) => caller.ask('returned', keys),
+      };
+      const members = new ExportedMembers({ level, snapshot, blobs }, { ...task, ...questions });
       const output = outputTo(caller);
       const ended = finished(output);
       ended.catch(() => {});

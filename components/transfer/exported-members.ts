@@ -12,8 +12,15 @@ import {
 import { clientLinks } from '../../lib/resources/metadata.js';
 import type { BlobLocation, Blobs } from '../../lib/storage/blobs/blobs.js';
 import { GraphCursor } from '../../lib/storage/graphs/graph-cursor.js';
+import {
+  comparedBlocks,
+  type ReturnedKeys,
+  returnedKeys,
+  withoutReturned,
+} from '../../lib/storage/graphs/graph-digests.js';
 import { type IriRange, only, subtree, unionOfRanges } from '../../lib/storage/keys/iri-ranges.js';
 import { decodeGraph } from '../../lib/storage/keys/quad-decoding.js';
+import { graphRange } from '../../lib/storage/keys/quad-keys.js';
 import {
   blobFacts,
   entryRange,
@@ -23,7 +30,7 @@ import {
   readRecord,
   recordKey,
 } from '../../lib/storage/keys/records.js';
-import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/level/durable-level.js';
+import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from '../../lib/storage/level/durable-level.js';
 import { ownedBy } from '../../lib/storage/level/owned-entries.js';
 
 export interface ExportedStore {
@@ -65,6 +72,8 @@ export interface ExportedState {
 export interface ExportQuestions {
   /** Returns, for each state, true if the caller has the mode on it. */
   decide(mode: AskedMode, states: readonly ExportedState[]): Promise<readonly boolean[]>;
+  /** Reports deleted keys that LevelDB returned. They are not exported. */
+  returned(keys: ReturnedKeys): Promise<void>;
 }
 
 /** Number of members of a container read at a time. */
@@ -176,10 +185,11 @@ export class ExportedMembers {
     }
   }
 
-  private async *parts({ iri, prefixes = {} }: ResourceRecord, common: Common): AsyncGenerator<Member> {
+  private async *parts(record: ResourceRecord, common: Common): AsyncGenerator<Member> {
+    const { prefixes = {} } = record;
     let waiting: string[] = [];
     const { links, acl, ...others } = common;
-    for await (const keys of this.graphs.keys(iri)) {
+    for await (const keys of this.keysOf(record)) {
       if (waiting.length >= quadsAtATime) {
         yield storedGraph(waiting, { ...others, prefixes, hasMore: true });
         waiting = [];
@@ -189,6 +199,35 @@ export class ExportedMembers {
     // Links and access list are in the last part, which every graph has.
     const extras = { ...(links ? { links } : {}), ...(acl ? { acl } : {}) };
     yield storedGraph(waiting, { ...others, ...extras, prefixes });
+  }
+
+  /**
+   * Yields the keys of a graph in blocks, compared with the digest in the record.
+   * @throws DamagedGraphError, or LwsError `too-busy` for deleted keys in a graph of several parts. The export is then incomplete
+   */
+  private async *keysOf(record: ResourceRecord): AsyncGenerator<readonly string[]> {
+    const { iri, triples = 0 } = record;
+    const { level, snapshot } = this.state;
+    if (triples > quadsAtATime) {
+      let report: Promise<void> | undefined;
+      try {
+        yield* comparedBlocks(
+          record,
+          () => keyBlocks(level, graphRange(iri), { snapshot }),
+          (found) => {
+            report = this.question.returned(found);
+          },
+        );
+      } finally {
+        await report;
+      }
+      return;
+    }
+    const keys: string[] = [];
+    for await (const block of this.graphs.keys(iri)) keys.push(...block);
+    const returned = returnedKeys(record, keys);
+    if (returned) await this.question.returned(returned);
+    yield returned ? withoutReturned(keys, returned) : keys;
   }
 
   private async facts(record: ResourceRecord): Promise<Common> {

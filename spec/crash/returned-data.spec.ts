@@ -69,6 +69,8 @@ describe('Returned data', function () {
     (await runProcess(['check', ...flags], { ...server, environment })).stdout;
   /** Asserts what clients see after the deletions. */
   const expectDeleted = async (): Promise<void> => {
+    const exported = await (await change('GET', '.lws/export?format=nquads')).text();
+    expect(exported).to.include('"two"').and.not.include('three').and.not.include('vanished');
     const graph = await send('GET', 'graph');
     expect(await graph.text())
       .to.include('two')

@@ -61,6 +61,7 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
   const snapshot = store.level.snapshot();
   const check = new Check(store, snapshot, options);
   try {
+    await check.blocks();
     await check.records();
     await check.removed();
     await check.graphs();
@@ -102,6 +103,11 @@ class Check {
     private readonly snapshot: LevelSnapshot,
     private readonly options: CheckOptions,
   ) {}
+
+  /** Reads every block, so that LevelDB verifies its checksum. @throws the error of LevelDB for a damaged one */
+  async blocks(): Promise<void> {
+    for await (const _ of keyBlocks(this.store.level, { gte: '\u0000', lt: '\uffff' }, { snapshot: this.snapshot }));
+  }
 
   /** Every record can be decoded and is complete. Every parent is a container that counts it. */
   async records(): Promise<void> {

@@ -165,7 +165,7 @@ export function createAuthorizer(
     decide,
     allows,
     finds: (question) => allows({ ...question, mode: 'read' }),
-    readersOf: (view, iri) => base.readersOf?.(view, iri),
+    ...(base.readersOf && { readersOf: base.readersOf.bind(base) }),
     knows: (access) => sources().some((source) => source.names(access)) || base.knows(access),
     async standing(view, access) {
       if ((await base.decide({ view, access, mode: 'control', iri: storage })).allowed) return 'controller';
@@ -202,8 +202,9 @@ export function* ancestorsOf(iri: string, storage: string): Generator<string> {
 
 /** Records the readers of resources that a transaction changes; for deleted resources, before the deletion. */
 export function noteReaders(tx: Transaction, { readersOf }: Authorizer): void {
+  if (!readersOf) return;
   for (const change of tx.changes) {
     const { iri } = (change.after ?? change.before)!;
-    change.readers = readersOf?.(change.after ? tx : tx.before, iri);
+    change.readers = readersOf(change.after ? tx : tx.before, iri);
   }
 }

@@ -53,7 +53,8 @@ export class RemovedSubtrees {
   /** Begins the removal of subtrees that a committed transaction deleted. */
   committed({ entries, isForeign }: Transaction): void {
     for (const [key, value] of entries)
-      if (value !== null && !isForeign && key.startsWith(hiddenRange.gte)) this.begin(partsOfEntry(key)[1]!);
+      if (value !== null && !isForeign && isSubtree(key) && key.startsWith(hiddenRange.gte))
+        this.begin(partsOfEntry(key)[1]!);
   }
 
   private begin(container: string): void {

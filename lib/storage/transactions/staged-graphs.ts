@@ -148,7 +148,7 @@ export class StagedGraphs {
     const small: string[] = [];
     for (const [key, value] of entries) {
       if (!key.startsWith(hiddenRange.gte)) continue;
-      const graph = partsOfEntry(key)[1]!;
+      const graph = key.slice(hiddenRange.gte.length);
       // The server that dropped it removes it.
       if (value === dropped && !isForeign) {
         const quads = graphs.get(graph)?.triples.before ?? Number.POSITIVE_INFINITY;

@@ -39,7 +39,7 @@ export default defineComponent({
   async install(platform, { pageSize, cacheBytes }) {
     if (!typeIndex.isComplete(platform.store))
       await typeIndex.rebuild(platform.store, platform.progress('Rebuilding the type index'));
-    platform.store.onTransaction(indexChanges);
+    platform.store.onTransaction(indexChanges, () => true);
     return {
       routes: searchRoutes({ platform, lists: new PostingLists(platform.store, postings, cacheBytes), pageSize }),
       services: [

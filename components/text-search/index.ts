@@ -48,7 +48,8 @@ export default defineComponent({
     const index = new BackgroundRebuild(textIndex, store);
     const rebuild = new RebuildJob(index, platform.log, progress);
     store.readsLiterals = true;
-    store.onTransaction(index.listener((tx) => indexTexts(store, tx)));
+    const listener = index.listener((tx) => indexTexts(store, tx));
+    store.onTransaction(listener, () => index.isComplete);
     // The other half is for the hits in lists of words.
     const documents = new PostingLists(store, documentPostings, cacheBytes / 4);
     const texts = new PostingLists(store, textPostings, cacheBytes / 4);

@@ -23,7 +23,7 @@ export interface DeleteRequest extends WriteRequest {
   readonly body?: RequestBody | undefined;
 }
 
-/** Numbers of resources and of triples above which what belongs to them is removed after the transaction. */
+/** Numbers of resources and of triples of a subtree above which a transaction is long. */
 const [manyResources, manyTriples] = [1_000, 20_000];
 
 /** Number of triples above which a transaction leaves the removal of small graphs to later ones, as that of large graphs. */
@@ -57,7 +57,7 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
   }
   await askGroups(storage, access, iri);
   const found = await deletable({ storage, view: storage.store }, access, admitted);
-  const isPrepared = removesLater(storage, admitted, found);
+  const isPrepared = isLongFor(storage, admitted, found);
   await storage.store.withGraphs(isPrepared ? [] : found, () => storage.store.transact(work, { frees: true }));
 }
 
@@ -110,7 +110,7 @@ async function deletable(
 
 async function stageDeletion(storage: Storage, tx: Transaction, access: Access, root: ResourceRecord): Promise<void> {
   const found = await deletable({ storage, view: tx }, access, root);
-  if (removesLater(storage, root, found)) {
+  if (isLongFor(storage, root, found)) {
     for (const record of found) tx.deleteLater(record);
     tx.deleteSubtree(root.iri);
     return;
@@ -123,8 +123,10 @@ async function stageDeletion(storage: Storage, tx: Transaction, access: Access, 
 const triplesOf = (records: readonly ResourceRecord[]): number =>
   records.reduce((sum, { triples = 0 }) => sum + triples, 0);
 
-/** True if what belongs to deleted resources is removed after the transaction, for which all others wait. */
-const removesLater = (
+/**
+ * True if a transaction on a subtree would be so long that parts of it run before or after it: all other transactions wait for it.
+ */
+export const isLongFor = (
   { store: { coordination } }: Storage,
   root: ResourceRecord,
   found: readonly ResourceRecord[],

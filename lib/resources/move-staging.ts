@@ -1,5 +1,6 @@
 /** Stages the steps of MOVE and COPY. */
 import { type AclDocument, aclDocumentOf, aclKey } from '../authorization/acl.js';
+import type { View } from '../authorization/authorizer.js';
 import { LwsError } from '../errors.js';
 import type { GraphKeys } from '../storage/keys/graph-keys.js';
 import type { IriRewriting } from '../storage/keys/iri-rewriting.js';
@@ -9,6 +10,7 @@ import type { Transaction } from '../storage/transactions/transaction.js';
 import { clientLinks, deleteLinks, stageLinks } from './metadata.js';
 import type { MoveRequest, Moving, Placed } from './moved-content.js';
 import { dateAfter } from './preconditions.js';
+import type { Storage } from './storage.js';
 import { type Staging, stageGraph, stageGraphDeletion, stageNewGraph } from './write.js';
 
 /** Stages the removal of a resource from its old name. @param isStaged its graph is written at the new name already */
@@ -105,16 +107,16 @@ interface Affected {
  * @throws LwsError `forbidden`
  */
 export async function assertListsMovable(
-  { storage, tx }: Staging,
+  { storage, view }: { readonly storage: Storage; readonly view: View },
   { access, destination }: MoveRequest,
   { found, replaced, old }: Affected,
 ): Promise<void> {
   if (!storage.acls) return;
   const lists = [...found.map(({ record }) => record), ...replaced.values()].filter((record) => record.acl);
   if (lists.length === 0) return;
-  const place = old ?? tx.record(parentOf(destination));
+  const place = old ?? view.record(parentOf(destination));
   for (const record of [...lists, ...(place ? [place] : [])])
-    if (!(await storage.authorizer.allows({ view: tx, access, mode: 'control', iri: record.iri, record })))
+    if (!(await storage.authorizer.allows({ view, access, mode: 'control', iri: record.iri, record })))
       throw new LwsError(
         'forbidden',
         'Access control lists would be moved or replaced, which needs control of their resources and of the Destination. Nothing was moved.',

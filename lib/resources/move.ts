@@ -3,21 +3,23 @@
  * rules 6.23 to 6.27). Graphs that are too large for it are written before, invisible until it commits (`StagedGraphs`).
  */
 import { attribute } from '../authorization/audit.js';
+import type { View } from '../authorization/authorizer.js';
 import { inTurn, type Pause } from '../authorization/decision-turns.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
-import { LwsError, tooBusy } from '../errors.js';
+import { LwsError } from '../errors.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
-import { allOf, type GraphKeys, type PackedKeys } from '../storage/keys/graph-keys.js';
+import { allOf } from '../storage/keys/graph-keys.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { CommitInDoubtError } from '../storage/level/commit-in-doubt.js';
-import { quotaExceeded } from '../storage/level/quota.js';
 import { yieldToEventLoop } from '../storage/transactions/batch-filling.js';
+import { Transaction } from '../storage/transactions/transaction.js';
 import { roomFor } from './body.js';
-import { stageDeleted } from './delete.js';
+import { isLongFor, stageDeleted } from './delete.js';
+import { maxMoved, maxResources, maxStaged, Preparation, tooManyMoved } from './move-preparation.js';
 import { assertListsMovable, stageArrival, stageLeaving } from './move-staging.js';
-import { type MoveRequest, type Moving, type Placed, place, rewritingOf } from './moved-content.js';
-import { counterpart, longestPath } from './names.js';
+import { type MoveRequest, type Moving, type Placed, rewritingOf } from './moved-content.js';
+import { counterpart } from './names.js';
 import { RevisionConflict, retryOnConflict } from './optimistic-retry.js';
 import { stageParents } from './parents.js';
 import { assertPreconditions } from './preconditions.js';
@@ -26,21 +28,6 @@ import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
 import { type IsPart, mayDelete, subtreeOf, type Tree } from './subtree.js';
 import { assertUnreserved, nameTaken, type Staging, stageMembership, type WriteResult } from './write.js';
-
-/** Maximum number of resources. All other transactions wait for this one: for 20 000 resources about three seconds on a slow core. */
-const maxResources = 25_000;
-
-/** Maximum number of triples, and of characters of their keys, that the transaction writes. It holds them in memory. */
-const [maxTriples, maxCharacters] = [100_000, 64 << 20];
-
-/** Maximum number of triples of one request, and maximum memory in bytes for the keys of all requests in progress. */
-const [maxMoved, maxBytes] = [5_000_000, 256 << 20];
-
-/** With more triples or characters of keys, all graphs are written before the transaction, otherwise only large ones. */
-const [fewTriples, fewCharacters] = [50_000, 16 << 20];
-
-/** Triples that are written before the transaction in one turn. */
-const triplesAtATime = 20_000;
 
 /** Maximum number and size in bytes of resources that are made in the transaction. */
 const [maxLate, maxLateBytes] = [100, 64 << 10];
@@ -102,7 +89,15 @@ async function attempt(preparation: Preparation, request: Moving, pause?: Pause)
     for (const record of found) await preparation.of(record);
     await preparation.writeAhead(pause);
     preparation.isCommitting = true;
-    return store.transact((tx) => stage({ storage, tx }, request, preparation));
+    // Missing parents are made in the transaction, which then needs all of it.
+    const isAhead = !old && store.record(parentOf(request.destination)) && isLongFor(storage, source, found);
+    if (!isAhead) return store.transact((tx) => stage({ storage, tx }, request, preparation));
+    let staged: Staged | undefined;
+    const stageAhead = async (tx: Transaction): Promise<void> => {
+      staged = await stageTree({ storage, tx }, request, preparation);
+    };
+    const ahead = { containers: [request.iri, request.destination], stage: stageAhead };
+    return store.transact((tx) => completeAhead({ storage, tx }, request, staged!), { ahead });
   });
 }
 
@@ -160,25 +155,25 @@ async function* bounded(records: AsyncIterable<ResourceRecord>, most: number): A
   for await (const record of paced(records)) {
     resources++;
     triples += record.triples ?? 0;
-    if (resources > maxResources || triples > most) throw tooMany();
+    if (resources > maxResources || triples > most) throw tooManyMoved();
     yield record;
   }
 }
 
-const tooMany = (): LwsError =>
-  new LwsError(
-    'too-complex',
-    `One request moves or copies at most ${maxResources} resources with ${maxMoved} triples, and replaces at most ${maxTriples} triples. The limits are fixed. Delete what is replaced, or create the Destination and move the members one by one.`,
-  );
-
 /** Yields what is moved: all of the source, of which nothing may be protected. A copy contains what the caller may read (rule 6.24). */
 function sources(
   { storage, view }: { readonly storage: Storage; readonly view: Tree },
-  { access, copies, isDeep }: MoveRequest,
+  request: MoveRequest,
   source: ResourceRecord,
 ): AsyncGenerator<ResourceRecord> {
+  const root = request.isDeep ? source : { ...source, members: 0 };
+  return bounded(subtreeOf(view, root, mayTake(storage, view, request)), maxMoved);
+}
+
+/** Returns a function that decides if a member is moved or copied. It throws for a member that may not be moved. */
+function mayTake(storage: Storage, view: View, { access, copies }: MoveRequest): IsPart {
   const canDelete = mayDelete(storage, view, access);
-  const isPart: IsPart = async (member, container) => {
+  return async (member, container) => {
     const canRead = await storage.authorizer.allows({ view, access, mode: 'read', iri: member.iri, record: member });
     if (copies || (canRead && (await canDelete(member, container)))) return canRead;
     // Names no resource: the caller may not be allowed to know of it.
@@ -186,141 +181,44 @@ function sources(
       reason: `${member.iri} refuses read or delete`,
     });
   };
-  return bounded(subtreeOf(view, isDeep ? source : { ...source, members: 0 }, isPart), maxMoved);
 }
 
-/** True if graphs have at most some triples and characters of keys. */
-function fits(
-  graphs: readonly { readonly keys: PackedKeys }[],
-  most: readonly [triples: number, characters: number],
-): boolean {
-  let [triples, characters] = [0, 0];
-  for (const { keys } of graphs) [triples, characters] = [triples + keys.length, characters + keys.characters];
-  return triples <= most[0] && characters <= most[1];
-}
-
-/** Bytes of the keys of all requests in progress. */
-let bytesInUse = 0;
-
-/** Content for the new names. Made outside of transactions, and kept when an attempt is repeated. */
-class Preparation {
-  /** Bytes left in the quota. */
-  room = 0;
-  /** Sources of what the last transaction staged. Absent: it may be any of them. */
-  staged: ReadonlySet<string> | undefined;
-  /** True from the beginning of the transaction. Before it, only graphs that are written ahead can be in doubt. */
-  isCommitting = false;
-  private readonly made = new Map<string, Placed>();
-  /** Graphs that are written at their new names, by the IRI of the source. */
-  private readonly ahead = new Map<string, { readonly iri: string; readonly keys: GraphKeys }>();
-  private bytes = 0;
-  private bytesOfKeys = 0;
-
-  constructor(
-    readonly storage: Storage,
-    private readonly request: Moving,
-  ) {}
-
-  has({ iri, kind, revision }: ResourceRecord): boolean {
-    const known = this.made.get(iri);
-    return known !== undefined && (kind === 'container' || known.record.revision === revision);
-  }
-
-  /** @throws LwsError `quota-exceeded`, `iri-too-long`, `too-complex`, RevisionConflict */
-  async of(record: ResourceRecord): Promise<Placed> {
-    const { storage, request, made } = this;
-    const known = made.get(record.iri);
-    if (known && this.has(record)) return { ...known, record };
-    const iri = request.destination + record.iri.slice(request.iri.length);
-    if (iri.length - storage.rootIri.length >= longestPath)
-      throw new LwsError('iri-too-long', `A new path exceeds the limit of ${longestPath} characters.`);
-    await this.forget(record.iri);
-    if (this.bytes + record.size > this.room) throw quotaExceeded();
-    const placed = await place(storage, request, { record, iri });
-    this.bytes += record.size;
-    made.set(record.iri, placed);
-    this.use(placed.graph?.keys.bytes ?? 0);
-    return placed;
-  }
-
-  /** True if the graph of a source is written at its new name. */
-  isAhead(iri: string): boolean {
-    return this.ahead.has(iri);
-  }
-
-  /**
-   * Writes large graphs at their new names, and all others if they are many. Nobody sees them before the transaction commits.
-   * Those that replace graphs are written by the transaction.
-   * @throws LwsError `too-complex` if that would write too much
-   */
-  async writeAhead(pause: Pause = async () => {}): Promise<void> {
-    const { store } = this.storage;
-    const rest = [...this.made].flatMap(([from, { iri, graph }]) =>
-      graph && graph.keys.length > 0 && !this.ahead.has(from) ? [{ from, iri, keys: graph.keys }] : [],
-    );
-    const areMany = !fits(rest, [fewTriples, fewCharacters]);
-    const chosen = rest.filter(({ keys }) => areMany || isLargeGraph(keys.length));
-    // In one order, so that two requests with the same Destination do not wait for each other.
-    chosen.sort((a, b) => (a.iri < b.iri ? -1 : 1));
-    for (let at = 0; at < chosen.length; ) {
-      const turn: typeof chosen = [];
-      for (let triples = 0; at < chosen.length && triples < triplesAtATime; at++) {
-        turn.push(chosen[at]!);
-        triples += chosen[at]!.keys.length;
-      }
-      const written = await store.loadGraphs(new Map(turn.map(({ iri, keys }) => [iri, keys])));
-      for (const { from, iri, keys } of turn) if (written.has(iri)) this.ahead.set(from, { iri, keys });
-      await pause();
-    }
-    const left = rest.filter(({ from }) => !this.ahead.has(from));
-    if (!fits(left, [maxTriples, maxCharacters])) throw tooMany();
-    // If thousands of graphs with these names are being removed, the transaction would run again for each.
-    for (const { iri } of left) {
-      await store.nameFree(iri);
-      await pause();
-    }
-  }
-
-  /** Discards the content of sources that no longer exist. */
-  async forgetOthers(existing: ReadonlySet<string>): Promise<void> {
-    for (const iri of [...this.made.keys()]) if (!existing.has(iri)) await this.forget(iri);
-  }
-
-  private async forget(iri: string): Promise<void> {
-    const known = this.made.get(iri);
-    if (!known) return;
-    this.bytes -= known.record.size;
-    this.use(-(known.graph?.keys.bytes ?? 0));
-    this.made.delete(iri);
-    this.dropAhead(iri);
-    await known.blob?.abort();
-  }
-
-  /** @throws LwsError `too-complex`, `too-busy` */
-  private use(bytes: number): void {
-    this.bytesOfKeys += bytes;
-    bytesInUse += bytes;
-    if (this.bytesOfKeys > maxBytes) throw tooMany();
-    if (bytes > 0 && bytesInUse > maxBytes)
-      throw tooBusy('Other requests move or copy many triples. Retry in a few seconds.', 5);
-  }
-
-  private dropAhead(from: string): void {
-    const written = this.ahead.get(from);
-    if (written) this.storage.store.dropLoaded(written.iri, written.keys);
-    this.ahead.delete(from);
-  }
-
-  /** Removes copies of blobs that are not stored, and graphs that are not published: of those in doubt, only if they are not. */
-  async discard(): Promise<void> {
-    for (const [iri, { blob }] of this.made) if (this.staged?.has(iri) === false) await blob?.abort();
-    for (const from of [...this.ahead.keys()]) if (!this.staged?.has(from)) this.dropAhead(from);
-    this.use(-this.bytesOfKeys);
-  }
+/** What is staged at the new names. */
+interface Staged {
+  readonly source: ResourceRecord;
+  readonly old: ResourceRecord | undefined;
+  readonly found: readonly Placed[];
+  /** Owner of the container that gets a member, which copies may inherit. */
+  readonly owner: string | undefined;
 }
 
 /** Stages everything. @throws RevisionConflict if the source is not as prepared */
 async function stage(staging: Staging, request: Moving, preparation: Preparation): Promise<WriteResult> {
+  return complete(staging, request, await stageTree(staging, request, preparation));
+}
+
+/**
+ * Completes a transaction whose subtree was staged ahead: decides again on what other transactions may have changed meanwhile.
+ * @throws RevisionConflict, LwsError as `admit` and `sources`
+ */
+async function completeAhead(staging: Staging, request: Moving, staged: Staged): Promise<WriteResult> {
+  const { storage, tx } = staging;
+  // The state before the transaction.
+  const view = new Transaction(tx.before);
+  const { source, old } = await admit(storage, view, request);
+  const isPart = mayTake(storage, view, request);
+  const { found } = staged;
+  const containers = new Map(found.map(({ record }) => [record.iri, record]));
+  for await (const { record } of paced(found.slice(1)))
+    if (!(await isPart(record, containers.get(parentOf(record.iri))!))) throw new RevisionConflict(record.iri);
+  const parent = view.record(parentOf(request.destination));
+  if (old || !parent || parent.owner !== staged.owner) throw new RevisionConflict(request.destination);
+  if (!request.copies) await assertListsMovable({ storage, view }, request, { found, replaced: new Map(), old });
+  return complete(staging, request, { ...staged, source });
+}
+
+/** Stages a subtree at its new names, without its membership. @throws RevisionConflict if the source is not as prepared */
+async function stageTree(staging: Staging, request: Moving, preparation: Preparation): Promise<Staged> {
   const { storage, tx } = staging;
   const { iri, destination, access, copies } = request;
   attribute(tx, access);
@@ -336,8 +234,9 @@ async function stage(staging: Staging, request: Moving, preparation: Preparation
   }
   preparation.staged = new Set(found.map(({ record }) => record.iri));
   const replaced = old ? await overwritten({ storage, view: tx }, access, old) : new Map<string, ResourceRecord>();
-  if (!copies) await assertListsMovable(staging, request, { found, replaced, old });
+  if (!copies) await assertListsMovable({ storage, view: tx }, request, { found, replaced, old });
   stageParents(storage, tx, { iri: destination, access });
+  const { owner } = tx.record(parentOf(destination))!;
   if (!copies)
     for await (const { record } of paced(found)) await stageLeaving(tx, record, preparation.isAhead(record.iri));
   const members = new Map<string, number>();
@@ -352,7 +251,14 @@ async function stage(staging: Staging, request: Moving, preparation: Preparation
     const graph = keys && { keys, size: each.graph!.size };
     await stageArrival(staging, request, { ...each, record, graph, old: replaced.get(each.iri) });
   }
-  if (!copies) {
+  return { source, old, found, owner };
+}
+
+/** Stages the membership of what is staged, and its names in other documents. */
+function complete(staging: Staging, request: Moving, { source, old }: Staged): WriteResult {
+  const { tx } = staging;
+  const { destination } = request;
+  if (!request.copies) {
     // Grants keep the former names of resources in the trash, as after a deletion: their assignees must not learn of the trash.
     if (!request.ownerAfter) tx.moves.push(request.rewriting);
     stageMembership(staging, source, -1);
@@ -375,6 +281,6 @@ async function overwritten(
       reason: `${member.iri} refuses delete`,
     });
   };
-  for await (const record of bounded(subtreeOf(view, old, isPart), maxTriples)) found.set(record.iri, record);
+  for await (const record of bounded(subtreeOf(view, old, isPart), maxStaged)) found.set(record.iri, record);
   return found;
 }

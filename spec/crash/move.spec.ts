@@ -1,6 +1,6 @@
 /**
- * MOVE of a container with thousands of members, into which others write, on a server that is killed: everything has the old name
- * or the new one. The spec must not know how much of it is prepared before the transaction.
+ * MOVE and COPY of a container with thousands of members, into which others write, on a server that is killed: everything has the
+ * old name or the new one, or both. The spec must not know how much of it is prepared before the transaction.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,6 +60,11 @@ describe(`A MOVE of ${count} resources while others write`, function () {
       () => undefined,
     );
 
+  async function killLater(): Promise<void> {
+    await sleep(below(1.3 * duration));
+    await server.kill();
+  }
+
   async function listed(name: string): Promise<Set<string> | undefined> {
     const response = await fetch(server.root + name, { headers: { Accept: 'application/lws+json' } });
     if (response.status === 404) return undefined;
@@ -100,8 +105,7 @@ describe(`A MOVE of ${count} resources while others write`, function () {
     it(`leaves everything in one place after a kill, round ${round}`, async () => {
       const work = Promise.all(Array.from({ length: writers }, write));
       const moving = move();
-      await sleep(below(1.3 * duration));
-      await server.kill();
+      await killLater();
       await work;
       const status = await moving;
       expect(status).to.be.oneOf([201, undefined]);
@@ -109,6 +113,26 @@ describe(`A MOVE of ${count} resources while others write`, function () {
       const isAtNew = await isMoved();
       if (status === 201) expect(isAtNew).to.equal(true);
       if (isAtNew) names = [names[1], names[0]];
+    });
+
+  for (let round = 1; round <= kills; round++)
+    it(`leaves a complete copy or none after a kill, round ${round}`, async () => {
+      const copied = [...members];
+      const copying = fetch(server.root + names[0], { method: 'COPY', headers: { Destination: `/c${round}/` } }).then(
+        ({ status }) => status,
+        () => undefined,
+      );
+      const writing = write();
+      await killLater();
+      await writing;
+      const status = await copying;
+      expect(status).to.be.oneOf([201, undefined]);
+      server = await startProcess({ ...server, environment });
+      const found = await listed(`c${round}/`);
+      if (status === 201) expect(found, 'the acknowledged copy').to.not.equal(undefined);
+      if (found) expect(copied.filter((name) => !found.has(name))).to.deep.equal([]);
+      // The source has what was acknowledged.
+      await isMoved();
     });
 
   it('leaves a storage in order', async () => {

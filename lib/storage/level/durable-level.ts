@@ -212,16 +212,17 @@ function uncheckedWriter(batch: unknown): BatchWriter {
 /**
  * Writes one atomic batch and returns when it is on disk (`sync`: quadstore's own writes are not synced). `fill` may be
  * asynchronous, so that a large batch is built in slices.
+ * @param to LevelDB, or a batch that has operations already
  * @param last an entry that every batch writes through the checked interface: abstract-level would treat a batch without one as
  * empty and not write it
  */
-export function writeBatch(level: Level, fill: Fill, last: Last): Promise<void> {
-  return write(level, { fill, last, sync: true });
+export function writeBatch(to: Level | PreparedBatch, fill: Fill, last: Last): Promise<void> {
+  return write(to, { fill, last, sync: true });
 }
 
 /** Same without sync, for data that can be restored from elsewhere: a power cut may lose any of these batches. */
-export function writeUnsynced(level: Level, fill: Fill, last: Last): Promise<void> {
-  return write(level, { fill, last, sync: false });
+export function writeUnsynced(to: Level | PreparedBatch, fill: Fill, last: Last): Promise<void> {
+  return write(to, { fill, last, sync: false });
 }
 
 /** `writeBatch` for one entry. */
@@ -235,8 +236,10 @@ export const putSynced = (level: Level, key: string, value: string): Promise<voi
 type Fill = (batch: BatchWriter) => unknown;
 type Last = () => readonly [key: string, value: string];
 
-async function write(level: Level, { fill, last, sync }: { fill: Fill; last: Last; sync: boolean }): Promise<void> {
-  const batch = new PreparedBatch(level);
+type Writing = { readonly fill: Fill; readonly last: Last; readonly sync: boolean };
+
+async function write(to: Level | PreparedBatch, { fill, last, sync }: Writing): Promise<void> {
+  const batch = to instanceof PreparedBatch ? to : new PreparedBatch(to);
   try {
     await fill(batch.writer);
   } catch (error) {

@@ -2,16 +2,20 @@
 
 import { blobKey, garbageKey, recordKey, writeRecord } from '../keys/records.js';
 import type { BatchWriter } from '../level/durable-level.js';
+import { after } from './prepared-changes.js';
 import type { Transaction } from './transaction.js';
 
 const quadsAtATime = 250;
+const none = { bytes: 0, quads: 0, records: 0, entries: 0, postings: 0, graphs: 0 };
+
 /** Yields to the event loop once. */
 export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Writes a transaction's changes into a batch, in slices that yield to the event loop. */
+/** Writes a transaction's changes into a batch that does not have them, in slices that yield to the event loop. */
 export async function fillBatch(batch: BatchWriter, transaction: Transaction): Promise<void> {
+  const done = transaction.prepared ?? none;
   let records = 0;
-  for (const [iri, record] of transaction.records) {
+  for (const [iri, record] of after(transaction.records, done.records)) {
     if (++records % quadsAtATime === 0) await yieldToEventLoop();
     if (record) batch.put(recordKey(iri), writeRecord(record));
     else batch.del(recordKey(iri));
@@ -23,14 +27,15 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
     batch.put(garbageKey(blob), '');
   }
   let entries = 0;
-  for (const staged of [transaction.entries, transaction.postings])
-    for (const [key, value] of staged) {
+  for (const part of ['entries', 'postings'] as const)
+    for (const [key, value] of after(transaction[part], done[part])) {
       if (++entries % quadsAtATime === 0) await yieldToEventLoop();
       if (value === null) batch.del(key);
       else batch.put(key, value);
     }
   let quads = 0;
-  for (const { added, removed, ...change } of [...transaction.graphs.values(), ...transaction.hidden.values()]) {
+  const graphs = [...after(transaction.graphs, done.graphs), ...transaction.hidden];
+  for (const [, { added, removed, ...change }] of graphs) {
     if ('isPartners' in change) continue;
     for (const [keys, isAdded] of [
       [removed, false],
@@ -45,11 +50,12 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
 }
 
 /** Change of the number of quads by a transaction. */
-export function quadsOf({ graphs, hidden }: Transaction): number {
-  let quads = 0;
+export function quadsOf(transaction: Transaction): number {
+  const { graphs, hidden, prepared = none } = transaction;
+  let { quads } = prepared;
   for (const { added, removed } of hidden.values()) quads += added.length - removed.length;
   // Staged graphs are counted when their quads are written.
-  for (const { added, removed, triples, isPartners, isPart } of graphs.values())
+  for (const [, { added, removed, triples, isPartners, isPart }] of after(graphs, prepared.graphs))
     quads += isPartners || isPart ? triples.after - triples.before : added.length - removed.length;
   return quads;
 }
@@ -58,11 +64,12 @@ export function quadsOf({ graphs, hidden }: Transaction): number {
 const recordBytes = 500;
 
 /** Approximate size of a transaction's batch in bytes. */
-export function sizeOfBatch({ records, entries, postings, graphs, hidden, batchWriter }: Transaction): number {
-  let size = records.size * recordBytes + (batchWriter?.bytes ?? 0);
-  for (const [key, value] of entries) size += key.length + (value?.length ?? 0);
-  for (const key of postings.keys()) size += key.length;
-  for (const { added, removed } of [...graphs.values(), ...hidden.values()])
+export function sizeOfBatch(transaction: Transaction): number {
+  const { records, entries, postings, graphs, hidden, batchWriter, prepared = none } = transaction;
+  let size = prepared.bytes + (records.size - prepared.records) * recordBytes + (batchWriter?.bytes ?? 0);
+  for (const [key, value] of after(entries, prepared.entries)) size += key.length + (value?.length ?? 0);
+  for (const [key] of after(postings, prepared.postings)) size += key.length;
+  for (const [, { added, removed }] of [...after(graphs, prepared.graphs), ...hidden])
     for (const keys of [added, removed]) for (const key of keys) size += key.length;
   return size;
 }

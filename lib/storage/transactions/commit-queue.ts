@@ -16,6 +16,14 @@ import { fillBatch, quadsOf, sizeOfBatch, yieldToEventLoop } from './batch-filli
 import { writeWithPartner } from './batch-writer.js';
 import { type ChangeLog, loggedBatch } from './change-log.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';
+import { NeedsPreparation } from './preparation.js';
+import {
+  type AddedListener,
+  type Ahead,
+  type StagedAhead,
+  StagingAhead,
+  type TransactionListener,
+} from './staging-ahead.js';
 import { Transaction, type TransactionBase } from './transaction.js';
 
 /** Work of a transaction: reads, checks, and stages changes. */
@@ -28,6 +36,7 @@ export interface TransactOptions {
   readonly onStaged?: () => void;
   /** Returns the state before the transaction as it sees it. */
   readonly before?: (state: TransactionBase) => TransactionBase;
+  readonly ahead?: Ahead | undefined;
 }
 
 export interface CommitQueueOptions {
@@ -40,7 +49,7 @@ export interface CommitQueueOptions {
   /** Rejects a batch if the disk may not have enough space. */
   readonly assertSpace: (bytes: number, frees: boolean) => Promise<void>;
   /** Called after the work of every transaction with changes. Their staged changes are part of it. */
-  readonly listeners: readonly TransactionListener[];
+  readonly listeners: readonly AddedListener[];
   /** Called for each transaction of another server before readers see its changes. */
   readonly foreignListeners: readonly TransactionListener[];
   /** Called before a transaction is written and visible to readers. */
@@ -56,8 +65,6 @@ export interface CommitQueueOptions {
   /** Called when a batch is on disk. */
   readonly onBatch: (batch: WrittenBatch) => void;
 }
-
-export type TransactionListener = (transaction: Transaction) => void | Promise<void>;
 
 /** A staged transaction that is not on disk yet. */
 interface Measured {
@@ -109,12 +116,14 @@ export class CommitQueue {
   private writing = 0;
   protected failure: unknown;
   private doubt: Doubt | undefined;
+  private readonly staging: StagingAhead;
   /** Numbers after the last batch. */
   counts: Counts;
 
   constructor(protected readonly options: CommitQueueOptions) {
     this.counts = countsIn(options.level);
     this.state = new OverlaidState(options.committed, options.bytes);
+    this.staging = new StagingAhead(this.state, options);
   }
 
   /** A batch could not be written. No other is written until LevelDB has been reopened. */
@@ -140,17 +149,29 @@ export class CommitQueue {
    * Runs `work` while no other transaction runs, commits what it staged, and returns its result when that is on disk.
    * @throws errors of `work`, with nothing written; LwsError `quota-exceeded`, `storage-full` if the disk rejects the batch
    */
-  async transact<T>(work: Work<T>, { frees = false, onStaged, before }: TransactOptions = {}): Promise<T> {
+  async transact<T>(work: Work<T>, { frees = false, onStaged, before, ahead }: TransactOptions = {}): Promise<T> {
     this.waiting++;
+    let staged: StagedAhead | undefined;
+    let isWritten = false;
     try {
+      if (ahead) {
+        await this.alone(async () => {
+          if (this.hasFailed) throw this.refusal();
+          this.staging.reserve(ahead);
+        });
+        staged = await this.staging.stage(ahead);
+      }
       const { result, committed } = await this.alone(async () => {
         if (this.hasFailed) throw this.refusal();
         await this.admitted();
-        const transaction = new Transaction(before?.(this.state) ?? this.state);
+        if (staged && !staged.isCurrent()) throw new NeedsPreparation(async () => {});
+        const transaction = staged?.transaction ?? new Transaction(before?.(this.state) ?? this.state);
+        // Other transactions may have changed them since.
+        if (staged) transaction.read.clear();
         const result = await work(transaction);
         if (!frees) this.assertQuota(transaction);
         if (transaction.changes.length > 0 || transaction.announcements.length > 0 || transaction.hidden.size > 0)
-          for (const listener of this.options.listeners) await listener(transaction);
+          for (const each of this.options.listeners) if (!staged?.told.includes(each)) await each[0](transaction);
         transaction.seal();
         // Checked before the write: after a batch that the disk rejected, the store is read-only.
         const underWay = this.flushing ? this.pending.reduce((sum, { bytes }) => sum + bytes, this.writing) : 0;
@@ -158,13 +179,23 @@ export class CommitQueue {
         if (needed > largeBatch) await this.options.assertSpace(needed, frees);
         // An earlier batch may have failed meanwhile: the state that `work` saw was then never stored.
         if (this.failure !== undefined) throw this.refusal();
-        return { result, committed: this.stage(transaction, onStaged) };
+        isWritten = true;
+        const committed = this.stage(transaction, onStaged);
+        staged?.release();
+        return { result, committed };
       });
       await committed;
       return result;
     } finally {
       this.waiting--;
+      staged?.release();
+      if (!isWritten) await staged?.transaction.prepared?.batch.close();
     }
+  }
+
+  /** Returns the name of a container while a transaction that is being staged reserves it. */
+  reservation(container: string): string | undefined {
+    return this.state.reserved.has(container) ? container : undefined;
   }
 
   private assertQuota({ bytes }: Transaction): void {
@@ -235,7 +266,7 @@ export class CommitQueue {
     this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
     const [began, bytes, name] = [performance.now(), String(group.at(-1)!.total), loggedBatch + randomUUID()];
     const forgotten = [...this.options.forgotten];
-    const { batchWriter } = group.at(-1)!.transaction;
+    const { batchWriter, prepared } = group.at(-1)!.transaction;
     let { resources, quads } = this.counts;
     for (const { transaction } of group) {
       resources += transaction.resourcesDelta;
@@ -257,7 +288,8 @@ export class CommitQueue {
       const last = [metaKey('bytes'), bytes] as const;
       // With several servers LevelDB is a replica, and the journal has what a crash loses.
       const write = fillPlace === undefined ? writeBatch : writeUnsynced;
-      await (batchWriter ? writeWithPartner(batchWriter, fill, last) : write(this.options.level, fill, () => last));
+      if (batchWriter) await writeWithPartner(batchWriter, fill, last);
+      else await write(prepared?.batch ?? this.options.level, fill, () => last);
     } catch (error) {
       this.fail(error, { batch: name, group, behind: this.pending });
       return false;
@@ -270,9 +302,9 @@ export class CommitQueue {
     return true;
   }
 
-  /** Returns the transactions of the next batch: all that wait, up to the first with a bulk writer. */
+  /** Returns the transactions of the next batch: all that wait, up to the first with a bulk writer or a prepared batch. */
   private takeGroup(): PendingCommit[] {
-    const at = this.pending.findIndex(({ transaction }) => transaction.batchWriter);
+    const at = this.pending.findIndex(({ transaction }) => transaction.batchWriter ?? transaction.prepared);
     return this.pending.splice(0, at < 0 ? this.pending.length : at + 1);
   }
 
@@ -290,9 +322,11 @@ export class CommitQueue {
    */
   protected fail(error: unknown, doubt: Doubt): void {
     this.failure = error;
+    this.staging.failures++;
     this.doubt = doubt;
     this.pending = [];
     this.state.clear();
+    for (const { transaction } of doubt.behind) void transaction.prepared?.batch.close();
     for (const { reject } of [...doubt.group, ...doubt.behind]) reject(commitInDoubt(error));
     this.options.onFailure(error);
   }

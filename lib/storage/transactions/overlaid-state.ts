@@ -47,6 +47,8 @@ export class OverlaidState implements TransactionBase {
     return [...this.subtrees];
   }
 
+  readonly reserved = new Set<string>();
+
   noteSubtree(container: string): void {
     this.subtrees.add(container);
   }

@@ -1,13 +1,13 @@
 /** Callbacks of a store: inside transactions, and when these are staged, committed or dropped. */
 import type { WrittenBatch } from '../../metrics.js';
-import type { TransactionListener } from './commit-queue.js';
+import type { AddedListener, TransactionListener } from './staging-ahead.js';
 import type { Transaction } from './transaction.js';
 
 /** Listener of transactions, see `StoreListeners`. */
 type Listener = (transaction: Transaction) => void;
 
 export class StoreListeners {
-  protected readonly inTransaction: TransactionListener[] = [];
+  protected readonly inTransaction: AddedListener[] = [];
   protected readonly fromOthers: TransactionListener[] = [];
   private readonly batchListeners: ((batch: WrittenBatch) => void)[] = [];
   private readonly listeners = { stage: [] as Listener[], commit: [] as Listener[], drop: [] as Listener[] };
@@ -16,9 +16,11 @@ export class StoreListeners {
    * Calls back inside every transaction that changed a resource or a staged graph, after its work. What the listener stages is
    * written with the transaction, and its error rolls the transaction back, so an index cannot lag and an event cannot be lost. To
    * do asynchronous work while other transactions run, it throws `NeedsPreparation`, and the transaction runs again.
+   * @param isReady given by a listener that reads and writes only what belongs to the changed resources: true if it may be called
+   * before the turn of a transaction that changes many (`TransactOptions.ahead`)
    */
-  onTransaction(listener: TransactionListener): void {
-    this.inTransaction.push(listener);
+  onTransaction(listener: TransactionListener, isReady = (): boolean => false): void {
+    this.inTransaction.push([listener, isReady]);
   }
 
   /** True if a listener of transactions reads literals: bulk writers must include them in `GraphChange.added`. */

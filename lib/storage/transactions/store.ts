@@ -257,7 +257,7 @@ export class Store extends StoreListeners {
   }
 
   private removal(graph: string): Promise<void> {
-    return this.hidden.gone(graph, () => this.entry(stagedKey(graph)));
+    return this.hidden.gone(graph, () => this.entry(stagedKey(graph)) ?? this.queue.reservation(graph));
   }
 
   /** Yields the members of a container in IRI order, from the first or a given one, of one committed state. */

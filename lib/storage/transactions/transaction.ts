@@ -21,6 +21,7 @@ import { toggleEntry, toggleRecords } from '../level/entry-digests.js';
 import { isCounted, sizeOfEntry } from '../level/quota.js';
 import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
 import type { BatchPartner } from './batch-writer.js';
+import { after, type PreparedChanges } from './prepared-changes.js';
 
 /** State before the transaction, including batches that are still being written. */
 export interface TransactionBase {
@@ -39,8 +40,13 @@ export interface TransactionBase {
   entriesIn(range: KeyRange): Promise<Map<string, string>>;
   /** Deleted subtrees that are being removed. */
   readonly removedSubtrees: readonly string[];
+  /** Containers in which a transaction that is prepared changes the resources (`TransactOptions.ahead`). */
+  readonly reserved: ReadonlySet<string>;
   readonly bytes: number;
 }
+
+/** Entries and records that are sealed in one step. */
+const sealedAtATime = 500;
 
 export class Transaction {
   readonly isTransaction = true;
@@ -78,7 +84,7 @@ export class Transaction {
   /** Position of its last event in the log of changes; 0 if it has none yet. */
   position = 0;
   /** Records read from the previous state, which cannot change while this transaction runs. */
-  private readonly read = new Map<string, ResourceRecord | undefined>();
+  readonly read = new Map<string, ResourceRecord | undefined>();
   /** Resources whose records earlier transactions deleted. */
   private readonly rests = new Set<string>();
   private bytesDelta = 0;
@@ -86,6 +92,9 @@ export class Transaction {
   resourcesDelta = 0;
 
   constructor(private readonly base: TransactionBase) {}
+
+  /** Changes that were staged ahead (`StagingAhead`). */
+  prepared: PreparedChanges | undefined;
 
   /** Previous state, including the graphs, which the transaction itself does not return. */
   get before(): TransactionBase {
@@ -176,9 +185,10 @@ export class Transaction {
   /**
    * Creates a resource or replaces its record. A previous, different blob is marked for removal. The blob of a record deleted in
    * this transaction is taken over: the resource has another name.
-   * @throws GraphInTheWay for a name in a deleted subtree that is being removed
+   * @throws GraphInTheWay for a name in a deleted subtree that is being removed, or that another transaction reserves
    */
   putRecord(record: ResourceRecord): void {
+    this.assertFree(record.iri);
     const before = this.record(record.iri);
     const removed = before ? undefined : this.subtreeOf(record.iri);
     if (removed !== undefined) throw new GraphInTheWay(removed);
@@ -190,7 +200,9 @@ export class Transaction {
     this.records.set(record.iri, record);
   }
 
+  /** @throws GraphInTheWay if another transaction reserves the name */
   deleteRecord(record: ResourceRecord): void {
+    this.assertFree(record.iri);
     this.bytesDelta -= record.size;
     this.resourcesDelta--;
     if (record.blob) this.removedBlobs.add(record.blob);
@@ -200,8 +212,10 @@ export class Transaction {
   /**
    * Deletes a resource of a subtree, except its content, links and entries, which are removed later (`RemovedSubtrees`). The
    * subtree must be marked as well (`deleteSubtree`).
+   * @throws GraphInTheWay if another transaction reserves the name
    */
   deleteLater(record: ResourceRecord): void {
+    this.assertFree(record.iri);
     this.bytesDelta -= record.size;
     this.resourcesDelta--;
     this.records.set(record.iri, null);
@@ -326,10 +340,28 @@ export class Transaction {
   /** Changes of the digests of entries. */
   readonly digests = new Map<string, KeyDigest>();
 
-  /** Computes `digests`, and completes the records with the digests of their graphs. Called once, after all changes. */
+  /** Numbers of records and of entries that are sealed. */
+  private sealed = { records: 0, entries: 0 };
+
+  /**
+   * Computes `digests`, and completes the records with the digests of their graphs. Called after all changes, and also before if
+   * later changes are of other keys.
+   */
   seal(): void {
-    for (const [key, value] of this.entries) toggleEntry(this.digests, key, () => [this.base.entry(key), value]);
-    for (const [iri, record] of this.records) {
+    for (const _ of this.sealing());
+  }
+
+  /** Seals in steps. */
+  *sealing(): Generator<void> {
+    const { sealed, records, entries } = this;
+    this.sealed = { records: records.size, entries: entries.size };
+    let steps = 0;
+    for (const [key, value] of after(entries, sealed.entries)) {
+      toggleEntry(this.digests, key, () => [this.base.entry(key), value]);
+      if (++steps % sealedAtATime === 0) yield;
+    }
+    for (const [iri, record] of after(records, sealed.records)) {
+      if (++steps % sealedAtATime === 0) yield;
       if (this.rests.has(iri)) continue;
       const before = this.base.record(iri);
       toggleRecords(this.digests, [before, record]);
@@ -354,6 +386,10 @@ export class Transaction {
   /** Returns the deleted subtree, of those that are being removed, that has a name. */
   private subtreeOf(iri: string): string | undefined {
     return this.base.removedSubtrees.find((container) => iri.startsWith(container));
+  }
+
+  private assertFree(iri: string): void {
+    for (const container of this.base.reserved) if (iri.startsWith(container)) throw new GraphInTheWay(container);
   }
 
   private assertVisible(iri: string): void {

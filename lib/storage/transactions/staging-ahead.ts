@@ -1,0 +1,93 @@
+/**
+ * Stages the changes of many resources while other transactions run: indexes are updated and the batch is filled then too, so that
+ * others hardly wait. Those that write in the same containers wait. A server that shares the storage with others does not do this.
+ */
+import { GraphInTheWay } from '../graphs/staged-keys.js';
+import { featuresKey } from '../keys/features.js';
+import { type Level, PreparedBatch } from '../level/durable-level.js';
+import { fillBatch, quadsOf, sizeOfBatch, yieldToEventLoop } from './batch-filling.js';
+import type { OverlaidState } from './overlaid-state.js';
+import { NeedsPreparation } from './preparation.js';
+import { Transaction } from './transaction.js';
+
+export type TransactionListener = (transaction: Transaction) => void | Promise<void>;
+
+/** A listener. `isReady`: see `StoreListeners.onTransaction` */
+export type AddedListener = readonly [listener: TransactionListener, isReady: () => boolean];
+
+/** Changes to stage before the turn of a transaction. */
+export interface Ahead {
+  readonly containers: readonly string[];
+  /** Outside of the containers, it reads only what the work checks again. The work changes other records, and reports no changes. */
+  readonly stage: (transaction: Transaction) => Promise<void>;
+}
+
+/** Changes that are staged, and what they depend on. */
+export interface StagedAhead {
+  readonly transaction: Transaction;
+  /** Listeners that were called. */
+  readonly told: readonly AddedListener[];
+  /** True if the changes are those that would be staged now. */
+  readonly isCurrent: () => boolean;
+  /** Lets others write in the containers. */
+  readonly release: () => void;
+}
+
+export class StagingAhead {
+  /** Number of batches that failed. */
+  failures = 0;
+
+  constructor(
+    private readonly state: OverlaidState,
+    private readonly options: { readonly level: Level; readonly listeners: readonly AddedListener[] },
+  ) {}
+
+  /** Called while no transaction runs, because it may write in the containers. @throws GraphInTheWay if another one has reserved a container */
+  reserve({ containers }: Ahead): void {
+    const { reserved } = this.state;
+    for (const name of containers)
+      for (const other of reserved)
+        if (name.startsWith(other) || other.startsWith(name)) throw new GraphInTheWay(other);
+    for (const name of containers) reserved.add(name);
+  }
+
+  /** Stages changes in containers that are reserved. @throws errors of `stage` and of listeners, with the containers released */
+  async stage({ containers, stage }: Ahead): Promise<StagedAhead> {
+    const { failures, state, options } = this;
+    let isReleased = false;
+    const release = (): void => {
+      // Another transaction may have reserved them since.
+      if (!isReleased) for (const name of containers) state.reserved.delete(name);
+      isReleased = true;
+    };
+    const transaction = new Transaction(Object.create(state, { reserved: { value: new Set() } }));
+    const features = state.entry(featuresKey);
+    try {
+      await stage(transaction);
+      const told = options.listeners.filter(([, isReady]) => isReady());
+      for (const [listener] of told) await listener(transaction);
+      for (const _ of transaction.sealing()) await yieldToEventLoop();
+      await prepareBatch(options.level, transaction);
+      const isCurrent = (): boolean =>
+        failures === this.failures &&
+        (!transaction.entries.has(featuresKey) || state.entry(featuresKey) === features) &&
+        told.every(([, isReady]) => isReady());
+      return { transaction, told, isCurrent, release };
+    } catch (error) {
+      release();
+      // LevelDB was closed meanwhile.
+      throw failures === this.failures ? error : new NeedsPreparation(async () => {});
+    }
+  }
+}
+
+async function prepareBatch(level: Level, transaction: Transaction): Promise<void> {
+  const batch = new PreparedBatch(level);
+  const { records, entries, postings, graphs } = transaction;
+  const sizes = { records: records.size, entries: entries.size, postings: postings.size, graphs: graphs.size };
+  await fillBatch(batch.writer, transaction).catch(async (error) => {
+    await batch.close();
+    throw error;
+  });
+  transaction.prepared = { batch, bytes: sizeOfBatch(transaction), quads: quadsOf(transaction), ...sizes };
+}

@@ -15,6 +15,7 @@ import type {
   ResourceMember,
 } from '../../lib/exchange/member.js';
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
+import { assertRdf11 } from '../../lib/rdf/bounds.js';
 import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
 import { contentKind } from '../../lib/resources/types.js';
 import type { Blobs, BlobWriter } from '../../lib/storage/blobs/blobs.js';
@@ -264,6 +265,7 @@ const ofDocument = /^b[0-9a-f]{24}x/;
 export function relabelled(quads: readonly Quad[], seed: string, path: string): readonly Quad[] {
   const labels = new Map<string, Term>();
   const fresh = <T extends Term>(term: T): T => {
+    assertRdf11(term);
     if (term.termType !== 'BlankNode' || ours.test(term.value)) return term;
     let label = labels.get(term.value);
     if (!label) {

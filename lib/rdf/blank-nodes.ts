@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
+import { assertRdf11 } from './bounds.js';
 
 const factory = new DataFactory<Quad>();
 
@@ -29,6 +30,7 @@ export function relabeller(isKnown: (label: string) => boolean = () => false): (
   const labels = new Map<string, Term>();
   const freshLabel = freshLabels();
   const fresh = <T extends Term>(term: T): T => {
+    assertRdf11(term);
     if (term.termType !== 'BlankNode' || isKnown(term.value)) return term;
     let label = labels.get(term.value);
     if (!label) {

@@ -12,6 +12,17 @@ export function assertIriLength({ length }: string): void {
     throw new LwsError('malformed-body', `An IRI of ${length} characters is too long. The limit is ${longestIri}.`);
 }
 
+/** Rejects terms of RDF 1.2, which keys support and syntaxes and queries do not yet. @throws LwsError `unsupported-rdf` */
+export function assertRdf11(term: Term): void {
+  if (term.termType === 'Quad')
+    throw new LwsError(
+      'unsupported-rdf',
+      'Triple terms (RDF 1.2, RDF-star) cannot be stored. Describe the statement with rdf:Statement instead.',
+    );
+  if (term.termType === 'Literal' && term.direction)
+    throw new LwsError('unsupported-rdf', 'Literals with a base direction (RDF 1.2) cannot be stored.');
+}
+
 export interface Bounds {
   /** `lws.rdf.max-triples` */
   readonly triples: number;

@@ -2,6 +2,7 @@
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../errors.js';
+import { assertRdf11 } from '../../rdf/bounds.js';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { separator, suffixLengths } from '../../storage/keys/key-layout.js';
 import { encodeTerm } from '../../storage/keys/quad-keys.js';
@@ -27,6 +28,7 @@ export const suffixOf = (token: TermKey): string =>
 /** @throws LwsError for a term that cannot be stored; IRIs are not checked */
 export function termKey(term: Term): TermKey {
   if (term.termType === 'NamedNode') return term.value;
+  assertRdf11(term);
   const { value, suffix } = encodeTerm(term);
   return mark + suffix + value;
 }

@@ -9,9 +9,12 @@ const lengthDigits = 4;
 
 /**
  * Length of a term's type and lengths, by type letter: 0 IRI, 1 blank node, 2 literal of any other type, 3 plain string, 4 string
- * with a language, 5 number, 7 instant.
+ * with a language, 5 number, 7 instant, 8 triple term, 9 string with a language and a base direction.
  */
-export const suffixLengths: Readonly<Record<string, number>> = { 0: 5, 1: 5, 2: 9, 3: 5, 4: 9, 5: 13, 7: 13 };
+export const suffixLengths: Readonly<Record<string, number>> = {
+  ...{ 0: 5, 1: 5, 2: 9, 3: 5, 4: 9, 5: 13, 7: 13 },
+  ...{ 8: 5, 9: 9 },
+};
 
 /** One term of a key. */
 export interface TermSpan {
@@ -41,6 +44,24 @@ export const suffixStart = (key: string): number =>
 
 /** Types and lengths of a key, which locate its terms. */
 export const suffixOfKey = (key: string): string => key.slice(suffixStart(key), -endDigits);
+
+/** Start of the GSPO key of a triple in no graph. The text of a triple term is the rest of that key. */
+const inNoGraph = `GSPO${separator}${separator}`;
+
+/** Returns a triple term as GSPO key of that triple, in a graph without a name. @param text of the term in a key */
+export const keyOfTriple = (text: string): string => inNoGraph + text;
+
+/** Returns the text of a triple term. @param key of that triple, see `keyOfTriple` */
+export const textOfTriple = (key: string): string => key.slice(inNoGraph.length);
+
+/** Number of triple terms within each other: 1 if the object of the triple is another term. @param text of the outermost */
+export function tripleDepth(text: string): number {
+  // Subject and predicate have one length each.
+  const objectAt = suffixStart(text) + 3 * (1 + lengthDigits);
+  if (text[objectAt] !== '8') return 1;
+  const end = objectAt - 3 * (1 + lengthDigits) - separator.length;
+  return 1 + tripleDepth(text.slice(end - lengthAt(text, objectAt + 1), end));
+}
 
 /** Lengths of a term: text, qualifier, and sortable form of a number. In the key these parts are in reverse order. */
 function lengthsOf(own: string): number[] {

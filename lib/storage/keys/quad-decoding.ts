@@ -1,7 +1,7 @@
 /** Decodes quads from the sorted keys that `quad-keys` writes. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { spansOf, suffixOfKey, type TermSpan } from './key-layout.js';
+import { keyOfTriple, spansOf, suffixOfKey, type TermSpan } from './key-layout.js';
 
 const factory = new DataFactory<Quad>();
 
@@ -57,8 +57,7 @@ export function* decodeKeys(keys: Iterable<string>): Generator<Quad> {
 }
 
 /** Decodes one term of a key. */
-export const termOfKey = (key: string, span: TermSpan): Term =>
-  span.type === '0' ? namedNode(key.slice(span.from, span.end)) : readTerm(key, span, namedNode);
+export const termOfKey = (key: string, span: TermSpan): Term => readNode(key, span, namedNode);
 
 const namedNode: NodeOf = (iri) => factory.namedNode(iri);
 
@@ -66,8 +65,31 @@ function readTerm(key: string, { type, textAt, end, qualifierAt, qualifierEnd }:
   const value = key.slice(textAt, end);
   if (type === '1') return factory.blankNode(value);
   if (type === '3') return factory.literal(value);
+  if (type === '8') return readTriple(keyOfTriple(value), node);
   const qualifier = key.slice(qualifierAt, qualifierEnd);
+  if (type === '9') return factory.literal(value, directionalLanguage(qualifier));
   return type === '4' ? factory.literal(value, qualifier) : factory.literal(value, node(qualifier));
+}
+
+function readTriple(key: string, node: NodeOf): Quad {
+  const [, subject, predicate, object] = spansOfKey(key);
+  return factory.quad(
+    readNode(key, subject!, node) as NamedNode | BlankNode,
+    readNode(key, predicate!, node) as NamedNode,
+    readNode(key, object!, node) as NamedNode | BlankNode | Literal | Quad,
+  );
+}
+
+const readNode = (key: string, span: TermSpan, node: NodeOf): Term =>
+  span.type === '0' ? node(key.slice(span.from, span.end)) : readTerm(key, span, node);
+
+/** Splits the qualifier of a literal with a base direction. */
+export function directionalLanguage(qualifier: string): {
+  readonly language: string;
+  readonly direction: 'ltr' | 'rtl';
+} {
+  const [language, direction] = qualifier.split('--') as [string, 'ltr' | 'rtl'];
+  return { language, direction };
 }
 
 /** Returns the triples of a graph from its GSPO keys, in key order. */

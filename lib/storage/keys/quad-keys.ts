@@ -5,13 +5,13 @@
  * The layout is quadstore's own (`<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`), so quadstore
  * itself can open a store. `quad-keys.spec.ts` compares the two (see the README of this layer).
  */
-import type { Literal, Quad, Term } from '@rdfjs/types';
+import type { BaseQuad, Literal, Quad, Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
 import { assertIriLength } from '../../rdf/bounds.js';
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { type IriRange, ofPostings } from './iri-ranges.js';
-import { lengthAt, separator, firstAt as start, suffixStart } from './key-layout.js';
+import { lengthAt, separator, firstAt as start, suffixStart, textOfTriple, tripleDepth } from './key-layout.js';
 import { compareKeys, orderOf } from './key-order.js';
 import { type KeyRange, rangeOf } from './records.js';
 
@@ -81,8 +81,8 @@ const digits = (length: number): string => {
 
 /**
  * Encodes one term.
- * @throws LwsError `unsupported-rdf` for a triple term, a literal with a base direction, text that is not Unicode (a lone
- * surrogate would be read back as U+FFFD) and a term that is too long; `malformed-body` for parts that are not strings
+ * @throws LwsError `unsupported-rdf` for text that is not Unicode (a lone surrogate would be read back as U+FFFD), a triple term
+ * that RDF does not allow, and a term that is too long; `malformed-body` for parts that are not valid; `too-large` see `encodeTriple`
  */
 export function encodeTerm(term: Term): EncodedTerm {
   const { value } = term;
@@ -97,13 +97,39 @@ export function encodeTerm(term: Term): EncodedTerm {
     case 'Literal':
       return encodeLiteral(term);
     case 'Quad':
-      throw new LwsError(
-        'unsupported-rdf',
-        'Triple terms (RDF 1.2, RDF-star) cannot be stored. Describe the statement with rdf:Statement instead.',
-      );
+      return encodeTripleTerm(term);
     default:
       throw new LwsError('unsupported-rdf', `A ${term.termType} cannot be stored.`);
   }
+}
+
+/** Maximum number of triple terms within each other. */
+const deepest = 16;
+
+/** Encodes a triple term from its encoded terms. @throws LwsError `too-large` if it is too deep or too long */
+export function encodeTriple(subject: EncodedTerm, predicate: EncodedTerm, object: EncodedTerm): EncodedTerm {
+  const value = textOfTriple(keyIn('')(subject, predicate, object));
+  if (value.length >= maximumLength)
+    throw new LwsError(
+      'too-large',
+      `A triple term has ${value.length} characters in its key. The limit is ${maximumLength - 1}.`,
+    );
+  if (object.suffix.startsWith('8') && tripleDepth(value) > deepest)
+    throw new LwsError('too-large', `Triple terms are nested more than ${deepest} levels deep.`);
+  return { value, suffix: `8${digits(value.length)}` };
+}
+
+function encodeTripleTerm({ subject, predicate, object }: BaseQuad, depth = 1): EncodedTerm {
+  // Before the recursion, whose stack a client could exhaust.
+  if (depth > deepest) throw new LwsError('too-large', `Triple terms are nested more than ${deepest} levels deep.`);
+  if ((subject.termType !== 'NamedNode' && subject.termType !== 'BlankNode') || predicate.termType !== 'NamedNode')
+    throw new LwsError(
+      'unsupported-rdf',
+      'The subject of a triple term must be an IRI or a blank node, and its predicate an IRI.',
+    );
+  assertLanguage(object);
+  const inner = object.termType === 'Quad' ? encodeTripleTerm(object, depth + 1) : encodeTerm(object);
+  return encodeTriple(encodeTerm(subject), encodeTerm(predicate), inner);
 }
 
 /**
@@ -129,12 +155,16 @@ function assertIri(value: string): void {
 function encodeLiteral(literal: Literal): EncodedTerm {
   const { value, language } = literal;
   assertText(language ?? '');
-  if ((literal as { direction?: string | null }).direction)
-    throw new LwsError('unsupported-rdf', 'Literals with a base direction (RDF 1.2) cannot be stored.');
+  const { direction } = literal;
+  if (direction && !(language && (direction === 'ltr' || direction === 'rtl')))
+    throw new LwsError('malformed-body', 'A base direction must be "ltr" or "rtl", and requires a language tag.');
   if (language && !/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/.test(language))
     throw new LwsError('malformed-body', `"${language.slice(0, 50)}" is not a language tag.`);
-  if (language)
-    return { value: `${language}${separator}${value}`, suffix: `4${digits(value.length)}${digits(language.length)}` };
+  if (language) {
+    const qualifier = direction ? `${language}--${direction}` : language;
+    const lengths = digits(value.length) + digits(qualifier.length);
+    return { value: `${qualifier}${separator}${value}`, suffix: `${direction ? '9' : '4'}${lengths}` };
+  }
   const datatype = literal.datatype.value;
   assertText(datatype);
   if (datatype === xsd.string) return { value, suffix: `3${digits(value.length)}` };
@@ -201,17 +231,23 @@ export const needLanguages: ReadonlySet<string> = new Set([rdf.langString, `${rd
 export const lacksLanguage = (term: Term): boolean =>
   term.termType === 'Literal' && term.language === '' && needLanguages.has(term.datatype.value);
 
+function assertLanguage(term: Term): void {
+  if (lacksLanguage(term))
+    throw new LwsError(
+      'unsupported-rdf',
+      'A literal of type rdf:langString or rdf:dirLangString requires a language tag (RDF Concepts 3.3).',
+    );
+}
+
 /** Maximum number of IRIs with cached encoding. */
 const maxKnown = 50_000;
 
 /** Creates the GSPO keys of triples of a graph. @throws LwsError see `encodeTerm` */
 export function keyEncoder(graph: string): (quad: Quad) => string {
-  const prefix = graphPrefix(graph);
-  const graphSuffix = `0${digits(graph.length)}`;
+  const keyOf = keyIn(graph);
   const iris = new Map<string, EncodedTerm>();
   const encode = (term: Term): EncodedTerm => {
-    if (lacksLanguage(term))
-      throw new LwsError('unsupported-rdf', 'A literal of type rdf:langString requires a language tag (RDF 1.1 3.3).');
+    assertLanguage(term);
     if (term.termType !== 'NamedNode') return encodeTerm(term);
     let encoded = iris.get(term.value);
     if (!encoded) {
@@ -224,7 +260,17 @@ export function keyEncoder(graph: string): (quad: Quad) => string {
   return (quad) => {
     const s = encode(quad.subject);
     const p = encode(quad.predicate);
-    const o = encode(quad.object);
+    if (s.suffix[0] === '8' || p.suffix[0] === '8')
+      throw new LwsError('unsupported-rdf', 'A triple term can only be the object of a triple.');
+    return keyOf(s, p, encode(quad.object));
+  };
+}
+
+/** Returns a function that joins encoded terms to the key of a triple in a graph. */
+function keyIn(graph: string): (s: EncodedTerm, p: EncodedTerm, o: EncodedTerm) => string {
+  const prefix = graphPrefix(graph);
+  const graphSuffix = `0${digits(graph.length)}`;
+  return (s, p, o) => {
     const suffix = graphSuffix + s.suffix + p.suffix + o.suffix;
     return `${prefix}${s.value}${separator}${p.value}${separator}${o.value}${separator}${suffix}${quadLength(suffix.length)}`;
   };

@@ -36,7 +36,7 @@ describe('docs/internals/file-format.md', () => {
 
   it('has examples of keys', () => {
     const rows = table('| object | key |');
-    expect(rows).to.have.lengthOf(5);
+    expect(rows).to.have.lengthOf(7);
     for (const [object, shown] of rows) {
       const quads = new Parser({ blankNodePrefix: '' }).parse(`<http://s/a> <http://s/p> ${code(object!)} .`);
       const [{ key }] = encodeQuads('http://s/g', quads) as unknown as [{ key: string }];

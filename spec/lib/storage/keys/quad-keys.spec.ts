@@ -6,9 +6,10 @@ import { MemoryLevel } from 'memory-level';
 import { Quadstore } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../../../lib/errors.js';
+import { tripleDepth } from '../../../../lib/storage/keys/key-layout.js';
 import { compareKeys, sortKeys } from '../../../../lib/storage/keys/key-order.js';
 import { decodeGraph } from '../../../../lib/storage/keys/quad-decoding.js';
-import { encodeGraph, graphPrefix } from '../../../../lib/storage/keys/quad-keys.js';
+import { encodeGraph, graphPrefix, keyInGraph, layoutOf } from '../../../../lib/storage/keys/quad-keys.js';
 import { quadstoreIndex } from '../../../../lib/storage/level/quadstore-file.js';
 
 const f = new DataFactory<Quad>();
@@ -37,6 +38,20 @@ const objects = [
 ];
 const quads = objects.map((object) => f.quad(n('http://spec.example/s'), n('http://spec.example/p'), object, n(graph)));
 const show = ({ subject, predicate, object }: Quad): string => JSON.stringify([subject, predicate, object]);
+
+/** Triple terms within each other, around a term. */
+const nested = (depth: number, inner: Quad['object']): Quad['object'] =>
+  depth === 0 ? inner : f.quad(n('http://a/s'), n('http://a/p'), nested(depth - 1, inner));
+const deep = (depth: number): Quad['object'] => {
+  let term: Quad['object'] = n('http://a/o');
+  for (let at = 0; at < depth; at++) term = f.quad(n('http://a/s'), n('http://a/p'), term);
+  return term;
+};
+const depthOf = ({ object }: Quad): number => 1 + (object.termType === 'Quad' ? depthOf(object) : 0);
+const langString = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langString';
+const directed = (value: string, direction: string): Quad['object'] =>
+  f.literal(value, { language: 'ar', direction: direction as 'rtl' });
+const stating = (object: Quad['object']): Quad => f.quad(n('http://a/s'), n('http://a/p'), object, n(graph));
 
 describe('storage/quad-keys', () => {
   it('encodes quads exactly like quadstore', async () => {
@@ -97,6 +112,55 @@ describe('storage/quad-keys', () => {
     );
   });
 
+  const text = fc.string({ unit: 'grapheme', maxLength: 20 });
+  const node = fc.constantFrom(n('http://a/s'), f.blankNode('b1'), n('http://a/t'));
+  const leaf = fc.oneof(
+    node,
+    text.map((value) => f.literal(value)),
+    fc.tuple(text, fc.constantFrom('ltr', 'rtl')).map(([value, direction]) => directed(value, direction)),
+    fc.constantFrom('5', 'x\u0000\u0000y').map((value) => typed(value, 'integer')),
+  );
+  const { term: tripleTerm } = fc.letrec<{ term: Quad['object']; triple: Quad['object'] }>((tie) => ({
+    term: fc.oneof({ maxDepth: 16, depthSize: 'large' }, leaf, tie('triple')),
+    triple: fc.tuple(node, tie('term')).map(([s, o]) => f.quad(s, n('http://a/p'), o)),
+  }));
+
+  it('round-trips random triple terms and base directions, and keeps every layout of a key', () => {
+    fc.assert(
+      fc.property(fc.array(tripleTerm, { maxLength: 8 }), (terms) => {
+        const keys = encodeGraph(graph, terms.map(stating));
+        expect(new Set(decodeGraph(keys).map(show))).to.deep.equal(new Set(terms.map(stating).map(show)));
+        // Equal terms have equal keys, and others do not.
+        expect(keys).to.have.lengthOf(new Set(terms.map((term) => show(stating(term)))).size);
+        expect(keys.map((key) => keyInGraph(key, 'http://a/other'))).to.have.members(
+          encodeGraph('http://a/other', terms.map(stating)),
+        );
+        for (const [at, { object }] of decodeGraph(keys).entries()) {
+          const { suffixAt, ends } = layoutOf(keys[at]!);
+          if (object.termType !== 'Quad') continue;
+          // The text of a triple term is the rest of the key of that triple after the graph.
+          const [own] = encodeGraph('http://a/g', [object as Quad]);
+          const text = keys[at]!.slice(ends[2] + 2, suffixAt - 2);
+          expect(text).to.equal(keyInGraph(own!, '').slice(graphPrefix('').length));
+          expect(keys[at]![suffixAt + 15]).to.equal('8');
+          expect(tripleDepth(text)).to.equal(depthOf(object as Quad));
+        }
+      }),
+    );
+  });
+
+  it('accepts triple terms 16 levels deep', () => {
+    const given = stating(nested(16, f.blankNode('b')));
+    expect(decodeGraph(encodeGraph(graph, [given])).map(show)).to.deep.equal([show(given)]);
+  });
+
+  it('rejects a triple term as subject', () => {
+    const quad = f.quad(stating(n('http://a/o')), n('http://a/p'), n('http://a/o'), n(graph));
+    expect(() => encodeGraph(graph, [quad]))
+      .to.throw(LwsError)
+      .with.property('code', 'unsupported-rdf');
+  });
+
   it('sorts like LevelDB, by UTF-8 bytes and not by UTF-16 units', () => {
     const keys = ['a\u{1d11e}', 'a\uffee', 'a', 'b', 'a\u00e9'];
     const byBytes = [...keys].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
@@ -106,8 +170,28 @@ describe('storage/quad-keys', () => {
   });
 
   const refused: [string, unknown, string][] = [
-    ['a triple term', quads[0]!, 'unsupported-rdf'],
-    ['a literal with a base direction', f.literal('x', { language: 'ar', direction: 'rtl' }), 'unsupported-rdf'],
+    ['triple terms 17 levels deep', nested(17, n('http://a/o')), 'too-large'],
+    ['triple terms 10 000 levels deep', deep(10_000), 'too-large'],
+    ['a triple term of more than 36^4 characters', nested(2, f.literal('x'.repeat(1_679_600))), 'too-large'],
+    [
+      'a triple term as subject of a triple term',
+      f.quad(stating(n('http://a/o')), n('http://a/p'), n('http://a/o')),
+      'unsupported-rdf',
+    ],
+    [
+      'a literal as subject of a triple term',
+      f.quad(f.literal('x') as never, n('http://a/p'), n('http://a/o')),
+      'unsupported-rdf',
+    ],
+    [
+      'a blank node as predicate of a triple term',
+      f.quad(n('http://a/s'), f.blankNode('b') as never, n('http://a/o')),
+      'unsupported-rdf',
+    ],
+    ['a triple term with a relative IRI', f.quad(n('s'), n('http://a/p'), n('http://a/o')), 'malformed-body'],
+    ['a triple term with rdf:langString and no language', nested(1, f.literal('x', n(langString))), 'unsupported-rdf'],
+    ['a base direction that is neither ltr nor rtl', directed('x', 'up'), 'malformed-body'],
+    ['a base direction without a language', { ...f.literal('x'), direction: 'rtl' }, 'malformed-body'],
     ['a lone surrogate', f.literal('a\ud800'), 'unsupported-rdf'],
     ['an IRI with U+0000, which would split a key', n('http://a/\u0000b'), 'malformed-body'],
     ['an IRI with a space', n('http://a/ b'), 'malformed-body'],

@@ -1,5 +1,5 @@
 /** The constraint components of SHACL Core (section 4), as checks. Values are compared as in SPARQL. */
-import { isBlank, isIri, literalParts, type TermKey } from '../../lib/query/access/terms.js';
+import { isBlank, isIri, isTriple, literalParts, type TermKey } from '../../lib/query/access/terms.js';
 import { isAtMost, isLess } from '../../lib/query/expressions/comparison.js';
 import { isPartType, partFieldsOf } from '../../lib/query/expressions/dates.js';
 import { monthsAndSeconds } from '../../lib/query/expressions/durations.js';
@@ -91,7 +91,9 @@ export class Parameter {
 
 type Build = (parameter: Parameter) => Check | undefined;
 
-const kindOf = (token: TermKey): string => (isIri(token) ? 'IRI' : isBlank(token) ? 'BlankNode' : 'Literal');
+const kindOf = (token: TermKey): string =>
+  isIri(token) ? 'IRI' : isBlank(token) ? 'BlankNode' : isTriple(token) ? 'TripleTerm' : 'Literal';
+const hasText = (token: TermKey): boolean => !isBlank(token) && !isTriple(token);
 const nodeKinds = new Map([
   [`${sh}IRI`, 'an IRI'],
   [`${sh}BlankNode`, 'a blank node'],
@@ -156,7 +158,7 @@ const length =
   (p) => {
     const limit = p.count();
     const must = `must have ${words} ${limit} characters`;
-    return p.each(must, (value) => !isBlank(value) && fits([...textOf(value)].length, limit));
+    return p.each(must, (value) => hasText(value) && fits([...textOf(value)].length, limit));
   };
 
 const conforms = (run: Run, shape: Shape, value: TermKey): boolean => run.failureOf(shape, value) === undefined;
@@ -217,7 +219,7 @@ const pattern: Build = (p) => {
   const isText = kindOf(p.value) === 'Literal' && (flags === undefined || kindOf(flags) === 'Literal');
   const expression = isText ? compileRegex(textOf(p.value), flags === undefined ? '' : textOf(flags)) : undefined;
   if (!expression) throw p.wrong('is not a regular expression, or its sh:flags are not valid');
-  return p.each(`must match the pattern ${p.text}`, (value) => !isBlank(value) && expression.test(textOf(value)));
+  return p.each(`must match the pattern ${p.text}`, (value) => hasText(value) && expression.test(textOf(value)));
 };
 
 const languageIn: Build = (p) => {

@@ -22,7 +22,7 @@ export const violationsOf = (results: readonly Result[]): Result[] =>
 /** Returns a report. @param showsShapes with the shapes that the results come from, for callers that may read them */
 function reportQuads(results: readonly Result[], showsShapes: boolean): Quad[] {
   const quads: Quad[] = [];
-  const says = (subject: Node, predicate: string, object: Node | Literal): void =>
+  const says = (subject: Node, predicate: string, object: Node | Literal | Quad): void =>
     void quads.push(factory.quad(subject, factory.namedNode(predicate), object));
   const iri = (value: string): NamedNode => factory.namedNode(value);
   const list = (members: readonly Node[]): Node => {

@@ -1,6 +1,6 @@
 /** A graph in memory as tokens, indexed by subject and, on demand, by object. */
 import { KeyReader } from '../../lib/query/access/key-reader.js';
-import { isIri, literalParts, type TermKey } from '../../lib/query/access/terms.js';
+import { isIri, isTriple, literalParts, type TermKey } from '../../lib/query/access/terms.js';
 import { rdf, xsd } from '../../lib/rdf/vocabulary.js';
 
 /** Objects by subject and predicate, or subjects by object and predicate. */
@@ -98,7 +98,7 @@ export function closure(from: Iterable<TermKey>, step: (node: TermKey) => Iterab
 
 /** True for the literal `true` only: `1` does not switch on a constraint (SHACL 4.4.5, 4.8.1). */
 export function isTrue(token: TermKey | undefined): boolean {
-  if (token === undefined || isIri(token)) return false;
+  if (token === undefined || isIri(token) || isTriple(token)) return false;
   const { text, datatype } = literalParts(token);
   return text === 'true' && datatype === xsd.boolean;
 }

@@ -2,7 +2,6 @@
  * Both query engines return the same result for each W3C test on the same dataset: the stock engine of the query threads, which
  * `sparql-evaluation.spec.ts` tests over HTTP, and the smaller composition for updates and type searches.
  */
-import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { loadQueryEngine, loadStockEngine } from '../../lib/query/query-engine.js';
 import {
@@ -12,9 +11,9 @@ import {
   type SpecView,
   specLevel,
 } from '../lib/query/engine-dataset.js';
-import { readRdf } from '../support/rdf.js';
+import { graphsOfFile } from './datasets.js';
 import { type EvaluationTest, readDataFile, w3cTests } from './manifests.js';
-import { mediaTypeOf, type Outcome } from './outcomes.js';
+import type { Outcome } from './outcomes.js';
 import { outcomeText, sameOutcome } from './same-outcome.js';
 
 const base = 'https://w3c.example/';
@@ -48,10 +47,16 @@ describe('W3C SPARQL tests in both engines', function () {
       const folder = query.slice(0, query.lastIndexOf('/') + 1);
       const from = [...text.matchAll(/\bFROM\s+(?:NAMED\s+)?<([^>]*)>/gi)].map(([, iri]) => folder + iri);
       const filled = new Map<string, readonly SpecTriple[]>();
-      for (const path of new Set([...data, ...graphs, ...from]))
-        filled.set(base + path, (await readRdf(readDataFile(path), mediaTypeOf(path), base + path)) as readonly Quad[]);
+      const inFiles: string[] = [];
+      for (const path of new Set([...data, ...graphs, ...from])) {
+        const { own, named } = await graphsOfFile(path, base + path);
+        filled.set(base + path, own);
+        for (const [name, quads] of named) filled.set(name, quads);
+        inFiles.push(...named.keys());
+      }
       await store.fill(filled);
-      const named = { defaultGraphs: data.map((path) => base + path), namedGraphs: graphs.map((path) => base + path) };
+      const namedGraphs = [...graphs.map((path) => base + path), ...inFiles];
+      const named = { defaultGraphs: data.map((path) => base + path), namedGraphs };
       const view = { readable: new Set(filled.keys()), ...(from.length > 0 ? {} : named) };
       const sent = `BASE <${base}${query}> ${text}`;
       const composed = await outcome({ ...view, loadEngine: loadQueryEngine }, sent);

@@ -28,6 +28,9 @@ export interface SyntaxTest {
 
 export type W3cTest = EvaluationTest | SyntaxTest;
 
+/** True for tests of updates, in `update-manifests.ts`. */
+const isUpdate = (type: string): boolean => /Update/.test(type);
+
 /** Base IRI of the manifests. Nothing is fetched from it. */
 const base = 'https://w3c.example/';
 
@@ -56,6 +59,7 @@ const texts: SuiteTexts = currentSuites
   ? {
       ...currentTexts('sparql/sparql10', { prefix: 'data-r2/' }),
       ...currentTexts('sparql/sparql11', { prefix: 'data-sparql11/', folders: queryFolders }),
+      ...currentTexts('sparql/sparql12', { prefix: 'data-sparql12/' }),
     }
   : { ...keptSuite('data-r2'), ...keptSuite('data-sparql11') };
 
@@ -79,7 +83,8 @@ function testsOf(manifest: string): W3cTest[] {
     objects(subject, predicate).map(({ value }) => value.slice(base.length));
   const lists = store.extractLists();
   const entries = store.getObjects(null, `${mf}entries`, null).flatMap(({ value }) => lists[value] ?? []);
-  return entries.map((test): W3cTest => {
+  const isOfQuery = (test: Term): boolean => !isUpdate(objects(test, rdfType)[0]!.value);
+  return entries.filter(isOfQuery).map((test): W3cTest => {
     const [type, action, name] = [rdfType, `${mf}action`, `${mf}name`].map((p) => objects(test, p)[0]!);
     const id = `${manifest.slice(0, manifest.lastIndexOf('/'))}${test.value.slice(test.value.indexOf('#'))}`;
     if (type!.value.includes('SyntaxTest')) {

@@ -5,7 +5,7 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import { type GraphStore, type NaiveResult, naiveResult, unionOf } from '../support/naive-sparql/index.js';
-import { readRdf } from '../support/rdf.js';
+import { graphsOfFile } from './datasets.js';
 import { type EvaluationTest, readDataFile, w3cTests } from './manifests.js';
 import { isNumbered, mediaTypeOf, type Outcome, readOutcome } from './outcomes.js';
 import { outcomeText, sameOutcome } from './same-outcome.js';
@@ -29,12 +29,16 @@ const reasons = new Map(
 const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
 
 async function storeOf({ query, data, graphs }: EvaluationTest, text: string): Promise<GraphStore> {
-  const read = (path: string): Promise<Quad[]> => readRdf(readDataFile(path), mediaTypeOf(path), base + path);
+  const read = (path: string) => graphsOfFile(path, base + path);
   const from = [...text.matchAll(/\bFROM\s+(?:NAMED\s+)?<([^>]*)>/gi)].map(([, iri]) => folderOf(query) + iri);
-  const named = new Map<string, Quad[]>();
-  for (const path of [...graphs, ...from]) named.set(base + path, await read(path));
-  const defaults: Quad[][] = [];
-  for (const path of data) defaults.push(await read(path));
+  const named = new Map<string, readonly Quad[]>();
+  for (const path of [...graphs, ...from]) named.set(base + path, (await read(path)).own);
+  const defaults: (readonly Quad[])[] = [];
+  for (const path of data) {
+    const { own, named: others } = await read(path);
+    defaults.push(own);
+    for (const [name, quads] of others) named.set(name, quads);
+  }
   return { graphs: named, defaultGraph: unionOf(defaults) };
 }
 

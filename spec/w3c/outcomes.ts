@@ -7,7 +7,7 @@ import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory, Parser } from 'n3';
 import { readRdf } from '../support/rdf.js';
 
-const { blankNode, literal, namedNode } = DataFactory;
+const { blankNode, literal, namedNode, quad } = DataFactory;
 
 export type Solution = ReadonlyMap<string, Term>;
 
@@ -30,6 +30,8 @@ const mediaTypes: Readonly<Record<string, string>> = {
   ttl: 'text/turtle',
   rdf: 'application/rdf+xml',
   nt: 'application/n-triples',
+  trig: 'application/trig',
+  nq: 'application/n-quads',
 };
 
 export const mediaTypeOf = (path: string): string => mediaTypes[path.slice(path.lastIndexOf('.') + 1)]!;
@@ -52,14 +54,27 @@ const solutions = (variables: readonly string[], rows: readonly Solution[], isNu
   isNumbered,
 });
 
-const literalOf = (value: string, language: string | undefined, datatype: string | undefined): Term =>
-  literal(value, language || (datatype ? namedNode(datatype) : undefined));
+interface Qualifiers {
+  readonly language?: string | undefined;
+  readonly direction?: string | undefined;
+  readonly datatype?: string | undefined;
+}
+
+const literalOf = (value: string, { language, direction, datatype }: Qualifiers): Term =>
+  literal(
+    value,
+    direction ? ({ language, direction } as never) : language || (datatype ? namedNode(datatype) : undefined),
+  );
+
+const tripleOf = ([subject, predicate, object]: readonly Term[]): Term =>
+  quad(subject as never, predicate as never, object as never) as unknown as Term;
 
 interface JsonTerm {
   readonly type: string;
-  readonly value: string;
+  readonly value: string | Readonly<Record<'subject' | 'predicate' | 'object', JsonTerm>>;
   readonly datatype?: string;
   readonly 'xml:lang'?: string;
+  readonly 'its:dir'?: string;
 }
 interface JsonResults {
   readonly head: { readonly vars?: readonly string[] };
@@ -70,9 +85,10 @@ interface JsonResults {
 function fromJson(text: string): Outcome {
   const { head, boolean, results } = JSON.parse(text) as JsonResults;
   if (boolean !== undefined) return { kind: 'boolean', value: boolean };
-  const term = ({ type, value, datatype, 'xml:lang': language }: JsonTerm): Term => {
+  const term = ({ type, value, datatype, 'xml:lang': language, 'its:dir': direction }: JsonTerm): Term => {
+    if (typeof value === 'object') return tripleOf([value.subject, value.predicate, value.object].map(term));
     if (type === 'uri') return namedNode(value);
-    return type === 'bnode' ? blankNode(value) : literalOf(value, language, datatype);
+    return type === 'bnode' ? blankNode(value) : literalOf(value, { language, direction, datatype });
   };
   const rows = results!.bindings.map((row) => new Map(Object.entries(row).map(([name, value]) => [name, term(value)])));
   return solutions(head.vars!, rows);
@@ -80,6 +96,7 @@ function fromJson(text: string): Outcome {
 
 interface XmlElement {
   readonly localName: string;
+  readonly childNodes: ArrayLike<XmlElement>;
   readonly textContent: string | null;
   getAttribute(name: string): string | null;
   getElementsByTagNameNS(namespace: string, name: string): ArrayLike<XmlElement>;
@@ -100,11 +117,21 @@ function fromXml(text: string, base: string): Outcome {
   const within = (element: XmlElement, name: string): XmlElement[] =>
     Array.from(element.getElementsByTagNameNS('http://www.w3.org/2005/sparql-results#', name));
   const term = (binding: XmlElement): Term => {
+    const [triple] = within(binding, 'triple');
+    if (triple) {
+      const members = Array.from(triple.childNodes).filter(({ localName }) => localName);
+      return tripleOf(members.map(term));
+    }
     const [found] = ['uri', 'bnode', 'literal'].flatMap((name) => within(binding, name));
     const value = found!.textContent ?? '';
     if (found!.localName === 'uri') return namedNode(resolve(value, base));
     if (found!.localName === 'bnode') return blankNode(value);
-    return literalOf(value, found!.getAttribute('xml:lang') ?? undefined, found!.getAttribute('datatype') ?? undefined);
+    const attribute = (name: string): string | undefined => found!.getAttribute(name) ?? undefined;
+    return literalOf(value, {
+      language: attribute('xml:lang'),
+      direction: attribute('its:dir'),
+      datatype: attribute('datatype'),
+    });
   };
   const [truth] = within(root, 'boolean');
   if (truth) return { kind: 'boolean', value: truth.textContent!.trim() === 'true' };

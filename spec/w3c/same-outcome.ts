@@ -46,11 +46,17 @@ function asGraph(rows: Solutions, { isOrdered }: Comparison): Quad[] {
     return [
       quad(subject, namedNode('urn:row'), literal(isOrdered ? index : 0)),
       ...[...row].map(([name, term]) => {
-        const object = term.termType === 'BlankNode' ? blankNode(`of-${term.value}`) : term;
-        return quad(subject, namedNode(`urn:variable:${name}`), object as never);
+        return quad(subject, namedNode(`urn:variable:${name}`), apart(term) as never);
       }),
     ];
   });
+}
+
+/** Separates blank nodes from those of solutions. */
+function apart(term: Term): Term {
+  if (term.termType === 'BlankNode') return blankNode(`of-${term.value}`);
+  if (term.termType !== 'Quad') return term;
+  return quad(apart(term.subject) as never, term.predicate as never, apart(term.object) as never) as unknown as Term;
 }
 
 const rowText = (row: Solution): string =>
@@ -61,8 +67,10 @@ const rowText = (row: Solution): string =>
 
 function termText(term: Term): string {
   if (term.termType === 'BlankNode') return `_:${term.value}`;
+  if (term.termType === 'Quad') return `<<( ${[term.subject, term.predicate, term.object].map(termText).join(' ')} )>>`;
   if (term.termType !== 'Literal') return `<${term.value}>`;
-  return `${JSON.stringify(term.value)}${term.language ? `@${term.language}` : `^^<${term.datatype.value}>`}`;
+  const tag = `@${term.language}${term.direction ? `--${term.direction}` : ''}`;
+  return `${JSON.stringify(term.value)}${term.language ? tag : `^^<${term.datatype.value}>`}`;
 }
 
 /** Formats an outcome for an assertion message. */

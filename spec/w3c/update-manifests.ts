@@ -23,7 +23,14 @@ const folders = [
   ...['add', 'basic-update', 'clear', 'copy', 'delete', 'delete-data', 'delete-insert', 'delete-where', 'drop', 'move'],
   ...['syntax-update-1', 'syntax-update-2', 'update-silent'],
 ];
-const files: SuiteTexts = currentSuites ? currentTexts('sparql/sparql11', { folders }) : keptSuite('sparql11-update');
+/** Folders of SPARQL 1.2 with tests of updates among others. */
+const mixedFolders = ['eval-triple-terms', 'syntax-triple-terms-negative', 'syntax-triple-terms-positive'];
+const files: SuiteTexts = currentSuites
+  ? {
+      ...currentTexts('sparql/sparql11', { folders }),
+      ...currentTexts('sparql/sparql12', { folders: mixedFolders }),
+    }
+  : keptSuite('sparql11-update');
 
 export const readUpdateFile = (path: string): string => files[path]!;
 
@@ -37,6 +44,8 @@ const label = 'http://www.w3.org/2000/01/rdf-schema#label';
 export const updateTests: readonly UpdateTest[] = Object.keys(files)
   .filter((path) => path.endsWith('/manifest.ttl'))
   .flatMap(testsOf);
+
+const folderOf = (manifest: string): string => manifest.slice(0, manifest.indexOf('/'));
 
 function testsOf(manifest: string): UpdateTest[] {
   const store = new Store(new Parser({ baseIRI: base + manifest }).parse(files[manifest]!));
@@ -54,13 +63,14 @@ function testsOf(manifest: string): UpdateTest[] {
   return store
     .getObjects(null, `${mf}entries`, null)
     .flatMap(({ value }) => lists[value] ?? [])
+    .filter((test) => /Update/.test(objects(test, rdfType)[0]!.value) || folders.includes(folderOf(manifest)))
     .map((test): UpdateTest => {
       const [type, action, name, result] = [rdfType, `${mf}action`, `${mf}name`, `${mf}result`].map(
         (predicate) => objects(test, predicate)[0],
       );
       const isSyntax = type!.value.includes('Syntax');
       return {
-        id: `${manifest.slice(0, manifest.indexOf('/'))}${test.value.slice(test.value.indexOf('#'))}`,
+        id: `${folderOf(manifest)}${test.value.slice(test.value.indexOf('#'))}`,
         name: name!.value,
         update: isSyntax ? pathOf(action!) : pathOf(objects(action, `${ut}request`)[0]!),
         kind: isSyntax ? (type!.value.includes('Negative') ? 'negative' : 'positive') : 'evaluation',

@@ -63,6 +63,7 @@ const functions = new Set(
 
 interface Node {
   readonly type?: string;
+  readonly termType?: string;
   readonly subType?: string;
   readonly operator?: string;
   readonly aggregator?: string;
@@ -85,6 +86,8 @@ function hasShortForm(algebra: Algebra.Operation): boolean {
   let begins = false;
   let nodes = 0;
   for (const { type, subType, subject, object, graph, ...of } of nodesOf(algebra, () => true) as Iterable<Node>) {
+    // A triple term may need a scan of all triple terms.
+    if (type === undefined && of.termType === 'Quad') return false;
     if (type === undefined) continue;
     if (++nodes > maxNodes) return false;
     if (!operations.has(type)) return false;

@@ -1,4 +1,4 @@
-/** Query results as text, row by row (SPARQL 1.1 Query Results JSON, XML, CSV and TSV). */
+/** Query results as text, row by row (SPARQL 1.2 Query Results JSON, XML, CSV and TSV). Terms of RDF 1.1 are written as in 1.1. */
 import type { Term } from '@rdfjs/types';
 import { xsd } from '../../../lib/rdf/vocabulary.js';
 import type { ResultFormat } from '../protocol/protocol.js';
@@ -36,11 +36,18 @@ function jsonWriter(variables: readonly string[]): ResultWriter {
 }
 
 function jsonTerm(term: Term): string {
+  if (term.termType === 'Quad') {
+    const { subject, predicate, object } = term;
+    const members = Object.entries({ subject, predicate, object }).map(([name, each]) => `"${name}":${jsonTerm(each)}`);
+    return `{"type":"triple","value":{${members.join(',')}}}`;
+  }
   const value = JSON.stringify(term.value);
   if (term.termType === 'NamedNode') return `{"type":"uri","value":${value}}`;
   if (term.termType === 'BlankNode') return `{"type":"bnode","value":${value}}`;
   if (term.termType !== 'Literal') return `{"type":"literal","value":${value}}`;
-  if (term.language) return `{"type":"literal","value":${value},"xml:lang":${JSON.stringify(term.language)}}`;
+  const direction = term.direction ? `,"its:dir":"${term.direction}"` : '';
+  if (term.language)
+    return `{"type":"literal","value":${value},"xml:lang":${JSON.stringify(term.language)}${direction}}`;
   if (term.datatype.value === xsd.string) return `{"type":"literal","value":${value}}`;
   return `{"type":"literal","value":${value},"datatype":${JSON.stringify(term.datatype.value)}}`;
 }
@@ -70,12 +77,21 @@ function xmlWriter(variables: readonly string[]): ResultWriter {
   };
 }
 
+/** Internationalization Tag Set 2.0, which has the attribute for base directions. */
+const its = 'xmlns:its="http://www.w3.org/2005/11/its" its:version="2.0"';
+
 function xmlTerm(term: Term): string {
+  if (term.termType === 'Quad') {
+    const { subject, predicate, object } = term;
+    const members = Object.entries({ subject, predicate, object });
+    return `<triple>${members.map(([name, each]) => `<${name}>${xmlTerm(each)}</${name}>`).join('')}</triple>`;
+  }
   const value = xml(term.value);
   if (term.termType === 'NamedNode') return `<uri>${value}</uri>`;
   if (term.termType === 'BlankNode') return `<bnode>${value}</bnode>`;
   if (term.termType !== 'Literal') return `<literal>${value}</literal>`;
-  if (term.language) return `<literal xml:lang="${xml(term.language)}">${value}</literal>`;
+  const direction = term.direction ? ` ${its} its:dir="${term.direction}"` : '';
+  if (term.language) return `<literal xml:lang="${xml(term.language)}"${direction}>${value}</literal>`;
   if (term.datatype.value === xsd.string) return `<literal>${value}</literal>`;
   return `<literal datatype="${xml(term.datatype.value)}">${value}</literal>`;
 }
@@ -83,10 +99,12 @@ function xmlTerm(term: Term): string {
 function csvWriter(variables: readonly string[]): ResultWriter {
   const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const line = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\r\n`;
+  /** A triple term has no other text than that of TSV. */
+  const text = (term: Term): string =>
+    term.termType === 'Quad' ? tsvTerm(term) : term.termType === 'BlankNode' ? `_:${term.value}` : term.value;
   return {
     head: () => line(variables),
-    row: (row) =>
-      line(row.map((term) => (term ? (term.termType === 'BlankNode' ? `_:${term.value}` : term.value) : ''))),
+    row: (row) => line(row.map((term) => (term ? text(term) : ''))),
     end: () => '',
     boolean: (value) => line([String(value)]),
   };
@@ -120,9 +138,11 @@ const plainNumbers: Readonly<Record<string, RegExp>> = {
 function tsvTerm(term: Term): string {
   if (term.termType === 'NamedNode') return `<${term.value}>`;
   if (term.termType === 'BlankNode') return `_:${term.value}`;
+  if (term.termType === 'Quad')
+    return `<<( ${tsvTerm(term.subject)} ${tsvTerm(term.predicate)} ${tsvTerm(term.object)} )>>`;
   const text = `"${term.value.replace(/[\t\n\r"\\]/g, (char) => tsvEscapes[char]!)}"`;
   if (term.termType !== 'Literal') return text;
-  if (term.language) return `${text}@${term.language}`;
+  if (term.language) return `${text}@${term.language}${term.direction ? `--${term.direction}` : ''}`;
   const datatype = term.datatype.value;
   if (datatype === xsd.string) return text;
   return plainNumbers[datatype]?.test(term.value) ? term.value : `${text}^^<${datatype}>`;

@@ -2,9 +2,9 @@
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../errors.js';
-import { assertRdf11 } from '../../rdf/bounds.js';
 import { isAbsoluteIri } from '../../rdf/iri.js';
-import { separator, suffixLengths } from '../../storage/keys/key-layout.js';
+import { keyOfTriple, separator, suffixLengths } from '../../storage/keys/key-layout.js';
+import { directionalLanguage, spansOfKey, termOfKey } from '../../storage/keys/quad-decoding.js';
 import { encodeTerm } from '../../storage/keys/quad-keys.js';
 
 /**
@@ -17,6 +17,7 @@ export const mark = '\u0001';
 
 export const isIri = (token: TermKey): boolean => !token.startsWith(mark);
 export const isBlank = (token: TermKey): boolean => token.charCodeAt(1) === 49 && token.startsWith(mark);
+export const isTriple = (token: TermKey): boolean => token.charCodeAt(1) === 56 && token.startsWith(mark);
 
 /** Returns the text of the term as in the front part of a key. */
 export const rawOf = (token: TermKey): string => (isIri(token) ? token : token.slice(1 + suffixLengths[token[1]!]!));
@@ -28,7 +29,6 @@ export const suffixOf = (token: TermKey): string =>
 /** @throws LwsError for a term that cannot be stored; IRIs are not checked */
 export function termKey(term: Term): TermKey {
   if (term.termType === 'NamedNode') return term.value;
-  assertRdf11(term);
   const { value, suffix } = encodeTerm(term);
   return mark + suffix + value;
 }
@@ -46,6 +46,7 @@ export interface LiteralParts {
   readonly text: string;
   /** Absent for plain and language-tagged strings. */
   readonly datatype: string | undefined;
+  /** With a base direction, `--` and the direction follow the tag. */
   readonly language: string | undefined;
 }
 
@@ -58,19 +59,29 @@ export function literalParts(token: TermKey): LiteralParts {
   const third = second + lengthAt(token, 6) + separator.length;
   const qualifier = token.slice(second, third - separator.length);
   const text = token.slice(third);
-  return type === '4'
+  return type === '4' || type === '9'
     ? { text, datatype: undefined, language: qualifier }
     : { text, datatype: qualifier, language: undefined };
 }
 
 const lengthAt = (token: TermKey, at: number): number => Number.parseInt(token.slice(at, at + 4), 36);
 
-export function termOf(token: TermKey): NamedNode | BlankNode | Literal {
+export function termOf(token: TermKey): NamedNode | BlankNode | Literal | Quad {
   if (isIri(token)) return factory.namedNode(token);
   if (isBlank(token)) return factory.blankNode(token.slice(6));
+  if (isTriple(token)) return tripleOf(token);
   const { text, datatype, language } = literalParts(token);
-  if (language !== undefined) return factory.literal(text, language);
+  if (language !== undefined)
+    return factory.literal(text, language.includes('--') ? directionalLanguage(language) : language);
   return datatype === undefined ? factory.literal(text) : factory.literal(text, factory.namedNode(datatype));
+}
+
+function tripleOf(token: TermKey): Quad {
+  const key = keyOfTriple(rawOf(token));
+  const [subject, predicate, object] = spansOfKey(key)
+    .slice(1)
+    .map((span) => termOfKey(key, span));
+  return factory.quad(subject as never, predicate as never, object as never);
 }
 
 /** Maximum number of IRIs in a `termCache`. */

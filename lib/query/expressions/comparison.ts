@@ -5,11 +5,13 @@
 
 import { xsd } from '../../rdf/vocabulary.js';
 import { compareKeys } from '../../storage/keys/key-order.js';
+import { partsOfTriple } from '../access/triple-terms.js';
 import { monthsAndSeconds } from './durations.js';
 import { compareDigits } from './exact-digits.js';
-import { datatypeOf, isLiteral, toToken, type Value } from './values.js';
+import { datatypeOf, isLiteral, toToken, toValue, type Value } from './values.js';
 
 export function areEqual(a: Value, b: Value): boolean | undefined {
+  if (a.kind === 'triple' && b.kind === 'triple') return areEqualTriples(a, b);
   if (!isLiteral(a) || !isLiteral(b)) return a.kind === b.kind && a.text === b.text;
   if (a.kind === 'string' && b.kind === 'string') return a.text === b.text;
   if (a.kind === 'lang' && b.kind === 'lang') return a.text === b.text && a.language === b.language;
@@ -22,6 +24,16 @@ export function areEqual(a: Value, b: Value): boolean | undefined {
   }
   return toToken(a) === toToken(b) ? true : undefined;
 }
+
+/** Equal if their terms are. One unequal term decides, even if another comparison is an error. */
+function areEqualTriples(a: Value, b: Value): boolean | undefined {
+  if (a.text === b.text) return true;
+  const [left, right] = [termsOf(a), termsOf(b)];
+  const verdicts = left.map((term, at) => areEqual(term, right[at]!));
+  return verdicts.includes(false) ? false : verdicts.includes(undefined) ? undefined : true;
+}
+
+const termsOf = ({ text }: Value): Value[] => partsOfTriple(text).map(toValue);
 
 const isText = ({ kind }: Value): boolean => kind === 'string' || kind === 'lang';
 const isDuration = ({ kind }: Value): boolean =>
@@ -46,19 +58,29 @@ export function isAtMost(a: Value, b: Value): boolean | undefined {
   return !Number.isNaN(a.number) && !Number.isNaN(b.number);
 }
 
-/** Unbound, blank nodes, IRIs, literals. */
+/** Unbound, blank nodes, IRIs, literals, triple terms. */
 const rankOf = (value: Value | undefined): number =>
-  !value ? 0 : value.kind === 'blank' ? 1 : value.kind === 'iri' ? 2 : 3;
+  !value ? 0 : value.kind === 'blank' ? 1 : value.kind === 'iri' ? 2 : value.kind === 'triple' ? 4 : 3;
 
 /** Order of ORDER BY, MIN and MAX. */
 export function compareValues(a: Value | undefined, b: Value | undefined): number {
   const rank = rankOf(a) - rankOf(b);
   if (rank !== 0 || !a || !b) return rank;
+  if (a.kind === 'triple') return compareTriples(a, b);
   if (!isLiteral(a)) return compareKeys(a.text, b.text);
   const [left, right] = [orderedType(a), orderedType(b)];
   if (left !== right) return left < right ? -1 : 1;
   if (a.number !== undefined && b.number !== undefined) return compareNumbers(a, b);
   return compareKeys(a.text, b.text) || compareKeys(a.language ?? '', b.language ?? '');
+}
+
+function compareTriples(a: Value, b: Value): number {
+  const [left, right] = [termsOf(a), termsOf(b)];
+  for (const [at, term] of left.entries()) {
+    const order = compareValues(term, right[at]);
+    if (order !== 0) return order;
+  }
+  return 0;
 }
 
 /** Numbers of all types are one class. Ill-typed literals are another. */

@@ -3,9 +3,22 @@ import { randomUUID } from 'node:crypto';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { rdf } from '../../rdf/vocabulary.js';
+import { isAllowed, partsOfTriple, tripleKey } from '../access/triple-terms.js';
 import type { Evaluate, Row } from './evaluate.js';
 import { binary, type Make, type Makes, unary } from './function-forms.js';
-import { blankValue, datatypeOf, iriValue, isLiteral, textValue, truth, typedValue, type Value } from './values.js';
+import {
+  blankValue,
+  datatypeOf,
+  directionOf,
+  iriValue,
+  isLiteral,
+  textValue,
+  toToken,
+  toValue,
+  truth,
+  typedValue,
+  type Value,
+} from './values.js';
 
 const iri: Make = ([arg], { base }) => {
   return (row) => {
@@ -52,25 +65,41 @@ const languageTypes: ReadonlySet<string> = new Set([rdf.langString, `${rdf.names
 /** Language tags that the store accepts. */
 const languageTag = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/;
 
-const nothing = unary(() => undefined);
+/** Returns a term of a triple term. That of a new one is charged as new, too. */
+const part = (at: number): Make =>
+  unary(({ kind, text, termKey }) => {
+    if (kind !== 'triple') return undefined;
+    const value = toValue(partsOfTriple(text)[at]!);
+    return termKey === undefined ? { ...value, termKey } : value;
+  });
+
+const triple: Make =
+  (args): Evaluate =>
+  (row) => {
+    const [subject, predicate, object] = args.map((arg) => toToken(arg(row)));
+    if (subject === undefined || predicate === undefined || object === undefined) return undefined;
+    const parts = [subject, predicate, object] as const;
+    return isAllowed(parts) ? { kind: 'triple', text: tripleKey(parts) } : undefined;
+  };
+
 const isIri = unary(({ kind }) => truth(kind === 'iri'));
 
 export const termFunctions: Makes = {
-  str: unary((value) => (value.kind === 'blank' ? undefined : textValue(value.text))),
-  lang: unary((value) => (isLiteral(value) ? textValue(value.language ?? '') : undefined)),
+  str: unary((value) => (value.kind === 'blank' || value.kind === 'triple' ? undefined : textValue(value.text))),
+  lang: unary((value) => (isLiteral(value) ? textValue(value.language?.split('--')[0] ?? '') : undefined)),
   datatype: unary((value) => (isLiteral(value) ? iriValue(datatypeOf(value)!) : undefined)),
   isiri: isIri,
   isuri: isIri,
   isblank: unary(({ kind }) => truth(kind === 'blank')),
   isliteral: unary((value) => truth(isLiteral(value))),
-  // The store does not support triple terms and base directions (RDF 1.2).
-  istriple: unary(() => truth(false)),
-  subject: nothing,
-  predicate: nothing,
-  object: nothing,
+  istriple: unary(({ kind }) => truth(kind === 'triple')),
+  triple,
+  subject: part(0),
+  predicate: part(1),
+  object: part(2),
   haslang: unary(({ language }) => truth(language !== undefined)),
-  haslangdir: unary(() => truth(false)),
-  langdir: unary((value) => (isLiteral(value) ? textValue('') : undefined)),
+  haslangdir: unary((value) => truth(directionOf(value) !== '')),
+  langdir: unary((value) => (isLiteral(value) ? textValue(directionOf(value)) : undefined)),
   isnumeric: unary((value) => truth(value.kind === 'number' && value.number !== undefined)),
   iri,
   uri: iri,
@@ -86,6 +115,14 @@ export const termFunctions: Makes = {
       ? textValue(text.text, tag.text.toLowerCase())
       : undefined,
   ),
+  strlangdir: ([text, tag, direction]) => {
+    return (row) => {
+      const [of, language, to] = [text!(row), tag!(row), direction!(row)];
+      if (of?.kind !== 'string' || language?.kind !== 'string' || to?.kind !== 'string') return undefined;
+      const isValid = languageTag.test(language.text) && (to.text === 'ltr' || to.text === 'rtl');
+      return isValid ? textValue(of.text, `${language.text.toLowerCase()}--${to.text}`) : undefined;
+    };
+  },
   uuid: () => () => iriValue(`urn:uuid:${randomUUID()}`),
   struuid: () => () => textValue(randomUUID()),
 };

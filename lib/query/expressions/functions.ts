@@ -1,4 +1,4 @@
-/** Compiled functions, by their names in the algebra. Constructors of triple terms are not supported. */
+/** Compiled functions, by their names in the algebra. */
 
 import { hash } from 'node:crypto';
 import { decimalFrom, digitsOf, isExact } from './exact-digits.js';

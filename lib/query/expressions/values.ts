@@ -4,25 +4,26 @@
  */
 import { LwsError } from '../../errors.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
-import { isBlank, isIri, literalParts, type TermKey, termKey } from '../access/terms.js';
+import { isBlank, isIri, isTriple, literalParts, type TermKey, termKey } from '../access/terms.js';
 import { instantOf } from './dates.js';
 import { monthsOf, secondsOf } from './durations.js';
 
 export type NumberType = 'integer' | 'decimal' | 'float' | 'double';
 type Kind =
-  | ('iri' | 'blank' | 'string' | 'lang' | 'boolean' | 'number' | 'dateTime' | 'date' | 'time')
+  | ('iri' | 'blank' | 'triple' | 'string' | 'lang' | 'boolean' | 'number' | 'dateTime' | 'date' | 'time')
   | ('duration' | 'yearMonthDuration' | 'dayTimeDuration' | 'other');
 
 /** Term with its value. */
 export interface Value {
   readonly kind: Kind;
-  /** Lexical form of a literal, an IRI, or a label. */
+  /** Lexical form of a literal, an IRI, a label, or the token of a triple term. */
   readonly text: string;
   /** Numbers, booleans as 0 and 1, instants in ms, durations in their unit, or `undefined` if the literal is ill-typed. */
   readonly number?: number | undefined;
   readonly numberType?: NumberType;
   /** Datatype of a literal, if not determined by its kind. */
   readonly datatype?: string | undefined;
+  /** With a base direction, `--` and the direction follow the tag. */
   readonly language?: string | undefined;
   readonly termKey?: TermKey | undefined;
 }
@@ -78,6 +79,7 @@ export function toValue(token: TermKey): Value {
   const known = typed.get(token);
   if (known) return known;
   if (isBlank(token)) return { kind: 'blank', text: token.slice(6), termKey: token };
+  if (isTriple(token)) return { kind: 'triple', text: token, termKey: token };
   const { text, datatype, language } = literalParts(token);
   if (language !== undefined) return { kind: 'lang', text, language, termKey: token };
   if (datatype === undefined) return { kind: 'string', text, termKey: token };
@@ -217,32 +219,35 @@ function small(text: string): string {
   return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${first}${others}`;
 }
 
+/** Returns the base direction of a string, and nothing for one without. */
+export const directionOf = ({ language = '' }: Value): string => language.split('--')[1] ?? '';
+
 export function datatypeOf(value: Value): string | undefined {
-  if (value.kind === 'iri' || value.kind === 'blank') return undefined;
-  if (value.kind === 'lang') return `${rdf.namespace}langString`;
+  if (!isLiteral(value)) return undefined;
+  if (value.kind === 'lang') return rdf.namespace + (directionOf(value) ? 'dirLangString' : 'langString');
   return value.datatype ?? xsd.string;
 }
 
 /** Returns the token of a value. @throws LwsError for a string above the length limit of stored terms */
 export function toToken(value: Value | undefined): TermKey | undefined {
   if (!value || value.termKey !== undefined) return value?.termKey;
-  if (value.kind === 'iri') return value.text;
+  if (value.kind === 'iri' || value.kind === 'triple') return value.text;
   if (value.kind === 'blank') return termKey({ termType: 'BlankNode', value: value.text } as never);
   if (value.kind === 'string' && value.datatype === undefined) return literalToken(value.text, xsd.string, '');
   return literalToken(value.text, datatypeOf(value)!, value.language ?? '');
 }
 
-function literalToken(value: string, datatype: string, language: string): TermKey {
+function literalToken(value: string, datatype: string, tag: string): TermKey {
   const datatypeNode = { termType: 'NamedNode', value: datatype };
-  return termKey({ termType: 'Literal', value, language, datatype: datatypeNode } as never);
+  const [language, direction] = tag.split('--');
+  return termKey({ termType: 'Literal', value, language, direction, datatype: datatypeNode } as never);
 }
 
-/** Returns the effective boolean value (SPARQL 1.1 17.2.2). */
+/** Returns the effective boolean value (SPARQL 1.2 17.2.2), none for an ill-typed literal. */
 export function booleanOf(value: Value | undefined): boolean | undefined {
   if (value?.kind === 'string') return value.text !== '';
-  if (value?.kind !== 'boolean' && value?.kind !== 'number') return undefined;
-  // 17.2.2: ill-typed literals are false.
-  return value.number !== undefined && value.number !== 0 && !Number.isNaN(value.number);
+  if ((value?.kind !== 'boolean' && value?.kind !== 'number') || value.number === undefined) return undefined;
+  return value.number !== 0 && !Number.isNaN(value.number);
 }
 
-export const isLiteral = ({ kind }: Value): boolean => kind !== 'iri' && kind !== 'blank';
+export const isLiteral = ({ kind }: Value): boolean => kind !== 'iri' && kind !== 'blank' && kind !== 'triple';

@@ -1,6 +1,7 @@
 /** Executes plans as blocks of rows. The input of a plan is the rows it is joined with, or one empty row. */
 
 import { toToken } from '../expressions/values.js';
+import { makeJoin } from '../plan/compile-join.js';
 import {
   type Blocks,
   type Expression,
@@ -11,11 +12,12 @@ import {
   type Plan,
   type Row,
   type Slot,
+  type TripleTerm,
   type UnionPlan,
   type ValuesPlan,
 } from '../plan/plan.js';
 import { distinctTermsOf } from './distinct-terms.js';
-import { blockLength, type Execution, holdsFor, oneBlock, spend, unit } from './execution.js';
+import { blockLength, type Execution, holdsFor, oneBlock, recall, spend, unit } from './execution.js';
 import { leftJoin, markedRows, semiJoin } from './existence.js';
 import { grouped } from './group.js';
 import { hashJoin } from './hash-join.js';
@@ -26,6 +28,7 @@ import { distinct, ordered, sliced } from './modifiers.js';
 import { inGraphs } from './named-graphs.js';
 import { memoryOf, slotsOfWanted } from './pattern-access.js';
 import { closure } from './property-paths.js';
+import { JoinedTriples, scannedTriples } from './triple-terms.js';
 
 export function execute(execution: Execution, plan: Plan, input?: Blocks): Blocks {
   const rows = executed(execution, plan, input);
@@ -76,8 +79,10 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
   let isFirst = input === undefined;
   const bound = new Set<Slot>();
   let filters = plan.filters;
+  const triples = new JoinedTriples(execution, plan.triples);
   const bind = (slots: ReadonlySet<Slot>): void => {
     for (const slot of slots) bound.add(slot);
+    rows = triples.next(rows, bound);
     const [ready, waiting] = split(filters, ({ slots: own }) => isSubset(own, bound));
     if (ready.length > 0) rows = filtered(rows, ready);
     filters = waiting;
@@ -93,13 +98,19 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
   // Variables bound by rows, including input rows.
   const known = new Set(bound);
   let some: readonly Row[] = [];
-  if (input && items.length > 1) {
-    [some, rows] = await peek(rows);
-    some[0]?.forEach((token, slot) => {
+  const addSlots = (row: Row | undefined): void =>
+    row?.forEach((token, slot) => {
       if (token !== undefined) known.add(slot);
     });
+  if (input && items.length + plan.triples.length > 1) {
+    [some, rows] = await peek(rows);
+    addSlots(some[0]);
   }
-  const before = { bound: known, rows: Math.max(1, some.length), filters };
+  if (plan.triples.length > 0) {
+    addSlots(execution.outer);
+    rows = triples.begin(rows, known);
+  }
+  const before = { bound: known, rows: Math.max(1, some.length), filters, triples: plan.triples };
   const order = items.length > 1 ? await JoinOrder.of(execution, items, before) : undefined;
   for (const first of items) {
     if (order?.isOpen && !isFirst && some.length === 0) [some, rows] = await peek(rows);
@@ -109,11 +120,16 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
     execution.observer?.taken(plan, item);
     if (isPattern && filters.length > 0)
       memoryOf(execution, item).filters = filters.filter(isOnly(new Set(slotsOfWanted(item))));
-    rows = isPattern ? joinedPattern(execution, item, rows) : execute(execution, item, isFirst ? undefined : rows);
+    const scanned = isFirst ? [] : scannedTriples(item, plan.triples, (slot) => known.has(slot));
+    rows =
+      scanned.length > 0
+        ? joinedAlone(execution, rows, { item, triples: scanned })
+        : isPattern
+          ? joinedPattern(execution, item, rows)
+          : execute(execution, item, isFirst ? undefined : rows);
     isFirst = false;
-    const slots = isPattern ? item.slots : item.certain;
-    for (const slot of slots) known.add(slot);
-    bind(slots);
+    bind(isPattern ? item.slots : item.certain);
+    for (const slot of bound) known.add(slot);
   }
   yield* filters.length > 0 ? filtered(rows, filters) : rows;
 }
@@ -121,6 +137,20 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
 function joinedPattern(execution: Execution, pattern: Pattern, input: Blocks): Blocks {
   const rows = joinPattern(execution, pattern, input);
   return execution.observer ? execution.observer.watched(pattern, rows) : rows;
+}
+
+/** Part of a join that runs alone, with its triple terms. */
+interface Scanned {
+  readonly item: Pattern | Plan;
+  readonly triples: readonly TripleTerm[];
+}
+
+/** Joins the rows with the matches of a part whose triple terms have been taken apart. */
+function joinedAlone(execution: Execution, rows: Blocks, { item, triples }: Scanned): Blocks {
+  const alone = recall(execution, { part: item, as: 'alone' }, () =>
+    makeJoin({ ...('places' in item ? { patterns: [item] } : { parts: [item] }), triples }),
+  );
+  return hashJoin(execution, rows, alone, () => join(execution, alone, undefined));
 }
 
 const isOnly =

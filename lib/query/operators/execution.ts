@@ -78,7 +78,7 @@ export async function* oneBlock(rows: Row[]): AsyncGenerator<Row[]> {
 /** Cache key: a node of the plan and its role, because one path may be cached by steps and as a table of rows. */
 export interface Remembered {
   readonly part: Plan | Pattern | Existence;
-  readonly as: 'steps' | 'rows' | 'answers' | 'service' | 'matches' | 'nodes' | 'graphs' | 'counts' | 'order';
+  readonly as: 'steps' | 'rows' | 'answers' | 'service' | 'matches' | 'nodes' | 'graphs' | 'counts' | 'order' | 'alone';
 }
 
 export const recall = <T>({ memory }: Execution, what: Remembered, make: () => T): T => recalled(memory, what, make);

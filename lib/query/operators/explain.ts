@@ -1,10 +1,13 @@
 /** Explains a plan as a tree: the purpose of each operator, its estimated rows, and the actual rows if it ran. Runs nothing. */
+import type { BlankNode, Literal, NamedNode } from '@rdfjs/types';
 import { bracketed, quotedLiteral, shortString } from '../../rdf/turtle-terms.js';
-import { type TermKey, termOf } from '../access/terms.js';
-import type { Blocks, Pattern, Place, Plan, Row, Slot } from '../plan/plan.js';
+import { isTriple, type TermKey, termOf } from '../access/terms.js';
+import { partsOfTriple } from '../access/triple-terms.js';
+import { type Blocks, type Pattern, type Place, type Plan, partsOf, type Row, type Slot } from '../plan/plan.js';
 import type { Execution, Observer } from './execution.js';
 import { JoinOrder } from './join-order.js';
 import { estimateOf } from './pattern-access.js';
+import { addDerived } from './triple-terms.js';
 
 /** Operator of a plan. Numbers count readable quads only. */
 export interface ExplainedPart {
@@ -71,7 +74,16 @@ export interface Explainable {
 }
 
 export function explained({ plan, execution, variables }: Explainable, observed: Observed): Promise<ExplainedPart> {
-  const nameOf = (slot: Slot): string => (variables[slot] === undefined ? `?_${slot}` : `?${variables[slot]}`);
+  const triples = new Map(
+    [...partsOf(plan)]
+      .flatMap((part) => ('triples' in part ? part.triples : []))
+      .map((triple) => [triple.slot, triple.places]),
+  );
+  const nameOf = (slot: Slot): string => {
+    const triple = triples.get(slot);
+    if (triple) return `<<( ${triple.map(placeText).join(' ')} )>>`;
+    return variables[slot] === undefined ? `?_${slot}` : `?${variables[slot]}`;
+  };
   const names = (slots: Iterable<Slot>): string => [...slots].map(nameOf).join(' ');
   const placeText = (place: Place): string =>
     !place ? '[]' : 'token' in place ? termText(place.token) : nameOf(place.slot);
@@ -99,7 +111,8 @@ export function explained({ plan, execution, variables }: Explainable, observed:
     const left = items.filter((item) => !taken.includes(item));
     if (left.length < 2) return [...taken, ...left];
     const bound = new Set(taken.flatMap((item) => ('places' in item ? [...item.slots] : [...item.certain])));
-    const order = await JoinOrder.of(execution, left, { bound, rows: 1, filters: join.filters });
+    addDerived(bound, join.triples);
+    const order = await JoinOrder.of(execution, left, { bound, rows: 1, filters: join.filters, triples: join.triples });
     const rest: Part[] = [];
     while (!order.isOver) rest.push(await order.next(bound));
     return [...taken, ...rest];
@@ -108,7 +121,8 @@ export function explained({ plan, execution, variables }: Explainable, observed:
 }
 
 function termText(token: TermKey): string {
-  const term = termOf(token);
+  if (isTriple(token)) return `<<( ${partsOfTriple(token).map(termText).join(' ')} )>>`;
+  const term = termOf(token) as NamedNode | BlankNode | Literal;
   if (term.termType === 'NamedNode') return bracketed(term.value);
   return term.termType === 'BlankNode' ? `_:${term.value}` : quotedLiteral(term, shortString, bracketed);
 }

@@ -4,11 +4,10 @@ import { assertIriLength } from '../../rdf/bounds.js';
 import { needLanguages } from '../../storage/keys/quad-keys.js';
 import { addNew } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';
-import { isBlank, isIri, literalParts, type TermKey, termKey } from '../access/terms.js';
-import type { Blocks, GraphForm, Row, Template, TemplatePlace } from '../plan/plan.js';
+import { isBlank, isIri, isTriple, literalParts, type TermKey, termKey } from '../access/terms.js';
+import { blankNodesIn, isAllowed, partsOfTriple, type TripleKeys, tripleKey } from '../access/triple-terms.js';
+import type { Blocks, GraphForm, Row, Template, TemplatePlace, TemplateTriple } from '../plan/plan.js';
 import type { Execution } from './execution.js';
-
-export type TripleKeys = readonly [subject: TermKey, predicate: TermKey, object: TermKey];
 
 /** Yields the distinct triples. */
 export async function* graphTriples(execution: Execution, form: GraphForm, rows: Blocks): AsyncGenerator<TripleKeys[]> {
@@ -24,13 +23,11 @@ export async function* graphTriples(execution: Execution, form: GraphForm, rows:
   }
 }
 
-/** Not allowed in RDF: a literal as subject, a predicate that is not an IRI. */
-export const isAllowed = ([subject, predicate]: TripleKeys): boolean => isResource(subject) && isIri(predicate);
-
 /** Returns true if a triple may be stored. @throws LwsError `malformed-body` for an IRI that is too long (rule 1.13) */
 export function isStorable(triple: TripleKeys): boolean {
   for (const token of triple) if (isIri(token)) assertIriLength(token);
   const [, , object] = triple;
+  if (isTriple(object)) return isStorable(partsOfTriple(object)) && isAllowed(triple);
   const { datatype } = isResource(object) ? {} : literalParts(object);
   if (datatype !== undefined) assertIriLength(datatype);
   return isAllowed(triple) && !needLanguages.has(datatype ?? '');
@@ -38,16 +35,21 @@ export function isStorable(triple: TripleKeys): boolean {
 
 /** Returns the triples of a template for a row. Some may not be valid RDF. */
 export function instances(template: Template, row: Row, labelOf: (label: string) => string): TripleKeys[] {
-  const triples: TripleKeys[] = [];
   const termOf = (place: TemplatePlace): TermKey | undefined => {
     if ('slot' in place) return row[place.slot];
-    return 'token' in place ? place.token : blankToken(labelOf(place.label));
+    if ('token' in place) return place.token;
+    if ('label' in place) return blankToken(labelOf(place.label));
+    const triple = tripleOf(place.triple);
+    return triple && isAllowed(triple) ? tripleKey(triple) : undefined;
   };
-  for (const [s, p, o] of template) {
+  const tripleOf = ([s, p, o]: TemplateTriple): TripleKeys | undefined => {
     const [subject, predicate, object] = [termOf(s), termOf(p), termOf(o)];
-    if (subject && predicate && object) triples.push([subject, predicate, object]);
-  }
-  return triples;
+    return subject && predicate && object ? [subject, predicate, object] : undefined;
+  };
+  return template.flatMap((each) => {
+    const triple = tripleOf(each);
+    return triple ? [triple] : [];
+  });
 }
 
 /** Blank node labels of the storage begin with another letter. */
@@ -64,7 +66,10 @@ async function* constructed(template: Template, rows: Blocks): AsyncGenerator<Tr
 const blankToken = (label: string): TermKey => termKey({ termType: 'BlankNode', value: label } as Term);
 const isResource = (token: TermKey): boolean => isIri(token) || isBlank(token);
 
-/** Concise bounded description: triples with the resources as subject, followed through blank nodes, which clients cannot query separately. */
+/**
+ * Concise bounded description: triples with the resources as subject, followed through blank nodes, also within triple terms.
+ * Clients cannot query these separately.
+ */
 async function* described(
   { matches }: Execution,
   { slots, tokens }: GraphForm & { kind: 'describe' },
@@ -83,7 +88,9 @@ async function* described(
       const next: TermKey[] = [];
       for (const subject of left)
         for await (const found of matches.stream([subject, undefined, undefined, undefined], union)) {
-          for (const [, , object] of found) if (isBlank(object!)) add(object, next);
+          for (const [, , object] of found)
+            if (isBlank(object!)) add(object, next);
+            else if (isTriple(object!)) for (const node of blankNodesIn(object!)) add(node, next);
           yield found as Terms[] & TripleKeys[];
         }
       left = next;

@@ -3,9 +3,10 @@
  * of its variables. Actual rows correct the estimates. A wrong estimate costs time but never changes the result.
  */
 
-import type { Expression, Pattern, Plan, Row, Slot } from '../plan/plan.js';
+import type { Expression, Pattern, Plan, Row, Slot, TripleTerm } from '../plan/plan.js';
 import { type Execution, recallStatistics } from './execution.js';
 import { boundBy, estimateOf, fanOutOf, selectivityOf, usualFanOut } from './pattern-access.js';
+import { addDerived, scannedTriples, triplesOf } from './triple-terms.js';
 
 type Item = Pattern | Plan;
 
@@ -17,6 +18,8 @@ export interface Before {
   readonly rows: number;
   /** Filters that are not evaluated yet (default: none). */
   readonly filters?: readonly Expression[];
+  /** Triple terms of the parts (default: none). */
+  readonly triples?: readonly TripleTerm[];
 }
 
 interface Candidate {
@@ -30,6 +33,8 @@ interface Candidate {
   readonly factor: number;
   /** Share of its rows for which the filters on its variables hold. */
   readonly selectivity: number;
+  /** Its triple terms. Their variables reduce its rows, but give no lookup. */
+  readonly triples: readonly TripleTerm[];
 }
 
 /** Maximum number of parts that are ordered optimally. With more, each next one is the cheapest. */
@@ -50,22 +55,24 @@ export class JoinOrder {
   private constructor(
     private readonly execution: Execution,
     private left: Candidate[],
+    private readonly triples: readonly TripleTerm[],
   ) {}
 
   static async of(execution: Execution, items: readonly Item[], before: Before): Promise<JoinOrder> {
+    const { triples = [] } = before;
     const orders = recallStatistics(execution, { part: items[0]!, as: 'order' }, newOrders);
     // An EXISTS that runs for each row is ordered once.
     const name = [...before.bound, execution.outer ? '' : `*${before.rows}`].join();
     const known = orders.get(name);
     // An explanation orders some items of a join.
     if (known?.length === items.length && known.every(({ item }) => items.includes(item)))
-      return new JoinOrder(execution, [...known]);
-    const usual = await Promise.all(items.map((item) => candidateOf(execution, item)));
+      return new JoinOrder(execution, [...known], triples);
+    const usual = await Promise.all(items.map((item) => candidateOf(execution, item, triples)));
     const [left, cost] = ordered(usual, before);
     const isWorthIt = items.length + before.bound.size >= 3 || before.filters?.length;
     const best = isWorthIt && cost >= worthSampling ? await sampledOrder(execution, left, before) : left;
     if (orders.size < maxOrders) orders.set(name, [...best]);
-    return new JoinOrder(execution, best);
+    return new JoinOrder(execution, best, triples);
   }
 
   get isOver(): boolean {
@@ -92,12 +99,12 @@ export class JoinOrder {
     const others = await Promise.all(this.left.slice(1).map((candidate) => this.factorOf(candidate, known, some)));
     const factors = [first, ...others];
     const corrected = this.left.map((candidate, at) => ({ ...candidate, factor: candidate.factor * factors[at]! }));
-    [this.left] = ordered(corrected, { bound: known, rows: rows.length });
+    [this.left] = ordered(corrected, { bound: known, rows: rows.length, triples: this.triples });
   }
 
   private async factorOf(candidate: Candidate, known: ReadonlySet<Slot>, rows: readonly Row[]): Promise<number> {
-    const { item, slots } = candidate;
-    if (!('places' in item) || ![...slots].some((slot) => known.has(slot))) return 1;
+    const { item, slots, triples } = candidate;
+    if (!('places' in item) || triples.length > 0 || ![...slots].some((slot) => known.has(slot))) return 1;
     const { matches } = this.execution;
     const counts = await Promise.all(rows.map((row) => matches.estimate(boundBy(item, row), item.part)));
     const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
@@ -110,14 +117,15 @@ export class JoinOrder {
 
 const newOrders = (): Map<string, readonly Candidate[]> => new Map();
 
-async function candidateOf(execution: Execution, item: Item): Promise<Candidate> {
+async function candidateOf(execution: Execution, item: Item, all: readonly TripleTerm[]): Promise<Candidate> {
+  const triples = triplesOf(item, all);
   if ('places' in item) {
     const rows = await estimateOf(execution, item);
-    return { item, rows, slots: item.slots, fanOut: usualFanOut(item, rows), factor: 1, selectivity: 1 };
+    return { item, rows, slots: item.slots, fanOut: usualFanOut(item, rows), factor: 1, selectivity: 1, triples };
   }
   const rows = await rowsOf(execution, item);
   const fanOut = new Map([...item.possible].map((slot) => [slot, Math.min(rows, usualReached)] as const));
-  return { item, rows, slots: item.possible, fanOut, factor: 1, selectivity: 1 };
+  return { item, rows, slots: item.possible, fanOut, factor: 1, selectivity: 1, triples };
 }
 
 /** Determines the order by sampling the data. */
@@ -170,11 +178,17 @@ const usualReached = 100;
 type IsKnown = (slot: Slot) => boolean;
 
 /** Returns the rows per input row if some slots are bound, assuming that the terms of slots are independent. */
-function rowsFor({ rows, slots, fanOut, factor }: Candidate, isKnown: IsKnown): number {
+function rowsFor({ rows, slots, fanOut, factor, triples }: Candidate, isKnown: IsKnown): number {
   let expected = rows;
   for (const slot of slots) if (isKnown(slot)) expected *= rows === 0 ? 0 : Math.min(1, fanOut.get(slot)! / rows);
+  for (const { slot, slots: inner } of triples)
+    for (const each of inner)
+      if (isKnown(each) && !isKnown(slot)) expected *= rows === 0 ? 0 : Math.min(1, usualWithin / rows);
   return expected * factor;
 }
+
+/** Triple terms of a pattern per term of a variable in them. */
+const usualWithin = 100;
 
 function isConnected({ slots }: Candidate, isKnown: IsKnown): boolean {
   if (slots.size === 0) return true;
@@ -194,6 +208,8 @@ interface Way {
 function wayWith({ rows, cost }: Way, candidate: Candidate, { isKnown, isFirst }: Known): Way {
   const read = rows * rowsFor(candidate, isKnown);
   const own = read * candidate.selectivity;
+  if (!isFirst && scannedTriples(candidate.item, candidate.triples, isKnown).length > 0)
+    return { rows: own, cost: cost + candidate.rows + read };
   if (isFirst || isConnected(candidate, isKnown))
     return { rows: own, cost: cost + Math.min(rows * lookUpCost, candidate.rows) + read };
   return { rows: own, cost: cost + candidate.rows + productFactor * read };
@@ -210,7 +226,7 @@ const ordered = (items: readonly Candidate[], before: Before): [Candidate[], num
   items.length > maxWhole ? oneByOne(items, before) : ofAll(items, before);
 
 /** Dynamic programming: the cheapest order of a set is the cheapest order of a smaller set plus one part. */
-function ofAll(items: readonly Candidate[], { bound, rows }: Before): [Candidate[], number] {
+function ofAll(items: readonly Candidate[], { bound, rows, triples = [] }: Before): [Candidate[], number] {
   const owners = new Map<Slot, number>();
   for (const [at, { slots }] of items.entries())
     for (const slot of slots) owners.set(slot, (owners.get(slot) ?? 0) | (1 << at));
@@ -218,7 +234,8 @@ function ofAll(items: readonly Candidate[], { bound, rows }: Before): [Candidate
   const last: number[] = [];
   const whole = (1 << items.length) - 1;
   for (let set = 0; set < whole; set++) {
-    const isKnown = (slot: Slot): boolean => bound.has(slot) || (owners.get(slot)! & set) !== 0;
+    const direct = (slot: Slot): boolean => bound.has(slot) || ((owners.get(slot) ?? 0) & set) !== 0;
+    const isKnown = triples.length === 0 ? direct : derived(direct, [...owners.keys()], triples);
     for (let at = 0; at < items.length; at++) {
       const more = set | (1 << at);
       if (more === set) continue;
@@ -233,7 +250,14 @@ function ofAll(items: readonly Candidate[], { bound, rows }: Before): [Candidate
   return [order, best[whole]!.cost];
 }
 
-function oneByOne(items: readonly Candidate[], { bound, rows }: Before): [Candidate[], number] {
+/** Returns true for the known slots, and for those that follow from them. */
+function derived(isKnown: IsKnown, slots: readonly Slot[], triples: readonly TripleTerm[]): IsKnown {
+  const known = new Set([...slots, ...triples.flatMap((triple) => [...triple.slots])].filter(isKnown));
+  addDerived(known, triples);
+  return (slot) => known.has(slot);
+}
+
+function oneByOne(items: readonly Candidate[], { bound, rows, triples = [] }: Before): [Candidate[], number] {
   const [left, order] = [[...items], [] as Candidate[]];
   const known = new Set(bound);
   let way: Way = { rows, cost: 0 };
@@ -246,6 +270,7 @@ function oneByOne(items: readonly Candidate[], { bound, rows }: Before): [Candid
     const [next] = left.splice(at, 1);
     order.push(next!);
     for (const slot of next!.slots) known.add(slot);
+    addDerived(known, triples);
   }
   return [order, way.cost];
 }

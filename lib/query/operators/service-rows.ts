@@ -1,5 +1,5 @@
 /**
- * Parses the response of another endpoint as rows: SPARQL 1.1 Query Results JSON from an untrusted server. Must not depend on
+ * Parses the response of another endpoint as rows: SPARQL 1.2 Query Results JSON from an untrusted server. Must not depend on
  * plans or on the transport.
  */
 import { randomBytes } from 'node:crypto';
@@ -7,9 +7,10 @@ import type { Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
-import { encodeTerm } from '../../storage/keys/quad-keys.js';
+import { encodeTerm, needLanguages } from '../../storage/keys/quad-keys.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import { type TermKey, termKey } from '../access/terms.js';
+import { isAllowed, tripleKey } from '../access/triple-terms.js';
 import type { ServiceClause } from '../parse/service-clauses.js';
 import type { Row, Slot } from '../plan/plan.js';
 
@@ -79,8 +80,11 @@ function objectOf(value: unknown, what: string): Readonly<Record<string, unknown
 function tokenReader(): (term: unknown) => TermKey {
   const scope = randomBytes(12).toString('hex');
   const labels = new Map<string, TermKey>();
-  return (term) => {
+  const read = (term: unknown, depth = 0): TermKey => {
     const { type, value, datatype, 'xml:lang': language, 'its:dir': direction } = objectOf(term, 'A term');
+    // Before the recursion, whose stack the endpoint could exhaust.
+    if (depth > 16) throw unusable('Triple terms are nested too deeply.');
+    if (type === 'triple') return tripleToken(value, (each) => read(each, depth + 1));
     if (typeof value !== 'string') throw unusable('A term has no value.');
     if (type === 'uri') return iriToken(value);
     if (type === 'bnode') {
@@ -94,6 +98,15 @@ function tokenReader(): (term: unknown) => TermKey {
     if (type !== 'literal' && type !== 'typed-literal') throw unusable('A term has an unknown type.');
     return literalToken(value, datatype, language, direction);
   };
+  return (term) => read(term);
+}
+
+/** @throws LwsError `service-failed` for a triple that RDF does not allow, `too-large` for one that is too deep */
+function tripleToken(value: unknown, read: (term: unknown) => TermKey): TermKey {
+  const { subject, predicate, object } = objectOf(value, 'The value of a triple term');
+  const parts = [read(subject), read(predicate), read(object)] as const;
+  if (!isAllowed(parts)) throw unusable('A triple term is not valid RDF.');
+  return tripleKey(parts);
 }
 
 function iriToken(value: string): TermKey {
@@ -104,8 +117,9 @@ function iriToken(value: string): TermKey {
 function literalToken(value: string, datatype: unknown, language: unknown, direction: unknown): TermKey {
   const isTagged = language !== undefined;
   const type = isTagged ? `${rdf.namespace}langString` : (datatype ?? xsd.string);
+  if (direction !== undefined && typeof direction !== 'string') throw unusable('A base direction is not a string.');
   if (typeof type !== 'string' || !isAbsoluteIri(type)) throw unusable('A datatype is not an IRI.');
-  if (isTagged ? typeof language !== 'string' || language === '' : type === `${rdf.namespace}langString`)
+  if (isTagged ? typeof language !== 'string' || language === '' : needLanguages.has(type))
     throw unusable('The datatype and the language of a literal do not match.');
   return termKey({
     termType: 'Literal',

@@ -80,8 +80,8 @@ function readTriples(
   deletes: boolean,
   prefixes: Readonly<Record<string, string>>,
 ): Quad[] | undefined {
-  // DELETE DATA cannot contain blank nodes. Directives and `@` exist only in Turtle, except in language tags.
-  if (deletes && /_:|[[(]/.test(triples)) return undefined;
+  // DELETE DATA cannot contain blank nodes, which a reifier without a name is. Directives and `@` exist only in Turtle, except in language tags.
+  if (deletes && /_:|[[(~]/.test(triples)) return undefined;
   if (/@(?:prefix|base|version)\b|(?:^|\s)(?:PREFIX|BASE|VERSION)\s/i.test(triples)) return undefined;
   const declarations = Object.entries(prefixes).map(([name, iri]) => `PREFIX ${name}: <${iri}>\n`);
   try {

@@ -71,7 +71,7 @@ export function useOf(group: Algebra.Operation, name: string): Use {
       case 'pattern':
       case 'path': {
         const { subject, predicate, object } = node as Algebra.Pattern;
-        return [subject, predicate, object].some((term) => isIt(term, name)) ? Bound.always : Bound.never;
+        return [subject, predicate, object].some((term) => namesVariable(term, name)) ? Bound.always : Bound.never;
       }
       case 'values': {
         const rows = (node as Algebra.Values).bindings;

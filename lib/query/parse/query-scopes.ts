@@ -21,6 +21,7 @@ export function assertScopes(root: object): void {
   for (const node of nodesOf(root)) {
     if (node.type === 'project') assertProjection(node);
     if (node.type === 'extend') assertFresh(node);
+    if (node.type === 'values') assertDistinct(namesOf(node['variables']));
   }
 }
 
@@ -79,7 +80,9 @@ export function scopeOf(part: object): Set<string> {
         ...(isAll ? [of['where'], values] : (variables as AlgebraNode[]).map((each) => each['variable'] ?? each)),
       );
     } else if (type !== 'pattern')
-      left.push(of['subject'], of['predicate'], of['object'], of['identifier'], of['triples']);
+      // An annotation has its reifier as `val`.
+      for (const name of ['subject', 'predicate', 'object', 'identifier', 'triples', 'annotations', 'val'])
+        left.push(of[name]);
     else if (subType === 'values') left.push(variables);
     else if (subType === 'bind') left.push(variable);
     else if (subType !== 'minus' && subType !== 'filter') left.push(of['name'], of['triples'], of['patterns']);
@@ -103,16 +106,20 @@ function assertProjection(project: AlgebraNode): void {
   }
 }
 
-/** Expressions and the right side of MINUS bind no variables. A subquery binds its projected ones. */
-const hidesVariables = ({ type }: AlgebraNode): boolean =>
-  type === 'expression' || type === 'project' || type === 'minus';
+function assertDistinct(names: readonly string[]): void {
+  const repeated = names.find((name, at) => names.indexOf(name) !== at);
+  if (repeated !== undefined) throw malformed(`VALUES has the variable ?${repeated} twice.`);
+}
+
+/** Expressions and the right side of MINUS bind no variables. A subquery binds its projected ones, a group those it is grouped by. */
+const hidesVariables = ({ type }: AlgebraNode): boolean => /^(?:expression|project|group|minus)$/.test(type ?? '');
 
 /** BIND and AS require a variable that is not bound yet. */
 function assertFresh(extend: AlgebraNode): void {
   const { value } = extend['variable'] as Named;
   const isIt = (term: unknown): boolean => {
-    const { termType, value: name } = term as AlgebraNode;
-    return termType === 'Variable' && name === value;
+    const { termType, value: name, subject, predicate, object } = term as AlgebraNode;
+    return termType === 'Quad' ? [subject, predicate, object].some(isIt) : termType === 'Variable' && name === value;
   };
   for (const node of nodesOf(extend['input'], (below) => !hidesVariables(below))) {
     const { type, subject, predicate, object, variable, variables } = node;

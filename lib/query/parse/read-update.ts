@@ -74,7 +74,7 @@ export async function readSteps(
     prepare(syntax);
     const algebra = translate(syntax);
     // INSERT DATA and DELETE DATA contain neither, and may be long.
-    if (/bind|select/i.test(text)) assertScopes(algebra);
+    if (/bind|select|values/i.test(text)) assertScopes(algebra);
     if (/count/i.test(text)) nameSolutions(algebra, syntax);
     return { prefixes: declaredPrefixes(syntax), steps: stepsOf(syntax, algebra, place) };
   } catch (error) {

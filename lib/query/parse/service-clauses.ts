@@ -50,7 +50,13 @@ const common = (a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<str
   new Set([...a].filter((name) => b.has(name)));
 
 const namesOf = (terms: readonly (Term | Algebra.Operation)[]): Set<string> =>
-  new Set(terms.flatMap((term) => ('termType' in term && term.termType === 'Variable' ? [term.value] : [])));
+  new Set(
+    terms.flatMap((term) => {
+      if (!('termType' in term)) return [];
+      if (term.termType === 'Quad') return [...namesOf([term.subject, term.predicate, term.object])];
+      return term.termType === 'Variable' ? [term.value] : [];
+    }),
+  );
 const namesIn = ({ subject, predicate, object, graph }: Algebra.Pattern | Algebra.Path): Set<string> =>
   namesOf([subject, predicate, object, graph]);
 

@@ -1,5 +1,6 @@
 /** Plan of a query from the plan of its shape. */
-import { isIri, type TermKey, termOf } from '../access/terms.js';
+import { isIri, isTriple, type TermKey, termOf } from '../access/terms.js';
+import { partsOfTriple, type TripleKeys, tripleKey } from '../access/triple-terms.js';
 import { type Constants, constantOf, rewritten } from '../parse/query-shape.js';
 import { constantToken } from './compile-expression.js';
 import type { Compiled } from './compile-query.js';
@@ -21,5 +22,8 @@ export function bindConstants(compiled: Compiled, constants: Constants): Compile
 
 function tokenOf(token: TermKey, constants: Constants): TermKey {
   if (isIri(token)) return constants.get(token) ?? token;
+  // An annotation without `<<` has a triple term, too.
+  if (isTriple(token))
+    return tripleKey(partsOfTriple(token).map((part) => tokenOf(part, constants)) as never as TripleKeys);
   return constantToken(constantOf(termOf(token), constants));
 }

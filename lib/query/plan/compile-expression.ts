@@ -132,6 +132,11 @@ function make(makes: Makes, name: string): Make {
 }
 
 function compileTerm(term: Term, names: Names, use: Use): Evaluate {
+  if (term.termType === 'Quad') {
+    const parts = [term.subject, term.predicate, term.object].map((each) => compileTerm(each, names, use));
+    const evaluate = compileOperator('triple', parts, names);
+    return parts.every((each) => constants.has(each)) ? constant(evaluate([])) : evaluate;
+  }
   if (term.termType !== 'Variable') {
     use.hasPlaceholders ||= isPlaceholder(term);
     return constant(toValue(constantToken(constantOf(term, use.constants))));

@@ -14,6 +14,7 @@ import {
   type Place,
   type Plan,
   type ServicePlan,
+  type TripleTerm,
   unite,
 } from './plan.js';
 
@@ -21,15 +22,23 @@ interface JoinParts {
   readonly patterns?: readonly Pattern[];
   readonly parts?: readonly Plan[];
   readonly filters?: readonly Expression[];
+  readonly triples?: readonly TripleTerm[];
 }
 
-export function makeJoin({ patterns = [], parts: given = [], filters = [] }: JoinParts): JoinPlan {
+export function makeJoin({ patterns = [], parts: given = [], filters = [], triples = [] }: JoinParts): JoinPlan {
   const parts = given.map((part) => (part.kind === 'closure' ? atNodes(part, patterns) : part));
-  const own = patterns.map(({ slots }) => slots);
+  const own = [...patterns, ...triples].map(({ slots }) => slots);
   const certain = unite([...own, ...parts.map((part) => part.certain)]);
   const possible = unite([...own, ...parts.map((part) => part.possible)]);
   const isJoinable = parts.every((part) => part.isJoinable) && filters.every(({ slots }) => isSubset(slots, certain));
-  return { kind: 'join', patterns, parts, filters, certain, possible, isJoinable };
+  return { kind: 'join', patterns, parts, filters, triples, certain, possible, isJoinable };
+}
+
+/** Adds triple terms to the plan that binds their slots. */
+export function withTriples(plan: Plan, triples: readonly TripleTerm[]): Plan {
+  if (triples.length === 0) return plan;
+  if (plan.kind !== 'join') return makeJoin({ parts: [plan], triples });
+  return makeJoin({ ...plan, triples: [...plan.triples, ...triples] });
 }
 
 /** The subject or object of a pattern is a node of its graph. */
@@ -67,6 +76,7 @@ export function joinPlans(inputs: readonly Plan[]): Plan {
     patterns: flat.flatMap((join) => join?.patterns ?? []),
     parts: inputs.flatMap((input, index) => flat[index]?.parts ?? [input]),
     filters: flat.flatMap((join) => join?.filters ?? []),
+    triples: flat.flatMap((join) => join?.triples ?? []),
   });
 }
 

@@ -2,10 +2,10 @@
 import type { Algebra } from '@comunica/utils-algebra';
 import { truth } from '../expressions/values.js';
 import { type Constants, constantOf } from '../parse/query-shape.js';
-import { filterPlan, joinPlans, unionOf } from './compile-join.js';
+import { filterPlan, joinPlans, unionOf, withTriples } from './compile-join.js';
 import { partOf, patternPlan, placeOf } from './compile-pattern.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
-import type { ClosurePlan, Evaluate, Place, Plan, Slot } from './plan.js';
+import type { ClosurePlan, Evaluate, Place, Plan, Slot, TripleTerm } from './plan.js';
 
 /** Minimum and maximum number of steps of a path that is walked until no new node is found. */
 const lengths: Readonly<Record<string, readonly [least: 0 | 1, most: number]>> = {
@@ -16,7 +16,8 @@ const lengths: Readonly<Record<string, readonly [least: 0 | 1, most: number]>> =
 
 /** @throws NotCompiledError for an unknown path type */
 export function compilePath(node: Algebra.Path, names: Names): Plan {
-  const [subject, object, graph] = [node.subject, node.object, node.graph].map((term) => placeOf(term, names));
+  const triples: TripleTerm[] = [];
+  const [subject, object, graph] = [node.subject, node.object, node.graph].map((term) => placeOf(term, names, triples));
   const part = partOf(node.graph);
   // All steps of one walk are in one graph.
   const within: Place = !graph && part === 'named' ? { slot: names.unnamed() } : graph;
@@ -25,7 +26,7 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
   const walk = (path: Algebra.Operation, from: Place, to: Place, at = graph): Plan => {
     switch (path.type) {
       case 'link':
-        return patternPlan([from, placeOf((path as Algebra.Link).iri, names), to, at], part, names);
+        return patternPlan([from, placeOf((path as Algebra.Link).iri, names, triples), to, at], part, names);
       case 'inv':
         return walk((path as Algebra.Inv).path, to, from, at);
       case 'alt':
@@ -72,7 +73,7 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
       }
     }
   };
-  return walk(node.predicate, subject, object);
+  return withTriples(walk(node.predicate, subject, object), triples);
 }
 
 /** Returns true if it can lead from a node to itself without a triple. */

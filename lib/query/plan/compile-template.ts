@@ -1,10 +1,10 @@
 /** Compiles templates of CONSTRUCT and of updates, and updates as the rows of their WHERE with two templates. */
 import type { Algebra } from '@comunica/utils-algebra';
-import type { Term } from '@rdfjs/types';
+import type { BaseQuad, Term } from '@rdfjs/types';
 import { storedToken, type TermKey } from '../access/terms.js';
 import { compileNode } from './compile.js';
 import { type Names, namesOf } from './compile-scope.js';
-import type { Plan, Template, TemplatePlace } from './plan.js';
+import type { Plan, Template, TemplatePlace, TemplateTriple } from './plan.js';
 
 /** @param constant returns the token of a constant */
 export function compileTemplate(
@@ -14,9 +14,15 @@ export function compileTemplate(
 ): Template {
   const place = (term: Term): TemplatePlace => {
     if (term.termType === 'Variable') return { slot: names.slot(term.value) };
+    if (term.termType === 'Quad') return { triple: triple(term) };
     return term.termType === 'BlankNode' ? { label: term.value } : { token: constant(term) };
   };
-  return patterns.map(({ subject, predicate, object }) => [place(subject), place(predicate), place(object)]);
+  const triple = ({ subject, predicate, object }: BaseQuad): TemplateTriple => [
+    place(subject),
+    place(predicate),
+    place(object),
+  ];
+  return patterns.map(triple);
 }
 
 /** Triples of one row in one graph. */

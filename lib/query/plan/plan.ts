@@ -21,6 +21,15 @@ export interface Pattern {
   readonly slots: ReadonlySet<Slot>;
 }
 
+/** Triple term with variables. Its slot is the object of a pattern, an end of a path, or a term of another triple term. */
+export interface TripleTerm {
+  readonly slot: Slot;
+  /** Subject, predicate, object. */
+  readonly places: readonly [Place, Place, Place];
+  /** Slots of its variables, and of triple terms with variables within it. */
+  readonly slots: ReadonlySet<Slot>;
+}
+
 /** Function of a row. */
 interface Evaluated {
   readonly evaluate: Evaluate;
@@ -64,6 +73,8 @@ export interface JoinPlan extends Scope {
   readonly patterns: readonly Pattern[];
   readonly parts: readonly Plan[];
   readonly filters: readonly Expression[];
+  /** Triple terms with variables in patterns and parts, inner ones first. */
+  readonly triples: readonly TripleTerm[];
 }
 export interface ValuesPlan extends Scope {
   readonly kind: 'values';
@@ -210,9 +221,13 @@ export type Plan =
   | (ExtendPlan | GroupPlan | OrderPlan | DistinctPlan | SlicePlan | ServicePlan | GraphsPlan);
 
 /** A blank node of a template is a new one for each row. */
-export type TemplatePlace = Exclude<Place, undefined> | { readonly label: string };
-/** Subject, predicate and object of each triple. */
-export type Template = readonly (readonly [subject: TemplatePlace, predicate: TemplatePlace, object: TemplatePlace])[];
+export type TemplatePlace =
+  | Exclude<Place, undefined>
+  | { readonly label: string }
+  | { readonly triple: TemplateTriple };
+/** Subject, predicate and object. */
+export type TemplateTriple = readonly [subject: TemplatePlace, predicate: TemplatePlace, object: TemplatePlace];
+export type Template = readonly TemplateTriple[];
 
 /** Result triples of CONSTRUCT and DESCRIBE. */
 export type GraphForm =
@@ -227,7 +242,9 @@ export const unite = (sets: readonly ReadonlySet<Slot>[]): Set<Slot> => new Set(
 
 /** Returns the pattern of a plan that is a single pattern. */
 export const onlyPattern = (plan: Plan): Pattern | undefined =>
-  plan.kind === 'join' && plan.patterns.length === 1 && plan.parts.length === 0 && plan.filters.length === 0
+  plan.kind === 'join' &&
+  plan.patterns.length === 1 &&
+  [plan.parts, plan.filters, plan.triples].every(({ length }) => length === 0)
     ? plan.patterns[0]
     : undefined;
 

@@ -91,13 +91,11 @@ describe('Query source', function () {
     });
 
     it(`rejects an operation that it cannot compile, and passes no part of it to operators without limits (${load.name})`, async () => {
-      for (const text of [
-        'SELECT * { ?s ?p ?o BIND(<<( ?s ?p ?o )>> AS ?t) }',
-        'CONSTRUCT { ?s <http://e/p> <<( ?s ?p ?o )>> } { ?s ?p ?o }',
-      ]) {
+      const deep = `${'<<( <http://e/s> <http://e/p> '.repeat(17)}<http://e/o>${' )>>'.repeat(17)}`;
+      for (const text of [`SELECT * { ?s ?p ?o BIND(${deep} AS ?t) }`, `SELECT * { ?s ?p ?o VALUES ?o { ${deep} } }`]) {
         const error: unknown = await answerOf(await load(), text).catch((thrown: unknown) => thrown);
         expect(error, text).to.be.instanceOf(LwsError);
-        expect((error as LwsError).code).to.equal('too-complex');
+        expect((error as LwsError).code).to.be.oneOf(['too-complex', 'query-limit']);
       }
     });
   }

@@ -19,8 +19,15 @@ export function isomorphic(left: readonly Quad[], right: readonly Quad[]): boole
   return a.length === b.length && match(a, b, uncoloured(a), uncoloured(b));
 }
 
-function key(term: Term): string {
+/** @param parts receives the triples of a triple term, which becomes a node, so that blank nodes in it are mapped like others */
+function key(term: Term, parts: Triple[]): string {
   if (term.termType === 'BlankNode') return `_:${term.value}`;
+  if (term.termType === 'Quad') {
+    const terms = [term.subject, term.predicate, term.object].map((each) => key(each, parts));
+    const node = `_:${JSON.stringify(terms)}`;
+    for (const [at, each] of terms.entries()) parts.push([node, `term ${at}`, each]);
+    return node;
+  }
   if (term.termType !== 'Literal') return `<${term.value}>`;
   return JSON.stringify([term.value, term.language ?? '', term.direction || '', term.datatype.value]);
 }
@@ -30,7 +37,9 @@ function isBlank(node: string): boolean {
 }
 
 function distinctTriples(quads: readonly Quad[]): Triple[] {
-  const triples = quads.map((quad): Triple => [key(quad.subject), key(quad.predicate), key(quad.object)]);
+  const triples: Triple[] = [];
+  for (const { subject, predicate, object } of quads)
+    triples.push([key(subject, triples), key(predicate, triples), key(object, triples)]);
   return [...new Map(triples.map((triple) => [triple.join('\n'), triple])).values()];
 }
 

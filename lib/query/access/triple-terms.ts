@@ -1,0 +1,35 @@
+/** Triple terms (RDF 1.2) as tokens: made of the tokens of their terms, and taken apart again. */
+import { LwsError } from '../../errors.js';
+import { keyOfTriple } from '../../storage/keys/key-layout.js';
+import { encodeTriple } from '../../storage/keys/quad-keys.js';
+import { KeyReader } from './key-reader.js';
+import { isBlank, isIri, isTriple, mark, rawOf, suffixOf, type TermKey } from './terms.js';
+
+export type TripleKeys = readonly [subject: TermKey, predicate: TermKey, object: TermKey];
+
+const reader = new KeyReader();
+
+/** Returns subject, predicate and object of a triple term. */
+export function partsOfTriple(token: TermKey): TripleKeys {
+  reader.read(keyOfTriple(rawOf(token)));
+  return [reader.token(0), reader.token(1), reader.token(2)];
+}
+
+/** Returns true if RDF allows the terms as a triple: a literal or a triple term can only be the object. */
+export const isAllowed = ([subject, predicate]: TripleKeys): boolean =>
+  (isIri(subject) || isBlank(subject)) && isIri(predicate);
+
+/** Returns the triple term of terms that are allowed. @throws LwsError `query-limit` if it is too deep or too long */
+export function tripleKey(parts: TripleKeys): TermKey {
+  const [subject, predicate, object] = parts.map((token) => ({ value: rawOf(token), suffix: suffixOf(token) }));
+  try {
+    const { value, suffix } = encodeTriple(subject!, predicate!, object!);
+    return mark + suffix + value;
+  } catch (error) {
+    throw new LwsError('query-limit', (error as Error).message, { cause: error });
+  }
+}
+
+/** Returns the blank nodes within a triple term. */
+export const blankNodesIn = (token: TermKey): TermKey[] =>
+  partsOfTriple(token).flatMap((part) => (isTriple(part) ? blankNodesIn(part) : isBlank(part) ? [part] : []));

@@ -51,8 +51,15 @@ type OxigraphTerm = ReturnType<typeof namedNode>;
 const ofOxigraph = (term: Term): OxigraphTerm => {
   if (term.termType === 'NamedNode') return namedNode(term.value);
   if (term.termType === 'BlankNode') return blankNode(term.value) as never;
-  const { value, language, datatype } = term as Extract<Term, { termType: 'Literal' }>;
-  return literal(value, (language || namedNode(datatype.value)) as never) as never;
+  if (term.termType === 'Quad')
+    return quad(
+      ofOxigraph(term.subject) as never,
+      ofOxigraph(term.predicate) as never,
+      ofOxigraph(term.object) as never,
+    ) as never;
+  const { value, language, direction, datatype } = term as Extract<Term, { termType: 'Literal' }>;
+  const tag = direction ? { language, direction } : language;
+  return literal(value, (tag || namedNode(datatype.value)) as never) as never;
 };
 
 /** Loads the readable graphs into Oxigraph, and their union as default graph. */
@@ -174,6 +181,12 @@ const quadOf = (row: ReadonlyMap<string, Term>): Quad => {
 const numbers = /#(integer|decimal|double|float|byte)$/;
 
 function canonical(term: Term): Term {
+  if (term.termType === 'Quad')
+    return DataFactory.quad(
+      canonical(term.subject) as never,
+      canonical(term.predicate) as never,
+      canonical(term.object) as never,
+    ) as unknown as Term;
   if (term.termType === 'BlankNode') return DataFactory.blankNode(term.value.replace(/^bc_\d+_/, ''));
   if (term.termType !== 'Literal') return term;
   const type = numbers.exec(term.datatype.value)?.[1];

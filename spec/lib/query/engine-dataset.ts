@@ -215,8 +215,11 @@ export function writeTerm(term: Term): string {
   if (term.termType === 'NamedNode') return `<${term.value}>`;
   // Removes the source number that Comunica adds.
   if (term.termType === 'BlankNode') return `_:${term.value.replace(/^bc_\d+_/, '')}`;
+  if (term.termType === 'Quad')
+    return `<<( ${[term.subject, term.predicate, term.object].map(writeTerm).join(' ')} )>>`;
   if (term.termType !== 'Literal') return term.value;
-  return `${JSON.stringify(term.value)}${term.language ? `@${term.language}` : `^^<${term.datatype.value}>`}`;
+  const tag = `${term.language}${term.direction ? `--${term.direction}` : ''}`;
+  return `${JSON.stringify(term.value)}${term.language ? `@${tag}` : `^^<${term.datatype.value}>`}`;
 }
 
 /** Rows as strings, sorted unless the order matters. */

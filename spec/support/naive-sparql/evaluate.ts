@@ -18,7 +18,9 @@ import {
   TooLarge,
   type Triple,
   termKey,
+  termsIn,
   Undefined,
+  variable,
 } from './terms.js';
 
 /** The active graph of a part of a query, within the dataset (18.1.3). */
@@ -122,7 +124,15 @@ function matches({ subject, predicate, object }: TriplePattern, graph: readonly 
 
 function bind(pairs: readonly (readonly [pattern: Term, value: Term])[]): Solution | undefined {
   const solution = new Map<string, Term>();
-  for (const [pattern, value] of pairs) {
+  const left = [...pairs];
+  for (const [pattern, value] of left) {
+    if (pattern.termType === 'Quad') {
+      const within = termsIn(value);
+      if (within.length === 0) return undefined;
+      // A list that grows while it is read.
+      left.push(...termsIn(pattern).map((each, at) => [each, within[at]!] as const));
+      continue;
+    }
     const wanted = pattern.termType === 'Variable' ? solution.get(pattern.value) : pattern;
     if (wanted && !sameTerm(wanted, value)) return undefined;
     if (pattern.termType === 'Variable') solution.set(pattern.value, value);
@@ -130,8 +140,14 @@ function bind(pairs: readonly (readonly [pattern: Term, value: Term])[]): Soluti
   return solution;
 }
 
+const isGround = (term: Term): boolean => term.termType !== 'Variable' && termsIn(term).every(isGround);
+
 function evaluatePath({ subject, path, object }: Extract<Algebra, { op: 'path' }>, { graph }: Context): Solution[] {
-  return pairsOf(path, graph, { from: subject, to: object }).flatMap(([start, end]) => {
+  // A triple term with variables is matched with the ends.
+  const endOf = (term: Term, name: string): Term =>
+    termsIn(term).length > 0 && !isGround(term) ? variable(name) : term;
+  const ends = { from: endOf(subject, '_:from'), to: endOf(object, '_:to') };
+  return pairsOf(path, graph, ends).flatMap(([start, end]) => {
     const solution = bind([
       [subject, start],
       [object, end],

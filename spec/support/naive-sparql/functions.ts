@@ -17,7 +17,21 @@ import {
 import { areEqual, compareValues, effectiveBoolean, isString } from './operators.js';
 import { patternOf, replaced } from './regular-expressions.js';
 import { resolveReference } from './syntax.js';
-import { blank, boolean, ExpressionError, iri, plain, rdf, sameTerm, tagged, typed, xsd } from './terms.js';
+import {
+  blank,
+  boolean,
+  ExpressionError,
+  iri,
+  plain,
+  rdf,
+  sameTerm,
+  tagged,
+  tagOf,
+  termsIn,
+  triple,
+  typed,
+  xsd,
+} from './terms.js';
 
 export interface CallScope {
   /** Base IRI of the query. */
@@ -43,17 +57,19 @@ const number = (term: Term | undefined): Numeric => numericOf(term!) ?? fail('No
 /** A string literal (17.4.3.1.1): simple, xsd:string, or with a language tag. */
 const string = (term: Term | undefined): Literal => {
   const { value } = literal(term).datatype;
-  return value === `${xsd}string` || value === `${rdf}langString` ? literal(term) : fail('Not a string.');
+  const types = [`${xsd}string`, `${rdf}langString`, `${rdf}dirLangString`];
+  return types.includes(value) ? literal(term) : fail('Not a string.');
 };
-export const stringOf = (term: Term): string => (term.termType === 'BlankNode' ? fail('A blank node.') : term.value);
+export const stringOf = (term: Term): string =>
+  term.termType === 'NamedNode' || term.termType === 'Literal' ? term.value : fail('Neither an IRI nor a literal.');
 
 /** Returns a string with the language of another one. */
-const like = ({ language }: Literal, value: string): Literal => (language ? tagged(value, language) : plain(value));
+const like = (of: Literal, value: string): Literal => (of.language ? tagged(value, tagOf(of)) : plain(value));
 
 /** 17.4.3.1.2. */
 function compatible(first: Term | undefined, second: Term | undefined): readonly [Literal, Literal] {
   const [a, b] = [string(first), string(second)];
-  return !b.language || a.language.toLowerCase() === b.language.toLowerCase() ? [a, b] : fail('Incompatible strings.');
+  return !b.language || tagOf(a).toLowerCase() === tagOf(b).toLowerCase() ? [a, b] : fail('Incompatible strings.');
 }
 
 const test =
@@ -120,7 +136,7 @@ const concat: Call = (args) => {
   const all = args.map(string);
   const text = all.map(({ value }) => value).join('');
   const [first] = all;
-  return first && all.every(({ language }) => language === first.language) ? like(first, text) : plain(text);
+  return first && all.every((each) => tagOf(each) === tagOf(first)) ? like(first, text) : plain(text);
 };
 
 /** RFC 4647 basic filtering. */
@@ -174,6 +190,25 @@ const functions: Readonly<Record<string, Call>> = {
     isString(text!) && type!.termType === 'NamedNode' ? typed(text!.value, type!.value) : fail('Not a simple literal.'),
   strlang: ([text, language]) =>
     isString(text!) && isString(language!) ? tagged(text!.value, language!.value) : fail('Not a simple literal.'),
+  strlangdir: ([text, language, direction]) =>
+    isString(text!) &&
+    isString(language!) &&
+    language.value &&
+    isString(direction!) &&
+    /^(?:ltr|rtl)$/.test(direction.value)
+      ? tagged(text.value, `${language.value}--${direction.value}`)
+      : fail('Not a direction.'),
+  langdir: ([of]) => plain(literal(of).direction || ''),
+  haslang: ([of]) => boolean(of!.termType === 'Literal' && of!.language !== ''),
+  haslangdir: ([of]) => boolean(of!.termType === 'Literal' && Boolean(of!.direction)),
+  istriple: kindOf('Quad'),
+  triple: ([subject, predicate, object]) =>
+    /^(?:NamedNode|BlankNode)$/.test(subject!.termType) && predicate!.termType === 'NamedNode'
+      ? triple(subject!, predicate!, object!)
+      : fail('Not a triple of RDF.'),
+  subject: ([of]) => termsIn(of!)[0] ?? fail('Not a triple term.'),
+  predicate: ([of]) => termsIn(of!)[1] ?? fail('Not a triple term.'),
+  object: ([of]) => termsIn(of!)[2] ?? fail('Not a triple term.'),
   uuid: () => iri(`urn:uuid:${randomUUID()}`),
   struuid: () => plain(randomUUID()),
   strlen: ([of]) => literalOf(integer([...string(of).value].length)),

@@ -1,5 +1,7 @@
 /** Rule 14.14, an extension of SPARQL 1.1: visibility of `?g` as the graph name for expressions within `GRAPH ?g`. */
+import type { Term } from '@rdfjs/types';
 import type { Algebra } from './algebra.js';
+import { termsIn } from './terms.js';
 
 /**
  * Returns true if the group has the variable in a triple or in VALUES at a place affected by an unbound variable. No expression
@@ -20,8 +22,8 @@ export function hidesName(group: Algebra, name: string): boolean {
 
 /** Returns true if a triple, a path, a graph name or VALUES has the variable. */
 function mentions(part: Algebra, name: string): boolean {
-  const isIt = (term: { termType: string; value: string }): boolean =>
-    term.termType === 'Variable' && term.value === name;
+  const isIt = (term: Term): boolean =>
+    term.termType === 'Quad' ? termsIn(term).some(isIt) : term.termType === 'Variable' && term.value === name;
   if (part.op === 'bgp') return part.triples.some((each) => [each.subject, each.predicate, each.object].some(isIt));
   if (part.op === 'path') return isIt(part.subject) || isIt(part.object);
   if (part.op === 'values') return part.names.includes(name);

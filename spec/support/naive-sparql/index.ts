@@ -7,7 +7,7 @@ import { DataFactory } from 'rdf-data-factory';
 import type { TranslatedQuery, TriplePattern } from './algebra.js';
 import { evaluate } from './evaluate.js';
 import { parseSyntax } from './syntax.js';
-import { blank, type Dataset, distinctBy, type Solution, type Triple, termKey } from './terms.js';
+import { blank, type Dataset, distinctBy, type Solution, type Triple, termKey, termsIn, triple } from './terms.js';
 import { translateQuery } from './translate-query.js';
 
 export { type Dataset, type Solution, TooLarge, type Triple, Undefined } from './terms.js';
@@ -63,17 +63,25 @@ function datasetOf({ dataset }: TranslatedQuery, { graphs, defaultGraph }: Graph
 
 const factory = new DataFactory<Quad>();
 
+const isTriple = (subject?: Term, predicate?: Term, object?: Term): boolean =>
+  /^(?:NamedNode|BlankNode)$/.test(subject?.termType ?? '') && predicate?.termType === 'NamedNode' && !!object;
+
 /** 16.2: each solution has its own blank nodes, and invalid triples are omitted. */
 function construct(template: readonly TriplePattern[], rows: readonly Solution[]): Quad[] {
   const made = rows.flatMap((row, at) => {
     const term = (pattern: Term): Term | undefined => {
+      if (pattern.termType === 'Quad') {
+        const [subject, predicate, object] = termsIn(pattern).map(term);
+        return isTriple(subject, predicate, object) ? triple(subject!, predicate!, object!) : undefined;
+      }
       if (pattern.termType !== 'Variable') return pattern;
       return pattern.value.startsWith('_:') ? blank(`row${at}-${pattern.value.slice(2)}`) : row.get(pattern.value);
     };
     return template.flatMap((each) => {
       const [subject, predicate, object] = [term(each.subject), term(each.predicate), term(each.object)];
-      if (!subject || subject.termType === 'Literal' || predicate?.termType !== 'NamedNode' || !object) return [];
-      return [{ subject, predicate, object }];
+      return isTriple(subject, predicate, object)
+        ? [{ subject: subject!, predicate: predicate!, object: object! }]
+        : [];
     });
   });
   return distinctBy(made, tripleKey).map(({ subject, predicate, object }) =>

@@ -2,13 +2,14 @@
 import type { Literal, Term } from '@rdfjs/types';
 import { compareDates, dateOf } from './dates.js';
 import { compareNumeric, isNumericType, numericOf } from './numbers.js';
-import { ExpressionError, rdf, sameTerm, xsd } from './terms.js';
+import { ExpressionError, rdf, sameTerm, termsIn, xsd } from './terms.js';
 
 export const isString = (term: Term): term is Literal =>
   term.termType === 'Literal' && term.datatype.value === `${xsd}string`;
 
 const isText = (term: Term): boolean =>
-  term.termType === 'Literal' && [`${xsd}string`, `${rdf}langString`].includes(term.datatype.value);
+  term.termType === 'Literal' &&
+  [`${xsd}string`, `${rdf}langString`, `${rdf}dirLangString`].includes(term.datatype.value);
 
 export function booleanOf(term: Term): boolean | undefined {
   if (term.termType !== 'Literal' || term.datatype.value !== `${xsd}boolean`) return undefined;
@@ -16,15 +17,16 @@ export function booleanOf(term: Term): boolean | undefined {
   return /^(?:false|0)$/.test(term.value) ? false : undefined;
 }
 
-/** 17.2.2. @throws ExpressionError for terms without one */
+/** SPARQL 1.2, 17.2.2. @throws ExpressionError for terms without one, such as ill-typed literals */
 export function effectiveBoolean(term: Term): boolean {
   if (term.termType === 'Literal') {
     const { value: type } = term.datatype;
-    if (type === `${xsd}boolean`) return booleanOf(term) ?? false;
+    const truth = booleanOf(term);
+    if (truth !== undefined) return truth;
     if (isString(term)) return term.value !== '';
     if (isNumericType(type)) {
       const number = numericOf(term);
-      if (!number) return false;
+      if (!number) throw new ExpressionError('An ill-typed literal.');
       return 'exact' in number ? number.exact.digits !== 0n : number.value !== 0 && !Number.isNaN(number.value);
     }
   }
@@ -65,6 +67,7 @@ export function compareValues(a: Term, b: Term): number {
  * @throws ExpressionError for two literals that are neither the same term nor comparable
  */
 export function areEqual(a: Term, b: Term): boolean {
+  if (a.termType === 'Quad' && b.termType === 'Quad') return areEqualTriples(a, b);
   const order = ordered(a, b);
   if (order !== undefined) return order === 0;
   if (sameTerm(a, b)) return true;
@@ -72,4 +75,17 @@ export function areEqual(a: Term, b: Term): boolean {
   if (a.termType === 'Literal' && b.termType === 'Literal')
     throw new ExpressionError('RDFterm-equal of two different literals (17.4.1.7).');
   return false;
+}
+
+/** SPARQL 1.2: triple terms are equal if their terms are. An unequal term decides before an error. */
+function areEqualTriples(a: Term, b: Term): boolean {
+  let error: unknown;
+  for (const [at, term] of termsIn(a).entries())
+    try {
+      if (!areEqual(term, termsIn(b)[at]!)) return false;
+    } catch (caught) {
+      error ??= caught;
+    }
+  if (error) throw error;
+  return true;
 }

@@ -1,11 +1,12 @@
 /** Substitution of EXISTS (SPARQL 1.1, 18.6): replaces bound variables by their terms. */
 import type { Term } from '@rdfjs/types';
 import type { Algebra, Expression } from './algebra.js';
-import { type Solution, Undefined } from './terms.js';
+import { mapTerm, type Solution, termsIn, Undefined } from './terms.js';
 
 export function substitute(algebra: Algebra, solution: Solution): Algebra {
   const of = (input: Algebra): Algebra => substitute(input, solution);
-  const term = (each: Term): Term => (each.termType === 'Variable' ? (solution.get(each.value) ?? each) : each);
+  const term = (pattern: Term): Term =>
+    mapTerm(pattern, (each) => (each.termType === 'Variable' ? (solution.get(each.value) ?? each) : each));
   const expression = (each: Expression): Expression => inExpression(each, solution);
   switch (algebra.op) {
     case 'bgp': {
@@ -71,6 +72,7 @@ function namesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return [];
   if (value instanceof Map) return [...value.keys()] as string[];
   const node = value as { termType?: string; value?: string; kind?: string; name?: unknown; as?: string };
+  if (node.termType === 'Quad') return termsIn(value as Term).flatMap(namesIn);
   if (node.termType !== undefined) return node.termType === 'Variable' ? [node.value!] : [];
   const own = typeof node.name === 'string' ? [node.name] : [];
   return [...own, ...(node.as ? [node.as] : []), ...Object.values(value).flatMap(namesIn)];

@@ -1,6 +1,6 @@
 /** Syntax tree of traqula's parser, and its terms with prefixes and relative references resolved. */
 import type { Term } from '@rdfjs/types';
-import { blank, iri, plain, tagged, typed, variable } from './terms.js';
+import { blank, iri, plain, tagged, triple, typed, variable } from './terms.js';
 
 /** Node of the tree. Each kind has some of the members. */
 export interface Node {
@@ -10,6 +10,9 @@ export interface Node {
 }
 
 export const nodes = (value: unknown): readonly Node[] => (value as readonly Node[] | undefined) ?? [];
+
+export const termsOfTriple = (node: Node): readonly Node[] =>
+  ['subject', 'predicate', 'object'].map((name) => node[name] as Node);
 
 let parser: Promise<{ parse(text: string, context: object): unknown }> | undefined;
 
@@ -41,6 +44,10 @@ export class Prologue {
     if (node.subType === 'variable') return variable(node['value'] as string);
     if (node.subType === 'namedNode') return iri(this.iri(node));
     if (node.subType === 'blankNode') return blank(node['label'] as string);
+    if (node.subType === 'triple') {
+      const [subject, predicate, object] = termsOfTriple(node).map(this.term);
+      return triple(subject!, predicate!, object!);
+    }
     if (node.subType !== 'literal') throw new Error(`Unsupported term: ${node.subType}`);
     const { value, langOrIri } = node as unknown as { value: string; langOrIri: string | Node | undefined };
     if (langOrIri === undefined) return plain(value);

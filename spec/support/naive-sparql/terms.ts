@@ -26,7 +26,23 @@ export const iri = (value: string): NamedNode => factory.namedNode(value);
 export const blank = (label: string): Term => factory.blankNode(label);
 export const variable = (name: string): Term => factory.variable!(name);
 export const plain = (value: string): Literal => factory.literal(value);
-export const tagged = (value: string, language: string): Literal => factory.literal(value, language);
+/** @param tag a language tag, which `--` and a base direction may follow */
+export function tagged(value: string, tag: string): Literal {
+  const [language, direction] = tag.split('--') as [string, 'ltr' | 'rtl' | undefined];
+  return factory.literal(value, direction ? { language, direction } : language);
+}
+export const tagOf = ({ language, direction }: Literal): string => (direction ? `${language}--${direction}` : language);
+/** Triple term (RDF 1.2 Concepts, 3.1), or a pattern of one. */
+export const triple = (subject: Term, predicate: Term, object: Term): Term =>
+  factory.quad(subject as never, predicate as never, object as never) as unknown as Term;
+/** Returns the terms of a triple term. Empty for other terms. */
+export const termsIn = (term: Term): readonly Term[] =>
+  term.termType === 'Quad' ? [term.subject, term.predicate, term.object] : [];
+/** Returns the term with a function applied to it, or to the terms of a triple term. */
+export function mapTerm(term: Term, of: (term: Term) => Term): Term {
+  if (term.termType !== 'Quad') return of(term);
+  return triple(mapTerm(term.subject, of), mapTerm(term.predicate, of), mapTerm(term.object, of));
+}
 export const typed = (value: string, datatype: string): Literal => factory.literal(value, iri(datatype));
 export const boolean = (value: boolean): Literal => typed(String(value), `${xsd}boolean`);
 
@@ -35,9 +51,10 @@ export function termKey(term: Term | undefined): string {
   if (term === undefined) return '';
   if (term.termType === 'NamedNode') return `<${term.value}>`;
   if (term.termType === 'BlankNode') return `_:${term.value}`;
+  if (term.termType === 'Quad') return `<<(${termsIn(term).map(termKey).join(' ')})>>`;
   if (term.termType !== 'Literal') throw new Error(`A solution has a ${term.termType}.`);
   // Language tags are case-insensitive (RDF 1.1 Concepts, 3.3).
-  const kind = term.language ? `@${term.language.toLowerCase()}` : `^^${term.datatype.value}`;
+  const kind = term.language ? `@${tagOf(term).toLowerCase()}` : `^^${term.datatype.value}`;
   return `${JSON.stringify(term.value)}${kind}`;
 }
 

@@ -1,6 +1,8 @@
 /** Translates queries: grouping, aggregates, SELECT expressions and solution modifiers (SPARQL 1.1, 18.2.3 to 18.2.5). */
+import type { Term } from '@rdfjs/types';
 import type { Aggregate, Algebra, Expression, GroupKey, TranslatedQuery } from './algebra.js';
 import { type Node, nodes, Prologue } from './syntax.js';
+import { termsIn } from './terms.js';
 import { PatternTranslation } from './translate.js';
 
 type Modifiers = Readonly<Record<string, Node | undefined>>;
@@ -113,8 +115,11 @@ class QueryTranslation extends PatternTranslation {
 
 /** Returns the variables in scope (18.2.1), in pattern order. */
 function inScope(algebra: Algebra): string[] {
-  const ofTerms = (...terms: readonly { termType: string; value: string }[]): string[] =>
-    terms.flatMap(({ termType, value }) => (termType === 'Variable' && !value.startsWith('_:') ? [value] : []));
+  const ofTerms = (...terms: readonly Term[]): string[] =>
+    terms.flatMap((term) => {
+      if (term.termType === 'Quad') return ofTerms(...termsIn(term));
+      return term.termType === 'Variable' && !term.value.startsWith('_:') ? [term.value] : [];
+    });
   switch (algebra.op) {
     case 'bgp':
       return algebra.triples.flatMap(({ subject, predicate, object }) => ofTerms(subject, predicate, object));

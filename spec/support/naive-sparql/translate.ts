@@ -1,8 +1,8 @@
 /** Translates graph patterns of the syntax tree to the algebra (SPARQL 1.1, 18.2.2). */
 import type { Term } from '@rdfjs/types';
 import { type Algebra, type Expression, type Path, type TriplePattern, unit } from './algebra.js';
-import { type Node, nodes, type Prologue } from './syntax.js';
-import { type Solution, variable } from './terms.js';
+import { type Node, nodes, type Prologue, termsOfTriple } from './syntax.js';
+import { iri, mapTerm, rdf, type Solution, triple, variable } from './terms.js';
 
 /** Translates a subquery. A parameter, because the translation of queries depends on this module. */
 type TranslateSelect = (query: Node, prologue: Prologue) => Algebra;
@@ -76,6 +76,10 @@ export class PatternTranslation {
 
   /** Returns the triples of a node, including those of collections and blank node property lists. */
   private flatten(node: Node): { subject: Term; predicate: Term | Path; object: Term }[] {
+    if (node.subType === 'reifiedTriple') {
+      const [own, ...within] = this.flatten(nodes(node['triples'])[0]!);
+      return [this.reification(node['identifier'] as Node, own!), ...within];
+    }
     if (node.type === 'tripleCollection') return nodes(node['triples']).flatMap((each) => this.flatten(each));
     const [subject, object] = [node['subject'] as Node, node['object'] as Node];
     const within = [subject, object].filter(({ type }) => type === 'tripleCollection');
@@ -85,12 +89,26 @@ export class PatternTranslation {
       predicate: predicate.type === 'path' ? this.path(predicate) : this.prologue.term(predicate),
       object: this.node(object),
     };
-    return [own, ...within.flatMap((each) => this.flatten(each))];
+    // An annotation has triples of its own, or only a reifier (SPARQL 1.2).
+    const annotated = nodes(node['annotations']).flatMap((each) => [
+      this.reification((each['val'] ?? each['identifier']) as Node, own),
+      ...(each.type === 'tripleCollection' ? this.flatten(each) : []),
+    ]);
+    return [own, ...within.flatMap((each) => this.flatten(each)), ...annotated];
+  }
+
+  /** The triple that a reifier reifies a triple, which is not asserted by it. */
+  private reification(
+    reifier: Node,
+    { subject, predicate, object }: { subject: Term; predicate: Term | Path; object: Term },
+  ) {
+    const term = triple(subject, predicate as Term, object);
+    return { subject: this.node(reifier), predicate: iri(`${rdf}reifies`), object: term };
   }
 
   private node(node: Node): Term {
     const term = this.prologue.term(node.type === 'tripleCollection' ? (node['identifier'] as Node) : node);
-    return term.termType === 'BlankNode' ? variable(`_:${term.value}`) : term;
+    return mapTerm(term, (each) => (each.termType === 'BlankNode' ? variable(`_:${each.value}`) : each));
   }
 
   private path(node: Node): Path {
@@ -122,6 +140,8 @@ export class PatternTranslation {
       const pattern = this.group(nodes((node['args'] as Node)['patterns']));
       return { kind: 'exists', isNegated: node['operator'] === 'notexists', pattern };
     }
+    if (node.type === 'term' && node.subType === 'triple')
+      return { kind: 'call', name: 'triple', args: termsOfTriple(node).map((each) => this.expression(each)) };
     if (node.type === 'term') {
       const term = this.prologue.term(node);
       return term.termType === 'Variable' ? { kind: 'variable', name: term.value } : { kind: 'term', term };

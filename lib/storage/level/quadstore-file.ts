@@ -9,10 +9,14 @@ import { writeWhole } from './synced-files.js';
 /** The only index of quads on disk, in the form of quadstore's option `indexes`. */
 export const quadstoreIndex = ['graph', 'subject', 'predicate', 'object'] as const;
 
+/** Keys that the package cannot decode. */
+const unreadable =
+  'Keys with the type letters 8 (triple term) and 9 (base direction), listed as rdf-1.2 in M\\0features.';
+
 /** Writes the file if its content differs. */
 export function noteIndexes(folder: string, onTrouble: (message: string, error: unknown) => void = () => {}): void {
   const file = join(folder, 'quadstore.json');
-  const text = `${JSON.stringify({ indexes: [quadstoreIndex] })}\n`;
+  const text = `${JSON.stringify({ indexes: [quadstoreIndex], unreadable })}\n`;
   try {
     if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeWhole(file, text);
   } catch (error) {

@@ -1,13 +1,43 @@
-/** All quads of the store for components, as an RDF/JS Source that loads quadstore on first use. */
+/** All quads of the store for components, as an RDF/JS Source. */
 import { Readable } from 'node:stream';
-import type { Quad, Source, Stream } from '@rdfjs/types';
-import type { Level, LevelSnapshot } from '../level/durable-level.js';
+import type { Quad, Source, Stream, Term } from '@rdfjs/types';
+import { stagedGraphs } from '../graphs/staged-keys.js';
+import { separator } from '../keys/key-layout.js';
+import { decodeKeys } from '../keys/quad-decoding.js';
+import { allQuads, graphPrefix } from '../keys/quad-keys.js';
+import { type KeyRange, rangeOf } from '../keys/records.js';
+import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
+
+type Wanted = readonly (Term | null | undefined)[];
+const [subjectAt, predicateAt, graphAt] = [0, 1, 3];
+const names = ['subject', 'predicate', 'object', 'graph'] as const;
 
 /** Each `match` reads one snapshot, a new one by default. Without access control. */
-export function quadsOf(level: Level, snapshot?: LevelSnapshot): Source {
-  async function* matches(pattern: Parameters<Source['match']>): AsyncGenerator<Quad> {
-    const { QuadReader } = await import('./quad-reader.js');
-    yield* new QuadReader(level, snapshot).match(...(pattern as never as [])) as AsyncIterable<Quad>;
+export function quadsOf(level: Level, given?: LevelSnapshot): Source {
+  async function* matches(pattern: Wanted): AsyncGenerator<Quad> {
+    const wanted = pattern.map((term) => (term?.termType === 'Variable' ? undefined : term));
+    const snapshot = given ?? level.snapshot();
+    try {
+      const hidden = await stagedGraphs(level, snapshot);
+      for await (const keys of keyBlocks(level, rangeFor(wanted), { snapshot }))
+        for (const quad of decodeKeys(keys))
+          if (names.every((name, at) => !wanted[at] || quad[name].equals(wanted[at])) && !hidden.has(quad.graph.value))
+            yield quad;
+    } finally {
+      if (!given) await snapshot.close();
+    }
   }
   return { match: (...pattern) => Readable.from(matches(pattern)) as unknown as Stream };
+}
+
+/** Range of the keys with the given graph, subject and predicate, as far as they are given in this order. It may contain others. */
+function rangeFor(wanted: Wanted): KeyRange {
+  const [graph, ...others] = [graphAt, subjectAt, predicateAt].map((at) => wanted[at]?.value);
+  if (graph === undefined) return allQuads;
+  let prefix = graphPrefix(graph);
+  for (const value of others) {
+    if (value === undefined) break;
+    prefix += value + separator;
+  }
+  return rangeOf(prefix);
 }

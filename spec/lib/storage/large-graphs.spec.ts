@@ -15,7 +15,7 @@ import { encodeGraph, graphPrefix } from '../../../lib/storage/keys/quad-keys.js
 import { metaKey, newRevision, type ResourceRecord, rangeOf } from '../../../lib/storage/keys/records.js';
 import { keyBlocks } from '../../../lib/storage/level/durable-level.js';
 import { checkStore } from '../../../lib/storage/transactions/check.js';
-import { QuadReader } from '../../../lib/storage/transactions/quad-reader.js';
+import { quadsOf } from '../../../lib/storage/transactions/quads.js';
 import { StagedGraphs } from '../../../lib/storage/transactions/staged-graphs.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
@@ -23,6 +23,13 @@ const key = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', 'b', '\u0000', 'é', '\uffff', '😀', '😁') }),
   fc.string({ unit: 'binary' }).filter(isWellFormed),
 );
+/** Number of quads that are not staged. */
+async function countOf({ level }: MemoryStore): Promise<number> {
+  let count = 0;
+  for await (const _ of quadsOf(level).match() as unknown as AsyncIterable<unknown>) count++;
+  return count;
+}
+
 const keySet = fc.uniqueArray(key, { maxLength: 60 }).map((keys) => sortKeys([...keys]));
 const collected = async (blocks: AsyncIterable<readonly string[]>): Promise<string[]> => {
   const found: string[] = [];
@@ -136,14 +143,13 @@ describe('Hidden graphs', () => {
     expect(await load(store, keys)).to.equal(true);
     expect(store.entry(stagedKey(iri))).to.match(/^loading /);
     expect((await checkStore(store)).faults).to.deep.equal([]);
-    const quads = new QuadReader(memory.level);
-    expect(await quads.countQuads()).to.equal(0);
+    expect(await countOf(memory)).to.equal(0);
     await create(keys);
-    expect(await quads.countQuads()).to.equal(keys.length);
+    expect(await countOf(memory)).to.equal(keys.length);
     expect((await store.graph(iri))!.keys).to.deep.equal(allOf(keys));
     await drop();
     expect(await store.graph(iri)).to.equal(undefined);
-    expect(await quads.countQuads()).to.equal(0);
+    expect(await countOf(memory)).to.equal(0);
     // The name is available at once. A new graph with it waits until the rest of the old one is removed.
     const next = packKeys(keysOf(3));
     await create(next);
@@ -179,7 +185,7 @@ describe('Hidden graphs', () => {
     store.dropLoaded(iri, keys);
     expect(await loading).to.equal('too-busy');
     await create(packKeys(keysOf(2)));
-    expect(await new QuadReader(memory.level).countQuads()).to.equal(2);
+    expect(await countOf(memory)).to.equal(2);
   });
 
   it('are removed once if another server continues the removal', async () => {

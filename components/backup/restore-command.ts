@@ -11,7 +11,7 @@ import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
 import { countQuads, migrate, oneIndex } from '../../lib/storage/graphs/format.js';
 import { withDigest } from '../../lib/storage/graphs/graph-digests.js';
 import type { Entry } from '../../lib/storage/graphs/state-blocks.js';
-import { featureOf, featuresKey, initialFeatures, writeFeatures } from '../../lib/storage/keys/features.js';
+import { featureOf, featuresKey, initialFeatures, newTerms, writeFeatures } from '../../lib/storage/keys/features.js';
 import { IriRewriting, isQuad } from '../../lib/storage/keys/iri-rewriting.js';
 import { KeyDigest } from '../../lib/storage/keys/key-digest.js';
 import { graphPrefix } from '../../lib/storage/keys/quad-keys.js';
@@ -296,6 +296,7 @@ export class Rewriting {
       const facts = { prefixes, size, triples: keys.length, revision: newRevision() };
       record = withDigest({ ...record, ...facts }, KeyDigest.of(keys));
     }
+    if (record.rdfVersion) this.features.add(newTerms);
     this.contentBytes += record.size;
     return [recordKey(record.iri), writeRecord(record)];
   }

@@ -1,6 +1,6 @@
 /** Statements with texts, read from their keys. */
 import { hash } from 'node:crypto';
-import { spansOfKey } from '../../lib/storage/keys/quad-decoding.js';
+import { directionalLanguage, spansOfKey } from '../../lib/storage/keys/quad-decoding.js';
 
 /** Receives index entries. */
 export type Put = (key: string, value: string) => void;
@@ -19,13 +19,15 @@ export interface TextStatement {
 /** Reads a GSPO key. Returns `undefined` if its object is not a text. */
 export function textStatement(key: string, spans = spansOfKey(key)): TextStatement | undefined {
   const [, subject, predicate, object] = spans;
-  if (object!.type !== '3' && object!.type !== '4') return undefined;
+  const { type } = object!;
+  if (type !== '3' && type !== '4' && type !== '9') return undefined;
+  const qualifier = key.slice(object!.qualifierAt, object!.qualifierEnd);
   return {
     subject: key.slice(subject!.from, subject!.end),
     isIri: subject!.type === '0',
     predicate: key.slice(predicate!.from, predicate!.end),
     text: key.slice(object!.textAt, object!.end),
-    language: key.slice(object!.qualifierAt, object!.qualifierEnd).toLowerCase(),
+    language: (type === '9' ? directionalLanguage(qualifier).language : qualifier).toLowerCase(),
   };
 }
 

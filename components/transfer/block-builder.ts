@@ -1,11 +1,10 @@
 /** Collects members of an import into blocks. Each block becomes one transaction. */
 
 import { createHash, hash } from 'node:crypto';
-import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
+import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { type Acl, aclOfGraph } from '../../lib/authorization/acl.js';
 import { LwsError } from '../../lib/errors.js';
-import { lengthOfRun } from '../../lib/exchange/graph-runs.js';
 import type {
   AccessList,
   BytesMember,
@@ -15,12 +14,14 @@ import type {
   ResourceMember,
 } from '../../lib/exchange/member.js';
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
-import { assertRdf11 } from '../../lib/rdf/bounds.js';
+import { withNodes } from '../../lib/rdf/blank-nodes.js';
+import { lengthOfTriple } from '../../lib/rdf/bounds.js';
 import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
 import { contentKind } from '../../lib/resources/types.js';
 import type { Blobs, BlobWriter } from '../../lib/storage/blobs/blobs.js';
 import { defaultTurtle } from '../../lib/storage/graphs/graph-lines.js';
 import { KeyDigest } from '../../lib/storage/keys/key-digest.js';
+import { versionOf } from '../../lib/storage/keys/key-layout.js';
 import { decodeGraph } from '../../lib/storage/keys/quad-decoding.js';
 import { encodeQuads, graphPrefix, layoutOf, separator } from '../../lib/storage/keys/quad-keys.js';
 import {
@@ -110,7 +111,7 @@ export class BlockBuilder {
   private addGraph(member: GraphMember): void {
     this.isOpen = member.hasMore === true;
     this.quads += member.quads.length;
-    for (const quad of member.quads) this.characters += lengthOfRun(quad);
+    for (const quad of member.quads) this.characters += lengthOfTriple(quad);
     if (!this.source.isMixed) this.encodeOthers(member.path);
     const known = this.graphs.get(member.path);
     if (known) {
@@ -214,7 +215,7 @@ export class BlockBuilder {
         member,
         {
           ...{ kind: 'rdf', size, triples: keys.length, prefixes, own: ownKeys(iri, keys, texts) },
-          digest: KeyDigest.of(keys).toString(),
+          ...{ digest: KeyDigest.of(keys).toString(), rdfVersion: versionOf(keys) },
         },
         { keys },
       );
@@ -265,7 +266,6 @@ const ofDocument = /^b[0-9a-f]{24}x/;
 export function relabelled(quads: readonly Quad[], seed: string, path: string): readonly Quad[] {
   const labels = new Map<string, Term>();
   const fresh = <T extends Term>(term: T): T => {
-    assertRdf11(term);
     if (term.termType !== 'BlankNode' || ours.test(term.value)) return term;
     let label = labels.get(term.value);
     if (!label) {
@@ -276,11 +276,7 @@ export function relabelled(quads: readonly Quad[], seed: string, path: string): 
     }
     return label as unknown as T;
   };
-  return quads.map((quad) => {
-    const subject = fresh(quad.subject as Quad_Subject);
-    const object = fresh(quad.object as Quad_Object);
-    return subject === quad.subject && object === quad.object ? quad : factory.quad(subject, quad.predicate, object);
-  });
+  return quads.map((quad) => withNodes(quad, fresh));
 }
 
 /**
@@ -296,7 +292,7 @@ function ownKeys(iri: string, keys: readonly string[], texts: boolean): string[]
     if (!texts && !isOwn(key)) return false;
     // Type letter of the object: an IRI, a string, or a text with a language.
     const type = key[layoutOf(key).suffixAt + 15]!;
-    return type === '0' ? isOwn(key) : texts && (type === '3' || type === '4');
+    return type === '0' ? isOwn(key) : texts && (type === '3' || type === '4' || type === '9');
   });
 }
 

@@ -240,7 +240,7 @@ export class Documents {
     return { ...rest, keys: new PackedKeys(packed.length, packed.chunks) };
   }
 
-  /** Serializes a graph, or returns `undefined` if RDF/XML cannot express it. */
+  /** Serializes a graph, or returns `undefined` if the format cannot express it. */
   async render(
     keys: readonly string[],
     format: RdfFormat,

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { BlankNode, NamedNode, Quad, Quad_Graph, Quad_Subject } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { assertIriLength, Expansion } from '../rdf/bounds.js';
+import { assertIriLength, assertTripleDepth, Expansion } from '../rdf/bounds.js';
 import { IriRewriting, type Rewrite } from '../storage/keys/iri-rewriting.js';
 
 /**
@@ -55,12 +55,15 @@ export class DocumentFactory extends DataFactory<Quad> {
    */
   override quad(...[subject, predicate, object, graph]: Parameters<DataFactory<Quad>['quad']>): Quad {
     this.expansion?.add({ subject, predicate, object });
+    assertTripleDepth(object);
     const { rewriting } = this;
     if (!rewriting) return super.quad(subject, predicate, object, graph);
     // Successive quads usually share subject and graph: their rewritten terms are cached.
     if (this.subject?.from !== subject) this.subject = { from: subject, to: rewriting.term(subject) };
     if (graph && this.graph?.from !== graph) this.graph = { from: graph, to: rewriting.term(graph) };
-    return super.quad(this.subject.to, rewriting.term(predicate), rewriting.term(object), graph && this.graph?.to);
+    // The terms of a triple term were rewritten when it was made.
+    const own = object.termType === 'Quad' ? object : rewriting.term(object);
+    return super.quad(this.subject.to, rewriting.term(predicate), own, graph && this.graph?.to);
   }
 }
 

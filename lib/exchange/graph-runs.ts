@@ -79,10 +79,6 @@ function placeOf(graph: Term, into: string): { readonly path: string } | { reado
 const originOf = (iri: string): string =>
   (/^[^:/?#]+:\/\/[^/?#]*\/?/.exec(iri)?.[0] ?? /^[^:]*:/.exec(iri)?.[0] ?? '').slice(0, 200);
 
-/** Returns the length of the terms of a triple in characters. */
-export const lengthOfRun = ({ subject, predicate, object }: Quad): number =>
-  subject.value.length + predicate.value.length + object.value.length;
-
 /** The position of a quad: its line for messages, and the bytes or characters before it. */
 export interface RunPlace {
   readonly source: string;

@@ -24,6 +24,9 @@ export interface Block {
 
 /** Maximum length of a line in bytes: enough for the longest storable literal, escaped. */
 const longestLine = 20 << 20;
+/** A line that declares a version of RDF (RDF 1.2 N-Quads), and the bytes of a line in which it is searched. */
+const version = /^[ \t]*VERSION[ \t]*(["'])1\.[12](?:-basic)?\1[ \t]*(?:#.*)?\r?\n?$/i;
+const longestVersion = 1_000;
 const [tab, lineFeed, carriageReturn, space, hash] = [9, 10, 13, 32, 35];
 
 /** The lines of a block that contain statements. */
@@ -102,7 +105,7 @@ class BlockReader {
       const feed = bytes.indexOf(lineFeed, at);
       const end = feed < 0 ? bytes.length : feed + 1;
       this.line++;
-      if (isStatement(bytes, at)) {
+      if (isStatement(bytes, at) && !version.test(bytes.toString('latin1', at, Math.min(end, at + longestVersion)))) {
         starts.push(at);
         ends.push(this.offset + end);
         lines.push(this.line);

@@ -8,6 +8,8 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
+import { withNodes } from '../rdf/blank-nodes.js';
+import { lengthOfTriple } from '../rdf/bounds.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
@@ -17,7 +19,6 @@ import { DocumentFactory, documentKey } from './document-factory.js';
 import { isAuxiliary, nameOfSegment, segmentOf } from './file-names.js';
 import { bytesOfFile, type TreeFile } from './file-tree.js';
 import type { ParseDocument } from './format.js';
-import { lengthOfRun } from './graph-runs.js';
 import { type GraphMember, SyntaxFault, TransferError } from './member.js';
 import { nquadsBlocks } from './nquads-blocks.js';
 import { KnownQuads } from './resumable-source.js';
@@ -95,7 +96,7 @@ export async function* rdfParts(file: RdfFile, known = ''): AsyncGenerator<RdfPa
       if (count === skipped) before.assert(digest, file.file.path);
       if (count <= skipped) continue;
       quads.push(quad);
-      characters += lengthOfRun(quad);
+      characters += lengthOfTriple(quad);
     }
   }
   if (count < skipped) before.assert('', file.file.path);
@@ -180,7 +181,7 @@ function labelled(quads: readonly Quad[], key: string): Quad[] {
     labels.set(term.value, known);
     return known as T;
   };
-  return quads.map(({ subject, predicate, object }) => factory.quad(node(subject), predicate, node(object)));
+  return quads.map((quad) => withNodes(quad, node));
 }
 
 /** Maximum number of graphs in a file: their names are kept in memory. */

@@ -4,6 +4,7 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { Quad, Term } from '@rdfjs/types';
+import { tripleTerm } from '../rdf/turtle-terms.js';
 import type { FilePiece } from './byte-source.js';
 import { TransferError } from './member.js';
 
@@ -114,6 +115,8 @@ export class KnownQuads implements Known {
 
 function shown(term: Term): string {
   const { termType, value } = term;
+  if (termType === 'Quad') return tripleTerm(term, shown);
   const written = `${termType} ${JSON.stringify(value)}`;
-  return termType === 'Literal' ? `${written}@${term.language}^${term.datatype.value}` : written;
+  if (termType !== 'Literal') return written;
+  return `${written}@${term.language}${term.direction ? `--${term.direction}` : ''}^${term.datatype.value}`;
 }

@@ -4,8 +4,9 @@ import { lruCache } from '../caches.js';
 import { chooseMediaType, type MediaRange, parseAccept, qualityOf } from '../fields/accept.js';
 import { without } from '../fields/syntax.js';
 import { lwsContext } from '../rdf/contexts.js';
-import { type RdfFormat, rdfFormats, rdfXml, turtle } from '../rdf/formats.js';
+import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
 import { linksetJson } from '../resources/methods.js';
+import type { RdfVersion } from '../storage/keys/key-layout.js';
 
 export const lwsJson = 'application/lws+json';
 export const lwsCid = 'application/lws+cid';
@@ -36,11 +37,23 @@ function remembered<T extends object | string>(
   return choice;
 }
 
-/** Returns the media ranges of `Accept`. A profile is a preference for a form of JSON-LD and excludes no other (RFC 6906 3.1). */
-export const acceptedRanges = (accept: string): readonly MediaRange[] | undefined =>
-  parseAccept(accept)?.map((range) =>
-    range.parameters.has('profile') ? { ...range, parameters: without(range.parameters, 'profile') } : range,
-  );
+/**
+ * Returns the media ranges of `Accept`. A profile is a preference for a form of JSON-LD and excludes no other (RFC 6906 3.1). A
+ * version of RDF excludes graphs that require a later one.
+ * @param required version that the graph requires
+ */
+export const acceptedRanges = (accept: string, required?: RdfVersion): readonly MediaRange[] | undefined =>
+  parseAccept(accept)
+    ?.filter(({ parameters }) => required === undefined || !excluding[required].includes(parameters.get('version')))
+    .map((range) => {
+      if (!range.parameters.has('profile') && !range.parameters.has('version')) return range;
+      return { ...range, parameters: without(without(range.parameters, 'profile'), 'version') };
+    });
+
+const excluding: Readonly<Record<RdfVersion, readonly (string | undefined)[]>> = {
+  '1.2-basic': ['1.1'],
+  '1.2': ['1.1', '1.2-basic'],
+};
 
 const profiled = `${jsonLd}; profile="${lwsContext}"`;
 const wantsProfile = (accept: string): boolean =>
@@ -48,16 +61,29 @@ const wantsProfile = (accept: string): boolean =>
     ({ subtype, parameters }) => subtype === 'ld+json' && parameters.get('profile')?.split(' ').includes(lwsContext),
   ) === true;
 
-/** Returns the RDF syntax of a response: by q, specificity, then order; Turtle if nothing matches. */
-export const chooseRdfFormat = (accept: string | undefined): RdfFormat =>
-  remembered(rdfChoices, accept, (ranges) => formatAmong(rdfFormats, ranges));
+/**
+ * Returns the RDF syntax of a response: by q, specificity, then order; Turtle if nothing matches.
+ * @param version that the graph requires; triple terms exclude JSON-LD
+ */
+export const chooseRdfFormat = (accept: string | undefined, version?: RdfVersion): RdfFormat =>
+  version
+    ? chooseFormatBut(accept, version === '1.2' ? [jsonLd] : [], version)
+    : remembered(rdfChoices, accept, (ranges) => formatAmong(rdfFormats, ranges));
 
-/** Same for graphs that are too large for RDF/XML or cannot be written in it. */
-export const chooseFormatButXml = (accept: string | undefined): RdfFormat =>
+/** Same for graphs that some syntaxes cannot express. RDF/XML is not used for very large ones either. */
+export const chooseFormatBut = (
+  accept: string | undefined,
+  excluded: readonly RdfFormat[],
+  version?: RdfVersion,
+): RdfFormat =>
   formatAmong(
-    rdfFormats.filter((format) => format !== rdfXml),
-    accept === undefined ? undefined : acceptedRanges(accept),
+    rdfFormats.filter((format) => !excluded.includes(format)),
+    accept === undefined ? undefined : acceptedRanges(accept, version),
   );
+
+/** Returns the Content-Type of a graph. Only graphs with terms of RDF 1.2 have a version. JSON-LD 1.1 has no such parameter. */
+export const contentTypeOf = (format: string, version: RdfVersion | undefined): string =>
+  version && format !== jsonLd ? `${format}; version=1.2` : format;
 
 const formatAmong = (formats: readonly RdfFormat[], ranges: readonly MediaRange[] | undefined): RdfFormat =>
   ((ranges && chooseMediaType(ranges, formats)) as RdfFormat | undefined) ?? turtle;

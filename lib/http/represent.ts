@@ -6,7 +6,7 @@ import { formatHttpDate, parseHttpDate } from '../fields/date.js';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { formatEntityTag, parseEntityTags } from '../fields/etag.js';
 import { type ByteRange, formatContentRange, parseByteRange } from '../fields/range.js';
-import { type RdfFormat, rdfXml } from '../rdf/formats.js';
+import { jsonLd, type RdfFormat, rdfXml } from '../rdf/formats.js';
 import { sha512OfBlob } from '../resources/blob-digest.js';
 import { hasLines, LargeGraph, lengthOf } from '../resources/large-graph.js';
 import { type Listing, wholeAsPage } from '../resources/listing-documents.js';
@@ -19,7 +19,7 @@ import { variantOf } from '../resources/variants.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { digestFields, digestOf, wantedDigests } from './digests.js';
-import { chooseFormatButXml, chooseListing, chooseRdfFormat, type ListingType } from './negotiate.js';
+import { chooseFormatBut, chooseListing, chooseRdfFormat, contentTypeOf, type ListingType } from './negotiate.js';
 import { pageLinks, pageOf } from './paging.js';
 import type { Reply } from './reply.js';
 import { field, preconditions } from './request.js';
@@ -168,9 +168,13 @@ function representRdf(
   req: IncomingMessage,
   record: ResourceRecord,
 ): Reply | undefined | Promise<Reply | undefined> {
-  const format = chooseRdfFormat(req.headers.accept);
-  // RDF/XML may be impossible, or require the whole graph.
-  const fallback = format === rdfXml ? chooseFormatButXml(req.headers.accept) : format;
+  const { accept } = req.headers;
+  const format = chooseRdfFormat(accept, record.rdfVersion);
+  // RDF/XML may be impossible, or require the whole graph. A later state may have triple terms, which JSON-LD cannot express.
+  const fallback =
+    format === rdfXml || format === jsonLd
+      ? chooseFormatBut(accept, record.rdfVersion === '1.2' ? [rdfXml, jsonLd] : [format], record.rdfVersion)
+      : format;
   const found = hasLines(format, record) ? undefined : rdfRepresentation(storage, record, { format, fallback });
   const replyOf = (representation: Representation | undefined) =>
     graphReply({ storage, req, record, format: fallback }, representation);
@@ -191,8 +195,9 @@ function graphReply(
   const { storage, req, record } = asked;
   if (!representation) return isLargeGraph(record.triples ?? 0) ? representLines(asked) : undefined;
   const current = representation.revision === record.revision ? record : (storage.store.record(record.iri) ?? record);
-  const { whole, unchanged } = keptReplies(representation, representation.mediaType, () =>
-    graphFields(storage, current, representation),
+  const contentType = contentTypeOf(representation.mediaType, current.rdfVersion);
+  const { whole, unchanged } = keptReplies(representation, contentType, () =>
+    graphFields(storage, current, { contentType, tag: representation.tag }),
   );
   if (!isConditional(req)) return whole;
   // Most caches send the one tag that they received.
@@ -203,10 +208,10 @@ function graphReply(
 const graphFields = (
   storage: Storage,
   record: ResourceRecord,
-  { mediaType, tag }: Pick<Representation, 'mediaType' | 'tag'>,
+  { contentType, tag }: { readonly contentType: string; readonly tag: string },
 ): Record<string, string> => ({
   ...recordFields(storage, record),
-  'Content-Type': mediaType,
+  'Content-Type': contentType,
   Vary: 'Accept',
   'Cache-Control': revalidate,
   ETag: formatEntityTag(tag),
@@ -245,6 +250,6 @@ async function representLines({ storage, req, record, format }: AskedGraph): Pro
 function lineFields(storage: Storage, record: ResourceRecord, format: RdfFormat): Record<string, string> {
   const tag = `${record.revision}.${variantOf(format)}`;
   const length = lengthOf(format, record);
-  const fields = graphFields(storage, record, { mediaType: format, tag });
+  const fields = graphFields(storage, record, { contentType: contentTypeOf(format, record.rdfVersion), tag });
   return length === undefined ? fields : { ...fields, 'Content-Length': String(length) };
 }

@@ -3,9 +3,8 @@
  * become one node.
  */
 import { randomBytes } from 'node:crypto';
-import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
+import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { assertRdf11 } from './bounds.js';
 
 const factory = new DataFactory<Quad>();
 
@@ -20,6 +19,20 @@ export function freshLabels(): () => string {
   };
 }
 
+/**
+ * Applies a function to subject and object, also within triple terms.
+ * @returns the same quad if nothing changes
+ */
+export function withNodes(quad: Quad, change: <T extends Term>(term: T) => T): Quad {
+  const nodeOf = <T extends Term>(term: T): T =>
+    term.termType === 'Quad' ? (withNodes(term as unknown as Quad, change) as Term as T) : change(term);
+  const subject = nodeOf(quad.subject);
+  const object = nodeOf(quad.object);
+  return subject === quad.subject && object === quad.object
+    ? quad
+    : factory.quad(subject, quad.predicate, object, quad.graph);
+}
+
 /** Returns the quads with new blank node labels, the same for equal labels. @param isKnown labels of stored nodes, kept unchanged */
 export function relabel(quads: Iterable<Quad>, isKnown: (label: string) => boolean = () => false): Quad[] {
   return relabeller(isKnown)(quads);
@@ -30,7 +43,6 @@ export function relabeller(isKnown: (label: string) => boolean = () => false): (
   const labels = new Map<string, Term>();
   const freshLabel = freshLabels();
   const fresh = <T extends Term>(term: T): T => {
-    assertRdf11(term);
     if (term.termType !== 'BlankNode' || isKnown(term.value)) return term;
     let label = labels.get(term.value);
     if (!label) {
@@ -41,15 +53,7 @@ export function relabeller(isKnown: (label: string) => boolean = () => false): (
   };
   return (quads) => {
     const relabelled: Quad[] = [];
-    for (const quad of quads) {
-      const subject = fresh(quad.subject) as Quad_Subject;
-      const object = fresh(quad.object) as Quad_Object;
-      relabelled.push(
-        subject === quad.subject && object === quad.object
-          ? quad
-          : factory.quad(subject, quad.predicate, object, quad.graph),
-      );
-    }
+    for (const quad of quads) relabelled.push(withNodes(quad, fresh));
     return relabelled;
   };
 }

@@ -1,5 +1,5 @@
 /** Limits of parsed documents: a few bytes can produce many triples, and long terms through a prefix or a base. */
-import type { NamedNode, Quad, Term } from '@rdfjs/types';
+import type { BaseQuad, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 
@@ -12,15 +12,25 @@ export function assertIriLength({ length }: string): void {
     throw new LwsError('malformed-body', `An IRI of ${length} characters is too long. The limit is ${longestIri}.`);
 }
 
-/** Rejects terms of RDF 1.2, which keys support and syntaxes and queries do not yet. @throws LwsError `unsupported-rdf` */
+/** Rejects terms of RDF 1.2 in queries and updates. @throws LwsError `unsupported-rdf` */
 export function assertRdf11(term: Term): void {
-  if (term.termType === 'Quad')
+  if (term.termType === 'Quad' || (term.termType === 'Literal' && term.direction))
     throw new LwsError(
       'unsupported-rdf',
-      'Triple terms (RDF 1.2, RDF-star) cannot be stored. Describe the statement with rdf:Statement instead.',
+      'Triple terms and base directions (RDF 1.2) are not supported in queries and updates.',
     );
-  if (term.termType === 'Literal' && term.direction)
-    throw new LwsError('unsupported-rdf', 'Literals with a base direction (RDF 1.2) cannot be stored.');
+}
+
+/** Maximum number of triple terms within each other (rule 1.16). */
+export const maxTripleDepth = 16;
+export const nestedTooDeep = (): LwsError =>
+  new LwsError('too-large', `Triple terms are nested more than ${maxTripleDepth} levels deep.`);
+
+/** Checks a term whose inner triple terms were checked. @throws LwsError `too-large` */
+export function assertTripleDepth(term: Term): void {
+  let depth = 0;
+  for (let inner = term; inner.termType === 'Quad'; inner = inner.object)
+    if (++depth > maxTripleDepth) throw nestedTooDeep();
 }
 
 export interface Bounds {
@@ -123,7 +133,22 @@ export function assertGrown({ before, after, characters: grown }: Growth, length
   if (grown > characters + length * perByte + Math.max(0, after - before) * perTriple) throw tooLong();
 }
 
-const lengthOf = ({ value }: Term): number => value.length;
+/** Length of a term in characters. @throws LwsError as `assertTripleDepth` */
+function lengthOf(term: Term): number {
+  if (term.termType !== 'Quad') return term.value.length;
+  assertTripleDepth(term);
+  return lengthOfTriple(term);
+}
+
+/** Length of the terms of a triple in characters, also within triple terms. */
+export const lengthOfTriple = ({
+  subject,
+  predicate,
+  object,
+}: Pick<BaseQuad, 'subject' | 'predicate' | 'object'>): number =>
+  subject.value.length +
+  predicate.value.length +
+  (object.termType === 'Quad' ? lengthOfTriple(object) : object.value.length);
 
 /** Term factory that counts quads. */
 export class CountingFactory extends DataFactory<Quad> {

@@ -1,6 +1,6 @@
 /** Groups the triples of a graph by subject and finds blank nodes and lists that can be written inline. */
 
-import type { Quad, Term } from '@rdfjs/types';
+import type { BaseQuad, Quad, Term } from '@rdfjs/types';
 import { withoutFragment } from './compact-iri.js';
 import { rdf } from './vocabulary.js';
 
@@ -14,7 +14,7 @@ export interface GraphNode {
   readonly blank: boolean;
   /** Objects by predicate, both in order of appearance. */
   readonly properties: Map<string, Term[]>;
-  /** Number of triples with this blank node as object; not counted for IRIs. */
+  /** Number of triples with this blank node as object, two for each triple term with it; not counted for IRIs. */
   references: number;
   /** Subject and predicate of the last triple with this blank node as object. */
   referrer: GraphNode | undefined;
@@ -76,6 +76,7 @@ export function shapeOf(quads: readonly Quad[], base: string): GraphShape {
     if (objects === undefined) node.properties.set(predicate, [object]);
     else objects.push(object);
     if (object.termType === 'BlankNode') refer(node, predicate, obtain(blanks, object.value, true));
+    else if (object.termType === 'Quad') referWithin(blanks, object);
     else if (blank && predicate === rdf.rest && object.value === rdf.nil) lastCells.push(node);
   }
   markLists(lastCells);
@@ -95,6 +96,13 @@ function refer(from: GraphNode, predicate: string, to: GraphNode): void {
   to.references++;
   to.referrer = from;
   to.via = predicate;
+}
+
+/** Blank nodes within triple terms are written as labels: syntaxes have no inline form for them. */
+function referWithin(blanks: Map<string, GraphNode>, { subject, object }: BaseQuad): void {
+  for (const term of [subject, object])
+    if (term.termType === 'Quad') referWithin(blanks, term);
+    else if (term.termType === 'BlankNode') obtain(blanks, term.value, true).references += 2;
 }
 
 /** From the end to the head, so that each cell is visited once even in long or broken lists. */

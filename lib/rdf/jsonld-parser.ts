@@ -61,22 +61,21 @@ const doubleInDisguise = 'urn:quadpod:double';
 const double = `${xsd.namespace}double`;
 
 /**
- * Checks an expanded document. Rejects base directions, and input that `jsonld` accepts wrongly and that would give terms with
- * lists instead of strings. Disguises doubles, because `jsonld` would rewrite their lexical form ("1" to "1.0E0", non-numbers to
- * "NaN"). Native numbers stay, except those that were replaced.
+ * Checks an expanded document. Rejects input that `jsonld` accepts wrongly and that would give terms with lists instead of strings.
+ * Disguises base directions, which `jsonld` would drop, and doubles, because it would rewrite their lexical form ("1" to "1.0E0",
+ * non-numbers to "NaN"). Native numbers stay, except those that were replaced.
  */
 function guardValues(node: unknown, standIns: StandIns): void {
   if (typeof node !== 'object' || node === null) return;
   mergeNested(node as Record<string, unknown>);
   const { '@id': id, '@type': type, '@language': language } = node as Readonly<Record<string, unknown>>;
-  if ('@direction' in node)
-    throw new LwsError('unsupported-rdf', 'Literals with a base direction (@direction) cannot be stored.');
   if ('@value' in node) {
     if (!isStringOrNone(type)) throw malformed('invalid typed value: the "@type" of a value must be one IRI');
     if (!isStringOrNone(language)) throw malformed('invalid language-tagged value: "@language" must be one string');
     ownNumbers(node as ValueObject, standIns);
     if (node['@type' as never] === double && typeof node['@value'] === 'string')
       Object.assign(node, { '@type': doubleInDisguise });
+    if ('@direction' in node) disguiseDirection(node);
     return;
   }
   if (type !== undefined && ('@list' in node || '@set' in node))
@@ -84,6 +83,19 @@ function guardValues(node: unknown, standIns: StandIns): void {
   if (!isStringOrNone(id) || ![type ?? []].flat().every(isStringOrNone))
     throw malformed('invalid @id or @type value: "@id" must be an IRI, "@type" one or several IRIs');
   for (const value of Object.values(node)) guardValues(value, standIns);
+}
+
+/** Begins the datatype of literals with a base direction between `jsonld` and this module; direction and language follow. */
+const directionInDisguise = 'urn:quadpod:direction:';
+
+/** @throws LwsError `unsupported-rdf` without a language, which RDF 1.2 requires */
+function disguiseDirection(node: { '@language'?: unknown; '@direction'?: unknown }): void {
+  const { '@language': language, '@direction': direction } = node;
+  delete node['@direction'];
+  if (typeof language !== 'string')
+    throw new LwsError('unsupported-rdf', 'A value with "@direction" requires "@language" (RDF 1.2 Concepts 3.4).');
+  delete node['@language'];
+  Object.assign(node, { '@type': `${directionInDisguise}${direction}:${language}` });
 }
 
 interface ValueObject {
@@ -104,7 +116,7 @@ function ownNumbers(node: ValueObject, standIns: StandIns): void {
 
 const isStringOrNone = (value: unknown): boolean => typeof value === 'string' || value === undefined || value === null;
 
-/** jsonld returns plain objects, labels with `_:`, and disguised doubles. */
+/** jsonld returns plain objects, labels with `_:`, and disguised doubles and directions. */
 function properQuad(quad: Quad, factory: N3Parsing['factory']): Quad {
   // JSON-LD drops triples with such an object; a list would lose its value without notice.
   if (!quad.object)
@@ -122,6 +134,10 @@ function properQuad(quad: Quad, factory: N3Parsing['factory']): Quad {
 function properTerm(term: Term, factory: N3Parsing['factory']): Term {
   if (term.termType === 'Literal') {
     const { value, language, datatype } = term;
+    if (datatype.value.startsWith(directionInDisguise)) {
+      const [direction, own] = datatype.value.slice(directionInDisguise.length).split(':') as ['ltr' | 'rtl', string];
+      return factory.literal(value, { language: own, direction });
+    }
     const type = datatype.value === doubleInDisguise ? double : datatype.value;
     return factory.literal(value, language || factory.namedNode(type));
   }

@@ -11,6 +11,7 @@ import {
   takeList,
   visitSubjects,
 } from './graph-shape.js';
+import { UnwritableError } from './unwritable.js';
 import { rdf, xsd } from './vocabulary.js';
 import type { WriterOptions } from './writer-options.js';
 
@@ -26,6 +27,7 @@ interface Writing {
 /**
  * Writes a graph as a JSON-LD 1.1 document with a context of prefixes: one node object, or `@graph` with one per subject.
  * Literals keep their lexical forms as strings. Ignores the graph of the quads.
+ * @throws UnwritableError for a triple term
  */
 export function writeJsonLd(quads: readonly Quad[], options: WriterOptions): string {
   const prefixes = usablePrefixes(Object.entries(options.prefixes), quads);
@@ -59,7 +61,7 @@ function addTypes(writing: Writing, members: Members, objects: readonly Term[]):
   const others: Term[] = [];
   for (const object of objects) {
     const node = object.termType === 'BlankNode' ? writing.shape.blanks.get(object.value)! : undefined;
-    if (object.termType === 'Literal' || node?.isCell) others.push(object);
+    if (object.termType === 'Literal' || object.termType === 'Quad' || node?.isCell) others.push(object);
     else types.push(node === undefined ? writing.name(object.value) : blankId(writing, node));
   }
   if (types.length > 0) members['@type'] = types;
@@ -77,6 +79,8 @@ function value(writing: Writing, object: Term, depth: number): Json {
       return object.value === rdf.nil ? { '@list': [] } : { '@id': object.value };
     case 'Literal':
       return valueObject(writing, object);
+    case 'Quad':
+      throw new UnwritableError('JSON-LD 1.1 has no triple terms.');
     default:
       return blankValue(writing, writing.shape.blanks.get(object.value)!, depth);
   }

@@ -3,13 +3,16 @@ import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
+import { nestedTooDeep } from './bounds.js';
 
 /** Line structure of N-Triples: one complete triple or none per line (RDF 1.1 N-Triples, section 7). */
 const blank = /[ \t]*/y;
-const label = /[^\s<"]*/y;
+const label = /[^\s<")]*/y;
 /** RDF 1.2 N-Triples. The parser checks the rest of the line. */
 const version = /^[ \t]*VERSION[ \t]/i;
-const suffix = /\^\^<[^>]*>|@[\w-]+/y;
+const suffix = /[ \t]*(?:\^\^[ \t]*<[^>]*>|@[\w-]+)/y;
+/** Start and end of a triple term. */
+const [opening, closing] = ['<<(', ')>>'];
 
 /** Returns the number of the first line that is neither a complete triple nor empty, or `undefined`. */
 export function strayLine(text: string): number | undefined {
@@ -24,8 +27,18 @@ export function strayLine(text: string): number | undefined {
 function isTripleLine(line: string): boolean {
   let at = endOf(blank, line, 0);
   if (at < line.length && line[at] !== '#') {
-    for (let term = 0; term < 3; term++) at = endOf(blank, line, termEnd(line, at));
-    if (line[at] !== '.') return false;
+    // Triples within triple terms that are open at the term, each with a third term to follow.
+    let open = 0;
+    for (let term = 0; term < 3; term++) {
+      while (line.startsWith(opening, at)) {
+        at = endOf(blank, line, at + opening.length);
+        [open, term] = [open + 1, 0];
+      }
+      at = endOf(blank, line, termEnd(line, at));
+      for (; term === 2 && open > 0 && line.startsWith(closing, at); open--)
+        at = endOf(blank, line, at + closing.length);
+    }
+    if (open > 0 || line[at] !== '.') return false;
     at = endOf(blank, line, at + 1);
   }
   return at === line.length || line[at] === '#';
@@ -75,17 +88,15 @@ export function parseN3(text: string, format: string, { base, factory }: N3Parsi
     });
     return { quads, prefixes };
   } catch (error) {
-    if (error instanceof LwsError) throw error;
-    throw malformed(describeN3Error(text, error as N3Error), error);
+    throw faultOf(text, error);
   }
 }
 
 /** Parses N-Triples or N-Quads with one statement per line. @throws LwsError `malformed-body` */
 export function parseLines(text: string, format: string, { factory }: N3Parsing): RdfDocument {
   const document = parseN3(text, format, { factory });
-  // Lines with a graph or with triple terms are rejected.
-  const isPlain = ({ graph, object }: Quad): boolean => graph.termType === 'DefaultGraph' && object.termType !== 'Quad';
-  if (document.quads.every(isPlain)) assertTripleLines(text);
+  // Lines with a graph are rejected.
+  if (document.quads.every(isInDefaultGraph)) assertTripleLines(text);
   return document;
 }
 
@@ -110,6 +121,13 @@ function describeN3Error(text: string, error: N3Error): string {
   const from = previousToken?.line === line ? previousToken.end : 0;
   const at = token?.start ?? from + (/\S/.exec(content.slice(from))?.index ?? 0);
   return `${message} at line ${line}, column ${at + 1}`;
+}
+
+/** Returns the error for the client. n3 has a limit of its own for triple terms, beyond ours. */
+function faultOf(text: string, error: unknown): LwsError {
+  if (error instanceof LwsError) return error;
+  if (/^Triple terms nested deeper/.test((error as Error).message)) return nestedTooDeep();
+  return malformed(describeN3Error(text, error as N3Error), error);
 }
 
 export const malformed = (what: string, cause?: unknown): LwsError =>
@@ -153,8 +171,7 @@ export function eachN3(
     handlers.get('end')!();
     if (failure !== undefined) throw failure;
   } catch (error) {
-    if (error instanceof LwsError) throw error;
-    throw malformed(describeN3Error(text, error as N3Error), error);
+    throw faultOf(text, error);
   }
   return prefixes;
 }

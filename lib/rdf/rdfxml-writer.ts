@@ -1,6 +1,6 @@
 /** Writes a graph as RDF/XML, one element per subject. */
 
-import type { Literal, Quad, Term } from '@rdfjs/types';
+import type { BaseQuad, Literal, Quad, Term } from '@rdfjs/types';
 import { compactor, type Prefix, schemeOf } from './compact-iri.js';
 import { type GraphNode, type GraphShape, labelOf, shapeOf } from './graph-shape.js';
 import { UnwritableError, UnwritableLiteralError, UnwritablePredicateError } from './unwritable.js';
@@ -14,8 +14,10 @@ interface Writing {
   readonly names: Names;
   /** Prefix of the RDF namespace. */
   readonly syntax: string;
-  /** Set when a base direction is written: it requires RDF 1.2 and another namespace. */
+  /** Set when a base direction is written: it requires another namespace. */
   directed: boolean;
+  /** Set when a term of RDF 1.2 is written. */
+  isNew: boolean;
 }
 
 interface Names {
@@ -41,11 +43,12 @@ const ITS = 'http://www.w3.org/2005/11/its';
 export function writeRdfXml(quads: readonly Quad[], options: WriterOptions): string {
   const names = newNames(Object.entries(options.prefixes).filter(isDeclarable));
   const syntax = names.byNamespace.get(rdf.namespace)!;
-  const writing: Writing = { shape: shapeOf(quads, options.base), names, syntax, directed: false };
+  const writing: Writing = { shape: shapeOf(quads, options.base), names, syntax, directed: false, isNew: false };
   let body = '';
   for (const node of writing.shape.subjects) body += nodeElement(writing, node);
   let start = `<?xml version="1.0" encoding="UTF-8"?>\n<${syntax}:RDF`;
-  if (writing.directed) start += ` ${syntax}:version="1.2" ${prefixFor(names, ITS)}:version="2.0"`;
+  if (writing.isNew) start += ` ${syntax}:version="1.2"`;
+  if (writing.directed) start += ` ${prefixFor(names, ITS)}:version="2.0"`;
   for (const [name, namespace] of names.declared) start += `\n    xmlns:${name}="${attributeText(namespace)}"`;
   return `${start}>\n${body}</${syntax}:RDF>\n`;
 }
@@ -69,6 +72,8 @@ function propertyElement(writing: Writing, name: string, object: Term): string {
       return `<${name} ${writing.syntax}:resource="${attributeText(object.value)}"/>`;
     case 'Literal':
       return `<${name}${literalAttributes(writing, object)}>${literalText(object)}</${name}>`;
+    case 'Quad':
+      return `<${name} ${writing.syntax}:parseType="Triple">${tripleElement(writing, object)}</${name}>`;
     default: {
       const label = labelOf(writing.shape, writing.shape.blanks.get(object.value)!);
       return `<${name} ${writing.syntax}:nodeID="${label}"/>`;
@@ -76,11 +81,24 @@ function propertyElement(writing: Writing, name: string, object: Term): string {
   }
 }
 
+/** The triple of a triple term: a node element with one property (RDF 1.2 XML Syntax 2.19). */
+function tripleElement(writing: Writing, { subject, predicate, object }: BaseQuad): string {
+  const { syntax, shape, names } = writing;
+  writing.isNew = true;
+  const about =
+    subject.termType === 'BlankNode'
+      ? `nodeID="${labelOf(shape, shape.blanks.get(subject.value)!)}"`
+      : `about="${attributeText(subject.value)}"`;
+  const property = propertyElement(writing, qualifiedName(names, predicate.value), object);
+  return `<${syntax}:Description ${syntax}:${about}>${property}</${syntax}:Description>`;
+}
+
 function literalAttributes(writing: Writing, literal: Literal): string {
   if (literal.language !== '') {
     const language = ` xml:lang="${attributeText(literal.language)}"`;
     if (!literal.direction) return language;
     writing.directed = true;
+    writing.isNew = true;
     return `${language} ${prefixFor(writing.names, ITS)}:dir="${literal.direction}"`;
   }
   const datatype = literal.datatype.value;

@@ -82,6 +82,12 @@ export function quotedLiteral(
   return datatype === xsd.string ? quote(value) : `${quote(value)}^^${iri(datatype)}`;
 }
 
+/** Writes a triple term (RDF 1.2 Turtle 2.11, N-Triples 2.5). */
+export const tripleTerm = <T>(
+  { subject, predicate, object }: { readonly subject: T; readonly predicate: T; readonly object: T },
+  text: (term: T) => string,
+): string => `<<( ${text(subject)} ${text(predicate)} ${text(object)} )>>`;
+
 /** Quotes a value in single quotation marks, escaped as in canonical N-Triples (RDF 1.2 N-Triples 4). */
 export function shortString(value: string): string {
   return NOT_PLAIN.test(value) ? `"${value.replace(ALL_NOT_PLAIN, escaped)}"` : `"${value}"`;

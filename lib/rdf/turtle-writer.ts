@@ -11,7 +11,7 @@ import {
   takeList,
   visitSubjects,
 } from './graph-shape.js';
-import { bracketed, isBare, isDeclarable, longString, quotedLiteral, shortString } from './turtle-terms.js';
+import { bracketed, isBare, isDeclarable, longString, quotedLiteral, shortString, tripleTerm } from './turtle-terms.js';
 import { rdf } from './vocabulary.js';
 import type { WriterOptions } from './writer-options.js';
 
@@ -59,7 +59,7 @@ export function turtleSizes({ base, prefixes }: WriterOptions) {
     /** All objects of one predicate. @throws UnwritableLiteralError as `writeTurtle` */
     property(predicate: string, objects: readonly Term[]): number {
       if (objects.length === 0) return 0;
-      if (objects.some(({ termType }) => termType === 'BlankNode')) return Number.NaN;
+      if (objects.some(hasBlankNode)) return Number.NaN;
       const name = predicate === rdf.type ? 'a' : iri(predicate);
       return Buffer.byteLength(name + objectsText(writing, objects, 0) + predicateEnd);
     },
@@ -90,6 +90,7 @@ export function nTriplesWriter(keepsLabels = false): (quads: readonly Quad[]) =>
   const term = (value: Term): string => {
     if (value.termType === 'NamedNode') return bracketed(value.value);
     if (value.termType === 'Literal') return quotedLiteral(value, shortString, bracketed);
+    if (value.termType === 'Quad') return tripleTerm(value, term);
     if (keepsLabels) return `_:${value.value}`;
     const label = labels.get(value.value) ?? `_:b${labels.size}`;
     labels.set(value.value, label);
@@ -141,10 +142,19 @@ function objectText(writing: Writing, object: Term, depth: number): string {
       return object.value === rdf.nil ? '()' : writing.iri(object.value);
     case 'Literal':
       return literalText(writing, object);
+    case 'Quad':
+      return tripleTerm(object, (term) => termText(writing, term));
     default:
       return blankText(writing, object as BlankNode, depth);
   }
 }
+
+/** A term of a triple term, where the grammar has no list (RDF 1.2 Turtle 6.5). */
+const termText = (writing: Writing, term: Term): string =>
+  term.termType === 'NamedNode' ? writing.iri(term.value) : objectText(writing, term, MAX_NESTING);
+
+const hasBlankNode = (term: Term): boolean =>
+  term.termType === 'Quad' ? hasBlankNode(term.subject) || hasBlankNode(term.object) : term.termType === 'BlankNode';
 
 function literalText(writing: Writing, literal: Literal): string {
   const { value } = literal;

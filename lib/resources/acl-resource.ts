@@ -24,6 +24,7 @@ import { n3Patch } from '../profile.js';
 import type { SentUpdate } from '../query/parse/read-update.js';
 import { isRdfFormat, type RdfFormat, rdfFormats } from '../rdf/formats.js';
 import { applied } from '../storage/keys/graph-changes.js';
+import { versionOf } from '../storage/keys/key-layout.js';
 import { newRevision, type ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { type RequestBody, readBody } from './body.js';
@@ -39,12 +40,14 @@ const longestAcl = 256 << 10;
 
 /**
  * Rejects an unusable ACL of any origin.
- * @throws LwsError `too-large`; `bad-request` for an agent that is not an identity; `conflict` for a root ACL without control,
+ * @throws LwsError `too-large`; `unsupported-rdf` for terms of RDF 1.2; `bad-request` for an agent that is not an identity; `conflict` for a root ACL without control,
  * because no ancestor ACL can replace it (rules 3.9, 3.13)
  */
 export function assertUsableAcl({ rootIri }: Pick<Storage, 'rootIri'>, iri: string, keys: readonly string[]): void {
   if (keys.reduce((sum, { length }) => sum + length, 0) > 2 * longestAcl)
     throw new LwsError('too-large', `The ACL would exceed the limit of ${longestAcl >> 10} KiB.`);
+  if (versionOf(keys))
+    throw new LwsError('unsupported-rdf', 'An ACL cannot have triple terms or base directions (RDF 1.2).');
   const unknown = agentsOfGraph(keys).find((agent) => !isIdentity(agent));
   if (unknown !== undefined) throw noIdentity(unknown);
   if (iri === rootIri && !leavesControl(aclOfGraph(iri, keys)))

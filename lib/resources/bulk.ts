@@ -203,6 +203,7 @@ type BulkContent =
       readonly own: readonly string[];
       /** `KeyDigest` of all keys. */
       readonly digest: string;
+      readonly rdfVersion?: ResourceRecord['rdfVersion'];
       /** All keys, absent if the bulk writer thread has them. */
       readonly keys?: readonly string[];
     }

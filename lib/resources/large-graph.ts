@@ -35,11 +35,13 @@ export class LargeGraph {
     private readonly options: { readonly format: RdfFormat; readonly store: Storage['store'] },
   ) {}
 
-  /** Opens the current state, or `undefined` if the graph is not large any more. */
+  /** Opens the current state, or `undefined` if the graph is not large any more, or not expressible in the format. */
   static async open({ store }: Storage, iri: string, format: RdfFormat): Promise<LargeGraph | undefined> {
     const snapshot = new StoreSnapshot(store.level);
     const [record] = await snapshot.records([iri]);
-    if (record?.kind === 'rdf' && hasLines(format, record)) return new LargeGraph(snapshot, record, { format, store });
+    const isWritable = record?.kind === 'rdf' && hasLines(format, record);
+    if (isWritable && !(format === jsonLd && record.rdfVersion === '1.2'))
+      return new LargeGraph(snapshot, record, { format, store });
     await snapshot.close();
     return undefined;
   }

@@ -1,6 +1,6 @@
 /** Reads data resources: the rendered graph of an RDF resource, the bytes of any other. */
 import type { Readable } from 'node:stream';
-import { type RdfFormat, rdfXml } from '../rdf/formats.js';
+import { type RdfFormat, rdfXml, turtle } from '../rdf/formats.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { DamagedBlobError } from '../storage/keys/blob-integrity.js';
 import { blobFacts, type ResourceRecord } from '../storage/keys/records.js';
@@ -12,7 +12,7 @@ import { variantOf } from './variants.js';
 const cachedBlobBytes = 1 << 20;
 
 /**
- * Renders an RDF resource, or in `fallback` if RDF/XML cannot express the graph. Returns a newer state if the resource has
+ * Renders an RDF resource, or in `fallback` if the format cannot express the graph. Returns a newer state if the resource has
  * changed since `record` was read, and `undefined` if it was deleted. Also returns `undefined` for a large graph, which is
  * written as lines, except in RDF/XML within its limit.
  */
@@ -36,7 +36,7 @@ export function rdfRepresentation(
     };
   });
   const orFallback = (found: Representation | undefined): Obtained =>
-    found?.tag === '' ? rdfRepresentation(storage, record, { format: fallback, fallback }) : found;
+    found?.tag === '' ? rdfRepresentation(storage, record, { format: fallback, fallback: turtle }) : found;
   return built instanceof Promise ? built.then(orFallback) : orFallback(built);
 }
 

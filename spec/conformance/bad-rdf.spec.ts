@@ -112,15 +112,15 @@ const malformed: Readonly<Record<(typeof rdfTypes)[number], readonly string[]>> 
 
 /** Content that is valid in other formats but cannot be a graph of this storage. */
 const refusedTerms: readonly (readonly [what: string, type: string, body: string])[] = [
-  ['a triple term', 'text/turtle', '<a> <b> <<( <s> <p> <o> )>> .'],
-  ['a reified triple', 'text/turtle', '<< <s> <p> <o> >> <b> <c> .'],
-  ['a base direction', 'text/turtle', '<a> <b> "x"@ar--rtl .'],
+  ['a triple term as subject', 'text/turtle', '<<( <s> <p> <o> )>> <b> <c> .'],
+  ['a triple term in quotation marks of RDF-star', 'text/turtle', '<a> <b> << <s> "p" <o> >> .'],
+  ['a literal as subject of a triple term', 'text/turtle', '<a> <b> <<( "s" <p> <o> )>> .'],
+  ['another base direction', 'text/turtle', '<a> <b> "x"@ar--up .'],
   [
-    'a triple term in N-Triples',
-    'application/n-triples',
-    `${t}<<( <http://e.example/s> <http://e.example/p> "o" )>> .`,
+    'a base direction without a language in JSON-LD',
+    'application/ld+json',
+    '{"@id":"a","http://e.example/p":{"@value":"x","@direction":"rtl"}}',
   ],
-  ['a base direction in N-Triples', 'application/n-triples', `${t}"x"@ar--rtl .`],
   ['N3 formulae', 'text/turtle', '{ <a> <b> <c> } => { <d> <e> <f> } .'],
   ['N3 variables', 'text/turtle', '?x <b> <c> .'],
   ['bytes that are not UTF-8', 'text/turtle', 'latin1:<a> <b> "\u00e9" .'],

@@ -1,42 +1,48 @@
 /**
- * Current W3C suites of RDF formats from their manifests: RDF 1.1 Turtle, N-Triples, N-Quads, TriG and RDF/XML, and JSON-LD 1.1
- * toRdf. Must not depend on a server.
+ * Current W3C suites of RDF formats from their manifests: Turtle, N-Triples, N-Quads, TriG and RDF/XML of RDF 1.1 and 1.2, and
+ * JSON-LD 1.1 toRdf. Must not depend on a server.
  */
 import { Parser, Store } from 'n3';
 import type { RdfFormat } from '../../lib/rdf/formats.js';
 import { currentFiles } from './suites.js';
 
 export interface RdfTest {
-  /** Folder and test name: `rdf-turtle#IRI_subject`. */
+  /** Folder and test name: `rdf-turtle#IRI_subject`, `rdf12/rdf-turtle/eval#name`. */
   readonly id: string;
   readonly title: string;
-  readonly kind: 'evaluation' | 'positive' | 'negative';
+  readonly kind: 'evaluation' | 'positive' | 'negative' | 'canonical';
   readonly format: RdfFormat;
   readonly base: string;
   readonly document: Buffer;
-  /** Expected quads of an evaluation test, as N-Triples or N-Quads. */
+  /** Expected quads of an evaluation test, or text of a canonical one, as N-Triples or N-Quads. */
   readonly result?: string;
   /** Options of a JSON-LD test. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
-const folders: Readonly<Record<string, RdfFormat>> = {
+const formats: Readonly<Record<string, RdfFormat>> = {
   'rdf-turtle': 'text/turtle',
   'rdf-n-triples': 'application/n-triples',
   'rdf-n-quads': 'application/n-quads',
   'rdf-trig': 'application/trig',
   'rdf-xml': 'application/rdf+xml',
 };
+const folders = [
+  ...Object.keys(formats).map((name) => `rdf11/${name}`),
+  ...['rdf-turtle/eval', 'rdf-turtle/syntax', 'rdf-n-triples/c14n', 'rdf-n-triples/syntax', 'rdf-n-quads/c14n'],
+  ...['rdf-n-quads/syntax', 'rdf-trig/eval', 'rdf-trig/syntax', 'rdf-xml/eval'],
+].map((name) => (name.startsWith('rdf11/') ? name : `rdf12/${name}`));
 
 const mf = 'http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#';
 const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
 /** @throws if `W3C_TESTS` has no such suite */
-export const rdfTests = (): readonly RdfTest[] => [...Object.entries(folders).flatMap(testsOf), ...jsonLdTests()];
+export const rdfTests = (): readonly RdfTest[] => [...folders.flatMap(testsOf), ...jsonLdTests()];
 
-function testsOf([folder, format]: readonly [string, RdfFormat]): RdfTest[] {
-  const files = currentFiles(`rdf/rdf11/${folder}`);
-  const base = `https://w3c.github.io/rdf-tests/rdf/rdf11/${folder}/`;
+function testsOf(folder: string): RdfTest[] {
+  const files = currentFiles(`rdf/${folder}`);
+  const base = `https://w3c.github.io/rdf-tests/rdf/${folder}/`;
+  const format = formats[folder.split('/')[1]!]!;
   const store = new Store(new Parser({ baseIRI: `${base}manifest.ttl` }).parse(files.get('manifest.ttl')!.toString()));
   const value = (subject: unknown, predicate: string): string | undefined =>
     store.getObjects(subject as never, predicate, null)[0]?.value;
@@ -48,15 +54,21 @@ function testsOf([folder, format]: readonly [string, RdfFormat]): RdfTest[] {
     const type = value(test, rdfType)!;
     const [action, result] = [value(test, `${mf}action`)!, value(test, `${mf}result`)];
     return {
-      id: `${folder}${test.value.slice(test.value.indexOf('#'))}`,
+      id: `${folder.replace('rdf11/', '')}${test.value.slice(test.value.indexOf('#'))}`,
       title: value(test, `${mf}name`)!,
-      kind: type.includes('Negative') ? 'negative' : result === undefined ? 'positive' : 'evaluation',
+      kind: kindOf(type, result),
       format,
       base: action,
       document: file(action),
       ...(result === undefined ? {} : { result: file(result).toString() }),
     };
   });
+}
+
+function kindOf(type: string, result: string | undefined): RdfTest['kind'] {
+  if (type.includes('Negative')) return 'negative';
+  if (type.includes('C14N')) return 'canonical';
+  return result === undefined ? 'positive' : 'evaluation';
 }
 
 interface JsonLdEntry {

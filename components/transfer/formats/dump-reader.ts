@@ -8,7 +8,7 @@
 import type { Quad } from '@rdfjs/types';
 import { type ByteSource, type FilePiece, textOf, withStart } from '../../../lib/exchange/byte-source.js';
 import { DocumentFactory, documentKey } from '../../../lib/exchange/document-factory.js';
-import { GraphRun, LeftOuts, lengthOfRun } from '../../../lib/exchange/graph-runs.js';
+import { GraphRun, LeftOuts } from '../../../lib/exchange/graph-runs.js';
 import {
   type LeftOut,
   type Member,
@@ -20,6 +20,7 @@ import {
 import { nquadsBlocks } from '../../../lib/exchange/nquads-blocks.js';
 import { type Known, KnownQuads, ResumableSource } from '../../../lib/exchange/resumable-source.js';
 import { streamedQuads } from '../../../lib/exchange/streamed-quads.js';
+import { lengthOfTriple } from '../../../lib/rdf/bounds.js';
 
 /**
  * Reads a dump. Cursors contain the position after the member and a digest of everything before it. The position is a byte offset
@@ -95,7 +96,7 @@ async function* readTriG(source: ByteSource, isGzip: boolean, options: MemberOpt
       if (skipped > 0 && count === cursor.at) known.assert(cursor.digest, name);
       const quads = all.quads.slice(skipped);
       const sizes = quads.map((quad) => {
-        size += lengthOfRun(quad);
+        size += lengthOfTriple(quad);
         return size;
       });
       yield { quads, sizes, lines: all.lines.slice(skipped), ends: quads.map(() => ++count), read: all.read };

@@ -4,8 +4,9 @@
  */
 import { LwsError, tooBusy } from '../../errors.js';
 import type { GraphChange } from '../keys/graph-changes.js';
-import { blocksOf, type GraphKeys, PackedKeys } from '../keys/graph-keys.js';
+import { blocksOf, type GraphKeys, PackedKeys, versionOfGraph } from '../keys/graph-keys.js';
 import { KeyDigest, mostForTwo, textsOf } from '../keys/key-digest.js';
+import { laterVersion, type RdfVersion, versionOf } from '../keys/key-layout.js';
 import type { ResourceRecord } from '../keys/records.js';
 
 /**
@@ -64,6 +65,24 @@ export function digestAfter(
   const isLess = change.before?.length && added.length + removed.length < (keys?.length ?? 0);
   if (old && (change.isPart || isLess)) return old.toggle(added).toggle(removed);
   return keys && digestOf(keys);
+}
+
+/**
+ * Returns the version of RDF that a graph requires after a change.
+ * @param record previous record; `undefined` for a new resource
+ * @param change absent: the graph stays
+ */
+export function versionAfter(
+  record: ResourceRecord | undefined,
+  change: GraphChange | undefined,
+): RdfVersion | undefined {
+  const old = record?.kind === 'rdf' ? record.rdfVersion : undefined;
+  if (!change) return old;
+  const { added, before, keys, isPart, isPartners, version } = change;
+  if (isPartners) return version;
+  // Triples that stay require no more than before.
+  if (isPart || (!old && before?.length && keys)) return laterVersion(old, versionOf(added));
+  return keys && versionOfGraph(keys);
 }
 
 /** The quads of a graph differ from what was stored, and the difference cannot be named. Nothing of the graph may be served. */

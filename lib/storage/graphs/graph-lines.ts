@@ -3,10 +3,10 @@
  * depends only on its key, so a change of some triples can adjust the length of the text without reading the others.
  */
 import type { Quad } from '@rdfjs/types';
-import { bracketed, shortString } from '../../rdf/turtle-terms.js';
+import { bracketed, shortString, tripleTerm } from '../../rdf/turtle-terms.js';
 import { writeTurtle } from '../../rdf/turtle-writer.js';
-import type { TermSpan } from '../keys/key-layout.js';
-import { decodeGraph, spansOfKey } from '../keys/quad-decoding.js';
+import { keyOfTriple, type TermSpan } from '../keys/key-layout.js';
+import { decodeGraph, directionalLanguage, spansOfKey } from '../keys/quad-decoding.js';
 
 /**
  * Number of triples above which a graph is large: its default Turtle has one line per triple, and code avoids holding the whole
@@ -45,11 +45,18 @@ function termText(key: string, { type, textAt, end, qualifierAt, qualifierEnd }:
   if (type === '0') return bracketed(value);
   if (type === '1') return `_:${value}`;
   if (type === '3') return shortString(value);
+  if (type === '8') {
+    const inner = keyOfTriple(value);
+    const [, subject, predicate, object] = spansOfKey(inner) as readonly [TermSpan, TermSpan, TermSpan, TermSpan];
+    return tripleTerm({ subject, predicate, object }, (span) => termText(inner, span));
+  }
   const qualifier = key.slice(qualifierAt, qualifierEnd);
-  return type === '4' ? `${shortString(value)}@${qualifier}` : `${shortString(value)}^^${bracketed(qualifier)}`;
+  return type === '4' || type === '9'
+    ? `${shortString(value)}@${qualifier}`
+    : `${shortString(value)}^^${bracketed(qualifier)}`;
 }
 
-/** Returns a function that converts a GSPO key to a node object (expanded JSON-LD). A subject gets one object per triple. */
+/** Returns a function that converts a GSPO key without triple terms to a node object (expanded JSON-LD). A subject gets one object per triple. */
 export function jsonWriter(): (key: string) => string {
   return (key) => {
     const [, s, p, o] = spansOfKey(key) as unknown as readonly [TermSpan, TermSpan, TermSpan, TermSpan];
@@ -66,8 +73,12 @@ function objectJson(key: string, span: TermSpan): string {
   if (type === '0' || type === '1') return `{"@id":${nodeJson(key, span)}}`;
   const value = `"@value":${JSON.stringify(key.slice(textAt, end))}`;
   if (type === '3') return `{${value}}`;
-  const qualifier = JSON.stringify(key.slice(qualifierAt, qualifierEnd));
-  return `{${value},${type === '4' ? '"@language"' : '"@type"'}:${qualifier}}`;
+  const qualifier = key.slice(qualifierAt, qualifierEnd);
+  if (type === '9') {
+    const { language, direction } = directionalLanguage(qualifier);
+    return `{${value},"@language":${JSON.stringify(language)},"@direction":"${direction}"}`;
+  }
+  return `{${value},${type === '4' ? '"@language"' : '"@type"'}:${JSON.stringify(qualifier)}}`;
 }
 
 /** Total length of the lines of GSPO keys, in bytes. */

@@ -1,5 +1,5 @@
 /**
- * Features of a storage: kinds of entries that earlier versions do not know. Such a version would change resources without these
+ * Features of a storage: kinds of entries and terms that earlier versions do not know. Such a version would change resources without these
  * entries. It rejects a storage with a feature unknown to it.
  */
 import { entryKey, metaKey } from './records.js';
@@ -31,10 +31,13 @@ export const addedFeatures: ReadonlyMap<string, Feature> = new Map([
   ['removed-subtrees', { spaces: ['removed'] }],
 ]);
 
+/** Feature of a storage with terms of RDF 1.2: the type letters 8 and 9 in keys. It is added with the first such term. */
+export const newTerms = 'rdf-1.2';
+
 const bySpace = new Map(
   [...addedFeatures].flatMap(([name, { spaces }]) => spaces.map((space) => [space, name] as const)),
 );
-const known = new Set([...initialFeatures, ...addedFeatures.keys()]);
+const known = new Set([...initialFeatures, ...addedFeatures.keys(), newTerms]);
 
 const entries = entryKey('');
 

@@ -1,5 +1,6 @@
 /** Changes of graphs by a transaction, and the resulting graphs. */
 import { type GraphKeys, hasKey, lowerBound, PackedKeys } from './graph-keys.js';
+import type { RdfVersion } from './key-layout.js';
 import { compareKeys } from './key-order.js';
 
 /** Added and removed keys, both sorted. */
@@ -20,8 +21,9 @@ export interface GraphChange extends KeyDifference {
   readonly isPart: boolean;
   /** A bulk writer writes the graph. `keys` and `added` have only the statements about the resource itself, for indexes. */
   readonly isPartners?: true;
-  /** `KeyDigest` of a graph that a bulk writer writes. */
+  /** `KeyDigest` of a graph that a bulk writer writes, and the version of RDF that it requires. */
   readonly digest?: string;
+  readonly version?: RdfVersion | undefined;
 }
 
 /** Returns the difference of two sorted lists of keys. */

@@ -2,12 +2,15 @@
  * The sorted GSPO keys of a graph: as an array of strings, or packed as bytes for a large graph. Bytes are transferred between
  * threads without a copy and need a fraction of the memory.
  */
+import { laterVersion, type RdfVersion, versionOf } from './key-layout.js';
 import { comesBefore, compareKeys } from './key-order.js';
 
 /** Keys with prefix compression. `lengths`: for each key, the characters shared with the previous one, and its own in `text`. */
 export interface KeyChunk {
   readonly lengths: Uint32Array<ArrayBuffer>;
   readonly text: Uint8Array<ArrayBuffer>;
+  /** Of its triples, absent for RDF 1.1. */
+  readonly version?: RdfVersion;
 }
 
 export type GraphKeys = readonly string[] | PackedKeys;
@@ -81,8 +84,15 @@ export function packChunk(keys: readonly string[]): KeyChunk {
     text += key.slice(shared);
     before = key;
   }
-  return { lengths, text: new TextEncoder().encode(text) };
+  const version = versionOf(keys);
+  return { lengths, text: new TextEncoder().encode(text), ...(version && { version }) };
 }
+
+/** Returns the version of RDF that a graph requires. */
+export const versionOfGraph = (keys: GraphKeys): RdfVersion | undefined =>
+  keys instanceof PackedKeys
+    ? keys.chunks.reduce<RdfVersion | undefined>((found, { version }) => laterVersion(found, version), undefined)
+    : versionOf(keys);
 
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 

@@ -33,9 +33,10 @@ export class IriRewriting {
     this.iri = typeof rewrites === 'function' ? rewrites : (iri) => rewritten(iri, rewrites);
   }
 
-  /** Rewrites an IRI, or the datatype of a literal. Other terms stay. */
+  /** Rewrites an IRI, the datatype of a literal, or those within a triple term. Other terms stay. */
   term<T extends Term>(term: T): T {
     if (term.termType === 'NamedNode') return this.node(term.value) as Term as T;
+    if (term.termType === 'Quad') return this.quads([term as Term as Quad])[0] as Term as T;
     if (term.termType !== 'Literal' || term.language) return term;
     const datatype = this.node(term.datatype.value);
     return datatype.value === term.datatype.value ? term : (factory.literal(term.value, datatype) as Term as T);

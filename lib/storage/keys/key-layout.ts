@@ -45,6 +45,11 @@ export const suffixStart = (key: string): number =>
 /** Types and lengths of a key, which locate its terms. */
 export const suffixOfKey = (key: string): string => key.slice(suffixStart(key), -endDigits);
 
+/** Characters of graph, subject and predicate in the types and lengths: one letter and one length each. */
+const toObject = 3 * (1 + lengthDigits);
+/** Codes of type letters. */
+const [tripleTerm, directedString] = ['8', '9'].map((letter) => letter.charCodeAt(0));
+
 /** Start of the GSPO key of a triple in no graph. The text of a triple term is the rest of that key. */
 const inNoGraph = `GSPO${separator}${separator}`;
 
@@ -56,12 +61,30 @@ export const textOfTriple = (key: string): string => key.slice(inNoGraph.length)
 
 /** Number of triple terms within each other: 1 if the object of the triple is another term. @param text of the outermost */
 export function tripleDepth(text: string): number {
-  // Subject and predicate have one length each.
-  const objectAt = suffixStart(text) + 3 * (1 + lengthDigits);
+  const suffixAt = suffixStart(text);
+  const objectAt = suffixAt + toObject;
   if (text[objectAt] !== '8') return 1;
-  const end = objectAt - 3 * (1 + lengthDigits) - separator.length;
+  const end = suffixAt - separator.length;
   return 1 + tripleDepth(text.slice(end - lengthAt(text, objectAt + 1), end));
 }
+
+/** Version of RDF that a graph requires: `1.2` for triple terms, `1.2-basic` for base directions only. Absent: 1.1. */
+export type RdfVersion = '1.2' | '1.2-basic';
+
+/** Returns the version of RDF that triples require. @param keys GSPO keys */
+export function versionOf(keys: Iterable<string>): RdfVersion | undefined {
+  let found: RdfVersion | undefined;
+  for (const key of keys) {
+    const type = key.charCodeAt(suffixStart(key) + toObject);
+    if (type === tripleTerm) return '1.2';
+    if (type === directedString) found = '1.2-basic';
+  }
+  return found;
+}
+
+/** Returns the version that two parts of a graph require together. */
+export const laterVersion = (a: RdfVersion | undefined, b: RdfVersion | undefined): RdfVersion | undefined =>
+  a === '1.2' || b === '1.2' ? '1.2' : (a ?? b);
 
 /** Lengths of a term: text, qualifier, and sortable form of a number. In the key these parts are in reverse order. */
 function lengthsOf(own: string): number[] {

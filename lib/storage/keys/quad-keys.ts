@@ -7,7 +7,7 @@
  */
 import type { BaseQuad, Literal, Quad, Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
-import { assertIriLength } from '../../rdf/bounds.js';
+import { assertIriLength, assertTripleDepth, maxTripleDepth, nestedTooDeep } from '../../rdf/bounds.js';
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { type IriRange, ofPostings } from './iri-ranges.js';
@@ -103,9 +103,6 @@ export function encodeTerm(term: Term): EncodedTerm {
   }
 }
 
-/** Maximum number of triple terms within each other. */
-const deepest = 16;
-
 /** Encodes a triple term from its encoded terms. @throws LwsError `too-large` if it is too deep or too long */
 export function encodeTriple(subject: EncodedTerm, predicate: EncodedTerm, object: EncodedTerm): EncodedTerm {
   const value = textOfTriple(keyIn('')(subject, predicate, object));
@@ -114,22 +111,20 @@ export function encodeTriple(subject: EncodedTerm, predicate: EncodedTerm, objec
       'too-large',
       `A triple term has ${value.length} characters in its key. The limit is ${maximumLength - 1}.`,
     );
-  if (object.suffix.startsWith('8') && tripleDepth(value) > deepest)
-    throw new LwsError('too-large', `Triple terms are nested more than ${deepest} levels deep.`);
+  if (object.suffix.startsWith('8') && tripleDepth(value) > maxTripleDepth) throw nestedTooDeep();
   return { value, suffix: `8${digits(value.length)}` };
 }
 
-function encodeTripleTerm({ subject, predicate, object }: BaseQuad, depth = 1): EncodedTerm {
-  // Before the recursion, whose stack a client could exhaust.
-  if (depth > deepest) throw new LwsError('too-large', `Triple terms are nested more than ${deepest} levels deep.`);
+function encodeTripleTerm(term: BaseQuad): EncodedTerm {
+  const { subject, predicate, object } = term;
+  assertTripleDepth(term);
   if ((subject.termType !== 'NamedNode' && subject.termType !== 'BlankNode') || predicate.termType !== 'NamedNode')
     throw new LwsError(
       'unsupported-rdf',
       'The subject of a triple term must be an IRI or a blank node, and its predicate an IRI.',
     );
   assertLanguage(object);
-  const inner = object.termType === 'Quad' ? encodeTripleTerm(object, depth + 1) : encodeTerm(object);
-  return encodeTriple(encodeTerm(subject), encodeTerm(predicate), inner);
+  return encodeTriple(encodeTerm(subject), encodeTerm(predicate), encodeTerm(object));
 }
 
 /**

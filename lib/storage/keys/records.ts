@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BlobFacts } from './blob-integrity.js';
 import type { IriRange } from './iri-ranges.js';
+import type { RdfVersion } from './key-layout.js';
 
 export type ResourceKind = 'container' | 'rdf' | 'json' | 'binary';
 
@@ -32,6 +33,8 @@ export interface ResourceRecord {
   /** RDF: `KeyDigest` of the keys of its graph, after the beginning of the revision it belongs to (see graph-digests.ts). */
   readonly digest?: string | undefined;
   readonly prefixes?: Readonly<Record<string, string>>;
+  /** RDF: the version that its terms require. A part of a large graph that is removed does not lower it. */
+  readonly rdfVersion?: RdfVersion | undefined;
   /** JSON and binary: the name of the blob, and the SHA-256 of its bytes (base64). */
   readonly blob?: string;
   readonly sha256?: string;

@@ -3,9 +3,9 @@
  * transactions, over the committed state. The caller decides if a change is allowed.
  */
 import type { Trace } from '../../fields/traceparent.js';
-import { digestAfter, digestedBlocks, withDigest } from '../graphs/graph-digests.js';
+import { digestAfter, digestedBlocks, versionAfter, withDigest } from '../graphs/graph-digests.js';
 import { dropped, GraphInTheWay, loadingName, stagedKey, subtreeMark } from '../graphs/staged-keys.js';
-import { featureOf, featuresKey, readFeatures, writeFeatures } from '../keys/features.js';
+import { featureOf, featuresKey, newTerms, readFeatures, writeFeatures } from '../keys/features.js';
 import {
   blockDifference,
   type ChangedKeys,
@@ -13,9 +13,10 @@ import {
   type GraphChange,
   type KeyDifference,
 } from '../keys/graph-changes.js';
-import type { GraphKeys } from '../keys/graph-keys.js';
+import { type GraphKeys, versionOfGraph } from '../keys/graph-keys.js';
 import type { IriRewriting } from '../keys/iri-rewriting.js';
 import type { KeyDigest } from '../keys/key-digest.js';
+import type { RdfVersion } from '../keys/key-layout.js';
 import { type KeyRange, layEntries, parentOf, type ResourceRecord, removedKey, writeRecord } from '../keys/records.js';
 import { toggleEntry, toggleRecords } from '../level/entry-digests.js';
 import { isCounted, sizeOfEntry } from '../level/quota.js';
@@ -147,10 +148,13 @@ export class Transaction {
   }
 
   putEntry(key: string, value: string): void {
-    const feature = featureOf(key);
-    if (feature !== undefined && !this.features.has(feature)) this.putFeatures([...this.features, feature]);
+    this.addFeature(featureOf(key));
     if (isCounted(key)) this.bytesDelta += sizeOfEntry(value) - sizeOfEntry(this.entry(key));
     this.entries.set(key, value);
+  }
+
+  private addFeature(feature: string | undefined): void {
+    if (feature !== undefined && !this.features.has(feature)) this.putFeatures([...this.features, feature]);
   }
 
   /** Removes a feature from the list, so that earlier versions can open the storage. */
@@ -258,16 +262,21 @@ export class Transaction {
    * Adds a new graph that a bulk writer writes.
    * @param own keys with the resource or a fragment of it as subject
    * @param digest `KeyDigest` of all keys
+   * @param version see `versionOf`
    * @throws GraphInTheWay
    */
   putPartnersGraph(
     iri: string,
     own: readonly string[],
-    { triples: after, digest }: { readonly triples: number; readonly digest: string },
+    {
+      triples: after,
+      digest,
+      rdfVersion: version,
+    }: { readonly triples: number; readonly digest: string; readonly rdfVersion?: RdfVersion | undefined },
   ): void {
     this.assertVisible(iri);
     const change = { added: own, removed: [], before: [], keys: own, isPart: false };
-    this.graphs.set(iri, { ...change, triples: { before: 0, after }, isPartners: true, digest });
+    this.graphs.set(iri, { ...change, triples: { before: 0, after }, isPartners: true, digest, version });
   }
 
   deleteGraph(iri: string, before: readonly string[]): void {
@@ -319,6 +328,7 @@ export class Transaction {
     this.assertVisible(iri);
     const hides = this.record(iri)?.kind !== 'rdf';
     if (hides) this.putEntry(stagedKey(iri), loadingName(keys));
+    if (hides && versionOfGraph(keys)) this.addFeature(newTerms);
     return hides;
   }
 
@@ -344,8 +354,8 @@ export class Transaction {
   private sealed = { records: 0, entries: 0 };
 
   /**
-   * Computes `digests`, and completes the records with the digests of their graphs. Called after all changes, and also before if
-   * later changes are of other keys.
+   * Computes `digests`, and completes the records with the digests of their graphs and the versions that these require. Called
+   * after all changes, and also before if later changes are of other keys.
    */
   seal(): void {
     for (const _ of this.sealing());
@@ -367,8 +377,11 @@ export class Transaction {
       toggleRecords(this.digests, [before, record]);
       // The records of another server are complete.
       if (record?.kind !== 'rdf' || this.isForeign) continue;
-      const digest = digestAfter(before, this.graphs.get(iri));
-      this.records.set(iri, withDigest(record, digest));
+      const change = this.graphs.get(iri);
+      const rdfVersion = versionAfter(before, change);
+      if (rdfVersion) this.addFeature(newTerms);
+      const complete = rdfVersion === record.rdfVersion ? record : { ...record, rdfVersion };
+      this.records.set(iri, withDigest(complete, digestAfter(before, change)));
     }
   }
 

@@ -1,8 +1,12 @@
 /** Accepted and rejected RDF documents, in cases where the parsers we use are too strict or too lenient. */
+import type { Literal } from '@rdfjs/types';
 import { expect } from 'chai';
-import { tasks } from '../../../lib/documents/document-tasks.js';
+import { Parser } from 'n3';
+import { type EncodedDocument, tasks } from '../../../lib/documents/document-tasks.js';
 import { LwsError } from '../../../lib/errors.js';
 import { parseRdf } from '../../../lib/rdf/parse.js';
+import { decodeGraph } from '../../../lib/storage/keys/quad-decoding.js';
+import { isomorphic } from './isomorphism.js';
 
 const base = 'http://localhost/r';
 const parse = (text: string, format: Parameters<typeof parseRdf>[1]) => parseRdf(Buffer.from(text), format, { base });
@@ -42,21 +46,63 @@ describe('N-Triples (section 7)', () => {
 
 describe('Documents of RDF 1.2', () => {
   const triple = '<http://e.example/s> <http://e.example/p> "o"';
+  const within = triple.replace('"o"', '_:b');
   for (const format of ['text/turtle', 'application/trig', 'application/n-triples', 'application/n-quads'] as const)
     for (const [what, object] of [
       ['a triple term', `<<( ${triple} )>>`],
-      ['a triple term in a triple term', `<<( ${triple.replace('"o"', `<<( ${triple} )>>`)} )>>`],
+      ['a triple term in a triple term', `<<(${triple.replace('"o"', `<<(${within})>>`)})>>`],
       ['a base direction', '"x"@en--ltr'],
     ] as const)
-      it(`are unsupported with ${what} in ${format}, in a document of any length (rule 1.14)`, async () => {
+      it(`are read with ${what} in ${format}, in a document of any length (rule 1.16)`, async () => {
         const text = `VERSION "1.2"\n${triple} .\n<http://e.example/s> <http://e.example/p> ${object} .\n`;
+        const expected = new Parser({ baseIRI: 'http://e.example/g' }).parse(text);
         for (const filling of ['', '# filling\n'.repeat(120_000)]) {
           const bytes = new Uint8Array(Buffer.from(text + filling));
           const task = filling === '' ? tasks.parse : tasks.parseLarge;
-          const fault = await task({ bytes, format, graph: 'http://e.example/g' }).catch((error: unknown) => error);
-          expect(fault).to.be.instanceOf(LwsError).with.property('code', 'unsupported-rdf');
+          const { keys, turtle } = (await task({ bytes, format, graph: 'http://e.example/g' })) as EncodedDocument;
+          const quads = decodeGraph(keys);
+          expect(isomorphic(quads, expected)).to.equal(true);
+          expect(JSON.stringify(quads), 'blank nodes have new labels (rule 1.7)').not.to.include('"b"');
+          expect(
+            isomorphic(new Parser({ baseIRI: 'http://e.example/g' }).parse(Buffer.from(turtle!).toString()), expected),
+          ).to.equal(true);
         }
       });
+
+  for (const format of ['text/turtle', 'application/n-triples'] as const)
+    it(`are too large with more than 16 triple terms within each other in ${format}`, async () => {
+      const nested = (depth: number): string => {
+        const start = '<http://e.example/s> <http://e.example/p> ';
+        return `${start}${`<<(${start}`.repeat(depth)}"o"${')>>'.repeat(depth)} .`;
+      };
+      expect((await parse(nested(16), format)).quads).to.have.length(1);
+      for (const depth of [17, 100_000]) expect(await refused(nested(depth), format)).to.contain('more than 16 levels');
+    });
+
+  it('count triple terms against the limit of triples', async () => {
+    const text = '<a:s> <a:p> <a:o> {| <a:q> 1 |} .';
+    const read = (triples: number) =>
+      parseRdf(Buffer.from(text), 'text/turtle', { base: 'http://e.example/', bounds: { triples } });
+    expect((await read(4)).quads).to.have.length(3);
+    const fault = await read(3).catch((error: unknown) => error);
+    expect(fault).to.be.instanceOf(LwsError).with.property('code', 'too-large');
+  });
+
+  for (const [line, isValid] of [
+    ['<a:s> <a:p> <<( <a:s> <a:p> _:b)>>.', true],
+    ['<a:s> <a:p> <<(<a:s><a:p><<(<a:s><a:p>"x" @en--ltr)>>)>>.', true],
+    ['<a:s> <a:p> <<( <a:s> <a:p> <a:o> )>> )>> .', false],
+    ['<a:s> <a:p> <<( <a:s> <a:p> <<( <a:s> <a:p> <a:o> )>> .', false],
+    ['<a:s> <a:p> <<( <a:s> <a:p> )>> .', false],
+    ['<a:s> <a:p> <<( <a:s> <a:p>\n<a:o> )>> .', false],
+    ['<<( <a:s> <a:p> <a:o> )>> <a:p> <a:o> .', false],
+    ['<< <a:s> <a:p> <a:o> >> <a:p> <a:o> .', false],
+  ] as const)
+    it(`N-Triples ${isValid ? 'has' : 'has not'} ${JSON.stringify(line)}`, async () => {
+      const found = await parse(line, 'application/n-triples').catch((error: unknown) => error);
+      if (isValid) expect(found).to.have.property('quads').with.length(1);
+      else expect(found).to.be.instanceOf(LwsError).with.property('code', 'malformed-body');
+    });
 
   it('are accepted with a version and no new syntax', async () => {
     expect((await parse(`VERSION "1.2"\n${triple} .`, 'application/n-triples')).quads).to.have.length(1);
@@ -64,6 +110,32 @@ describe('Documents of RDF 1.2', () => {
 });
 
 describe('JSON-LD documents', () => {
+  const directed = (value: object): string => JSON.stringify({ '@id': 'a:s', 'a:p': value });
+
+  it('have base directions (JSON-LD 1.1, 4.2.4.1)', async () => {
+    const context = { '@language': 'AR-eg', '@direction': 'rtl', p: 'http://e.example/p' };
+    for (const document of [
+      directed({ '@value': 'x', '@language': 'AR-eg', '@direction': 'rtl' }),
+      JSON.stringify({ '@context': context, p: 'x' }),
+    ]) {
+      const { quads } = await parse(document, 'application/ld+json');
+      const { value, language, direction, datatype } = quads[0]!.object as Literal;
+      expect([value, language, direction, datatype.value]).to.deep.equal([
+        ...['x', 'ar-eg', 'rtl', 'http://www.w3.org/1999/02/22-rdf-syntax-ns#dirLangString'],
+      ]);
+    }
+  });
+
+  it('are rejected with a base direction without a language, or another value', async () => {
+    const without = await parse(directed({ '@value': 'x', '@direction': 'rtl' }), 'application/ld+json').catch(
+      (error: unknown) => error,
+    );
+    expect(without).to.be.instanceOf(LwsError).with.property('code', 'unsupported-rdf');
+    expect(
+      await refused(directed({ '@value': 'x', '@language': 'en', '@direction': 'up' }), 'application/ld+json'),
+    ).to.be.a('string');
+  });
+
   it('may contain anything in a JSON literal, even a context (JSON-LD 1.1, 4.2.2)', async () => {
     const value = { '@context': 'https://elsewhere.example/c', '@import': 'x', a: [{ '@context': ['y'] }] };
     for (const document of [

@@ -8,6 +8,8 @@
  * NAMED. An empty dataset is a nonexistent graph. Results are requested in the format of the expected result, or as JSON if the
  * server does not support that format. Thus the formats are tested, too.
  *
+ * A named graph of a TriG file is a resource, too, whose IRI is replaced by the name in the result.
+ *
  * Solutions are compared in order if the result is numbered or the query ends with ORDER BY, otherwise as a multiset. Language
  * tags are case-insensitive. Deviations are in skipped.ts.
  */
@@ -16,6 +18,7 @@ import { request } from '../support/http.js';
 import { mediaType } from '../support/rdf.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
 import { encoded, formType, resultsJson } from '../support/sparql.js';
+import { graphsOfFile, hasNamedGraphs, linesOf } from './datasets.js';
 import { type EvaluationTest, readDataFile, type SyntaxTest, type W3cTest, w3cTests } from './manifests.js';
 import { isNumbered, mediaTypeOf, readOutcome } from './outcomes.js';
 import { outcomeText, sameOutcome } from './same-outcome.js';
@@ -43,7 +46,7 @@ describe('W3C SPARQL tests', () => {
   before(async () => {
     server = await startSpecServer({ settings: { 'dev.open': 'true' } });
     const folders = new Set(w3cTests.map(({ query }) => folderOf(query)));
-    for (const folder of ['data-r2/', 'data-sparql11/', ...folders]) await put(folder, {});
+    for (const folder of ['data-r2/', 'data-sparql11/', 'data-sparql12/', ...folders]) await put(folder, {});
   });
   after(() => server.stop());
 
@@ -54,9 +57,24 @@ describe('W3C SPARQL tests', () => {
     expect(answer.status, `${path}: ${answer.text}`).to.equal(201);
   }
 
+  /** Names of the resources for named graphs in files, with the names in the files. */
+  const namesInFiles = new Map<string, string>();
+  const namesIn = (path: string): string[] => [...namesInFiles.keys()].filter((name) => name.startsWith(`${path}.`));
+
   async function store(path: string): Promise<void> {
     if (stored.has(path)) return;
     stored.add(path);
+    if (hasNamedGraphs(path)) {
+      const { own, named } = await graphsOfFile(path, iriOf(path));
+      const type = { 'Content-Type': 'application/n-triples' };
+      await put(path, type, linesOf(own));
+      for (const [name, quads] of named) {
+        const resource = `${path}.${name.slice(name.lastIndexOf('/') + 1)}`;
+        namesInFiles.set(resource, name);
+        await put(resource, type, linesOf(quads));
+      }
+      return;
+    }
     await put(path, { 'Content-Type': mediaTypeOf(path) }, readDataFile(path));
   }
 
@@ -79,7 +97,7 @@ describe('W3C SPARQL tests', () => {
         ? []
         : [
             ...test.data.map((path) => ['default-graph-uri', iriOf(path)] as const),
-            ...test.graphs.map((path) => ['named-graph-uri', iriOf(path)] as const),
+            ...[...test.graphs, ...test.data.flatMap(namesIn)].map((path) => ['named-graph-uri', iriOf(path)] as const),
           ];
     const type = mediaTypeOf(test.result);
     const answer = await send(
@@ -89,7 +107,10 @@ describe('W3C SPARQL tests', () => {
     );
     const { status } = answer;
     if (status !== 200) return { passes: false, passesStrictly: false, status, report: `${text}\n--- ${answer.text}` };
-    const actual = await readOutcome(answer.text, mediaType(answer), iriOf(test.query));
+    const renamed = test.data
+      .flatMap(namesIn)
+      .reduce((all, path) => all.replaceAll(iriOf(path), namesInFiles.get(path)!), answer.text);
+    const actual = await readOutcome(renamed, mediaType(answer), iriOf(test.query));
     const expected = await readOutcome(readDataFile(test.result), type, iriOf(test.result));
     const isOrdered = isNumbered(expected) || /\bORDER\s+BY\b/i.test(text.slice(text.lastIndexOf('}')));
     const [isLax, byValue] = [test.isLax, comparedByValue.includes(test.id)];

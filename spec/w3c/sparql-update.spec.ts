@@ -16,7 +16,7 @@ import { Parser } from 'n3';
 import { isomorphic } from '../lib/rdf/isomorphism.js';
 import { request } from '../support/http.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
-import { type GraphFiles, readUpdateFile, type UpdateTest, updateTests } from './update-manifests.js';
+import { type GraphFiles, readUpdateFile, textOfGraph, type UpdateTest, updateTests } from './update-manifests.js';
 
 const names = ['default', 'g1', 'g2', 'g3', 'g4'];
 
@@ -81,7 +81,7 @@ function register(hasDefault: boolean): void {
   const clear = (iri: string) => request(iri, { method: 'DELETE', headers: { Depth: 'infinity' } });
 
   const renamed = (text: string, base: string): string =>
-    text.replace(/http:\/\/(?:www\.)?example\.(?:org|com)(?:\/?(?=>)|\/)/g, (name) =>
+    text.replace(/http:\/\/(?:www\.)?example(?:\.(?:org|com))?(?:\/?(?=>)|\/)/g, (name) =>
       name.endsWith('/') && !name.includes('www') ? base : `${base}w`,
     );
 
@@ -95,12 +95,12 @@ function register(hasDefault: boolean): void {
   async function evaluate({ id, update, before, after }: UpdateTest): Promise<void> {
     // A name without SPARQL keywords, because withNames() searches the update for them.
     const base = `${server.root}t${hasDefault ? '' : updateTests.findIndex((test) => test.id === id)}/`;
-    const textOf = (files: GraphFiles, name: string): string =>
-      renamed(readUpdateFile(files.get(name) ?? '') ?? '', base);
+    const textOf = (files: GraphFiles, name: string): string => renamed(textOfGraph(files, name), base);
     const iriOf = (name: string): string => (hasDefault && name === 'default' ? server.root : base) + name;
     if (hasDefault) for (const iri of [iriOf('default'), base]) await clear(iri);
     expect((await put(base)).status).to.equal(201);
-    for (const name of ['default', ...before.keys()])
+    const inFile = names.filter((name) => textOf(before, name) !== '');
+    for (const name of new Set(['default', ...before.keys(), ...inFile]))
       expect((await put(iriOf(name), textOf(before, name))).status).to.be.oneOf([201, 428]);
     const named = renamed(readUpdateFile(update), base);
     const sent = hasDefault ? named : withNames(named, base);

@@ -3,6 +3,7 @@
  * folder of the manifest and the fragment of the test's IRI. Must not depend on a server.
  */
 import { Parser, Store } from 'n3';
+import { linesOf } from './datasets.js';
 import { currentSuites, currentTexts, keptSuite, type SuiteTexts } from './suites.js';
 
 /** Files by graph: `default`, or the last segment of the graph's name. */
@@ -34,6 +35,17 @@ const files: SuiteTexts = currentSuites
 
 export const readUpdateFile = (path: string): string => files[path]!;
 
+/** Returns the text of a graph, empty for an absent one. The file of the default graph may be TriG, with other graphs in it. */
+export function textOfGraph(graphs: GraphFiles, name: string): string {
+  const own = graphs.get(name);
+  const all = graphs.get('default');
+  if (!/\.(?:trig|nq)$/.test(own ?? all ?? '')) return own === undefined ? '' : readUpdateFile(own);
+  const nameOf = ({ value }: { readonly value: string }): string =>
+    value.slice(value.lastIndexOf('/') + 1) || 'default';
+  const quads = new Parser({ format: 'application/trig', baseIRI: base }).parse(readUpdateFile((own ?? all)!));
+  return linesOf(quads.filter(({ graph }) => nameOf(graph) === name));
+}
+
 /** Base IRI of the manifests. Nothing is fetched from it. */
 const base = 'https://w3c.example/';
 const mf = 'http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#';
@@ -41,11 +53,11 @@ const ut = 'http://www.w3.org/2009/sparql/tests/test-update#';
 const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 const label = 'http://www.w3.org/2000/01/rdf-schema#label';
 
+const folderOf = (manifest: string): string => manifest.slice(0, manifest.indexOf('/'));
+
 export const updateTests: readonly UpdateTest[] = Object.keys(files)
   .filter((path) => path.endsWith('/manifest.ttl'))
   .flatMap(testsOf);
-
-const folderOf = (manifest: string): string => manifest.slice(0, manifest.indexOf('/'));
 
 function testsOf(manifest: string): UpdateTest[] {
   const store = new Store(new Parser({ baseIRI: base + manifest }).parse(files[manifest]!));

@@ -189,7 +189,9 @@ const functions: Readonly<Record<string, Call>> = {
   strdt: ([text, type]) =>
     isString(text!) && type!.termType === 'NamedNode' ? typed(text!.value, type!.value) : fail('Not a simple literal.'),
   strlang: ([text, language]) =>
-    isString(text!) && isString(language!) ? tagged(text!.value, language!.value) : fail('Not a simple literal.'),
+    isString(text!) && isString(language!) && language.value
+      ? tagged(text!.value, language!.value)
+      : fail('Not a simple literal.'),
   strlangdir: ([text, language, direction]) =>
     isString(text!) &&
     isString(language!) &&

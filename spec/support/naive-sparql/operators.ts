@@ -45,7 +45,7 @@ function ordered(a: Term, b: Term): number | undefined {
 }
 
 /** fn:compare with the codepoint collation. */
-function compareCodepoints(a: string, b: string): number {
+export function compareCodepoints(a: string, b: string): number {
   const [left, right] = [[...a], [...b]];
   for (const [at, character] of left.entries()) {
     if (right[at] === undefined) return 1;

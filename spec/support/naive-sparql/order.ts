@@ -1,6 +1,6 @@
 /** Order of ORDER BY, MIN and MAX (SPARQL 1.1, 15.1). Terms without a defined order are ordered by their text. */
 import type { Term } from '@rdfjs/types';
-import { compareValues } from './operators.js';
+import { compareCodepoints, compareValues } from './operators.js';
 import { ExpressionError, termKey, termsIn } from './terms.js';
 
 const kinds = [undefined, 'BlankNode', 'NamedNode', 'Literal', 'Quad'];
@@ -13,6 +13,8 @@ export function compareForOrder(a: Term | undefined, b: Term | undefined): numbe
     const orders = termsIn(a).map((term, at) => compareForOrder(term, others[at]));
     return orders.find((order) => order !== 0) ?? 0;
   }
+  // Characters that a key adds must not be compared.
+  if (a.termType === 'NamedNode') return compareCodepoints(a.value, b.value);
   if (a.termType === 'Literal') {
     try {
       const order = compareValues(a, b);

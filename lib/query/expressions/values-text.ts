@@ -6,7 +6,7 @@ import type { Literal } from '@rdfjs/types';
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
 import { quotedLiteral, shortString } from '../../rdf/turtle-terms.js';
 import { xsd } from '../../rdf/vocabulary.js';
-import { isBlank, isIri, type TermKey, termOf } from '../access/terms.js';
+import { isBlank, isIri, isTriple, type TermKey, termOf } from '../access/terms.js';
 import type { Row, Slot } from './evaluate.js';
 
 /** Maximum length that any endpoint should accept. */
@@ -30,15 +30,16 @@ export function valuesText(
  * endpoint may treat 01 as 1, so that a solution would be returned for both.
  */
 function textOf(token: TermKey | undefined): string | undefined {
-  if (token === undefined || isBlank(token) || !isWellFormed(token)) return undefined;
+  // An endpoint of SPARQL 1.1 would reject a triple term.
+  if (token === undefined || isBlank(token) || isTriple(token) || !isWellFormed(token)) return undefined;
   if (isIri(token)) return isAbsoluteIri(token) ? `<${token}>` : undefined;
   const literal = termOf(token) as Literal;
   return isOneForAll(literal) ? quotedLiteral(literal, shortString, (iri) => `<${iri}>`) : undefined;
 }
 
-function isOneForAll({ value, language, datatype }: Literal): boolean {
+function isOneForAll({ value, language, direction, datatype }: Literal): boolean {
   // SPARQL 1.1 19.2: some parsers decode \u before they parse the enclosing string.
   if (/\\u/i.test(value)) return false;
-  if (language !== '') return language === language.toLowerCase();
+  if (language !== '') return !direction && language === language.toLowerCase();
   return datatype.value === xsd.string || (datatype.value === xsd.integer && /^(?:0|-?[1-9][0-9]{0,17})$/.test(value));
 }

@@ -35,9 +35,10 @@ export function bindParameters(syntax: Syntax, parameters: Parameters): void {
   // The parser may use one object in several positions.
   for (const node of new Set(nodes)) {
     assertUnassigned(node, isParameter);
+    const isTriple = node.type === 'triple' || node.subType === 'triple';
     for (const [key, value] of Object.entries(node)) {
       const put = (term: Syntax & { readonly value: string }): object =>
-        termOf(parameters[term.value]!, term, node.type === 'triple' ? key : String(node['subType']));
+        termOf(parameters[term.value]!, term, isTriple ? key : String(node['subType']));
       if (isParameter(value)) (node as Mutable)[key] = put(value);
       else if (Array.isArray(value))
         (node as Mutable)[key] = value.map((each) => replaced(each, { node, key, isParameter, put }));

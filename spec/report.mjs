@@ -17,7 +17,7 @@ const source = `${project}/blob/v${version}`;
 const data = 'http://www.w3.org/2001/sw/DataAccess/tests/data-r2';
 const sparql11 = 'http://www.w3.org/2009/sparql/docs/tests/data-sparql11';
 const rdf11 = 'https://w3c.github.io/rdf-tests/rdf/rdf11';
-const [readers, queries] = ['W3C suites of RDF 1.1 and JSON-LD 1.1', 'W3C SPARQL tests'];
+const [readers, queries] = ['W3C suites of RDF 1.1, RDF 1.2 and JSON-LD 1.1', 'W3C SPARQL tests'];
 /** Returns the IRI of a test by its manifest and the part of its id after `#`. */
 const inManifest = (manifest) => (id) => `${manifest}#${id.slice(id.indexOf('#') + 1)}`;
 const inFolders = (base, ids) => (id) => id.replace(ids, `${base}/`).replace('#', '/manifest#');
@@ -35,6 +35,18 @@ const suites = [
     of: readers,
     ids: new RegExp(`^${folder}#`),
     iri: inManifest(`${rdf11}/${folder}/manifest.ttl`),
+  })),
+  ...[
+    ['RDF 1.2 Turtle', 'rdf-turtle'],
+    ['RDF 1.2 N-Triples', 'rdf-n-triples'],
+    ['RDF 1.2 N-Quads', 'rdf-n-quads'],
+    ['RDF 1.2 TriG', 'rdf-trig'],
+    ['RDF 1.2 XML Syntax', 'rdf-xml'],
+  ].map(([name, folder]) => ({
+    name,
+    of: readers,
+    ids: new RegExp(`^rdf12/${folder}/`),
+    iri: (id) => `https://w3c.github.io/rdf-tests/rdf/${id}`,
   })),
   {
     name: 'JSON-LD 1.1 toRdf',

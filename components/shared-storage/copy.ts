@@ -63,6 +63,7 @@ async function moveIn({ replica, journal, name, storage, told }: CopyOptions): P
         'the one in the database, or another lws.store or lws.store.schema for the one in the directory.',
     );
   told('The database is empty: the storage in the data directory is copied to it.');
+  if (replica.hasNewTerms) await journal.raiseFormat();
   await writeCheckpoint(replica, journal.others, 0);
   await replica.follow(name);
 }

@@ -164,20 +164,23 @@ export class Journal {
   /**
    * Appends a row and releases the lock. If the connection is lost meanwhile, or the database returns a warning, a new connection
    * checks if the row exists. By then a standby has confirmed it (`Connection.commitFirst`).
+   * @param hasNewTerms the row has terms of RDF 1.2, which servers of an earlier format cannot read
    * @returns the position of the row
    * @throws LwsError `too-busy` if the row does not exist, also if the session with the lock had ended before; AppendInDoubtError
    * if the check failed for `doubtMs`
    */
-  async append(seq: number, body: Buffer): Promise<JournalPlace> {
+  async append(seq: number, body: Buffer, hasNewTerms = false): Promise<JournalPlace> {
     if (!this.hasTurn) throw databaseAway('the session that had the turn has ended');
     this.turn = undefined;
     const id = randomUUID();
     this.writer.takeWarning();
+    const raised = hasNewTerms ? this.writer.query(raiseFormat) : undefined;
     try {
       const [, , { command }] = await Promise.all([
         this.writer.query('INSERT INTO journal (seq, id, body) VALUES ($1, $2, $3)', [seq, id, body]),
         this.writer.query('UPDATE head SET seq = $1', [seq]),
         this.writer.query('COMMIT'),
+        raised,
       ]);
       const warning = this.writer.takeWarning();
       if (command === 'COMMIT' && warning === undefined) return { seq, id };
@@ -187,6 +190,11 @@ export class Journal {
       if (!(await this.isThere(seq, id))) throw error instanceof LwsError ? error : databaseAway(error);
       return { seq, id };
     }
+  }
+
+  /** Records that the database has terms of RDF 1.2. */
+  async raiseFormat(): Promise<void> {
+    await this.others.query(raiseFormat);
   }
 
   private async isThere(seq: number, id: string): Promise<boolean> {
@@ -232,8 +240,12 @@ export function setBack({ seq }: JournalPlace): LwsError {
 }
 
 const tablesVersion = '1';
-/** Format of rows and checkpoints. They contain quads as GSPO keys only, because each copy has its own indexes. */
-const rowFormat = '2';
+/**
+ * Formats of rows and checkpoints. They contain quads as GSPO keys only, because each copy has its own indexes. Format 3 has terms of
+ * RDF 1.2. It is recorded with the first such term, so that servers that cannot read it do not start.
+ */
+const [rowFormat, newFormat] = ['2', '3'];
+const raiseFormat = `UPDATE meta SET value = '${newFormat}' WHERE name = 'format'`;
 
 const statements = (schema: string): readonly string[] => [
   `CREATE SCHEMA IF NOT EXISTS "${schema}"`,
@@ -267,10 +279,10 @@ export async function openTables(address: DatabaseAddress, storage: string): Pro
       keyof typeof wanted,
       string
     >;
-    if (found.tables !== tablesVersion || found.format !== rowFormat)
+    if (found.tables !== tablesVersion || (found.format !== rowFormat && found.format !== newFormat))
       throw new StoreUnavailableError(
         `The database was written by another version of the server (tables ${found.tables}, format ${found.format}); ` +
-          `this one supports tables ${tablesVersion} and format ${rowFormat}.`,
+          `this one supports tables ${tablesVersion} and the formats ${rowFormat} and ${newFormat}.`,
       );
     if (found.storage !== storage)
       throw new StoreUnavailableError(

@@ -33,7 +33,7 @@ export class SharedLog {
   constructor(
     private readonly queue: Pick<
       CommitQueue,
-      'stagedBytes' | 'after' | 'take' | 'bodyOf' | 'commit' | 'reject' | 'apply'
+      'stagedBytes' | 'after' | 'take' | 'rowOf' | 'commit' | 'reject' | 'apply'
     >,
     private readonly journal: Journal,
     readonly replica: Replica,
@@ -123,7 +123,7 @@ export class SharedLog {
     clearInterval(this.keeping);
     await this.alone(async () => {
       try {
-        const place = await this.journal.append(this.place.seq + 1, this.queue.bodyOf(group));
+        const place = await this.journal.append(this.place.seq + 1, ...this.queue.rowOf(group));
         await this.queue.commit(group, place);
         this.place = place;
       } catch (error) {

@@ -4,6 +4,7 @@
  * one leaves a gap.
  */
 
+import { featuresKey, newTerms, readFeatures } from '../keys/features.js';
 import { metaKey, rangeOf } from '../keys/records.js';
 import {
   type BatchWriter,
@@ -66,6 +67,11 @@ export class Replica {
     const version = this.level.getSync(metaKey('version'));
     if (version === undefined) return 'nothing';
     return version === storeFormat && this.level.getSync(metaKey('storage')) === storage ? 'storage' : 'other';
+  }
+
+  /** True if the state has, or had, terms of RDF 1.2. */
+  get hasNewTerms(): boolean {
+    return readFeatures(this.level.getSync(featuresKey)).has(newTerms);
   }
 
   /** Returns true if it certainly has every row up to its position: false if the machine ended while it was open, or a number is missing. */

@@ -4,6 +4,7 @@
  */
 import { LwsError, tooBusy } from '../../errors.js';
 import type { JournalPlace, Replica } from '../graphs/replica.js';
+import { featuresKey, newTerms, readFeatures } from '../keys/features.js';
 import { metaKey } from '../keys/records.js';
 import { asInDoubt } from '../level/commit-in-doubt.js';
 import { CommitQueue, type CommitQueueOptions, type Doubt, type PendingCommit } from './commit-queue.js';
@@ -53,9 +54,11 @@ export class SharedCommitQueue extends CommitQueue {
     return this.pending.splice(0);
   }
 
-  /** Body of the row for a group. */
-  bodyOf(group: readonly PendingCommit[]): Buffer {
-    return writeChanges(group.map(({ transaction }) => transaction));
+  /** Body of the row for a group, and true if it has the first terms of RDF 1.2. */
+  rowOf(group: readonly PendingCommit[]): readonly [body: Buffer, hasNewTerms: boolean] {
+    const transactions = group.map(({ transaction }) => transaction);
+    const hasNewTerms = transactions.some(({ entries }) => readFeatures(entries.get(featuresKey) ?? '').has(newTerms));
+    return [writeChanges(transactions), hasNewTerms];
   }
 
   /** Writes a group to the replica and acknowledges it. Its row is in the journal. */

@@ -24,6 +24,18 @@ import { startCuttingProxy } from './cutting-proxy.js';
 const turtle = { 'Content-Type': 'text/turtle' };
 const update = { 'Content-Type': 'application/sparql-update' };
 
+/** Format of the rows, which servers compare with their own when they start. */
+async function formatOf(own: Readonly<Record<string, string>>): Promise<string | undefined> {
+  const connection = new Connection({
+    url: own['store']!,
+    schema: own['store.schema']!,
+    password: own['store.password'],
+  });
+  const { rows } = await connection.query<{ value: string }>("SELECT value FROM meta WHERE name = 'format'");
+  await connection.close();
+  return rows[0]?.value;
+}
+
 describe('A storage in PostgreSQL', function () {
   this.timeout(120_000);
   let postgres: Postgres;
@@ -181,6 +193,18 @@ describe('A storage in PostgreSQL', function () {
       const logs = await Promise.all(servers.map((each) => eventsOf(each, 0)));
       expect(logs[1]).to.deep.equal(logs[0]);
       expect(logs[2]).to.deep.equal(logs[0]);
+    });
+
+    it('records another format with the first term of RDF 1.2, so that servers that cannot read it do not start', async () => {
+      expect(await formatOf(own)).to.equal('2');
+      for (const object of ['<<( <> <urn:p> _:b )>>', '"x"@ar--rtl']) {
+        const made = await any(0).ask('PUT', 'new-terms', turtle, `<> <urn:p> ${object} .`);
+        expect(made.status, made.text).to.be.oneOf([201, 428]);
+        expect(await formatOf(own)).to.equal('3');
+        const read = await any(1).ask('GET', 'new-terms');
+        expect(read.headers['content-type']).to.equal('text/turtle; version=1.2');
+        expect(read.text).to.include('<<( <> <urn:p> ');
+      }
     });
 
     it('loads everything on a new server from a checkpoint and the later journal', async () => {
@@ -394,7 +418,7 @@ describe('A storage in PostgreSQL', function () {
     const cluster = await Cluster.start(1, {});
     try {
       const [alone] = cluster.servers as [ClusterServer];
-      await alone.ask('PUT', 'moved', turtle, '<> <urn:p> "moved" .');
+      await alone.ask('PUT', 'moved', turtle, '<> <urn:p> "moved"@en--ltr .');
       await alone.ask('PUT', 'blob', { 'Content-Type': 'image/png' }, Buffer.from([7]));
       await alone.stop();
       const first = await cluster.add('server-0', own);
@@ -403,6 +427,7 @@ describe('A storage in PostgreSQL', function () {
         expect((await server.ask('GET', 'moved')).text).to.include('"moved"');
         expect((await server.ask('GET', 'blob')).bytes).to.deep.equal(Buffer.from([7]));
       }
+      expect(await formatOf(own)).to.equal('3');
       await second.stop();
       const refused = async (name: string, given: Readonly<Record<string, string>>): Promise<string> =>
         cluster.add(name, given).then(

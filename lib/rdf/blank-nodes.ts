@@ -23,15 +23,18 @@ export function freshLabels(): () => string {
  * Applies a function to subject and object, also within triple terms.
  * @returns the same quad if nothing changes
  */
-export function withNodes(quad: Quad, change: <T extends Term>(term: T) => T): Quad {
-  const nodeOf = <T extends Term>(term: T): T =>
-    term.termType === 'Quad' ? (withNodes(term as unknown as Quad, change) as Term as T) : change(term);
-  const subject = nodeOf(quad.subject);
-  const object = nodeOf(quad.object);
+export function withNodes(quad: Quad, change: ChangeTerm): Quad {
+  const subject = nodeOf(quad.subject, change);
+  const object = nodeOf(quad.object, change);
   return subject === quad.subject && object === quad.object
     ? quad
     : factory.quad(subject, quad.predicate, object, quad.graph);
 }
+
+type ChangeTerm = <T extends Term>(term: T) => T;
+
+const nodeOf = <T extends Term>(term: T, change: ChangeTerm): T =>
+  term.termType === 'Quad' ? (withNodes(term as unknown as Quad, change) as Term as T) : change(term);
 
 /** Returns the quads with new blank node labels, the same for equal labels. @param isKnown labels of stored nodes, kept unchanged */
 export function relabel(quads: Iterable<Quad>, isKnown: (label: string) => boolean = () => false): Quad[] {

@@ -61,7 +61,7 @@ export class Expansion {
   add({ subject, predicate, object }: Pick<Quad, 'subject' | 'predicate' | 'object'>): void {
     this.triples++;
     if (this.triples > this.bounds.triples) throw tooMany(this.bounds);
-    this.characters += lengthOf(subject) + lengthOf(predicate) + lengthOf(object);
+    this.characters += subject.value.length + predicate.value.length + lengthOf(object);
     if (this.characters > characters + this.length * perByte + this.triples * perTriple) throw tooLong();
   }
 }

@@ -237,6 +237,9 @@ function assertLanguage(term: Term): void {
 /** Maximum number of IRIs with cached encoding. */
 const maxKnown = 50_000;
 
+/** Code of the type letter of a triple term. */
+const tripleLetter = '8'.charCodeAt(0);
+
 /** Creates the GSPO keys of triples of a graph. @throws LwsError see `encodeTerm` */
 export function keyEncoder(graph: string): (quad: Quad) => string {
   const keyOf = keyIn(graph);
@@ -255,7 +258,7 @@ export function keyEncoder(graph: string): (quad: Quad) => string {
   return (quad) => {
     const s = encode(quad.subject);
     const p = encode(quad.predicate);
-    if (s.suffix[0] === '8' || p.suffix[0] === '8')
+    if (s.suffix.charCodeAt(0) === tripleLetter || p.suffix.charCodeAt(0) === tripleLetter)
       throw new LwsError('unsupported-rdf', 'A triple term can only be the object of a triple.');
     return keyOf(s, p, encode(quad.object));
   };

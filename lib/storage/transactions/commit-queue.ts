@@ -24,7 +24,8 @@ import {
   StagingAhead,
   type TransactionListener,
 } from './staging-ahead.js';
-import { Transaction, type TransactionBase } from './transaction.js';
+import { Transaction } from './transaction.js';
+import type { TransactionBase } from './transaction-base.js';
 
 /** Work of a transaction: reads, checks, and stages changes. */
 export type Work<T> = (transaction: Transaction) => Promise<T> | T;

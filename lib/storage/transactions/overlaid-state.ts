@@ -4,7 +4,8 @@ import { type GraphChange, hasAfter, lastWhole, overlay } from '../keys/graph-ch
 import { blocksOf } from '../keys/graph-keys.js';
 import { graphPrefix } from '../keys/quad-keys.js';
 import { type KeyRange, layEntries, parentOf, partsOfEntry, type ResourceRecord } from '../keys/records.js';
-import type { Transaction, TransactionBase } from './transaction.js';
+import type { Transaction } from './transaction.js';
+import type { TransactionBase } from './transaction-base.js';
 
 /** The committed state, without staged transactions. */
 export interface CommittedState extends Pick<TransactionBase, 'record' | 'graph' | 'entry' | 'derived'> {

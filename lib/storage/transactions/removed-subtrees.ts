@@ -8,7 +8,8 @@ import { actorOfMark, hiddenRange, isSubtree, stagedKey } from '../graphs/staged
 import { subtree } from '../keys/iri-ranges.js';
 import { partsOfEntry, type ResourceRecord, readRecord, removedKey } from '../keys/records.js';
 import { entryBlocks, givenValue, keyBlocks, type Level } from '../level/durable-level.js';
-import type { Transaction, TransactionBase } from './transaction.js';
+import type { Transaction } from './transaction.js';
+import type { TransactionBase } from './transaction-base.js';
 
 /** Maximum resources and quads of a slice. */
 const [resourcesAtATime, quadsAtATime] = [250, 2_000];

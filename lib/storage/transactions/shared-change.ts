@@ -1,7 +1,8 @@
 /** Serializes the changes of transactions for the other servers of a storage. */
 import type { GraphChange, KeyDifference } from '../keys/graph-changes.js';
 import type { ResourceRecord } from '../keys/records.js';
-import { Transaction, type TransactionBase } from './transaction.js';
+import { Transaction } from './transaction.js';
+import type { TransactionBase } from './transaction-base.js';
 
 /** Members of a transaction that other servers need. */
 interface SharedChange extends Pick<Transaction, 'changes' | 'announcements' | 'actor' | 'trace' | 'position'> {

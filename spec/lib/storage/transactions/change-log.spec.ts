@@ -7,7 +7,8 @@ import type { Level } from '../../../../lib/storage/level/durable-level.js';
 import { allChanges, type LoggedEvent, positionOfKey } from '../../../../lib/storage/log/change-entry.js';
 import { ChangeLog, positionBefore } from '../../../../lib/storage/transactions/change-log.js';
 import { checkStore } from '../../../../lib/storage/transactions/check.js';
-import { Transaction, type TransactionBase } from '../../../../lib/storage/transactions/transaction.js';
+import { Transaction } from '../../../../lib/storage/transactions/transaction.js';
+import type { TransactionBase } from '../../../../lib/storage/transactions/transaction-base.js';
 import { type MemoryStore, memoryStore, root } from '../../../support/memory-store.js';
 
 const record = (name: string): ResourceRecord => ({

@@ -1,0 +1,24 @@
+/** What a transaction reads. */
+import type { KeyRange, ResourceRecord } from '../keys/records.js';
+
+/** State before the transaction, including batches that are still being written. */
+export interface TransactionBase {
+  readonly isTransaction: boolean;
+  record(iri: string): ResourceRecord | undefined;
+  /** GSPO keys of an RDF resource. */
+  graph(record: ResourceRecord): Promise<readonly string[]>;
+  /** Keys of a graph with subjects that begin with a string, in blocks. */
+  graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
+  /** Returns, for each of these GSPO keys, whether the graph contains it. */
+  hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]>;
+  entry(key: string): string | undefined;
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
+  /** In no particular order. */
+  members(container: string): Promise<ResourceRecord[]>;
+  entriesIn(range: KeyRange): Promise<Map<string, string>>;
+  /** Deleted subtrees that are being removed. */
+  readonly removedSubtrees: readonly string[];
+  /** Containers in which a transaction that is prepared changes the resources (`TransactOptions.ahead`). */
+  readonly reserved: ReadonlySet<string>;
+  readonly bytes: number;
+}

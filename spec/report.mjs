@@ -16,6 +16,7 @@ const source = `${project}/blob/v${version}`;
 
 const data = 'http://www.w3.org/2001/sw/DataAccess/tests/data-r2';
 const sparql11 = 'http://www.w3.org/2009/sparql/docs/tests/data-sparql11';
+const sparql12 = 'https://w3c.github.io/rdf-tests/sparql/sparql12';
 const rdf11 = 'https://w3c.github.io/rdf-tests/rdf/rdf11';
 const [readers, queries] = ['W3C suites of RDF 1.1, RDF 1.2 and JSON-LD 1.1', 'W3C SPARQL tests'];
 /** Returns the IRI of a test by its manifest and the part of its id after `#`. */
@@ -56,7 +57,14 @@ const suites = [
   },
   { name: 'SPARQL 1.0 Query', of: queries, ids: /^data-r2\//, iri: inFolders(data, /^data-r2\//) },
   { name: 'SPARQL 1.1 Query', of: queries, ids: /^data-sparql11\//, iri: inFolders(sparql11, /^data-sparql11\//) },
-  { name: 'SPARQL 1.1 Update', of: 'W3C SPARQL Update tests', ids: /#/, iri: inFolders(sparql11, /^/) },
+  {
+    name: 'SPARQL 1.1 Update',
+    of: 'W3C SPARQL Update tests',
+    ids: /^(?!.*triple-terms).*#/,
+    iri: inFolders(sparql11, /^/),
+  },
+  { name: 'SPARQL 1.2 Query', of: queries, ids: /^data-sparql12\//, iri: inFolders(sparql12, /^data-sparql12\//) },
+  { name: 'SPARQL 1.2 Update', of: 'W3C SPARQL Update tests', ids: /triple-terms.*#/, iri: inFolders(sparql12, /^/) },
   {
     name: 'SPARQL 1.1 Protocol',
     of: 'W3C SPARQL Protocol tests',

@@ -1,7 +1,10 @@
 /**
  * Random queries with triple terms over random graphs with them, against a naive evaluator: without an index, with the index in
  * memory and in files, and over HTTP as owner and as a caller with partial read access. `QUADPOD_QUERIES` is the number of queries,
- * `QUADPOD_SEED` the seed (`random` searches for new counterexamples). With `QUADPOD_OXIGRAPH`, Oxigraph is a second oracle.
+ * `QUADPOD_SEED` the seed (`random` searches for new counterexamples). With `QUADPOD_OXIGRAPH`, Oxigraph is the oracle, and the
+ * naive evaluator decides where they differ. Faults of Oxigraph 0.5.11: it panics if a filter compares a variable with itself, rejects a label
+ * of a blank node in a subquery that occurs outside of it, and EXISTS does not substitute a literal or a triple term for the subject
+ * within a triple term.
  */
 import { expect } from 'chai';
 import { parseQuery } from '../../lib/query/parse/parse-query.js';
@@ -48,15 +51,9 @@ interface Way {
   readonly name: string;
   readonly ask: Ask;
   readonly oracle: Ask;
+  /** Decides if the oracle differs: its faults are counted (default: none). */
+  readonly judge?: Ask | undefined;
 }
-
-/**
- * Faults of Oxigraph 0.5.11: it panics if a filter compares a variable with itself, rejects the substitution of a literal or a triple
- * term for the subject within a triple term, and a label
- * of a blank node in a subquery that occurs outside of it.
- */
-const isFaultOfOxigraph = (oracle: Outcome): boolean =>
-  'error' in oracle && /unreachable|not a valid RDF 1\.2 term|expected <unreported>/.test(oracle.error);
 
 const textOf = (query: Text): string => `${prologue} ${write(query)}`;
 
@@ -67,6 +64,8 @@ class Tally {
   found = 0;
   unchecked = 0;
   errors = 0;
+  /** Queries for which the judge disagrees with the oracle. */
+  faults = 0;
   readonly failures: string[] = [];
 
   /** Compares a query in all ways. */
@@ -78,7 +77,11 @@ class Tally {
           if ('error' in found) this.errors++;
           else if (found.rows.length > 0) this.found++;
         }
-        if (areSame(found, oracle) || (hasOxigraph && isFaultOfOxigraph(oracle))) continue;
+        if (areSame(found, oracle)) continue;
+        if (way.judge && areSame(found, await way.judge(textOf(query)))) {
+          if (way === ways[0]) this.faults++;
+          continue;
+        }
         const fails = async (text: Text): Promise<boolean> => !(await isSame(way, textOf(text)));
         const text = `${prologue} ${await smallest(query, (written) => fails(written))}`;
         const difference = writeDifference(await way.ask(text), await way.oracle(text));
@@ -98,7 +101,7 @@ class Tally {
   }
 
   get text(): string {
-    return `same: ${this.same}, with rows: ${this.found}, not compared: ${this.unchecked}, errors: ${this.errors}`;
+    return `same: ${this.same}, with rows: ${this.found}, not compared: ${this.unchecked}, faults of the oracle: ${this.faults}, errors: ${this.errors}`;
   }
 }
 
@@ -144,7 +147,8 @@ describe('Queries with triple terms', () => {
           const read = await parseQuery(query, base).catch((error: Error) => error);
           return read instanceof Error ? { error: read.message } : ourOutcome(world, read, toMemory);
         };
-        return { name, ask, oracle };
+        const judge: Ask | undefined = hasOxigraph ? (query) => naiveOutcome(query, graphs) : undefined;
+        return { name, ask, oracle, judge };
       });
       for (let at = 0; at < Math.min(queriesOfDataset, count - done); at++)
         await tally.compare(ways, tripleTermQuery(random), `seed ${firstSeed + done}, query ${at}`);

@@ -1,9 +1,9 @@
 /** A running query: duration and result. */
 
 import { declaredPrefixes } from '../editor/prefixes.js';
-import { type Binding, essenceOf, messageOf, Refusal, serviceEndpoint, succeed } from '../storage/api.js';
+import { type Binding, essenceOf, messageOf, Refusal, serviceEndpoint, succeed, tagOf } from '../storage/api.js';
 import type { PlanPart } from './plan.js';
-import { iriTerm, literalTerm, type Row, type Term } from './terms.js';
+import { iriTerm, literalTerm, type Row, type Term, tripleTerm } from './terms.js';
 
 export type State =
   | { readonly is: 'idle' }
@@ -156,9 +156,12 @@ interface JsonResults {
 
 function termOfJson(term: Binding | undefined): Term | undefined {
   if (!term) return undefined;
-  if (term.type === 'uri') return iriTerm(term.value);
-  if (term.type === 'bnode') return { kind: 'blank', value: term.value, language: '', datatype: '' };
-  return literalTerm(term.value, term['xml:lang'], term.datatype);
+  const { type, value, datatype } = term;
+  if (typeof value !== 'string')
+    return tripleTerm([value.subject, value.predicate, value.object].map((each) => termOfJson(each)!));
+  if (type === 'uri') return iriTerm(value);
+  if (type === 'bnode') return { kind: 'blank', value, language: '', datatype: '' };
+  return literalTerm(value, tagOf(term), datatype);
 }
 
 async function readTurtle(text: string): Promise<Pick<TableAnswer, 'columns' | 'rows' | 'prefixes'>> {

@@ -172,6 +172,7 @@ export function termContent(
   if (!term) return nothing;
   if (term.kind === 'blank') return html`<span class="soft">_:${term.value}</span>`;
   if (term.kind === 'literal') return html`${term.value}${hasNote ? noted(noteOf(term, prefixes)) : nothing}`;
+  if (term.terms) return html`&lt;&lt;( ${term.terms.map((each) => html`${termContent(each, prefixes)} `)})&gt;&gt;`;
   const href = hrefOf(term.value);
   const name = iriName(term.value, labelled(term.value, prefixes));
   if (href === undefined) return name;

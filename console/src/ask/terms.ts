@@ -1,12 +1,15 @@
 /** RDF terms of results, and how they are displayed. */
 
 export interface Term {
-  readonly kind: 'iri' | 'blank' | 'literal';
+  readonly kind: 'iri' | 'blank' | 'literal' | 'triple';
+  /** Of a triple term, its text. */
   readonly value: string;
-  /** Language of a literal, or empty. */
+  /** Language of a literal, with `--` and its base direction, or empty. */
   readonly language: string;
   /** Datatype of a literal without language. Empty for strings. */
   readonly datatype: string;
+  /** Subject, predicate and object of a triple term. */
+  readonly terms?: readonly Term[];
 }
 
 /** A variable may be unbound in a row. */
@@ -26,6 +29,15 @@ export const literalTerm = (value: string, language = '', datatype = ''): Term =
   value,
   language,
   datatype: language !== '' || datatype === `${xsd}string` ? '' : datatype,
+});
+
+/** Triple term. */
+export const tripleTerm = (terms: readonly Term[]): Term => ({
+  kind: 'triple',
+  value: `<<( ${terms.map(plainText).join(' ')} )>>`,
+  language: '',
+  datatype: '',
+  terms,
 });
 
 /** Numeric value of a term, or `undefined`. Infinities are undefined too. */

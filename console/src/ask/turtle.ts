@@ -1,8 +1,8 @@
 /** Turtle as rows of subject, predicate and object. Loaded with the first graph result. */
-import { parseDocument, type Term as RdfTerm } from '../rdf/document.js';
+import { parseDocument, type Term as RdfTerm, tagOf, termsIn } from '../rdf/document.js';
 import { storageUri } from '../session/session.js';
 import type { TableAnswer } from './run.js';
-import { iriTerm, literalTerm, type Term } from './terms.js';
+import { iriTerm, literalTerm, type Term, tripleTerm } from './terms.js';
 
 /** @throws Error of the parser for invalid Turtle */
 export function parseTurtle(text: string): Pick<TableAnswer, 'rows' | 'prefixes'> {
@@ -10,8 +10,10 @@ export function parseTurtle(text: string): Pick<TableAnswer, 'rows' | 'prefixes'
   return { rows: quads.map(({ subject, predicate, object }) => [subject, predicate, object].map(termOf)), prefixes };
 }
 
-function termOf({ termType, value, language, datatype }: RdfTerm): Term {
-  if (termType === 'Literal') return literalTerm(value, language, datatype?.value);
+function termOf(term: RdfTerm): Term {
+  const { termType, value, datatype } = term;
+  if (termType === 'Quad') return tripleTerm(termsIn(term).map(termOf));
+  if (termType === 'Literal') return literalTerm(value, tagOf(term), datatype?.value);
   if (termType !== 'BlankNode') return iriTerm(value);
   // The parser prefixes labels with a number.
   return { kind: 'blank', value: value.replace(/^b\d+_/, ''), language: '', datatype: '' };

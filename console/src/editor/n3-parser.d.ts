@@ -4,7 +4,13 @@ declare module 'n3/src/N3Parser.js' {
     readonly termType: string;
     readonly value: string;
     readonly language?: string;
+    /** Base direction of a literal, or empty. */
+    readonly direction?: string;
     readonly datatype?: Term;
+    /** Terms of a triple term. */
+    readonly subject?: Term;
+    readonly predicate?: Term;
+    readonly object?: Term;
   }
   export interface Quad {
     readonly subject: Term;

@@ -7,7 +7,7 @@ import { repeat } from 'lit/directives/repeat.js';
 import { memberIri, suggestedName } from '../browse/create.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
-import { iriOf, parseDocument, type Term, termText } from '../rdf/document.js';
+import { iriOf, parseDocument, type Term, tagOf, termText } from '../rdf/document.js';
 import { type Opened as Resource, readResource } from '../resource/read.js';
 import {
   draftOf,
@@ -185,7 +185,9 @@ export class FormPage extends Page {
   }
 
   private row(field: Field, row: Row, name: string): TemplateResult {
-    const { termType, value, language = '', datatype: own } = row.term;
+    const { termType, value, datatype: own } = row.term;
+    const language = tagOf(row.term);
+    if (termType === 'Quad') return html`<span class="grow soft">A triple term. Edit it as text.</span>`;
     if (termType === 'BlankNode') return html`<span class="grow soft">A blank node. Edit it as text.</span>`;
     const isIri = termType === 'NamedNode';
     const datatype = field.datatype || (own?.value ?? '');

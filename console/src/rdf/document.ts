@@ -36,11 +36,22 @@ export function inLanguageOfReader(terms: readonly Term[]): string {
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n', '\r': '\\r' };
 const escaped = (char: string): string => escapes[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
+/** Terms of a triple term. Empty for any other term. */
+export const termsIn = ({ subject, predicate, object }: Term): readonly Term[] =>
+  subject && predicate && object ? [subject, predicate, object] : [];
+
+/** Language tag of a literal, with `--` and the base direction, if it has one. */
+export const tagOf = ({ language = '', direction }: Term): string =>
+  direction ? `${language}--${direction}` : language;
+
 /** Text that identifies a term. */
-export function termText({ termType, value, language, datatype }: Term): string {
+export function termText(term: Term): string {
+  const { termType, value, datatype } = term;
+  if (termType === 'Quad') return `<<( ${termsIn(term).map(termText).join(' ')} )>>`;
   if (termType === 'NamedNode') return `<${value}>`;
   if (termType === 'BlankNode') return `_:${value}`;
   const text = `"${value.replace(/[\x00-\x1f"\\]/g, escaped)}"`;
+  const language = tagOf(term);
   if (language) return `${text}@${language}`;
   return datatype && datatype.value !== `${xsd}string` ? `${text}^^<${datatype.value}>` : text;
 }
@@ -48,12 +59,18 @@ export function termText({ termType, value, language, datatype }: Term): string 
 /** Triple in Turtle and SPARQL. @throws Error for an IRI or language tag that would end early */
 export function statementText(statement: Quad): string {
   const terms = [statement.subject, statement.predicate, statement.object];
-  for (const { termType, value, language, datatype } of terms) {
-    const iri = termType === 'NamedNode' ? value : (datatype?.value ?? '');
-    if (/[\x00-\x20<>"{}|^`\\]/.test(iri)) throw new Error(`“${iri}” is not a valid IRI.`);
-    if (language && !/^[a-z]+(?:-[a-z0-9]+)*$/i.test(language)) throw new Error(`“${language}” is not a language tag.`);
-  }
+  terms.forEach(assertWritable);
   return `${terms.map(termText).join(' ')} .\n`;
+}
+
+function assertWritable(term: Term): void {
+  const { termType, value, datatype } = term;
+  const iri = termType === 'NamedNode' ? value : (datatype?.value ?? '');
+  if (/[\x00-\x20<>"{}|^`\\]/.test(iri)) throw new Error(`“${iri}” is not a valid IRI.`);
+  const language = tagOf(term);
+  if (language && !/^[a-z]+(?:-[a-z0-9]+)*(?:--(?:ltr|rtl))?$/i.test(language))
+    throw new Error(`“${language}” is not a language tag.`);
+  termsIn(term).forEach(assertWritable);
 }
 
 export const turtleOf = ({ quads, prefixes }: RdfDocument): string =>

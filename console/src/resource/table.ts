@@ -139,18 +139,21 @@ export class ResourceTable extends Page {
   /** Rows of a property. A language or datatype that all values have is shown once. */
   private property(subject: Term, { predicate, objects }: Property): TemplateResult[] {
     const notes = new Set(objects.map((object) => this.note(object)));
-    const small = (note: string) => (note ? html` <small class="soft">${note}</small>` : nothing);
     const shared = notes.size === 1 ? [...notes][0]! : '';
     const name = predicate.value === this.lib.rdfType ? 'a' : this.labelled(predicate);
     return objects.map((object, at) => {
       const statement = { subject, predicate, object };
       const isEdited = this.edited?.object === object;
       return html`<tr>
-        ${at === 0 ? html`<th scope="row" rowspan=${objects.length}>${this.node(predicate, name)}${small(shared)}</th>` : nothing}
-        <td>${isEdited ? this.form(statement) : html`${this.node(object, this.labelled(object))}${shared ? nothing : small(this.note(object))}`}</td>
+        ${at === 0 ? html`<th scope="row" rowspan=${objects.length}>${this.node(predicate, name)}${this.small(shared)}</th>` : nothing}
+        <td>${isEdited ? this.form(statement) : html`${this.node(object, this.labelled(object))}${shared ? nothing : this.small(this.note(object))}`}</td>
         ${this.editable ? html`<td class="acts">${isEdited ? nothing : this.acts(statement)}</td>` : nothing}
       </tr>`;
     });
+  }
+
+  private small(note: string): TemplateResult | typeof nothing {
+    return note ? html` <small class="soft">${note}</small>` : nothing;
   }
 
   private note(term: Term): string {
@@ -160,15 +163,23 @@ export class ResourceTable extends Page {
 
   private acts(statement: Statement): TemplateResult | typeof nothing {
     const { subject, predicate, object } = statement;
-    if (subject.termType !== 'NamedNode' || object.termType === 'BlankNode') return nothing;
+    if (subject.termType !== 'NamedNode' || this.hasBlank(object)) return nothing;
     const what = `${this.name(predicate)} ${this.name(object).slice(0, 60)}`;
     const text = `${this.name(subject)} ${what}`;
-    return html`<button type="button" aria-label=${`Edit ${what}`} @click=${() => this.edit(statement)}>Edit</button>
+    const edit = html`<button type="button" aria-label=${`Edit ${what}`} @click=${() => this.edit(statement)}>Edit</button>`;
+    // A triple term is edited as text.
+    return html`${object.termType === 'Quad' ? nothing : edit}
       <button type="button" aria-label=${`Delete ${what}`} @click=${() => this.change(statement, undefined, text)}>Delete</button>`;
   }
 
+  /** Statements with blank nodes cannot be named by an update. */
+  private hasBlank(term: Term): boolean {
+    return term.termType === 'BlankNode' || this.lib.termsIn(term).some((each) => this.hasBlank(each));
+  }
+
   private form(statement: Statement): TemplateResult {
-    const { termType, value, language = '', datatype } = statement.object;
+    const { termType, value, datatype } = statement.object;
+    const language = this.lib.tagOf(statement.object);
     const isIri = termType === 'NamedNode';
     const isText = !isIri && /^(?:@|$)/.test(this.lib.noteOf(statement.object));
     const save = (event: SubmitEvent): void => {
@@ -228,7 +239,13 @@ export class ResourceTable extends Page {
   }
 
   /** Name of a term without its label. */
-  private name({ termType, value }: Term): string {
+  private name(term: Term): string {
+    const { termType, value } = term;
+    if (termType === 'Quad')
+      return `<<( ${this.lib
+        .termsIn(term)
+        .map((each) => this.name(each))
+        .join(' ')} )>>`;
     if (termType === 'BlankNode') {
       const number = this.blanks.get(value) ?? this.blanks.size + 1;
       this.blanks.set(value, number);
@@ -243,7 +260,10 @@ export class ResourceTable extends Page {
     return (term.termType === 'NamedNode' && labels.of(term.value)) || this.name(term);
   }
 
-  private node({ termType, value }: Term, name: string): TemplateResult {
+  private node(term: Term, name: string): TemplateResult {
+    const { termType, value } = term;
+    if (termType === 'Quad')
+      return html`&lt;&lt;( ${this.lib.termsIn(term).map((each) => html`${this.node(each, this.labelled(each))}${this.small(this.note(each))} `)})&gt;&gt;`;
     if (termType === 'Literal') {
       const isLong = value.length > longestText;
       return html`${isLong ? html`${value.slice(0, longestText)}… <span class="soft">(${value.length} characters)</span>` : value}`;

@@ -1,7 +1,17 @@
 /** Triples of a document by subject and predicate. Loaded with the first table. */
-import { inLanguageOfReader, type RdfDocument, type Term, termText, xsd } from '../rdf/document.js';
+import { inLanguageOfReader, type RdfDocument, type Term, tagOf, termText, xsd } from '../rdf/document.js';
 
-export { iriOf, parseDocument, type RdfDocument, rdfType, statementText, type Term } from '../rdf/document.js';
+export {
+  iriOf,
+  parseDocument,
+  type RdfDocument,
+  rdfType,
+  statementText,
+  type Term,
+  tagOf,
+  termsIn,
+  termText,
+} from '../rdf/document.js';
 export { readSubjects, subjectsAtOnce } from './large-graph.js';
 
 export interface Property {
@@ -15,8 +25,10 @@ export interface Group {
 }
 
 /** Language or datatype of a literal. Empty for strings and other terms. */
-export const noteOf = ({ language, datatype }: Term): string =>
-  language ? `@${language}` : datatype && datatype.value !== `${xsd}string` ? datatype.value : '';
+export const noteOf = (term: Term): string => {
+  const { language, datatype } = term;
+  return language ? `@${tagOf(term)}` : datatype && datatype.value !== `${xsd}string` ? datatype.value : '';
+};
 
 const labelPredicates = [
   'http://www.w3.org/2004/02/skos/core#prefLabel',
@@ -56,7 +68,8 @@ export function groupsOf({ quads }: RdfDocument): Group[] {
 export function filtered(groups: readonly Group[], text: string, name: (term: Term) => string): readonly Group[] {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return groups;
-  const has = (term: Term): boolean => `${name(term)} ${term.value}`.toLowerCase().includes(wanted);
+  const has = (term: Term): boolean =>
+    `${name(term)} ${term.termType === 'Quad' ? termText(term) : term.value}`.toLowerCase().includes(wanted);
   return groups.flatMap((group) => {
     if (has(group.subject)) return group;
     const properties = group.properties

@@ -110,8 +110,10 @@ export async function readTypes(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const types = new Map<string, string[]>();
   for (const some of batches(iris))
-    for (const { r, type } of (await select(queryFor(some), signal)) ?? [])
-      types.set(r!.value, [...(types.get(r!.value) ?? []), type!.value]);
+    for (const { r, type } of (await select(queryFor(some), signal)) ?? []) {
+      const [resource, name] = [r!.value as string, type!.value as string];
+      types.set(resource, [...(types.get(resource) ?? []), name]);
+    }
   return types;
 }
 

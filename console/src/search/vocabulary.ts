@@ -37,7 +37,7 @@ const readCounted = once(async () => {
 /** Distinct terms of a pattern. Index lookups, or an error at the time limit. */
 async function readDistinct(pattern: string): Promise<readonly string[]> {
   const rows = (await select(`SELECT DISTINCT ?name { ${pattern} } LIMIT ${maxNames}`, undefined, patience)) ?? [];
-  return rows.flatMap(({ name }) => (name?.type === 'uri' ? [name.value] : []));
+  return rows.flatMap(({ name }) => (typeof name?.value === 'string' && name.type === 'uri' ? [name.value] : []));
 }
 
 /**

@@ -125,13 +125,18 @@ export const services = once(async (): Promise<readonly Service[]> => {
 export const serviceEndpoint = async (type: string): Promise<string | undefined> =>
   (await services()).find((each) => [each.type].flat().includes(type))?.serviceEndpoint;
 
-/** A term of a result (SPARQL 1.1 Query Results JSON Format). */
+/** A term of a result (SPARQL 1.2 Query Results JSON Format). A triple term has its terms as value. */
 export interface Binding {
   readonly type: string;
-  readonly value: string;
+  readonly value: string | Readonly<Record<'subject' | 'predicate' | 'object', Binding>>;
   readonly 'xml:lang'?: string;
+  readonly 'its:dir'?: string;
   readonly datatype?: string;
 }
+
+/** Language tag of a literal, with `--` and its base direction, if it has one. */
+export const tagOf = ({ 'xml:lang': language = '', 'its:dir': direction }: Binding): string =>
+  direction ? `${language}--${direction}` : language;
 
 /**
  * Rows of a SELECT, or `undefined` if this storage has no endpoint.

@@ -24,10 +24,9 @@ export interface Block {
 
 /** Maximum length of a line in bytes: enough for the longest storable literal, escaped. */
 const longestLine = 20 << 20;
-/** A line that declares a version of RDF (RDF 1.2 N-Quads), and the bytes of a line in which it is searched. */
-const version = /^[ \t]*VERSION[ \t]*(["'])1\.[12](?:-basic)?\1[ \t]*(?:#.*)?\r?\n?$/i;
-const longestVersion = 1_000;
-const [tab, lineFeed, carriageReturn, space, hash] = [9, 10, 13, 32, 35];
+/** A line that declares a version of RDF (RDF 1.2 N-Quads). */
+const version = /^VERSION[ \t]*(["'])1\.[12](?:-basic)?\1[ \t]*(?:#.*)?\r?\n?$/i;
+const [tab, lineFeed, carriageReturn, space, hash, upperV, lowerV] = [9, 10, 13, 32, 35, 86, 118];
 
 /** The lines of a block that contain statements. */
 interface Lines {
@@ -105,7 +104,7 @@ class BlockReader {
       const feed = bytes.indexOf(lineFeed, at);
       const end = feed < 0 ? bytes.length : feed + 1;
       this.line++;
-      if (isStatement(bytes, at) && !version.test(bytes.toString('latin1', at, Math.min(end, at + longestVersion)))) {
+      if (isStatement(bytes, at, end)) {
         starts.push(at);
         ends.push(this.offset + end);
         lines.push(this.line);
@@ -168,10 +167,11 @@ class BlockReader {
   }
 }
 
-/** Returns true if the line at an index has more than white space and a comment. */
-function isStatement(bytes: Buffer, start: number): boolean {
+/** Returns true if a line has more than white space, a comment and a version. */
+function isStatement(bytes: Buffer, start: number, end: number): boolean {
   let at = start;
   while (bytes[at] === space || bytes[at] === tab) at++;
   const first = bytes[at];
-  return first !== undefined && first !== lineFeed && first !== carriageReturn && first !== hash;
+  if (first === undefined || first === lineFeed || first === carriageReturn || first === hash) return false;
+  return !((first === upperV || first === lowerV) && version.test(bytes.toString('latin1', at, end)));
 }

@@ -36,7 +36,7 @@ export interface Server {
   /** Listener for the `upgrade` event of an HTTP server, for WebSockets. */
   readonly upgrade: Upgrade;
   readonly store: Store;
-  /** All quads, read with quadstore from a new snapshot for each call. Without access control. */
+  /** All quads, read from a new snapshot for each call. Without access control. */
   readonly quads: Platform['quads'];
   /** Key file of the owner, if the server generated one (rule 5.1). */
   readonly mintedOwner: string | undefined;

@@ -4,6 +4,8 @@ import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { Parser } from 'n3';
 import { Rewriting } from '../../../../components/backup/restore-command.js';
+import { LwsError } from '../../../../lib/errors.js';
+import { assertUsableAcl } from '../../../../lib/resources/acl-resource.js';
 import { largeGraph, sizeOfLines } from '../../../../lib/storage/graphs/graph-lines.js';
 import { featuresKey, initialFeatures, newTerms, readFeatures } from '../../../../lib/storage/keys/features.js';
 import { packKeys, versionOfGraph } from '../../../../lib/storage/keys/graph-keys.js';
@@ -154,6 +156,16 @@ describe('Versions of RDF in records', () => {
     await rewriting.entries([recordKey(iri), writeRecord(record)], target);
     expect(new Map(rewriting.facts()).get(featuresKey)).to.equal([...initialFeatures, newTerms].join(' '));
   });
+});
+
+describe('Access control lists', () => {
+  for (const object of [directed, triple])
+    it(`cannot have ${object} (rule 1.16)`, () => {
+      expect(() => assertUsableAcl({ rootIri: root }, iri, keysOf(plain))).not.to.throw();
+      expect(() => assertUsableAcl({ rootIri: root }, iri, keysOf(plain, object)))
+        .to.throw(LwsError)
+        .with.property('code', 'unsupported-rdf');
+    });
 });
 
 describe('Type letters of terms', () => {

@@ -6,7 +6,7 @@ import { formatHttpDate, parseHttpDate } from '../fields/date.js';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { formatEntityTag, parseEntityTags } from '../fields/etag.js';
 import { type ByteRange, formatContentRange, parseByteRange } from '../fields/range.js';
-import { jsonLd, type RdfFormat, rdfXml } from '../rdf/formats.js';
+import { jsonLd, type RdfFormat, rdfXml, turtle } from '../rdf/formats.js';
 import { sha512OfBlob } from '../resources/blob-digest.js';
 import { hasLines, LargeGraph, lengthOf } from '../resources/large-graph.js';
 import { type Listing, wholeAsPage } from '../resources/listing-documents.js';
@@ -162,6 +162,9 @@ export function listingReply(
 const tagSuffix = (contentType: string): string =>
   contentType === 'application/json' ? '.j' : contentType === 'application/ld+json' ? '.ld' : '.p';
 
+/** Syntaxes that are not used instead of RDF/XML, by the version of RDF that the graph requires. */
+const xmlAnd = { '1.1': [rdfXml], '1.2-basic': [rdfXml], '1.2': [rdfXml, jsonLd] } as const;
+
 /** Returns the response to a read of an RDF resource. `undefined` if it changed so that it must be read again. */
 function representRdf(
   storage: Storage,
@@ -170,14 +173,14 @@ function representRdf(
 ): Reply | undefined | Promise<Reply | undefined> {
   const { accept } = req.headers;
   const format = chooseRdfFormat(accept, record.rdfVersion);
-  // RDF/XML may be impossible, or require the whole graph. A later state may have triple terms, which JSON-LD cannot express.
-  const fallback =
-    format === rdfXml || format === jsonLd
-      ? chooseFormatBut(accept, record.rdfVersion === '1.2' ? [rdfXml, jsonLd] : [format], record.rdfVersion)
-      : format;
+  // RDF/XML may be impossible, or require the whole graph.
+  const others =
+    format === rdfXml ? chooseFormatBut(accept, xmlAnd[record.rdfVersion ?? '1.1'], record.rdfVersion) : format;
+  // A later state may have triple terms, which JSON-LD cannot express.
+  const fallback = format === jsonLd ? turtle : others;
   const found = hasLines(format, record) ? undefined : rdfRepresentation(storage, record, { format, fallback });
   const replyOf = (representation: Representation | undefined) =>
-    graphReply({ storage, req, record, format: fallback }, representation);
+    graphReply({ storage, req, record, format: others }, representation);
   return found instanceof Promise ? found.then(replyOf) : replyOf(found);
 }
 

@@ -86,7 +86,7 @@ async function attempt(preparation: Preparation, request: Moving, pause?: Pause)
   for await (const record of sources({ storage, view: store }, request, source)) found.push(record);
   await preparation.forgetOthers(new Set(found.map(({ iri }) => iri)));
   return store.withGraphs([...found, ...replaced.values()], async () => {
-    for (const record of found) await preparation.of(record);
+    for await (const record of paced(found)) await preparation.of(record);
     await preparation.writeAhead(pause);
     preparation.isCommitting = true;
     // Missing parents are made in the transaction, which then needs all of it.

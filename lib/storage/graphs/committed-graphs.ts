@@ -1,4 +1,5 @@
 /** Reads graphs from disk, with a cache of small ones: recently read and recently written. */
+import { setImmediate as breathe } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { charactersOf, type GraphKeys } from '../keys/graph-keys.js';
 import { graphPrefix, graphRange, sortGraphs } from '../keys/quad-keys.js';
@@ -13,6 +14,8 @@ const prefetchedTriples = 2_000;
 const keptBytes = 8 << 20;
 /** Overhead of a key in memory, in bytes. */
 const keyOverhead = 32;
+/** Graphs that are read between two turns of the event loop. */
+const graphsAtATime = 250;
 
 /** Range of the keys of a graph with subjects that begin with a string. */
 export function subjectRange(graph: string, beginning: string): KeyRange {
@@ -102,7 +105,10 @@ export class CommittedGraphs {
     const ranges = new OrderedRanges(this.level, snapshot, graphRange(graphs.at(-1) ?? '').lt);
     let own = 0;
     try {
+      let read = 0;
       for (const iri of graphs) {
+        // LevelDB's blocks have many small graphs each.
+        if (++read % graphsAtATime === 0) await breathe();
         const keys: string[] = [];
         for await (const block of ranges.blocksOf(graphRange(iri))) keys.push(...block);
         const characters = charactersOf(keys);

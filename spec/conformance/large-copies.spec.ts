@@ -245,6 +245,22 @@ describe('COPY and MOVE of many resources', function () {
     await expectAll(source);
   });
 
+  it('rules 26.1, 26.4: moves everything into the trash, and restores it with its owners', async () => {
+    const trash = `${s.root}.lws/trash`;
+    const { owner: before } = store.record(`${source}sub/n5`)!;
+    expect(before).to.be.a('string');
+    const body = JSON.stringify({ iri: source });
+    const trashed = await s.send('POST', trash, { 'Content-Type': 'application/json' }, body);
+    expect(trashed.status, trashed.text).to.equal(201);
+    await s.expectAbsent(source);
+    expect((await found(source))[0]).to.equal(0);
+    const { items } = JSON.parse((await s.get(trash)).text) as { items: { id: string }[] };
+    expect(items).to.have.lengthOf(1);
+    expect((await s.send('POST', new URL(items[0]!.id, `${trash}/`).href)).status).to.be.below(300);
+    await expectAll(source);
+    expect(store.record(`${source}sub/n5`)!.owner).to.equal(before);
+  });
+
   it('rule 6.6: MOVE checks its condition', async () => {
     const name = s.fresh('/');
     const tag = await s.tag(source);

@@ -67,8 +67,15 @@ export interface OutboxOptions {
   /** Connected followers: controllers, notified of everything that they can read. */
   readonly followers: ReadonlySet<Follower>;
   /** Open channels by topic. */
-  readonly channels: { covering(iri: string): Iterable<Reader> };
+  readonly channels: { readonly areNone: boolean; covering(iri: string): Iterable<Reader> };
 }
+
+/** Handles one change. @param mayRead returns whether a subscriber may read the resource */
+type ChangeWork = (
+  change: ResourceChange & EventStamp,
+  record: ResourceRecord,
+  mayRead: (access: (of: Subscribers) => Access) => Promise<boolean>,
+) => Promise<void>;
 
 export class Outbox {
   private last = 0;
@@ -140,14 +147,14 @@ export class Outbox {
       if (value !== null && first === space) this.pass(two);
       if (value !== null && Object.values<string | undefined>(waitingSpaces).includes(first)) this.pass(one);
     }
-    await this.eachChange(tx, async () => {});
+    if (this.hasListeners) await this.eachChange(tx, async () => {});
   }
 
   private async stage(tx: Transaction): Promise<void> {
     const { subscriptions } = this.options;
     const context = this.contextOf(tx);
     const traced = tx.trace && { traceparent: formatTraceparent(tx.trace) };
-    await this.eachChange(tx, async (change, { iri }, mayRead) => {
+    const notify = async (...[change, { iri }, mayRead]: Parameters<ChangeWork>): Promise<void> => {
       if (subscriptions.areNone) return;
       const covering = [iri, ...ancestorsOf(iri, this.options.storage)];
       for (const standing of standings) {
@@ -162,7 +169,8 @@ export class Outbox {
         const activity = this.activity(change, () => activityOf(change, context));
         this.owe(tx, { activity, topics, ...(isForAll ? {} : { readers }), inboxes: [], ...traced }, standing);
       }
-    });
+    };
+    if (this.hasListeners || !subscriptions.areNone) await this.eachChange(tx, notify);
     for (const told of tx.announcements)
       this.owe(tx, {
         activity: this.activity(told, () => announcementOf(told, context)),
@@ -171,15 +179,13 @@ export class Outbox {
       });
   }
 
+  /** True if a follower or a stream is connected. One that connects during a transaction gets its events from the log. */
+  private get hasListeners(): boolean {
+    return this.options.followers.size > 0 || !this.options.channels.areNone;
+  }
+
   /** Finds the local readers of each change, and calls back with it. */
-  private async eachChange(
-    tx: Transaction,
-    work: (
-      change: ResourceChange & EventStamp,
-      record: ResourceRecord,
-      mayRead: (access: (of: Subscribers) => Access) => Promise<boolean>,
-    ) => Promise<void>,
-  ): Promise<void> {
+  private async eachChange(tx: Transaction, work: ChangeWork): Promise<void> {
     const { authorizer, followers, channels } = this.options;
     const seen = { before: new Subscribers(), after: new Subscribers() };
     for (const change of tx.changes) {

@@ -59,6 +59,10 @@ export class Channels {
       }, wait).unref();
   };
 
+  get areNone(): boolean {
+    return this.byTopic.size === 0;
+  }
+
   /** Returns the channels that cover a resource. */
   covering(iri: string): Iterable<Channel> {
     if (this.byTopic.size === 0) return [];

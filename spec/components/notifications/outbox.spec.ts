@@ -60,7 +60,7 @@ describe('The outbox', () => {
       clock: Date.now,
       includeActor: false,
       followers: new Set(),
-      channels: { covering: () => [] },
+      channels: { areNone: true, covering: () => [] },
     });
     await outbox.open(store);
   });

@@ -48,6 +48,17 @@ describeInBrowser('The console, views of results', () => {
     }
   });
 
+  it('shows triple terms of results in the table', async () => {
+    const term = '<<( <urn:a> <urn:p> <<( <urn:b> <urn:p> "x"@ar--rtl )>> )>>';
+    await ask(page, `SELECT ?t { BIND(${term} AS ?t) }`);
+    expect(await page.locator('.cm-lintRange-error').count()).to.equal(0);
+    const text = await page.locator('ask-results td').first().innerText();
+    expect(text.replace(/\s+/g, ' ').trim()).to.equal('<<( urn:a urn:p <<( urn:b urn:p x @ar--rtl )>> )>>');
+    await ask(page, `CONSTRUCT { <urn:r> <urn:of> ${term} } {}`);
+    await showAs(page, 'Table');
+    expect(await page.locator('ask-results td').last().innerText()).to.include('<<(');
+  });
+
   it('keeps the view that the user chooses while the query is edited', async () => {
     await ask(page, 'SELECT ?who ?n { VALUES (?who ?n) { ("a" 1) ("b" 2) } }');
     await page.locator('.chart canvas').waitFor();

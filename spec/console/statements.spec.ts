@@ -88,6 +88,34 @@ for (const path of pathsOf('The console, statements'))
       expect(await page.locator('.triples th small').count()).to.equal(2);
     });
 
+    it('shows triple terms with links, deletes their statements, and keeps them when others change', async () => {
+      const annotated = `PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+        <#a> <#knows> <#b> ~ <#r> {| <#since> 2020 |} ; <#says> "x"@ar--rtl, "y"@en .
+        <#s> rdf:reifies <<( <#a> <#says> <<( <#a> <#knows> "z"@ar--rtl )>> )>> .`;
+      await resources.put('annotated', 'text/turtle', annotated);
+      await table('annotated');
+      const cell = page.locator('.triples td', { hasText: '<<(' }).first();
+      expect((await cell.innerText()).replace(/\s+/g, ' ').trim()).to.equal('<<( #a #knows #b )>>');
+      expect(await cell.locator('a').allInnerTexts()).to.deep.equal(['#a']);
+      const nested = page.locator('.triples td', { hasText: '@ar--rtl' }).filter({ hasText: '<<(' });
+      expect((await nested.innerText()).replace(/\s+/g, ' ').trim()).to.equal(
+        '<<( #a #says <<( #a #knows z @ar--rtl )>> )>>',
+      );
+      expect(await page.getByRole('button', { name: /^Edit .*<<\(/ }).count()).to.equal(0);
+      const before = await lines('annotated');
+      await button('Edit #says x').click();
+      await page.getByLabel('Value').fill('new');
+      await button('Save').click();
+      await page.locator('.triples td', { hasText: 'new' }).waitFor();
+      const changed = await lines('annotated');
+      expect(changed.filter((line) => !before.includes(line)).join()).to.match(/"new"@ar--rtl/);
+      expect(before.filter((line) => !changed.includes(line))).to.have.length(1);
+      await page.getByRole('button', { name: /^Delete rdf:reifies <<\( #a #says/ }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await nested.waitFor({ state: 'detached', timeout: 20_000 });
+      expect((await lines('annotated')).filter((line) => line.includes('z'))).to.deep.equal([]);
+    });
+
     it('leaves blank nodes to the text, with a hint', async () => {
       await resources.put('blank', 'text/turtle', rivers);
       await table('blank');

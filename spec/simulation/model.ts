@@ -6,6 +6,8 @@ import { LwsError } from '../../lib/errors.js';
 import { DamagedBlobError } from '../../lib/storage/keys/blob-integrity.js';
 import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { blobFacts, parentOf } from '../../lib/storage/keys/records.js';
+// Loaded here: loading it later would take a number of turns of the event loop that varies.
+import '../../lib/storage/transactions/quad-reader.js';
 import { quadsOf } from '../../lib/storage/transactions/quads.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 

@@ -1,7 +1,11 @@
-/** All quads of the store for components, as an RDF/JS Source. */
+/**
+ * All quads of the store for components, as an RDF/JS Source: quadstore's class, which is loaded on first use, or if the storage has
+ * terms of RDF 1.2, which the class cannot decode, our own decoder.
+ */
 import { Readable } from 'node:stream';
 import type { Quad, Source, Stream, Term } from '@rdfjs/types';
 import { stagedGraphs } from '../graphs/staged-keys.js';
+import { featuresKey, newTerms, readFeatures } from '../keys/features.js';
 import { separator } from '../keys/key-layout.js';
 import { decodeKeys } from '../keys/quad-decoding.js';
 import { allQuads, graphPrefix } from '../keys/quad-keys.js';
@@ -15,6 +19,11 @@ const names = ['subject', 'predicate', 'object', 'graph'] as const;
 /** Each `match` reads one snapshot, a new one by default. Without access control. */
 export function quadsOf(level: Level, given?: LevelSnapshot): Source {
   async function* matches(pattern: Wanted): AsyncGenerator<Quad> {
+    if (!readFeatures(level.getSync(featuresKey, given ? { snapshot: given } : {})).has(newTerms)) {
+      const { QuadReader } = await import('./quad-reader.js');
+      yield* new QuadReader(level, given).match(...(pattern as never as [])) as AsyncIterable<Quad>;
+      return;
+    }
     const wanted = pattern.map((term) => (term?.termType === 'Variable' ? undefined : term));
     const snapshot = given ?? level.snapshot();
     try {

@@ -1,17 +1,15 @@
-/** All quads of the store as an RDF/JS Source: every pattern, no open iterators, all errors reported; and through the package quadstore. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+/** All quads of a store with terms of RDF 1.2 as an RDF/JS Source: every pattern, no open iterators, all errors reported. */
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
-import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
+import { featuresKey, newTerms } from '../../../../lib/storage/keys/features.js';
 import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
 import { type Level, openLevel, writeBatch } from '../../../../lib/storage/level/durable-level.js';
 import { quadsOf } from '../../../../lib/storage/transactions/quads.js';
-import { addFormerIndexes, formerState, quadstoreOf } from '../../../support/former-indexes.js';
-import { runProcess, startProcess } from '../../../support/process.js';
 
 const f = new DataFactory<Quad>();
 const base = 'http://spec.example/';
@@ -50,7 +48,7 @@ const show = ({ subject, predicate, object, graph }: Quad): string =>
     ]),
   );
 
-describe('storage/quads', () => {
+describe('storage/quads of RDF 1.2', () => {
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-reader-'));
   let level: Level;
   let open = 0;
@@ -81,7 +79,7 @@ describe('storage/quads', () => {
       (batch) => {
         for (const key of keys) batch.put(key, '');
       },
-      () => ['M\u0000spec', ''],
+      () => [featuresKey, newTerms],
     );
   });
   after(async () => {
@@ -143,28 +141,4 @@ describe('storage/quads', () => {
     expect(failure.message).to.equal('Corruption: block');
     expect(open).to.equal(0);
   });
-
-  it('after a stop: the unmodified package opens the directory as in quadstore.json, and finds the same quads, also if it had four indexes', async () => {
-    const server = await startProcess();
-    const body =
-      '<> a <#T> ; <#n> 1, 2.5, "x"@en, "2026-01-01T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .';
-    const answer = await fetch(`${server.root}r`, { method: 'PUT', headers: { 'Content-Type': 'text/turtle' }, body });
-    expect(answer.status).to.equal(201);
-    expect(await server.stop()).to.equal(0);
-    const written = new Parser({ baseIRI: `${server.root}r` }).parse(body);
-    const plain = (quad: Quad): string => show(f.quad(quad.subject, quad.predicate, quad.object, f.defaultGraph()));
-    for (const hasFormer of [false, true]) {
-      if (hasFormer) await addFormerIndexes(server.dataDir);
-      expect((await runProcess(['check'], server)).stdout).to.include('all in order');
-      expect(await formerState(server.dataDir)).to.deep.equal({ keys: 0, record: 'one' });
-      const { indexes } = JSON.parse(readFileSync(join(server.dataDir, 'quadstore.json'), 'utf8')) as { indexes: [] };
-      const store = await quadstoreOf(server.dataDir, indexes);
-      const { items } = await store.get({ graph: f.namedNode(`${server.root}r`) as never });
-      await store.close();
-      expect((items as never as Quad[]).map(plain).sort()).to.deep.equal(
-        (written as never as Quad[]).map(plain).sort(),
-      );
-    }
-    rmSync(server.dataDir, { recursive: true });
-  }).timeout(30_000);
 });

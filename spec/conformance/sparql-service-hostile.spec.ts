@@ -124,7 +124,8 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
         'a language without a language',
         term({ type: 'literal', value: 'x', datatype: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langString' }),
       ],
-      ['a base direction', term({ type: 'literal', value: 'x', 'xml:lang': 'en', 'its:dir': 'ltr' })],
+      ['an unknown base direction', term({ type: 'literal', value: 'x', 'xml:lang': 'en', 'its:dir': 'up' })],
+      ['a triple term that is not one', term({ type: 'triple', value: { subject: { type: 'literal', value: 'x' } } })],
       ['an object as value', term({ type: 'bnode', value: {} })],
     ] as const
   ).map(([what, text], index) => [what, remote.text(`/garbage${index}`, text), 502] as const),

@@ -1,9 +1,9 @@
 /** A running query: duration and result. */
 
 import { declaredPrefixes } from '../editor/prefixes.js';
-import { type Binding, essenceOf, messageOf, Refusal, serviceEndpoint, succeed, tagOf } from '../storage/api.js';
+import { type Binding, essenceOf, messageOf, Refusal, serviceEndpoint, succeed, tagOfBinding } from '../storage/api.js';
 import type { PlanPart } from './plan.js';
-import { iriTerm, literalTerm, type Row, type Term, tripleTerm } from './terms.js';
+import { iriTerm, literalTerm, type Row, type Term, termOfTriple } from './terms.js';
 
 export type State =
   | { readonly is: 'idle' }
@@ -158,10 +158,10 @@ function termOfJson(term: Binding | undefined): Term | undefined {
   if (!term) return undefined;
   const { type, value, datatype } = term;
   if (typeof value !== 'string')
-    return tripleTerm([value.subject, value.predicate, value.object].map((each) => termOfJson(each)!));
+    return termOfTriple([value.subject, value.predicate, value.object].map((each) => termOfJson(each)!));
   if (type === 'uri') return iriTerm(value);
   if (type === 'bnode') return { kind: 'blank', value, language: '', datatype: '' };
-  return literalTerm(value, tagOf(term), datatype);
+  return literalTerm(value, tagOfBinding(term), datatype);
 }
 
 async function readTurtle(text: string): Promise<Pick<TableAnswer, 'columns' | 'rows' | 'prefixes'>> {

@@ -32,7 +32,7 @@ export const literalTerm = (value: string, language = '', datatype = ''): Term =
 });
 
 /** Triple term. */
-export const tripleTerm = (terms: readonly Term[]): Term => ({
+export const termOfTriple = (terms: readonly Term[]): Term => ({
   kind: 'triple',
   value: `<<( ${terms.map(plainText).join(' ')} )>>`,
   language: '',

@@ -2,7 +2,7 @@
 import { parseDocument, type Term as RdfTerm, tagOf, termsIn } from '../rdf/document.js';
 import { storageUri } from '../session/session.js';
 import type { TableAnswer } from './run.js';
-import { iriTerm, literalTerm, type Term, tripleTerm } from './terms.js';
+import { iriTerm, literalTerm, type Term, termOfTriple } from './terms.js';
 
 /** @throws Error of the parser for invalid Turtle */
 export function parseTurtle(text: string): Pick<TableAnswer, 'rows' | 'prefixes'> {
@@ -12,7 +12,7 @@ export function parseTurtle(text: string): Pick<TableAnswer, 'rows' | 'prefixes'
 
 function termOf(term: RdfTerm): Term {
   const { termType, value, datatype } = term;
-  if (termType === 'Quad') return tripleTerm(termsIn(term).map(termOf));
+  if (termType === 'Quad') return termOfTriple(termsIn(term).map(termOf));
   if (termType === 'Literal') return literalTerm(value, tagOf(term), datatype?.value);
   if (termType !== 'BlankNode') return iriTerm(value);
   // The parser prefixes labels with a number.

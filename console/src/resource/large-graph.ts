@@ -1,6 +1,6 @@
 /** A graph that is too large to be read at once: its subjects page by page, by SPARQL. */
 import { iriOf, type Quad, type Term, termText } from '../rdf/document.js';
-import { type Binding, select, tagOf } from '../storage/api.js';
+import { type Binding, select, tagOfBinding } from '../storage/api.js';
 
 export const subjectsAtOnce = 50;
 /** Maximum triples of a page. */
@@ -24,7 +24,7 @@ function termOf(binding: Binding): Term {
     const [subject, predicate, object] = [value.subject, value.predicate, value.object].map(termOf);
     return { termType: 'Quad', value: '', subject: subject!, predicate: predicate!, object: object! };
   }
-  const language = tagOf(binding);
+  const language = tagOfBinding(binding);
   if (type === 'uri') return iriOf(value);
   if (type === 'bnode') return { termType: 'BlankNode', value };
   return { termType: 'Literal', value, ...(language ? { language } : datatype ? { datatype: iriOf(datatype) } : {}) };

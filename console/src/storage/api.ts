@@ -135,7 +135,7 @@ export interface Binding {
 }
 
 /** Language tag of a literal, with `--` and its base direction, if it has one. */
-export const tagOf = ({ 'xml:lang': language = '', 'its:dir': direction }: Binding): string =>
+export const tagOfBinding = ({ 'xml:lang': language = '', 'its:dir': direction }: Binding): string =>
   direction ? `${language}--${direction}` : language;
 
 /**

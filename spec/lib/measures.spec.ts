@@ -23,14 +23,14 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 50_150, query: 15_180, console: 12_650, data: 10_400, extras: 3920 };
+const limitsOfAreas = { core: 50_900, query: 15_500, console: 12_650, data: 10_500, extras: 3960 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
-  'lib/resources/patch': 6_100,
-  'lib/resources/replace': 5_350,
+  'lib/resources/patch': 6_350,
+  'lib/resources/replace': 5_600,
   'components/formats/formats': 2_650,
-  'components/transfer/import-worker': 8_500,
+  'components/transfer/import-worker': 8_650,
 };
 
 const maxApiNames = 100;

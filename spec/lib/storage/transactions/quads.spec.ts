@@ -1,4 +1,5 @@
 /** All quads of a store with terms of RDF 1.2 as an RDF/JS Source: every pattern, no open iterators, all errors reported. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -118,7 +119,7 @@ describe('storage/quads of RDF 1.2', () => {
     const stream = quadsOf(level).match() as unknown as Readable;
     await new Promise((resolve) => stream.once('data', resolve));
     stream.destroy();
-    for (let turn = 0; turn < 100 && open > 0; turn++) await new Promise((resolve) => setTimeout(resolve, 10));
+    await once(stream, 'close');
     expect(open).to.equal(0);
   });
 

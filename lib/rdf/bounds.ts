@@ -12,15 +12,6 @@ export function assertIriLength({ length }: string): void {
     throw new LwsError('malformed-body', `An IRI of ${length} characters is too long. The limit is ${longestIri}.`);
 }
 
-/** Rejects terms of RDF 1.2 in queries and updates. @throws LwsError `unsupported-rdf` */
-export function assertRdf11(term: Term): void {
-  if (term.termType === 'Quad' || (term.termType === 'Literal' && term.direction))
-    throw new LwsError(
-      'unsupported-rdf',
-      'Triple terms and base directions (RDF 1.2) are not supported in queries and updates.',
-    );
-}
-
 /** Maximum number of triple terms within each other (rule 1.16). */
 export const maxTripleDepth = 16;
 export const nestedTooDeep = (): LwsError =>

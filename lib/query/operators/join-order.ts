@@ -121,7 +121,9 @@ async function candidateOf(execution: Execution, item: Item, all: readonly Tripl
   const triples = triplesOf(item, all);
   if ('places' in item) {
     const rows = await estimateOf(execution, item);
-    return { item, rows, slots: item.slots, fanOut: usualFanOut(item, rows), factor: 1, selectivity: 1, triples };
+    const fanOut = new Map(usualFanOut(item, rows));
+    for (const { slot } of triples) if (fanOut.has(slot)) fanOut.set(slot, Math.min(rows, usualOfTriple));
+    return { item, rows, slots: item.slots, fanOut, factor: 1, selectivity: 1, triples };
   }
   const rows = await rowsOf(execution, item);
   const fanOut = new Map([...item.possible].map((slot) => [slot, Math.min(rows, usualReached)] as const));
@@ -186,6 +188,9 @@ function rowsFor({ rows, slots, fanOut, factor, triples }: Candidate, isKnown: I
       if (isKnown(each) && !isKnown(slot)) expected *= rows === 0 ? 0 : Math.min(1, usualWithin / rows);
   return expected * factor;
 }
+
+/** Rows of a pattern per triple term: most have one reifier. */
+const usualOfTriple = 2;
 
 /** Triple terms of a pattern per term of a variable in them. */
 const usualWithin = 100;

@@ -9,6 +9,7 @@ import type { AssertTime, QuadMatches } from './access/quad-matches.js';
 import { graphBlocks } from './memory/index-data.js';
 import { type GraphKeyBlocks, type MemoryView, onlyGraphs } from './memory/memory-layers.js';
 import { MemoryMatches } from './memory/memory-matches.js';
+import { anyGraph } from './parse/graph-names.js';
 import { nodesOf } from './parse/query-scopes.js';
 
 export interface DatasetOptions extends DatasetGraphs {
@@ -116,11 +117,12 @@ export function subjectsOf(operation: Algebra.Operation): readonly string[] | un
   const subjects = new Set<string>();
   for (const { type, subject, patterns } of nodesOf(operation)) {
     if (type !== undefined && !ofPatterns.has(type)) return undefined;
-    // An empty pattern in GRAPH matches the names of graphs.
+    // An empty pattern in GRAPH matches the names of graphs, as the one that stands for it in a join.
     if (type === 'bgp' && (patterns as unknown[]).length === 0) return undefined;
     if (type !== 'pattern') continue;
-    if ((subject as Term).termType !== 'NamedNode') return undefined;
-    subjects.add((subject as Term).value);
+    const { termType, value } = subject as Term;
+    if (termType !== 'NamedNode' || value === anyGraph) return undefined;
+    subjects.add(value);
   }
   return subjects.size > 0 ? [...subjects] : undefined;
 }

@@ -121,6 +121,7 @@ describe('query/state-before', () => {
       '<http://e/s1> <http://e/p1>+ ?o',
       '<http://e/s1> <http://e/p1> ?o MINUS { ?s ?p ?o }',
       '<http://e/s1> <http://e/p1> ?o . GRAPH ?g {}',
+      'GRAPH ?g { VALUES (?g ?x) { (UNDEF 1) (<http://e/g> 2) } }',
       '<http://e/s1> <http://e/p1>/<http://e/p2> ?o',
     ];
     expect(subjectsOf(some.algebra)).to.have.members(['http://e/s1', 'http://e/s2']);

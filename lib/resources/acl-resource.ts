@@ -40,8 +40,8 @@ const longestAcl = 256 << 10;
 
 /**
  * Rejects an unusable ACL of any origin.
- * @throws LwsError `too-large`; `unsupported-rdf` for terms of RDF 1.2; `bad-request` for an agent that is not an identity; `conflict` for a root ACL without control,
- * because no ancestor ACL can replace it (rules 3.9, 3.13)
+ * @throws LwsError `too-large`; `unsupported-rdf` for terms of RDF 1.2; `bad-request` for an agent that is not an identity;
+ * `conflict` for a root ACL without control, because no ancestor ACL can replace it (rules 3.9, 3.13)
  */
 export function assertUsableAcl({ rootIri }: Pick<Storage, 'rootIri'>, iri: string, keys: readonly string[]): void {
   if (keys.reduce((sum, { length }) => sum + length, 0) > 2 * longestAcl)

@@ -1,6 +1,6 @@
 /**
- * Features of a storage: kinds of entries and terms that earlier versions do not know. Such a version would change resources without these
- * entries. It rejects a storage with a feature unknown to it.
+ * Features of a storage: kinds of entries and terms that earlier versions do not know. Such a version would change resources
+ * without these entries. It rejects a storage with a feature unknown to it.
  */
 import { entryKey, metaKey } from './records.js';
 

@@ -8,6 +8,7 @@ export interface PreparedChanges {
   readonly bytes: number;
   /** Change of the number of quads. */
   readonly quads: number;
+  /** Numbers of records, entries, postings and graphs that are in the batch. Later ones are not. */
   readonly records: number;
   readonly entries: number;
   readonly postings: number;

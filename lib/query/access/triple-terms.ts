@@ -26,7 +26,8 @@ export function tripleKey(parts: TripleKeys): TermKey {
     const { value, suffix } = encodeTriple(subject!, predicate!, object!);
     return mark + suffix + value;
   } catch (error) {
-    throw new LwsError('query-limit', (error as Error).message, { cause: error });
+    if (!(error instanceof LwsError)) throw error;
+    throw new LwsError('query-limit', error.message, { cause: error });
   }
 }
 

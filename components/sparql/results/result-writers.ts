@@ -1,5 +1,6 @@
 /** Query results as text, row by row (SPARQL 1.2 Query Results JSON, XML, CSV and TSV). Terms of RDF 1.1 are written as in 1.1. */
 import type { Term } from '@rdfjs/types';
+import { tripleTerm } from '../../../lib/rdf/turtle-terms.js';
 import { xsd } from '../../../lib/rdf/vocabulary.js';
 import type { ResultFormat } from '../protocol/protocol.js';
 
@@ -138,8 +139,7 @@ const plainNumbers: Readonly<Record<string, RegExp>> = {
 function tsvTerm(term: Term): string {
   if (term.termType === 'NamedNode') return `<${term.value}>`;
   if (term.termType === 'BlankNode') return `_:${term.value}`;
-  if (term.termType === 'Quad')
-    return `<<( ${tsvTerm(term.subject)} ${tsvTerm(term.predicate)} ${tsvTerm(term.object)} )>>`;
+  if (term.termType === 'Quad') return tripleTerm<Term>(term, tsvTerm);
   const text = `"${term.value.replace(/[\t\n\r"\\]/g, (char) => tsvEscapes[char]!)}"`;
   if (term.termType !== 'Literal') return text;
   if (term.language) return `${text}@${term.language}${term.direction ? `--${term.direction}` : ''}`;

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
+import { maxTripleDepth } from '../../rdf/bounds.js';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { encodeTerm, needLanguages } from '../../storage/keys/quad-keys.js';
@@ -83,7 +84,7 @@ function tokenReader(): (term: unknown) => TermKey {
   const read = (term: unknown, depth = 0): TermKey => {
     const { type, value, datatype, 'xml:lang': language, 'its:dir': direction } = objectOf(term, 'A term');
     // Before the recursion, whose stack the endpoint could exhaust.
-    if (depth > 16) throw unusable('Triple terms are nested too deeply.');
+    if (depth > maxTripleDepth) throw unusable('Triple terms are nested too deeply.');
     if (type === 'triple') return tripleToken(value, (each) => read(each, depth + 1));
     if (typeof value !== 'string') throw unusable('A term has no value.');
     if (type === 'uri') return iriToken(value);

@@ -47,8 +47,9 @@ export const suffixOfKey = (key: string): string => key.slice(suffixStart(key), 
 
 /** Characters of graph, subject and predicate in the types and lengths: one letter and one length each. */
 const toObject = 3 * (1 + lengthDigits);
-/** Codes of type letters. */
-const [tripleTerm, directedString] = ['8', '9'].map((letter) => letter.charCodeAt(0));
+/** Codes of the type letters of triple terms, and of strings with a base direction. */
+export const tripleLetter = '8'.charCodeAt(0);
+const directionLetter = '9'.charCodeAt(0);
 
 /** Start of the GSPO key of a triple in no graph. The text of a triple term is the rest of that key. */
 const inNoGraph = `GSPO${separator}${separator}`;
@@ -76,8 +77,8 @@ export function versionOf(keys: Iterable<string>): RdfVersion | undefined {
   let found: RdfVersion | undefined;
   for (const key of keys) {
     const type = key.charCodeAt(suffixStart(key) + toObject);
-    if (type === tripleTerm) return '1.2';
-    if (type === directedString) found = '1.2-basic';
+    if (type === tripleLetter) return '1.2';
+    if (type === directionLetter) found = '1.2-basic';
   }
   return found;
 }

@@ -11,7 +11,15 @@ import { assertIriLength, assertTripleDepth, maxTripleDepth, nestedTooDeep } fro
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { type IriRange, ofPostings } from './iri-ranges.js';
-import { lengthAt, separator, firstAt as start, suffixStart, textOfTriple, tripleDepth } from './key-layout.js';
+import {
+  lengthAt,
+  separator,
+  firstAt as start,
+  suffixStart,
+  textOfTriple,
+  tripleDepth,
+  tripleLetter,
+} from './key-layout.js';
 import { compareKeys, orderOf } from './key-order.js';
 import { type KeyRange, rangeOf } from './records.js';
 
@@ -236,9 +244,6 @@ function assertLanguage(term: Term): void {
 
 /** Maximum number of IRIs with cached encoding. */
 const maxKnown = 50_000;
-
-/** Code of the type letter of a triple term. */
-const tripleLetter = '8'.charCodeAt(0);
 
 /** Creates the GSPO keys of triples of a graph. @throws LwsError see `encodeTerm` */
 export function keyEncoder(graph: string): (quad: Quad) => string {

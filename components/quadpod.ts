@@ -2,15 +2,16 @@
  * Package entry, to embed the server in a program: `import { createServer } from 'quadpod'`. It must not touch the process: no
  * signals, output, exit or environment.
  */
-import { createLog } from '../lib/log.js';
+
 import { createServer as createStorageServer, type Server } from '../lib/server/server.js';
 import { coreSettings } from '../lib/server/settings/core-settings.js';
 import { effectiveSettings } from '../lib/server/settings/effective-settings.js';
+import { createLog } from '../lib/tools/log.js';
 import { standardComponents } from './index.js';
 
 export type { Component, Installation, Platform } from '../lib/component/contract.js';
 export { defineComponent } from '../lib/component/contract.js';
-export { SettingsError } from '../lib/settings.js';
+export { SettingsError } from '../lib/settings/settings.js';
 export { StoreUnavailableError } from '../lib/storage/level/durable-level.js';
 
 export type StorageServer = Omit<Server, 'store'>;

@@ -99,4 +99,4 @@ async function bundle(script, plugins) {
 }
 
 await bundle(join(root, 'dist/components/sparql/pool/query-worker.js'), [packages, lazyRequire]);
-await bundle(join(root, 'dist/components/transfer/documents/foreign-document-worker.js'), [parser, lazyRequire]);
+await bundle(join(root, 'dist/components/data/transfer/documents/foreign-document-worker.js'), [parser, lazyRequire]);

@@ -5,11 +5,11 @@
 
 import { isIdentity, noIdentity } from '../../lib/authorization/did.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import { LwsError } from '../../lib/errors.js';
-import { parseDateTime } from '../../lib/fields/date.js';
-import { isObject, valuesOf } from '../../lib/json/exact-json.js';
 import { lwsContext } from '../../lib/rdf/contexts.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { parseDateTime } from '../../lib/tools/fields/date.js';
+import { isObject, valuesOf } from '../../lib/tools/json/exact-json.js';
 
 export type DocumentType = 'AccessRequest' | 'AccessGrant';
 export type Action = 'read' | 'modify' | 'create' | 'delete';

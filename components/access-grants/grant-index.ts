@@ -14,13 +14,13 @@ import {
 import type { Mode } from '../../lib/authorization/mode.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
-import { parseMediaType } from '../../lib/fields/media-type.js';
-import { HiddenField } from '../../lib/hidden-field.js';
 import { foaf, rdf } from '../../lib/rdf/vocabulary.js';
 import { structuralType } from '../../lib/resources/types.js';
 import { type IriRange, only, subtree } from '../../lib/storage/keys/iri-ranges.js';
 import { parentOf, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import { ownStatements } from '../../lib/storage/keys/subject-statements.js';
+import { parseMediaType } from '../../lib/tools/fields/media-type.js';
+import { HiddenField } from '../../lib/tools/hidden-field.js';
 import {
   type Action,
   isOfRequest,

@@ -3,14 +3,14 @@
 import { inAllStorages, type Tally } from '../../lib/authentication/tally.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { ForeignState, Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
-import { isTime } from '../../lib/fields/date.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
-import { isObject } from '../../lib/json/exact-json.js';
 import { foaf } from '../../lib/rdf/vocabulary.js';
 import type { ListedMember } from '../../lib/resources/listing-documents.js';
 import { entryKey } from '../../lib/storage/keys/records.js';
 import { FollowedEntries } from '../../lib/storage/transactions/followed-entries.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { isTime } from '../../lib/tools/fields/date.js';
+import { isObject } from '../../lib/tools/json/exact-json.js';
 import {
   type AccessDocument,
   acceptDocument,

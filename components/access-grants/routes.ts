@@ -3,8 +3,6 @@ import { randomUUID } from 'node:crypto';
 import type { View } from '../../lib/authorization/authorizer.js';
 import { controls, notFound } from '../../lib/authorization/guard.js';
 import type { Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
-import { digestOfClient } from '../../lib/fields/client-address.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { preconditions } from '../../lib/http/request.js';
@@ -15,9 +13,11 @@ import {
   type SystemMember,
   systemMemberReply,
 } from '../../lib/http/system-container.js';
-import { decodeUtf8, parseJson } from '../../lib/json/json.js';
 import { readBody } from '../../lib/resources/body.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { digestOfClient } from '../../lib/tools/fields/client-address.js';
+import { decodeUtf8, parseJson } from '../../lib/tools/json/json.js';
 import { type AccessDocument, acceptDocument, type DocumentType } from './access-documents.js';
 import {
   bytesOfKept,

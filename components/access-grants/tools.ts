@@ -1,6 +1,6 @@
 /** Tool for agents: an access request (rule 24.7). */
 import { schemaOf, type Tool } from '../../lib/component/tools.js';
-import { LwsError } from '../../lib/errors.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import { accept, type DocumentsEndpoint } from './routes.js';
 
 export const requestAccessTool = (endpoint: DocumentsEndpoint): Tool => ({

@@ -1,5 +1,5 @@
 /** Calls of each client since the server started, for controllers. */
-import { lruCache } from '../../lib/caches.js';
+import { lruCache } from '../../lib/tools/caches.js';
 import type { Members } from './messages.js';
 
 export interface Calls {

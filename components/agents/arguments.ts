@@ -1,7 +1,7 @@
 /** Checks the arguments of a tool against its schema. */
 import type { ArgumentSchema, Tool, ToolArguments } from '../../lib/component/tools.js';
-import { LwsError } from '../../lib/errors.js';
-import { isObject } from '../../lib/json/exact-json.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { isObject } from '../../lib/tools/json/exact-json.js';
 
 const refused = (detail: string): LwsError => new LwsError('bad-request', detail);
 

@@ -1,15 +1,15 @@
 /** The endpoint for agents: methods of the Model Context Protocol (rule 24.1). */
 import { clientFor } from '../../lib/authorization/client.js';
 import type { Platform } from '../../lib/component/contract.js';
+import type { Slots } from '../../lib/component/slots.js';
 import type { Tool, ToolCaller } from '../../lib/component/tools.js';
-import { LwsError } from '../../lib/errors.js';
-import { chooseMediaType, parseAccept } from '../../lib/fields/accept.js';
 import { problemOf } from '../../lib/http/problem.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { RouteRequest } from '../../lib/http/route.js';
-import type { Slots } from '../../lib/jobs/slots.js';
-import { isObject } from '../../lib/json/exact-json.js';
 import { readBody } from '../../lib/resources/body.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { chooseMediaType, parseAccept } from '../../lib/tools/fields/accept.js';
+import { isObject } from '../../lib/tools/json/exact-json.js';
 import type { Activity } from './activity.js';
 import { argumentsOf } from './arguments.js';
 import {

@@ -1,6 +1,6 @@
 /** Agents: tools for programs with a language model, by the Model Context Protocol (rule 24.1). */
 import { defineComponent } from '../../lib/component/contract.js';
-import { flag, integer, setting } from '../../lib/settings.js';
+import { flag, integer, setting } from '../../lib/settings/settings.js';
 
 const settings = {
   enabled: setting(

@@ -1,8 +1,8 @@
 /** Routes and tools of the component. */
 import type { Installation, Platform } from '../../lib/component/contract.js';
+import { Slots } from '../../lib/component/slots.js';
 import { jsonReply } from '../../lib/http/json-reply.js';
 import { route } from '../../lib/http/route.js';
-import { Slots } from '../../lib/jobs/slots.js';
 import { Activity } from './activity.js';
 import { answerAgent } from './endpoint.js';
 import { resourceTools } from './resource-tools.js';

@@ -3,11 +3,11 @@
  * fields. Independent of the methods.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { LwsError } from '../../lib/errors.js';
 import { jsonReply, uncached } from '../../lib/http/json-reply.js';
 import type { Reply } from '../../lib/http/reply.js';
-import { isObject } from '../../lib/json/exact-json.js';
-import { decodeUtf8, parseJson } from '../../lib/json/json.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { isObject } from '../../lib/tools/json/exact-json.js';
+import { decodeUtf8, parseJson } from '../../lib/tools/json/json.js';
 
 /** Revision whose requests name it in `_meta`. */
 export const statelessRevision = '2026-07-28';

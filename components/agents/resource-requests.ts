@@ -3,12 +3,12 @@ import type { Readable } from 'node:stream';
 import { controls } from '../../lib/authorization/guard.js';
 import type { Platform } from '../../lib/component/contract.js';
 import type { ToolArguments, ToolCaller } from '../../lib/component/tools.js';
-import { LwsError } from '../../lib/errors.js';
-import { parseLinks } from '../../lib/fields/link.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Explanation } from '../../lib/resources/explanation.js';
 import { isContainerIri, parentOf } from '../../lib/storage/keys/records.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { parseLinks } from '../../lib/tools/fields/link.js';
 
 /** Maximum bytes of content in a result. Models take about a token for four of them. */
 export const maxShown = 100_000;

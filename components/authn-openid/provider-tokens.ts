@@ -4,9 +4,9 @@ import { type AudiencePolicy, assertAudience, clockSkew } from '../../lib/authen
 import { type IssuerKeys, issuerKeys } from '../../lib/authentication/issuer-keys.js';
 import { boundKey, type UnverifiedJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type VerifiedCredential } from '../../lib/authentication/suite.js';
-import { lruCache } from '../../lib/caches.js';
 import type { Platform } from '../../lib/component/contract.js';
-import { isSecureUrl } from '../../lib/outbound/address-policy.js';
+import { lruCache } from '../../lib/tools/caches.js';
+import { isSecureUrl } from '../../lib/tools/outbound/address-policy.js';
 
 /** Checks that need no request. @throws LwsError `invalid-token` */
 export function assertPlausible({ aud, exp, iss, sub }: UnverifiedJwt['payload'], audience: AudiencePolicy): void {

@@ -13,7 +13,7 @@ import {
 } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite } from '../../lib/authentication/suite.js';
 import type { Platform } from '../../lib/component/contract.js';
-import { isSecureUrl } from '../../lib/outbound/address-policy.js';
+import { isSecureUrl } from '../../lib/tools/outbound/address-policy.js';
 import { assertPlausible, type ProviderKeys, verifiedBy } from './provider-tokens.js';
 
 type Claims = UnverifiedJwt['payload'];

@@ -9,7 +9,7 @@ import { fits, importPublicKey } from '../../lib/authentication/issuer-keys.js';
 import { boundKey, readJwt, signInType, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
 import { defineComponent, type Platform } from '../../lib/component/contract.js';
-import { integer, setting } from '../../lib/settings.js';
+import { integer, setting } from '../../lib/settings/settings.js';
 
 const settings = {
   maxLifetime: setting(

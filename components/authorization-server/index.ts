@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { defineComponent } from '../../lib/component/contract.js';
-import { flag, integer, setting } from '../../lib/settings.js';
+import { flag, integer, setting } from '../../lib/settings/settings.js';
 import { tokenRoutes } from './routes.js';
 import { SignInLinks } from './sign-in-links.js';
 import { SigningKeys } from './signing-keys.js';

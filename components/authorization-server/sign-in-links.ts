@@ -2,7 +2,7 @@
 
 import type { Platform } from '../../lib/component/contract.js';
 import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
-import { asTyped } from '../../lib/threads/package-root.js';
+import { asTyped } from '../../lib/tools/threads/package-root.js';
 import { OAuthError } from './oauth-error.js';
 
 /** Maximum remembered links, separate for owners and others, since every identity can sign links. */

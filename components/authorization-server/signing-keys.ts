@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
-import { SettingsError } from '../../lib/settings.js';
+import { SettingsError } from '../../lib/settings/settings.js';
 import { writeWhole } from '../../lib/storage/level/synced-files.js';
 
 /** Private key, and the time of its retirement (seconds since the epoch). */

@@ -2,9 +2,9 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { detailOf } from '../../lib/component/commands.js';
-import { CommandError } from '../../lib/errors.js';
-import { isObject } from '../../lib/json/exact-json.js';
-import { OutboundError } from '../../lib/outbound/outbound-error.js';
+import { CommandError } from '../../lib/tools/errors.js';
+import { isObject } from '../../lib/tools/json/exact-json.js';
+import { OutboundError } from '../../lib/tools/outbound/outbound-error.js';
 import type { Session } from './session.js';
 
 /** Relays lines until the input ends. Each is a message; responses are written when they arrive. */

@@ -11,10 +11,10 @@ import {
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { CommandError } from '../../lib/errors.js';
-import type { EndpointAnswer, EndpointRequest } from '../../lib/outbound/endpoint.js';
-import { OutboundError } from '../../lib/outbound/outbound-error.js';
 import type { Identity } from '../../lib/server/storage/owner-credential.js';
+import { CommandError } from '../../lib/tools/errors.js';
+import type { EndpointAnswer, EndpointRequest } from '../../lib/tools/outbound/endpoint.js';
+import { OutboundError } from '../../lib/tools/outbound/outbound-error.js';
 import { Session } from './session.js';
 
 export interface ProxyOptions {

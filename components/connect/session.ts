@@ -5,13 +5,13 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'j
 import { clockSkew } from '../../lib/authentication/audience.js';
 import { wellKnownOf } from '../../lib/authentication/issuer-keys.js';
 import { detailOf, reasonOf, shown } from '../../lib/component/commands.js';
-import { CommandError } from '../../lib/errors.js';
-import { parseLinks } from '../../lib/fields/link.js';
-import { isObject } from '../../lib/json/exact-json.js';
-import { isSecureUrl } from '../../lib/outbound/address-policy.js';
-import { discard, Endpoint, type EndpointAnswer, type EndpointRequest } from '../../lib/outbound/endpoint.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import { type Identity, signCredential } from '../../lib/server/storage/owner-credential.js';
+import { CommandError } from '../../lib/tools/errors.js';
+import { parseLinks } from '../../lib/tools/fields/link.js';
+import { isObject } from '../../lib/tools/json/exact-json.js';
+import { isSecureUrl } from '../../lib/tools/outbound/address-policy.js';
+import { discard, Endpoint, type EndpointAnswer, type EndpointRequest } from '../../lib/tools/outbound/endpoint.js';
 
 const tokenType = 'urn:ietf:params:oauth:token-type:';
 /** Validity of a credential in seconds: the default lifetime of an access token. */

@@ -1,6 +1,6 @@
 /** `quadpod events`: prints the events of the running server on standard output. */
 import type { CommandContext } from '../../lib/component/contract.js';
-import { SettingsError } from '../../lib/settings.js';
+import { SettingsError } from '../../lib/settings/settings.js';
 
 /**
  * Connects to the server at its base URI with the owner's credential, and prints until either side ends. With --since and without

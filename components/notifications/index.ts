@@ -1,8 +1,8 @@
 /** Notifications: subscriptions, a durable outbox, signed webhooks, and event streams (rule 16.8). */
 import { defineComponent, type Installation, type Platform } from '../../lib/component/contract.js';
-import { hostList } from '../../lib/outbound/address-policy.js';
-import { createAdmission } from '../../lib/outbound/admission.js';
-import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';
+import { flag, integer, type SettingsOf, setting } from '../../lib/settings/settings.js';
+import { hostList } from '../../lib/tools/outbound/address-policy.js';
+import { createAdmission } from '../../lib/tools/outbound/admission.js';
 import { Deliveries, outboxMeasures } from './delivery/delivery.js';
 import { type DistributionOptions, type Distributions, FanOut } from './delivery/fan-out.js';
 import { Outbox } from './delivery/outbox.js';

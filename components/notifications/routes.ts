@@ -3,8 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { inAllStorages } from '../../lib/authentication/tally.js';
 import { controls, notFound, requireAccess } from '../../lib/authorization/guard.js';
 import type { Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
-import { digestOfClient } from '../../lib/fields/client-address.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { preconditions } from '../../lib/http/request.js';
@@ -15,11 +13,13 @@ import {
   type SystemMember,
   systemMemberReply,
 } from '../../lib/http/system-container.js';
-import { decodeUtf8, parseJson } from '../../lib/json/json.js';
-import type { Admission } from '../../lib/outbound/admission.js';
-import { OutboundError } from '../../lib/outbound/outbound-error.js';
 import { readBody } from '../../lib/resources/body.js';
 import type { ListedMember } from '../../lib/resources/listing-documents.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { digestOfClient } from '../../lib/tools/fields/client-address.js';
+import { decodeUtf8, parseJson } from '../../lib/tools/json/json.js';
+import type { Admission } from '../../lib/tools/outbound/admission.js';
+import { OutboundError } from '../../lib/tools/outbound/outbound-error.js';
 import { readSubscription, type Subscription, standingOf, subscriptionDocument } from './delivery/subscription.js';
 import { type Subscriptions, subscriptionKey } from './delivery/subscriptions.js';
 

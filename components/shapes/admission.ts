@@ -4,12 +4,12 @@
  */
 import { callerOf } from '../../lib/authorization/audit.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import { lruCache } from '../../lib/caches.js';
 import type { Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
 import type { GraphKeys } from '../../lib/storage/keys/graph-keys.js';
 import { NeedsAllKeys, NeedsPreparation } from '../../lib/storage/transactions/preparation.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { lruCache } from '../../lib/tools/caches.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import { type Documents, digestOf, Outdated } from './documents.js';
 import type { LinkChange, LinkChanges } from './link-changes.js';
 import type { InForce, ShapesLinks } from './links.js';

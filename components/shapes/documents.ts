@@ -1,11 +1,11 @@
 /** Documents of shapes as they are in a transaction or committed. */
 import { createHash } from 'node:crypto';
 import type { Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
 import { isLargeGraph, largeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { allOf, type GraphKeys, PackedKeys } from '../../lib/storage/keys/graph-keys.js';
 import type { ResourceRecord } from '../../lib/storage/keys/records.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import type { Constraint } from './links.js';
 import { type ShapesVersion, UnusableDocument } from './validator.js';
 

@@ -1,6 +1,6 @@
 /** Shapes: writes must conform to the SHACL shapes that a resource or a container above is linked to. */
 import { defineComponent } from '../../lib/component/contract.js';
-import { flag, setting } from '../../lib/settings.js';
+import { flag, setting } from '../../lib/settings/settings.js';
 
 const settings = {
   enabled: setting(

@@ -1,12 +1,12 @@
 /** Changes of links to shapes: who may make them, and the conditions on shapes and existing resources (rules 23.2, 23.5). */
 import { clientFor, connectionOf } from '../../lib/authorization/client.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import { lruCache } from '../../lib/caches.js';
 import type { Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
-import { Slots } from '../../lib/jobs/slots.js';
+import { Slots } from '../../lib/component/slots.js';
 import { isContainerIri, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { lruCache } from '../../lib/tools/caches.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import { type Documents, Outdated } from './documents.js';
 import type { Constraint, ShapesLinks } from './links.js';
 import type { Members, Violating } from './members.js';

@@ -1,13 +1,13 @@
 /** Validation results as RDF (SHACL 3.6), as JSON, and in errors. */
 import type { BlankNode, Literal, NamedNode, Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../../lib/errors.js';
-import { chooseMediaType, parseAccept } from '../../lib/fields/accept.js';
-import { formatLink } from '../../lib/fields/link.js';
 import { isBlank, isIri, type TermKey, termOf } from '../../lib/query/access/terms.js';
 import { type RdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
 import { serializeRdf } from '../../lib/rdf/serialize.js';
 import { lws, rdf, xsd } from '../../lib/rdf/vocabulary.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { chooseMediaType, parseAccept } from '../../lib/tools/fields/accept.js';
+import { formatLink } from '../../lib/tools/fields/link.js';
 import type { Result } from './model.js';
 import { type Path, pathText } from './paths.js';
 import { constrainedBy, sh, violation } from './vocabulary.js';

@@ -1,7 +1,7 @@
 /** Worker thread of `validator.ts`. Has no store. Validates graphs against documents of shapes, which it keeps compiled. */
 import { LRUCache } from 'lru-cache';
 import { blocksOf, type GraphKeys, PackedKeys } from '../../lib/storage/keys/graph-keys.js';
-import { type Caller, serve } from '../../lib/threads/worker-host.js';
+import { type Caller, serve } from '../../lib/tools/threads/worker-host.js';
 import type { Result } from './model.js';
 import { ShapesGraph } from './shapes-graph.js';
 import { TokenGraph } from './token-graph.js';

@@ -1,6 +1,6 @@
 /** Assembles the parts of the component. */
 import type { Installation, Platform } from '../../lib/component/contract.js';
-import { formatLink } from '../../lib/fields/link.js';
+import { formatLink } from '../../lib/tools/fields/link.js';
 import { Admission } from './admission.js';
 import { Documents } from './documents.js';
 import { LinkChanges } from './link-changes.js';

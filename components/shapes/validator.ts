@@ -2,10 +2,10 @@
 import { clientFor, connectionOf, priorityOf } from '../../lib/authorization/client.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
-import { LwsError, tooBusy } from '../../lib/errors.js';
 import type { GraphKeys } from '../../lib/storage/keys/graph-keys.js';
-import { ThreadEnded } from '../../lib/threads/messages.js';
-import { WorkerPool } from '../../lib/threads/worker-pool.js';
+import { LwsError, tooBusy } from '../../lib/tools/errors.js';
+import { ThreadEnded } from '../../lib/tools/threads/messages.js';
+import { WorkerPool } from '../../lib/tools/threads/worker-pool.js';
 import type { Result } from './model.js';
 import type { Outcome, SentShapes, ShapesFunctions } from './shapes-worker.js';
 

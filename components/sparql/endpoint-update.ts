@@ -2,10 +2,7 @@
  * SPARQL Update at the endpoint: computed in a query thread over a snapshot, written in one transaction, and recomputed if a
  * graph has changed in between.
  */
-import { LwsError } from '../../lib/errors.js';
-import { formatEntityTag } from '../../lib/fields/etag.js';
-import { formatLink } from '../../lib/fields/link.js';
-import { parseStates } from '../../lib/fields/states.js';
+
 import type { Reply } from '../../lib/http/reply.js';
 import type { GraphUpdate } from '../../lib/query/change-set.js';
 import { turtle } from '../../lib/rdf/formats.js';
@@ -13,6 +10,10 @@ import { lws } from '../../lib/rdf/vocabulary.js';
 import { retryOnConflict } from '../../lib/resources/optimistic-retry.js';
 import type { UpdatedGraph } from '../../lib/resources/update-graphs.js';
 import { variantOf } from '../../lib/resources/variants.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { formatEntityTag } from '../../lib/tools/fields/etag.js';
+import { formatLink } from '../../lib/tools/fields/link.js';
+import { parseStates } from '../../lib/tools/fields/states.js';
 import type { QueryAnswer } from './pool/asked-query.js';
 import type { QueryTask } from './pool/messages.js';
 import type { UpdateLine } from './pool/run-update.js';

@@ -2,12 +2,12 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defineComponent, type NamesOfStorage } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
-import { hostList, parseAllowedHost } from '../../lib/outbound/address-policy.js';
 import { MemoryIndex, type MemoryIndexOptions, memoryForIndexes } from '../../lib/query/memory/memory-index.js';
 import { assertName } from '../../lib/resources/bulk.js';
-import { flag, integer, optional, SettingsError, setting, text } from '../../lib/settings.js';
+import { flag, integer, optional, SettingsError, setting, text } from '../../lib/settings/settings.js';
 import { isContainerIri } from '../../lib/storage/keys/records.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { hostList, parseAllowedHost } from '../../lib/tools/outbound/address-policy.js';
 import { QueryPool } from './pool/query-pool.js';
 import { sparqlQuery } from './protocol/protocol.js';
 import { askResource, runStored, sparqlRoutes } from './routes.js';

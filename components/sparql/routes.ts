@@ -1,11 +1,11 @@
 /** The SPARQL Query Service over HTTP (rule 14.1). */
 
 import { clientFor } from '../../lib/authorization/client.js';
-import { formatLink } from '../../lib/fields/link.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { whenGone } from '../../lib/http/request.js';
 import { type ResourceQuery, type Route, type RouteRequest, route, type StoredQuestion } from '../../lib/http/route.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
+import { formatLink } from '../../lib/tools/fields/link.js';
 import { update } from './endpoint-update.js';
 import type { QueryTask } from './pool/messages.js';
 import {

@@ -6,10 +6,10 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../lib/authorization/client.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import { lruCache } from '../../lib/caches.js';
 import type { Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { lruCache } from '../../lib/tools/caches.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import type { QueryPool } from './pool/query-pool.js';
 import { resultFormats } from './protocol/protocol.js';
 

@@ -4,13 +4,13 @@ import type { Quad, Source, Term } from '@rdfjs/types';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
 import type { Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
 import type { StoredQuestion } from '../../lib/http/route.js';
-import { decodeUtf8 } from '../../lib/json/json.js';
 import type { Parameters, ParameterTerm } from '../../lib/query/parse/parameters.js';
 import { variableName } from '../../lib/query/parse/sparql-tokens.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 import { quadsOf } from '../../lib/storage/transactions/quads.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { decodeUtf8 } from '../../lib/tools/json/json.js';
 import { sparqlQuery } from './protocol/protocol.js';
 
 const sh = 'http://www.w3.org/ns/shacl#';

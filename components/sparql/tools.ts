@@ -1,10 +1,10 @@
 /** Tools for agents: queries, the schema of the caller's data, and the stored queries of a container (rules 24.5, 24.6). */
 import { schemaOf, type Tool, type ToolCaller } from '../../lib/component/tools.js';
-import { LwsError } from '../../lib/errors.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import { argumentNames } from '../../lib/query/parse/argument-names.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 import { nameOf } from '../../lib/storage/keys/records.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import type { QueryTask } from './pool/messages.js';
 import { requestOfUrl, type SparqlRequest, sparqlQuery } from './protocol/protocol.js';
 import { runQueryTask } from './run-task.js';

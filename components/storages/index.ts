@@ -1,6 +1,6 @@
 /** Multiple storages in one deployment: endpoint and command for operators (`lws.storages.*`). */
 import { defineComponent } from '../../lib/component/contract.js';
-import { integer, issuerList, SettingsError, setting } from '../../lib/settings.js';
+import { integer, issuerList, SettingsError, setting } from '../../lib/settings/settings.js';
 
 export default defineComponent({
   name: 'storages',

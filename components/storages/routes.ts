@@ -4,15 +4,15 @@ import { controls } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import type { Deployment, StorageChange, StorageRecord, Storages } from '../../lib/component/deployment.js';
-import { LwsError } from '../../lib/errors.js';
-import { formatEntityTag } from '../../lib/fields/etag.js';
 import { jsonReply, readJsonObject } from '../../lib/http/json-reply.js';
 import { pageLinks, pageOf } from '../../lib/http/paging.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { preconditions } from '../../lib/http/request.js';
 import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
-import { isObject } from '../../lib/json/exact-json.js';
 import { assertPreconditions, undated } from '../../lib/resources/preconditions.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { formatEntityTag } from '../../lib/tools/fields/etag.js';
+import { isObject } from '../../lib/tools/json/exact-json.js';
 import { nameOf, SignUp, type SignUpSettings } from './sign-up.js';
 
 const pageSize = 100;

@@ -12,8 +12,8 @@ import {
   type StorageRecord,
   type Storages,
 } from '../../lib/component/deployment.js';
-import { LwsError } from '../../lib/errors.js';
 import type { RouteRequest } from '../../lib/http/route.js';
+import { LwsError } from '../../lib/tools/errors.js';
 
 const type = 'invitation+jwt';
 

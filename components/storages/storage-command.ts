@@ -3,7 +3,7 @@
 import { askServer } from '../../lib/component/commands.js';
 import type { CommandContext } from '../../lib/component/contract.js';
 import type { StorageChange, StorageRecord } from '../../lib/component/deployment.js';
-import { CommandError } from '../../lib/errors.js';
+import { CommandError } from '../../lib/tools/errors.js';
 
 const change: Readonly<Record<string, StorageChange>> = {
   add: { revision: null },

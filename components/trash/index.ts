@@ -1,12 +1,12 @@
 /** The trash: the console moves deleted resources there, and controllers restore them (rule 26.1). */
 import { defineComponent, type Installation, type Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
 import { jsonReply, readJsonObject } from '../../lib/http/json-reply.js';
 import { preconditions } from '../../lib/http/request.js';
 import { type Route, route, urlOfRoute } from '../../lib/http/route.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import type { TrashItem } from '../../lib/resources/trash.js';
-import { integer, setting } from '../../lib/settings.js';
+import { integer, setting } from '../../lib/settings/settings.js';
+import { LwsError } from '../../lib/tools/errors.js';
 
 const settings = {
   days: setting(

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Access } from '../authorization/principal.js';
-import { lruCache } from '../caches.js';
-import { LwsError } from '../errors.js';
-import { type Credentials, parseAuthorization } from '../fields/authorization.js';
+import { lruCache } from '../tools/caches.js';
+import { LwsError } from '../tools/errors.js';
+import { type Credentials, parseAuthorization } from '../tools/fields/authorization.js';
 import { clockSkew } from './audience.js';
 import type { DpopVerifier } from './dpop.js';
 import { isBusy, refusedCredential, type Suite, type VerifiedCredential } from './suite.js';

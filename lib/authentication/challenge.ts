@@ -1,5 +1,5 @@
 /** Challenges of a 401 response (rule 15.1, RFC 6750 section 3, RFC 9449 section 7, RFC 9728 section 5.1). */
-import type { LwsError } from '../errors.js';
+import type { LwsError } from '../tools/errors.js';
 import { signatureAlgorithms } from './jwt.js';
 
 export interface ChallengePolicy {

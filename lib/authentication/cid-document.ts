@@ -4,8 +4,8 @@
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { type PublicJwk, readMultikey } from '../authorization/multikey.js';
-import { isObject, valuesOf } from '../json/exact-json.js';
 import { lws, rdf } from '../rdf/vocabulary.js';
+import { isObject, valuesOf } from '../tools/json/exact-json.js';
 import { privateMembers } from './jwt.js';
 import { refusedCredential } from './suite.js';
 

@@ -5,17 +5,17 @@
 import { LRUCache } from 'lru-cache';
 import { didWebUrl, expandDidKey } from '../authorization/did.js';
 import type { PublicJwk } from '../authorization/multikey.js';
-import { lruCache } from '../caches.js';
 import type { Documents } from '../documents/documents.js';
-import { LwsError } from '../errors.js';
-import { clientOf } from '../fields/client-address.js';
-import { parseMediaType } from '../fields/media-type.js';
-import { decodeUtf8, parseJson } from '../json/json.js';
-import { isSecureUrl } from '../outbound/address-policy.js';
-import type { GuardedFetch, OutboundResponse } from '../outbound/guarded-fetch.js';
-import { OutboundError } from '../outbound/outbound-error.js';
 import { isRdfFormat, jsonLd } from '../rdf/formats.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
+import { lruCache } from '../tools/caches.js';
+import { LwsError } from '../tools/errors.js';
+import { clientOf } from '../tools/fields/client-address.js';
+import { parseMediaType } from '../tools/fields/media-type.js';
+import { decodeUtf8, parseJson } from '../tools/json/json.js';
+import { isSecureUrl } from '../tools/outbound/address-policy.js';
+import type { GuardedFetch, OutboundResponse } from '../tools/outbound/guarded-fetch.js';
+import { OutboundError } from '../tools/outbound/outbound-error.js';
 import { type ControlledIdentifier, documentOfQuads, interpret } from './cid-document.js';
 import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 

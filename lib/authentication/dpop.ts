@@ -9,8 +9,8 @@ import {
   verify,
 } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK } from 'jose';
-import { lruCache } from '../caches.js';
-import { LwsError, tooBusy } from '../errors.js';
+import { lruCache } from '../tools/caches.js';
+import { LwsError, tooBusy } from '../tools/errors.js';
 import { fits } from './issuer-keys.js';
 import { isAccepted, privateMembers, readJwt } from './jwt.js';
 import { refusedCredential } from './suite.js';

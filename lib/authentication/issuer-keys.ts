@@ -3,9 +3,9 @@
  * most once a minute (rule 15.13).
  */
 import { type CryptoKey, importJWK, type JWK } from 'jose';
-import { clientOf } from '../fields/client-address.js';
-import type { GuardedFetch } from '../outbound/guarded-fetch.js';
-import { OutboundError } from '../outbound/outbound-error.js';
+import { clientOf } from '../tools/fields/client-address.js';
+import type { GuardedFetch } from '../tools/outbound/guarded-fetch.js';
+import { OutboundError } from '../tools/outbound/outbound-error.js';
 import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 
 export interface IssuerKeys {

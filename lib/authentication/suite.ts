@@ -1,8 +1,8 @@
 /** Interface of an authentication suite: recognizes credentials by their form and verifies them. */
 
 import type { Principal } from '../authorization/principal.js';
-import { LwsError, tooBusy } from '../errors.js';
-import { OutboundError } from '../outbound/outbound-error.js';
+import { LwsError, tooBusy } from '../tools/errors.js';
+import { OutboundError } from '../tools/outbound/outbound-error.js';
 
 export interface VerifiedCredential {
   readonly principal: Principal;

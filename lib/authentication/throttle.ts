@@ -1,8 +1,8 @@
 /** Limits failed attempts per address and minute, in memory. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
-import { LwsError } from '../errors.js';
-import { clientOf } from '../fields/client-address.js';
+import { LwsError } from '../tools/errors.js';
+import { clientOf } from '../tools/fields/client-address.js';
 
 export interface Throttle {
   /** @throws LwsError `too-many-requests` if the address has no attempts left in this minute */

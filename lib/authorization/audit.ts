@@ -1,6 +1,7 @@
 /** Collects the decisions about writes and rejected requests for the request's log line. */
-import { HiddenField } from '../hidden-field.js';
+
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { HiddenField } from '../tools/hidden-field.js';
 import type { Decision } from './authorizer.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';

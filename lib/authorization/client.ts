@@ -1,7 +1,7 @@
 /** Keys for round robin between clients. */
 
-import { clientOf } from '../fields/client-address.js';
-import { HiddenField } from '../hidden-field.js';
+import { clientOf } from '../tools/fields/client-address.js';
+import { HiddenField } from '../tools/hidden-field.js';
 import type { Authorizer, CallerClass, View } from './authorizer.js';
 import type { Access } from './principal.js';
 

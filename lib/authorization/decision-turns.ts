@@ -1,8 +1,8 @@
 /** Turns of requests that decide on thousands of resources: other requests are delayed by two of them at a time, whatever number waits. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tooBusy } from '../errors.js';
-import { Gate, type Turn } from '../outbound/gate.js';
-import { OutboundError } from '../outbound/outbound-error.js';
+import { tooBusy } from '../tools/errors.js';
+import { Gate, type Turn } from '../tools/outbound/gate.js';
+import { OutboundError } from '../tools/outbound/outbound-error.js';
 import type { Authorizer, View } from './authorizer.js';
 import { clientFor, connectionOf, priorityOf } from './client.js';
 import type { Access } from './principal.js';

@@ -1,6 +1,7 @@
 /** DIDs: did:key, which contains its public key, and the document URL of a did:web. */
-import { LwsError } from '../errors.js';
+
 import { isAbsoluteIri } from '../rdf/iri.js';
+import { LwsError } from '../tools/errors.js';
 import { multikeyOf, type PublicJwk, readMultikey } from './multikey.js';
 
 export const didKeyOf = (jwk: PublicJwk): string => `did:key:${multikeyOf(jwk)}`;

@@ -4,15 +4,15 @@
  */
 
 import type { Quad } from '@rdfjs/types';
-import { lruCache } from '../caches.js';
 import type { Documents } from '../documents/documents.js';
-import { parseMediaType } from '../fields/media-type.js';
-import type { Log } from '../log.js';
-import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { isRdfFormat } from '../rdf/formats.js';
 import { vcard } from '../rdf/vocabulary.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
 import type { Store } from '../storage/transactions/store.js';
+import { lruCache } from '../tools/caches.js';
+import { parseMediaType } from '../tools/fields/media-type.js';
+import type { Log } from '../tools/log.js';
+import type { GuardedFetch } from '../tools/outbound/guarded-fetch.js';
 
 export interface GroupOptions {
   readonly storage: string;

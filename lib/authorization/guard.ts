@@ -1,7 +1,8 @@
 /** Selects the error for a caller without permission (rule 4.3). Callers without read access must not learn that a resource exists. */
-import { LwsError } from '../errors.js';
-import type { Profile } from '../profile.js';
+
+import type { Profile } from '../settings/profile.js';
 import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
 import { recordDecision } from './audit.js';
 import type { Authorizer, Decision, Question, View } from './authorizer.js';
 import type { Mode } from './mode.js';

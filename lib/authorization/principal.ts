@@ -1,4 +1,4 @@
-import type { Trace } from '../fields/traceparent.js';
+import type { Trace } from '../tools/fields/traceparent.js';
 
 /** Caller, as established by an authentication suite. */
 export interface Principal {

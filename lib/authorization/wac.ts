@@ -3,9 +3,9 @@
  * nearest ACL applies.
  */
 
-import { lruCache } from '../caches.js';
-import { HiddenField } from '../hidden-field.js';
 import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/keys/iri-ranges.js';
+import { lruCache } from '../tools/caches.js';
+import { HiddenField } from '../tools/hidden-field.js';
 import { type Acl, type AclRule, aclKey, isAclOf, originOf, readAcl } from './acl.js';
 import type { AclIndex } from './acl-index.js';
 import {

@@ -1,7 +1,7 @@
 /** Certificates of the server: sources, validation and contents. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import type { Log } from '../log.js';
+import type { Log } from '../tools/log.js';
 
 /** A certificate with its chain and private key, validated. */
 export interface KeyPair {

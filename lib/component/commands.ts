@@ -1,5 +1,5 @@
 /** Requests of commands to the server that has the storage open, and messages about them. */
-import { CommandError } from '../errors.js';
+import { CommandError } from '../tools/errors.js';
 import type { CommandContext } from './contract.js';
 
 export { CommandError };

@@ -1,5 +1,5 @@
 /** Storages of a deployment, as components see them. */
-import type { Metric } from '../metrics.js';
+import type { Metric } from '../tools/metrics.js';
 
 /** Maximum validity of an invitation, in days. */
 export const invitationDays = 30;

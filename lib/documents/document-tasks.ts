@@ -1,9 +1,6 @@
 /** Tasks on documents that `documents.ts` runs itself or sends to a worker thread. Pure functions: bytes and keys in and out. */
 
 import type { Quad } from '@rdfjs/types';
-import { type ErrorDetails, LwsError } from '../errors.js';
-import { decodeUtf8, parseJson } from '../json/json.js';
-import { type JsonPatch, patchJson } from '../json/json-patch.js';
 import type { GraphDelta } from '../query/change-set.js';
 import type { Bounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
@@ -18,6 +15,9 @@ import { allOf, type GraphKeys, type PackedKeys, packKeys } from '../storage/key
 import { KeyRuns } from '../storage/keys/key-runs.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
 import { encodeQuads, keyEncoder } from '../storage/keys/quad-keys.js';
+import { type ErrorDetails, LwsError } from '../tools/errors.js';
+import { decodeUtf8, parseJson } from '../tools/json/json.js';
+import { type JsonPatch, patchJson } from '../tools/json/json-patch.js';
 
 /** Stored form of a graph: its ordered GSPO keys, its prefixes, and its default Turtle, whose length is the size of the resource. */
 export interface EncodedDocument<Keys extends GraphKeys = readonly string[]> extends DefaultTurtle {

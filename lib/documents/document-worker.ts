@@ -1,6 +1,6 @@
 /** Worker thread of `documents.ts`. Runs one task at a time and has no state or store. */
 
-import { type Caller, serve, threadData } from '../threads/worker-host.js';
+import { type Caller, serve, threadData } from '../tools/threads/worker-host.js';
 import { linesAtATime, type PackedDelta, type ParseTask, tasks } from './document-tasks.js';
 import type { UpdateTask } from './update-task.js';
 

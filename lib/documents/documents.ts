@@ -2,8 +2,7 @@
  * Tasks on RDF and JSON documents: parsing, rendering, updating. Small tasks run at once. Large tasks and SPARQL updates with a
  * WHERE run in worker threads, so that they do not block the HTTP thread.
  */
-import { LwsError, tooBusy } from '../errors.js';
-import { usualValues } from '../json/json.js';
+
 import type { GraphDelta } from '../query/change-set.js';
 import { dataDelta, readPlain } from '../query/data-delta.js';
 import type { SentUpdate, UpdateTarget } from '../query/parse/read-update.js';
@@ -15,10 +14,12 @@ import { hasParts } from '../rdf/parse-in-parts.js';
 import { allOf, type GraphKeys, PackedKeys, unpackedSoon } from '../storage/keys/graph-keys.js';
 import { folderOf } from '../storage/level/shared-level.js';
 import type { Store } from '../storage/transactions/store.js';
-import { type ResultOf, ThreadEnded } from '../threads/messages.js';
-import type { CallOptions, Thread } from '../threads/thread.js';
-import { affordable } from '../threads/thread-limits.js';
-import { WorkerPool } from '../threads/worker-pool.js';
+import { LwsError, tooBusy } from '../tools/errors.js';
+import { usualValues } from '../tools/json/json.js';
+import { type ResultOf, ThreadEnded } from '../tools/threads/messages.js';
+import type { CallOptions, Thread } from '../tools/threads/thread.js';
+import { affordable } from '../tools/threads/thread-limits.js';
+import { WorkerPool } from '../tools/threads/worker-pool.js';
 import {
   type EncodedDocument,
   endedUpdate,

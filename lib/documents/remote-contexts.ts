@@ -3,10 +3,10 @@
  * and cached for an hour.
  */
 import { LRUCache } from 'lru-cache';
-import { LwsError } from '../errors.js';
-import { decodeUtf8, parseJson } from '../json/json.js';
-import { isAllowedHost, parseAllowedHost } from '../outbound/address-policy.js';
-import type { GuardedFetch } from '../outbound/guarded-fetch.js';
+import { LwsError } from '../tools/errors.js';
+import { decodeUtf8, parseJson } from '../tools/json/json.js';
+import { isAllowedHost, parseAllowedHost } from '../tools/outbound/address-policy.js';
+import type { GuardedFetch } from '../tools/outbound/guarded-fetch.js';
 
 export interface RemoteContextOptions {
   /** `host` or `host:port`. */

@@ -5,7 +5,7 @@ import { loadParser } from '../query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../query/query-engine.js';
 import { packKeys } from '../storage/keys/graph-keys.js';
 import { openShared } from '../storage/level/shared-level.js';
-import { acquire, assertWanted, release } from '../threads/worker-host.js';
+import { acquire, assertWanted, release } from '../tools/threads/worker-host.js';
 import { endedUpdate, type PackedDelta } from './document-tasks.js';
 
 export interface UpdateTask extends TargetedUpdate {

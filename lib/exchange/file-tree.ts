@@ -1,6 +1,6 @@
 /** Trees of files, in a directory or a ZIP. */
-import { isObject } from '../json/exact-json.js';
-import { parseJson } from '../json/json.js';
+import { isObject } from '../tools/json/exact-json.js';
+import { parseJson } from '../tools/json/json.js';
 import { type MemberOptions, type MemberReader, type ReadStep, SyntaxFault, TransferError } from './member.js';
 
 export interface TreeFile {

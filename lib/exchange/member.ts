@@ -1,8 +1,8 @@
 /** Members: the unit of exchange between format readers, imports, exports and format writers. */
 import type { Quad } from '@rdfjs/types';
-import { CommandError } from '../errors.js';
 import type { ClientLinks } from '../resources/linkset.js';
 import type { Rewrite } from '../storage/keys/iri-rewriting.js';
+import { CommandError } from '../tools/errors.js';
 
 interface Common {
   /**

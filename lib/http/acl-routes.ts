@@ -1,15 +1,15 @@
 /** Access control resources over HTTP, with Web Access Control (rule 3.7). */
 import type { AclDocument } from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';
-import { LwsError } from '../errors.js';
-import { formatHttpDate } from '../fields/date.js';
-import { formatEntityTag } from '../fields/etag.js';
 import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
 import { deleteAcl, noAcl, patchAcl, putAcl, requireControl } from '../resources/acl-resource.js';
 import { rdfPatches } from '../resources/methods.js';
 import { aclOf } from '../resources/names.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
 import { variantOf } from '../resources/variants.js';
+import { LwsError } from '../tools/errors.js';
+import { formatHttpDate } from '../tools/fields/date.js';
+import { formatEntityTag } from '../tools/fields/etag.js';
 import { wantContentDigest } from './digests.js';
 import { chooseRdfFormat } from './negotiate.js';
 import type { Reply } from './reply.js';

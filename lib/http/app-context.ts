@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '../authentication/authenticate.js';
 import type { ChallengePolicy } from '../authentication/challenge.js';
 import type { Access } from '../authorization/principal.js';
-import type { Log } from '../log.js';
-import type { Answered } from '../metrics.js';
 import type { Storage } from '../resources/storage.js';
+import type { Log } from '../tools/log.js';
+import type { Answered } from '../tools/metrics.js';
 import type { ResourceMethods, ResourceQuery, Route } from './route.js';
 import type { StorageDescription } from './storage-description.js';
 

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Client } from '../authorization/client.js';
-import { LwsError, tooBusy } from '../errors.js';
 import { checkedChunks, type RequestBody, readBody, tooLarge } from '../resources/body.js';
+import { LwsError, tooBusy } from '../tools/errors.js';
 
 const decoders = { gzip: createGunzip, br: createBrotliDecompress, deflate: createInflate };
 type Coding = keyof typeof decoders;

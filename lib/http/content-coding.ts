@@ -11,7 +11,7 @@ import {
   gzip,
   gzipSync,
 } from 'node:zlib';
-import { chooseCoding } from '../fields/accept.js';
+import { chooseCoding } from '../tools/fields/accept.js';
 import type { Reply } from './reply.js';
 import { preconditions } from './request.js';
 import { notModified } from './state-fields.js';

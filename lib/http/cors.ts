@@ -1,6 +1,6 @@
 /** Cross-origin requests (rule 10.4): rejected unless origins are listed. */
 import type { IncomingMessage } from 'node:http';
-import { everyOrigin } from '../profile.js';
+import { everyOrigin } from '../settings/profile.js';
 import type { AppContext, CorsPolicy } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Fields, Reply } from './reply.js';

@@ -1,7 +1,7 @@
 /** `Want-Repr-Digest` and `Want-Content-Digest` (RFC 9530; rule 10.7). */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { chooseDigest, type DigestAlgorithm, formatDigest } from '../fields/digest.js';
+import { chooseDigest, type DigestAlgorithm, formatDigest } from '../tools/fields/digest.js';
 import type { Reply } from './reply.js';
 import { field } from './request.js';
 

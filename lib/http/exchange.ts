@@ -1,7 +1,7 @@
 /** State of a request, filled in by the middleware. */
 import type Koa from 'koa';
 import type { Access } from '../authorization/principal.js';
-import type { Trace } from '../fields/traceparent.js';
+import type { Trace } from '../tools/fields/traceparent.js';
 import type { Fields, Reply } from './reply.js';
 
 export interface Exchange {

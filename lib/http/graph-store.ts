@@ -1,7 +1,5 @@
 /** SPARQL 1.1 Graph Store HTTP Protocol: RDF resources of the storage at `{prefix}/graphs?graph=IRI`, with their usual rules (rule 14.10). */
 import { refusalOfAbsent } from '../authorization/guard.js';
-import { LwsError } from '../errors.js';
-import { parseMediaType } from '../fields/media-type.js';
 import { isRdfFormat, type RdfFormat, rdfFormats } from '../rdf/formats.js';
 import { type RequestBody, readBody } from '../resources/body.js';
 import { freeName } from '../resources/create.js';
@@ -12,6 +10,8 @@ import type { Storage } from '../resources/storage.js';
 import { assertUnreserved } from '../resources/write.js';
 import { sortKeys } from '../storage/keys/key-order.js';
 import { isContainerIri } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
+import { parseMediaType } from '../tools/fields/media-type.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import { partsOf } from './multipart.js';

@@ -1,8 +1,9 @@
 /** JSON requests and responses of small endpoints. */
-import { LwsError } from '../errors.js';
-import { isObject } from '../json/exact-json.js';
-import { decodeUtf8, parseJson } from '../json/json.js';
+
 import { readBody } from '../resources/body.js';
+import { LwsError } from '../tools/errors.js';
+import { isObject } from '../tools/json/exact-json.js';
+import { decodeUtf8, parseJson } from '../tools/json/json.js';
 import type { Fields, Reply } from './reply.js';
 import type { RouteRequest } from './route.js';
 

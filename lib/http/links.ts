@@ -1,9 +1,10 @@
 /** Links of responses in addition to those of each resource. */
-import { formatLink } from '../fields/link.js';
+
 import { linkedValues } from '../resources/linkset.js';
 import { clientLinks } from '../resources/metadata.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { formatLink } from '../tools/fields/link.js';
 
 /** Links added by a profile and by components. */
 export const addedLinks = (

@@ -1,9 +1,6 @@
 /** The linkset of a resource, `<resource>.meta` (rules 11.1, 11.5). */
 import { createHash } from 'node:crypto';
 import { requireAccess } from '../authorization/guard.js';
-import { LwsError } from '../errors.js';
-import { formatHttpDate } from '../fields/date.js';
-import { formatEntityTag } from '../fields/etag.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { linksetBytes, linksetGraph, type RelationFilter, relationName } from '../resources/linkset.js';
 import { type LinksetState, linksetState, writeLinkset } from '../resources/linkset-write.js';
@@ -12,6 +9,9 @@ import { linksetOf } from '../resources/names.js';
 import { assertPreconditions, type Dated, isNotModified } from '../resources/preconditions.js';
 import { variantOf } from '../resources/variants.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
+import { formatHttpDate } from '../tools/fields/date.js';
+import { formatEntityTag } from '../tools/fields/etag.js';
 import { wantContentDigest } from './digests.js';
 import { chooseDescription } from './negotiate.js';
 import type { Reply } from './reply.js';

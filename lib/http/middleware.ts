@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { noteConnection } from '../authorization/client.js';
 import type { Access } from '../authorization/principal.js';
-import { LwsError } from '../errors.js';
-import { yieldInLine } from '../event-loop.js';
+import { LwsError } from '../tools/errors.js';
+import { yieldInLine } from '../tools/event-loop.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';

@@ -1,8 +1,8 @@
 /** Parses the fields of MOVE and COPY (RFC 4918 10.2, 10.3, 10.6). */
 import type { IncomingMessage } from 'node:http';
-import { LwsError } from '../errors.js';
 import { originForm, readTarget } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
+import { LwsError } from '../tools/errors.js';
 import { field } from './request.js';
 
 /** Returns the IRI in `Destination`: an absolute IRI of this storage, or a path. @throws LwsError `bad-request`, `iri-too-long` */

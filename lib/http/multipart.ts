@@ -2,9 +2,9 @@
  * `multipart/form-data` (RFC 7578), parsed strictly: rejects everything that parsers interpret differently. Nothing before the
  * first delimiter or after the last, no folded or repeated fields, no content encoding.
  */
-import { LwsError } from '../errors.js';
-import { parseMediaType } from '../fields/media-type.js';
-import { readParameters, strictPairs, tokenEnd } from '../fields/syntax.js';
+import { LwsError } from '../tools/errors.js';
+import { parseMediaType } from '../tools/fields/media-type.js';
+import { readParameters, strictPairs, tokenEnd } from '../tools/fields/syntax.js';
 
 export interface Part {
   /** Media type without parameters, or `undefined`. */

@@ -1,12 +1,12 @@
 /** Content negotiation (rule 7.1). Never 406. */
 import type { LRUCache } from 'lru-cache';
-import { lruCache } from '../caches.js';
-import { chooseMediaType, type MediaRange, parseAccept, qualityOf } from '../fields/accept.js';
-import { without } from '../fields/syntax.js';
 import { lwsContext } from '../rdf/contexts.js';
 import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
 import { linksetJson } from '../resources/methods.js';
 import type { RdfVersion } from '../storage/keys/key-layout.js';
+import { lruCache } from '../tools/caches.js';
+import { chooseMediaType, type MediaRange, parseAccept, qualityOf } from '../tools/fields/accept.js';
+import { without } from '../tools/fields/syntax.js';
 
 export const lwsJson = 'application/lws+json';
 export const lwsCid = 'application/lws+cid';

@@ -1,6 +1,6 @@
 /** Pages of a listing: the requested page and the links between pages. */
-import { LwsError } from '../errors.js';
-import { formatLink } from '../fields/link.js';
+import { LwsError } from '../tools/errors.js';
+import { formatLink } from '../tools/fields/link.js';
 
 /** Returns the requested page number. @throws LwsError `invalid-page` */
 export function pageOf(query: string | undefined): number | undefined {

@@ -1,7 +1,7 @@
 /** Errors as `application/problem+json` (RFC 9457). The only table from code to status, title and type. */
 import { type ChallengePolicy, challenges } from '../authentication/challenge.js';
-import { type ErrorCode, LwsError } from '../errors.js';
-import { chooseMediaType, parseAccept } from '../fields/accept.js';
+import { type ErrorCode, LwsError } from '../tools/errors.js';
+import { chooseMediaType, parseAccept } from '../tools/fields/accept.js';
 import type { Reply } from './reply.js';
 
 const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]>> = {

@@ -1,11 +1,6 @@
 /** Response to a GET or HEAD of a resource: representation, validators, ranges, digests. */
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
-import { LwsError } from '../errors.js';
-import { formatHttpDate, parseHttpDate } from '../fields/date.js';
-import type { DigestAlgorithm } from '../fields/digest.js';
-import { formatEntityTag, parseEntityTags } from '../fields/etag.js';
-import { type ByteRange, formatContentRange, parseByteRange } from '../fields/range.js';
 import { jsonLd, type RdfFormat, rdfXml, turtle } from '../rdf/formats.js';
 import { sha512OfBlob } from '../resources/blob-digest.js';
 import { hasLines, LargeGraph, lengthOf } from '../resources/large-graph.js';
@@ -18,6 +13,11 @@ import type { Storage } from '../resources/storage.js';
 import { variantOf } from '../resources/variants.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
+import { formatHttpDate, parseHttpDate } from '../tools/fields/date.js';
+import type { DigestAlgorithm } from '../tools/fields/digest.js';
+import { formatEntityTag, parseEntityTags } from '../tools/fields/etag.js';
+import { type ByteRange, formatContentRange, parseByteRange } from '../tools/fields/range.js';
 import { digestFields, digestOf, wantedDigests } from './digests.js';
 import { chooseFormatBut, chooseListing, chooseRdfFormat, contentTypeOf, type ListingType } from './negotiate.js';
 import { pageLinks, pageOf } from './paging.js';

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { decisionOf } from '../authorization/audit.js';
-import { LwsError } from '../errors.js';
-import { readTraceparent, type Trace } from '../fields/traceparent.js';
 import { originForm } from '../resources/names.js';
+import { LwsError } from '../tools/errors.js';
+import { readTraceparent, type Trace } from '../tools/fields/traceparent.js';
 import type { AppContext } from './app-context.js';
 import type { Exchange, Step } from './exchange.js';
 import { statusOf } from './problem.js';

@@ -1,15 +1,15 @@
 /** Parses the header section and body of a request. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { LwsError } from '../errors.js';
-import { parseHttpDate } from '../fields/date.js';
-import { parseDigests } from '../fields/digest.js';
-import { type EntityTag, parseEntityTags } from '../fields/etag.js';
-import { type Link, parseLinks } from '../fields/link.js';
-import { longestEcho, parseMediaType } from '../fields/media-type.js';
-import { type Preference, parsePrefer } from '../fields/prefer.js';
 import { type RequestBody, tooLarge } from '../resources/body.js';
 import type { Preconditions } from '../resources/preconditions.js';
+import { LwsError } from '../tools/errors.js';
+import { parseHttpDate } from '../tools/fields/date.js';
+import { parseDigests } from '../tools/fields/digest.js';
+import { type EntityTag, parseEntityTags } from '../tools/fields/etag.js';
+import { type Link, parseLinks } from '../tools/fields/link.js';
+import { longestEcho, parseMediaType } from '../tools/fields/media-type.js';
+import { type Preference, parsePrefer } from '../tools/fields/prefer.js';
 import { type BodySender, codingOf, decodedBody } from './coded-body.js';
 import { hasBody, isCancelled, onClosed } from './http2.js';
 

@@ -1,12 +1,12 @@
 /** A request for a resource and its response. */
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
-import type { StateCondition } from '../fields/if-states.js';
 import type { RequestBody } from '../resources/body.js';
 import type { Target } from '../resources/names.js';
 import type { Preconditions } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
 import type { InteractionModel } from '../resources/types.js';
+import type { StateCondition } from '../tools/fields/if-states.js';
 import { preconditions } from './request.js';
 import type { ResourceMethods, ResourceQuery } from './route.js';
 import type { StorageDescription } from './storage-description.js';

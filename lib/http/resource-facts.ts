@@ -1,13 +1,13 @@
 /** Facts about resources for components: what the fields of GET and a listing tell a caller. */
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
-import { formatEntityTag } from '../fields/etag.js';
 import { turtle } from '../rdf/formats.js';
 import { seenMembers } from '../resources/membership.js';
 import { seenItem } from '../resources/seen-state.js';
 import type { Storage } from '../resources/storage.js';
 import { variantOf } from '../resources/variants.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { formatEntityTag } from '../tools/fields/etag.js';
 
 /** Fields of a response to GET without Accept. Times are in milliseconds since the epoch. */
 export interface ResourceFacts extends Pick<ResourceRecord, 'iri' | 'mediaType' | 'size' | 'created' | 'modified'> {

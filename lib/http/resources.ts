@@ -2,12 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import { clientFor, priorityOf } from '../authorization/client.js';
 import type { Access } from '../authorization/principal.js';
-import { LwsError } from '../errors.js';
-import { parseMediaType } from '../fields/media-type.js';
 import type { RequestBody } from '../resources/body.js';
 import { counterpart, readTarget, type Target } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
 import { isContainerIri } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
+import { parseMediaType } from '../tools/fields/media-type.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';

@@ -2,9 +2,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
 import { interruptedRead } from '../storage/level/durable-level.js';
+import { formatLink } from '../tools/fields/link.js';
 import type { AppContext } from './app-context.js';
 import { withCoding } from './content-coding.js';
 import { withDigests } from './digests.js';

@@ -1,8 +1,8 @@
 /** Pages of search results (rule 13.1). */
 import type { IncomingMessage } from 'node:http';
-import { LwsError } from '../errors.js';
-import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
+import { LwsError } from '../tools/errors.js';
+import { formatLink } from '../tools/fields/link.js';
 import { chooseListing, lwsJson } from './negotiate.js';
 import { pageLinks } from './paging.js';
 import type { Reply } from './reply.js';

@@ -2,9 +2,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Mode } from '../authorization/mode.js';
 import type { Access } from '../authorization/principal.js';
-import { LwsError } from '../errors.js';
-import { formatHttpDate } from '../fields/date.js';
-import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
 import {
   acceptedPatches,
@@ -19,6 +16,9 @@ import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import { typeLinks } from '../resources/types.js';
 import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
+import { formatHttpDate } from '../tools/fields/date.js';
+import { formatLink } from '../tools/fields/link.js';
 import { addedLinks, signpostLinks } from './links.js';
 import type { Reply } from './reply.js';
 import type { ResourceExchange } from './resource-exchange.js';

@@ -1,10 +1,11 @@
 /** Evaluates the `If` field of WebDAV (RFC 4918 10.4, rule 25.9). */
-import { LwsError } from '../errors.js';
-import { parseStateLists, type StateCondition, type StateList } from '../fields/if-states.js';
+
 import { counterpart, readTarget } from '../resources/names.js';
 import { holds, statesFailed } from '../resources/preconditions.js';
 import { stateOf } from '../resources/seen-state.js';
 import { isContainerIri } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
+import { parseStateLists, type StateCondition, type StateList } from '../tools/fields/if-states.js';
 import { field } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 

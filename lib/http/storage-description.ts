@@ -1,9 +1,6 @@
 /** Storage description: a controlled identifier document (rule 12.1), assembled from the advertisements of the components. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { chooseMediaType } from '../fields/accept.js';
-import { formatEntityTag } from '../fields/etag.js';
-import { formatLink } from '../fields/link.js';
 import { cidContext, lwsContext } from '../rdf/contexts.js';
 import { isRdfFormat, jsonLd, type RdfFormat, rdfFormats } from '../rdf/formats.js';
 import { ldp, lws } from '../rdf/vocabulary.js';
@@ -12,6 +9,9 @@ import { aclOf, linksetOf } from '../resources/names.js';
 import { isNotModified, undated } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
 import { variantOf } from '../resources/variants.js';
+import { chooseMediaType } from '../tools/fields/accept.js';
+import { formatEntityTag } from '../tools/fields/etag.js';
+import { formatLink } from '../tools/fields/link.js';
 import { type CatalogTexts, catalogNode, catalogPath } from './catalog.js';
 import { addedLinks } from './links.js';
 import { acceptedRanges, lwsCid } from './negotiate.js';

@@ -5,10 +5,6 @@
 
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { yieldInLine } from '../event-loop.js';
-import { formatHttpDate } from '../fields/date.js';
-import { formatEntityTag } from '../fields/etag.js';
-import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
 import {
   jsonDocument,
@@ -21,6 +17,10 @@ import { viewState } from '../resources/member-counts.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
 import { typeLinks } from '../resources/types.js';
+import { yieldInLine } from '../tools/event-loop.js';
+import { formatHttpDate } from '../tools/fields/date.js';
+import { formatEntityTag } from '../tools/fields/etag.js';
+import { formatLink } from '../tools/fields/link.js';
 import { chooseListing, lwsJson } from './negotiate.js';
 import { pageOf } from './paging.js';
 import type { Reply } from './reply.js';

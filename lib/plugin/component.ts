@@ -6,8 +6,6 @@ export {
   type Installation,
   type Platform,
 } from '../component/contract.js';
-export { CommandError, LwsError, tooBusy } from '../errors.js';
-export type { Answered, Metric, WrittenBatch } from '../metrics.js';
 export {
   flag,
   integer,
@@ -20,4 +18,6 @@ export {
   type SettingsOf,
   setting,
   text,
-} from '../settings.js';
+} from '../settings/settings.js';
+export { CommandError, LwsError, tooBusy } from '../tools/errors.js';
+export type { Answered, Metric, WrittenBatch } from '../tools/metrics.js';

@@ -22,6 +22,6 @@ export {
   TransferError,
   type Writer,
 } from '../exchange/member.js';
-export { parseMediaType } from '../fields/media-type.js';
-export { isObject } from '../json/exact-json.js';
 export { isAbsoluteIri } from '../rdf/iri.js';
+export { parseMediaType } from '../tools/fields/media-type.js';
+export { isObject } from '../tools/json/exact-json.js';

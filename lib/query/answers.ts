@@ -4,7 +4,7 @@ import type { IQuerySource } from '@comunica/types';
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad, Term, Variable } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../errors.js';
+import { LwsError } from '../tools/errors.js';
 import { emptyGraphs } from './access/empty-graphs.js';
 import type { QuadMatches } from './access/quad-matches.js';
 import { type TermKey, termCache } from './access/terms.js';

@@ -2,11 +2,12 @@
  * Change sets: the effect of an update on graphs, as added and removed GSPO keys. They are computed in any thread, and staged by
  * a transaction.
  */
-import { LwsError } from '../errors.js';
+
 import { joinedPrefixes } from '../rdf/prefixes.js';
 import { type DefaultTurtle, defaultTurtle, isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { KeyDifference } from '../storage/keys/graph-changes.js';
 import { sortKeys } from '../storage/keys/key-order.js';
+import { LwsError } from '../tools/errors.js';
 import type { ChangedGraph, ChangedGraphs, GraphNeeds } from './changed-graphs.js';
 
 type Prefixes = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
  * Graphs as changed by an update so far, over one state: added and removed triples, created and dropped graphs. Must not depend
  * on operations or on permissions.
  */
-import { LwsError } from '../errors.js';
+import { LwsError } from '../tools/errors.js';
 import type { GraphKeyBlocks } from './memory/memory-layers.js';
 import type { RecordBefore, StateBefore } from './state-before.js';
 

@@ -1,11 +1,11 @@
 /** Changes of INSERT DATA and DELETE DATA, computed without the graph and without the SPARQL parser. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad } from '@rdfjs/types';
-import { patchConflict } from '../errors.js';
 import { relabel } from '../rdf/blank-nodes.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { defaultTurtle } from '../storage/graphs/graph-lines.js';
 import { sortKeys } from '../storage/keys/key-order.js';
+import { patchConflict } from '../tools/errors.js';
 import { wholeKey } from './access/key-reader.js';
 import { storedToken } from './access/terms.js';
 import type { GraphDelta } from './change-set.js';

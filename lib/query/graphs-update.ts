@@ -3,10 +3,10 @@
  * ones. Returns the changes without writing them. Must not depend on the caller, or on resources.
  */
 import type { Algebra } from '@comunica/utils-algebra';
-import { LwsError, patchConflict } from '../errors.js';
 import { freshLabels } from '../rdf/blank-nodes.js';
 import { only, unionOfRanges } from '../storage/keys/iri-ranges.js';
 import { keyInGraph } from '../storage/keys/quad-keys.js';
+import { LwsError, patchConflict } from '../tools/errors.js';
 import type { EmptyGraphs } from './access/empty-graphs.js';
 import { type DatasetGraphs, graphFilter } from './access/graph-filter.js';
 import { wholeKey } from './access/key-reader.js';

@@ -5,7 +5,7 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { resourceLimits } from 'node:worker_threads';
-import { programMb } from '../threads/thread-limits.js';
+import { programMb } from '../tools/threads/thread-limits.js';
 
 /** Share of the heap that work may use. A growing table doubles its memory without a check in between. */
 const maxUsed = 0.6;

@@ -1,8 +1,8 @@
 /** Initial states of an update: a snapshot of the store, or one graph in memory. */
 import type { Algebra } from '@comunica/utils-algebra';
-import { LwsError } from '../errors.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { type ResourceRecord, readRecord, recordKey } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
 import { type EmptyGraphs, emptyGraphs } from './access/empty-graphs.js';
 import type { DatasetGraphs } from './access/graph-filter.js';
 import type { QuadMatches } from './access/quad-matches.js';

@@ -1,7 +1,7 @@
 /** Limits of parsed documents: a few bytes can produce many triples, and long terms through a prefix or a base. */
 import type { BaseQuad, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../errors.js';
+import { LwsError } from '../tools/errors.js';
 
 /** Maximum IRI length in characters (rule 1.13). */
 const longestIri = 64 << 10;

@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LwsError } from '../errors.js';
-import { parseJson } from '../json/json.js';
-import { packageRoot } from '../threads/package-root.js';
+import { LwsError } from '../tools/errors.js';
+import { parseJson } from '../tools/json/json.js';
+import { packageRoot } from '../tools/threads/package-root.js';
 
 export const lwsContext = 'https://www.w3.org/ns/lws/v1';
 export const cidContext = 'https://www.w3.org/ns/cid/v1';

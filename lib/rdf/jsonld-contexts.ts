@@ -4,8 +4,8 @@
  * context, and are then merged.
  */
 import { randomUUID } from 'node:crypto';
-import { lruCache } from '../caches.js';
-import { isObject } from '../json/exact-json.js';
+import { lruCache } from '../tools/caches.js';
+import { isObject } from '../tools/json/exact-json.js';
 import type { contextLoader } from './contexts.js';
 import { malformed } from './n3-documents.js';
 import { resolveIri } from './resolve-iri.js';

@@ -3,7 +3,7 @@
  * number that this could change passes it as another double that is not in the document, and is written from its digits
  * afterwards.
  */
-import { endOfString } from '../json/json.js';
+import { endOfString } from '../tools/json/json.js';
 import { malformed } from './n3-documents.js';
 import { xsd } from './vocabulary.js';
 

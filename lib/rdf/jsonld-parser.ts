@@ -1,8 +1,8 @@
 /** JSON-LD parser: `jsonld`, with checks before and after its expansion for input that it accepts wrongly. */
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import type { JsonLdDocument, Options as JsonLdOptions } from 'jsonld';
-import { LwsError } from '../errors.js';
-import { parseJson } from '../json/json.js';
+import { LwsError } from '../tools/errors.js';
+import { parseJson } from '../tools/json/json.js';
 import { assertExpandable } from './bounds.js';
 import { isBounded } from './context-work.js';
 import { contextLoader } from './contexts.js';

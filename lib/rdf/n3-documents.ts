@@ -2,7 +2,7 @@
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../errors.js';
+import { LwsError } from '../tools/errors.js';
 import { nestedTooDeep } from './bounds.js';
 
 /** Line structure of N-Triples: one complete triple or none per line (RDF 1.1 N-Triples, section 7). */

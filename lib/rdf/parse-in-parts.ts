@@ -1,6 +1,6 @@
 /** Parses long RDF documents triple by triple, without holding all terms in memory. */
 import type { Quad } from '@rdfjs/types';
-import { decodeUtf8 } from '../json/json.js';
+import { decodeUtf8 } from '../tools/json/json.js';
 import { relabeller } from './blank-nodes.js';
 import { CountingFactory, Expansion, usualBounds } from './bounds.js';
 import type { RdfFormat } from './formats.js';

@@ -1,6 +1,6 @@
 /** Parses RDF documents in any of the six syntaxes into triples and a prefix map. Fetches nothing. */
-import { LwsError } from '../errors.js';
-import { decodeUtf8 } from '../json/json.js';
+import { LwsError } from '../tools/errors.js';
+import { decodeUtf8 } from '../tools/json/json.js';
 import { relabel } from './blank-nodes.js';
 import { type Bounds, CountingFactory, Expansion, usualBounds } from './bounds.js';
 import type { RdfFormat } from './formats.js';

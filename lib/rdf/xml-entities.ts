@@ -2,7 +2,7 @@
  * Checks the entities of an XML document before a parser expands them. Ontologies declare a few short ones for their namespaces.
  * Everything else in a DOCTYPE is treated as an attack.
  */
-import { LwsError } from '../errors.js';
+import { LwsError } from '../tools/errors.js';
 
 const longestEntity = 1024;
 /** Maximum number of characters that entity references may expand to. */

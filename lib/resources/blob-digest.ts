@@ -1,7 +1,7 @@
 /** SHA-512 digests of large blobs. They are not stored but computed from the bytes, once per blob. */
 import { createHash } from 'node:crypto';
-import { lruCache } from '../caches.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { lruCache } from '../tools/caches.js';
 import { blobStream } from './read.js';
 import type { Storage } from './storage.js';
 

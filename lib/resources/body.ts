@@ -4,14 +4,14 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { EncodedDocument } from '../documents/document-tasks.js';
-import { LwsError } from '../errors.js';
-import type { DigestAlgorithm } from '../fields/digest.js';
 import { isRdfFormat, type RdfFormat } from '../rdf/formats.js';
 import type { BlobWriter } from '../storage/blobs/blobs.js';
 import type { GraphKeys } from '../storage/keys/graph-keys.js';
 import type { ResourceKind } from '../storage/keys/records.js';
 import { CommitInDoubtError } from '../storage/level/commit-in-doubt.js';
 import { quotaExceeded } from '../storage/level/quota.js';
+import { LwsError } from '../tools/errors.js';
+import type { DigestAlgorithm } from '../tools/fields/digest.js';
 import type { Storage } from './storage.js';
 
 /** Request body, as the HTTP layer passes it. */

@@ -1,10 +1,10 @@
 /** POST: creates a resource in a container, with a name chosen by the server (rule 6.2). */
 import { attribute } from '../authorization/audit.js';
 import { requireAccess } from '../authorization/guard.js';
-import { LwsError } from '../errors.js';
 import { isContainerIri, type ResourceRecord } from '../storage/keys/records.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { LwsError } from '../tools/errors.js';
 import {
   assertNoBody,
   type Content,

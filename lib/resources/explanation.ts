@@ -2,8 +2,8 @@
 import { nearestContainer } from '../authorization/guard.js';
 import type { Mode } from '../authorization/mode.js';
 import type { Access } from '../authorization/principal.js';
-import { LwsError } from '../errors.js';
 import { parentOf } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
 import { controlledBy, describedBy } from './names.js';
 import type { Storage } from './storage.js';
 

@@ -1,7 +1,5 @@
 /** Stages the changes of an update to a graph: of a large graph the difference, of a small one all triples. */
 
-import { patchConflict } from '../errors.js';
-import type { Link } from '../fields/link.js';
 import type { GraphDelta } from '../query/change-set.js';
 import { turtle } from '../rdf/formats.js';
 import { joinedPrefixes } from '../rdf/prefixes.js';
@@ -11,6 +9,8 @@ import { applied, type KeyDifference } from '../storage/keys/graph-changes.js';
 import { charactersOf } from '../storage/keys/graph-keys.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { patchConflict } from '../tools/errors.js';
+import type { Link } from '../tools/fields/link.js';
 import type { Content } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { RevisionConflict } from './optimistic-retry.js';

@@ -1,14 +1,14 @@
 /** Reads large graphs: streams lines from one snapshot of the store, in slices that yield to the event loop. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { DigestAlgorithm } from '../fields/digest.js';
 import { jsonLd, type RdfFormat, rdfXml } from '../rdf/formats.js';
 import { comparedBlocks } from '../storage/graphs/graph-digests.js';
 import { isLargeGraph, jsonWriter, lineWriter } from '../storage/graphs/graph-lines.js';
 import { StoreSnapshot } from '../storage/graphs/snapshot.js';
 import { graphPrefix } from '../storage/keys/quad-keys.js';
 import { type ResourceRecord, rangeOf } from '../storage/keys/records.js';
-import { ReadingTime } from '../threads/reading-time.js';
+import type { DigestAlgorithm } from '../tools/fields/digest.js';
+import { ReadingTime } from '../tools/threads/reading-time.js';
 import type { Storage } from './storage.js';
 
 /** RDF/XML is serialized in memory. Graphs above this limit are returned as Turtle. */

@@ -2,14 +2,14 @@
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
-import { LwsError, patchConflict } from '../errors.js';
-import { decodeUtf8, parseJson } from '../json/json.js';
-import { n3Patch } from '../profile.js';
 import type { SentUpdate } from '../query/parse/read-update.js';
+import { n3Patch } from '../settings/profile.js';
 import { applied } from '../storage/keys/graph-changes.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
 import { newRevision, type ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { LwsError, patchConflict } from '../tools/errors.js';
+import { decodeUtf8, parseJson } from '../tools/json/json.js';
 import { readBody } from './body.js';
 import {
   type ClientLinks,

@@ -5,13 +5,13 @@
 import { createHash } from 'node:crypto';
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../errors.js';
-import type { Link } from '../fields/link.js';
-import { isObject } from '../json/exact-json.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { ldp, lws, rdf, xsd } from '../rdf/vocabulary.js';
 import { encodeGraph } from '../storage/keys/quad-keys.js';
 import { entryRange, parentOf, type ResourceRecord } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
+import type { Link } from '../tools/fields/link.js';
+import { isObject } from '../tools/json/exact-json.js';
 import { linksetOf } from './names.js';
 import { structuralType } from './types.js';
 

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import type { Documents } from '../documents/documents.js';
-import { LwsError } from '../errors.js';
 import { lwsContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { isAbsoluteIri } from '../rdf/iri.js';
@@ -11,6 +10,7 @@ import { dcterms, ldp, lws, rdf, schema, stat, xsd } from '../rdf/vocabulary.js'
 import { sortKeys } from '../storage/keys/key-order.js';
 import { encodeGraph } from '../storage/keys/quad-keys.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
 import type { Dated } from './preconditions.js';
 import type { Representation } from './representations.js';
 import { structuralType } from './types.js';

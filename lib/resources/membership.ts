@@ -1,10 +1,10 @@
 /** Lists containers: the members that the caller may see, of a page or all (rule 9.3). */
 import { createHash } from 'node:crypto';
 import type { Access } from '../authorization/principal.js';
-import { yieldInLine } from '../event-loop.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { yieldToEventLoop } from '../storage/transactions/batch-filling.js';
+import { yieldInLine } from '../tools/event-loop.js';
 import { linksetQuads } from './linkset.js';
 import { jsonDocument, type Listing, type Membership, rdfDocument } from './listing-documents.js';
 import { clientLinks } from './metadata.js';

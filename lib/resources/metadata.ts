@@ -1,7 +1,5 @@
 /** Client-managed links of a resource in the store: an entry of their own, and the declared types in the record. */
-import { LwsError } from '../errors.js';
-import type { Link } from '../fields/link.js';
-import { parseJson } from '../json/json.js';
+
 import { StagedNames } from '../storage/graphs/staged-keys.js';
 import { difference } from '../storage/keys/graph-changes.js';
 import { graphPrefix } from '../storage/keys/quad-keys.js';
@@ -10,6 +8,9 @@ import { recordBlocks } from '../storage/level/all-records.js';
 import type { Changes, StorageFault } from '../storage/transactions/repair.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { LwsError } from '../tools/errors.js';
+import type { Link } from '../tools/fields/link.js';
+import { parseJson } from '../tools/json/json.js';
 import { allLinks, type ClientLinks, declaredTypes, linksetGraph, linksOfHeader, mergeLinks } from './linkset.js';
 import { linksetOf } from './names.js';
 import { dateAfter } from './preconditions.js';

@@ -1,10 +1,10 @@
 /** What a MOVE or COPY prepares before its transaction: content for the new names, of which large graphs and many are written ahead. */
 import type { Pause } from '../authorization/decision-turns.js';
-import { LwsError, tooBusy } from '../errors.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { GraphKeys, PackedKeys } from '../storage/keys/graph-keys.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { quotaExceeded } from '../storage/level/quota.js';
+import { LwsError, tooBusy } from '../tools/errors.js';
 import { type Moving, type Placed, place } from './moved-content.js';
 import { longestPath } from './names.js';
 import type { Storage } from './storage.js';

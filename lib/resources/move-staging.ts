@@ -1,12 +1,12 @@
 /** Stages the steps of MOVE and COPY. */
 import { type AclDocument, aclDocumentOf, aclKey } from '../authorization/acl.js';
 import type { View } from '../authorization/authorizer.js';
-import { LwsError } from '../errors.js';
 import type { GraphKeys } from '../storage/keys/graph-keys.js';
 import type { IriRewriting } from '../storage/keys/iri-rewriting.js';
 import { sortKeys } from '../storage/keys/key-order.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { LwsError } from '../tools/errors.js';
 import { clientLinks, deleteLinks, stageLinks } from './metadata.js';
 import type { MoveRequest, Moving, Placed } from './moved-content.js';
 import { dateAfter } from './preconditions.js';

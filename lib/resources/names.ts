@@ -1,7 +1,7 @@
 /** Names of resources: mapping of request targets to IRIs, reserved names, and names from a Slug. */
 import { randomBytes } from 'node:crypto';
-import { LwsError } from '../errors.js';
 import { isContainerIri, nameOf } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
 
 /** Maximum path length in characters. Every key of a graph repeats the IRI. Queries may be longer. */
 export const longestPath = 4096;

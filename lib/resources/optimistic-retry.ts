@@ -1,5 +1,5 @@
 /** Retries writes after a revision conflict. */
-import { tooBusy } from '../errors.js';
+import { tooBusy } from '../tools/errors.js';
 
 /** Last task on each resource with serialized tasks: of concurrent computations, all but one would conflict. */
 const turns = new Map<string, Promise<unknown>>();

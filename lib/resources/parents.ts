@@ -1,8 +1,8 @@
 /** Creates missing ancestor containers on a write, under a profile (rule 20.4). */
 import { ancestorsOf, type View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
-import { LwsError } from '../errors.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { LwsError } from '../tools/errors.js';
 import { counterpart } from './names.js';
 import type { Storage } from './storage.js';
 import { assertUnreserved, stageNew, type WriteRequest } from './write.js';

@@ -2,12 +2,12 @@
 import type { View } from '../authorization/authorizer.js';
 import { refusalOfAbsent } from '../authorization/guard.js';
 import type { EncodedDocument } from '../documents/document-tasks.js';
-import { LwsError, patchConflict } from '../errors.js';
-import { decodeUtf8 } from '../json/json.js';
-import { n3Patch } from '../profile.js';
 import type { SentUpdate } from '../query/parse/read-update.js';
+import { n3Patch } from '../settings/profile.js';
 import { charactersOf } from '../storage/keys/graph-keys.js';
 import { isContainerIri } from '../storage/keys/records.js';
+import { LwsError, patchConflict } from '../tools/errors.js';
+import { decodeUtf8 } from '../tools/json/json.js';
 import { type RequestBody, readBody } from './body.js';
 import { rdfPatches } from './methods.js';
 import { assertPreconditions } from './preconditions.js';

@@ -2,11 +2,11 @@
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess, requireEither } from '../authorization/guard.js';
-import { LwsError } from '../errors.js';
-import { decodeUtf8 } from '../json/json.js';
-import { n3Patch } from '../profile.js';
 import type { SentUpdate } from '../query/parse/read-update.js';
+import { n3Patch } from '../settings/profile.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
+import { decodeUtf8 } from '../tools/json/json.js';
 import { discard, type RequestBody, readRequestBody, roomFor, storeBytes } from './body.js';
 import { stageDelta, stageLinksAlone } from './graph-delta.js';
 import { acceptedPatches, mergePatch, rdfPatches } from './methods.js';

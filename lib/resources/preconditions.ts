@@ -1,7 +1,7 @@
 /** Conditional requests (RFC 9110 section 13). Pure checks, run inside the transaction that they guard. */
-import { LwsError } from '../errors.js';
-import type { EntityTag } from '../fields/etag.js';
-import type { StateCondition } from '../fields/if-states.js';
+import { LwsError } from '../tools/errors.js';
+import type { EntityTag } from '../tools/fields/etag.js';
+import type { StateCondition } from '../tools/fields/if-states.js';
 
 export interface Preconditions {
   readonly ifMatch?: '*' | readonly EntityTag[] | undefined;

@@ -2,9 +2,9 @@
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requirePut } from '../authorization/guard.js';
-import { LwsError } from '../errors.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { LwsError } from '../tools/errors.js';
 import { assertNoBody, type Content, discard, type RequestBody, receiveContent, roomFor } from './body.js';
 import { counterpart } from './names.js';
 import { assertParentNames, assertParentsFree, stageParents } from './parents.js';

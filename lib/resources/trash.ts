@@ -4,7 +4,6 @@ import type { Question } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { trashOf } from '../authorization/trash.js';
-import { LwsError } from '../errors.js';
 import { featureOf } from '../storage/keys/features.js';
 import {
   entryKey,
@@ -15,6 +14,7 @@ import {
   type ResourceRecord,
 } from '../storage/keys/records.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { LwsError } from '../tools/errors.js';
 import { stageRemoval } from './delete.js';
 import { move } from './move.js';
 import type { MoveRequest } from './moved-content.js';

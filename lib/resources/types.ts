@@ -1,10 +1,11 @@
 /** Structural types of resources, and the interaction models that a request can ask for (rule 1.1). */
-import { LwsError } from '../errors.js';
-import type { Link } from '../fields/link.js';
+
 import { isRdfFormat } from '../rdf/formats.js';
 import { resolveIri } from '../rdf/resolve-iri.js';
 import { ldp, lws } from '../rdf/vocabulary.js';
 import type { ResourceKind } from '../storage/keys/records.js';
+import { LwsError } from '../tools/errors.js';
+import type { Link } from '../tools/fields/link.js';
 
 /** `data`: not a container; the media type determines the kind. */
 export type InteractionModel = 'container' | 'data' | 'rdf' | 'non-rdf';

@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { MemberScope, View } from '../authorization/authorizer.js';
 import { inTurn } from '../authorization/decision-turns.js';
 import type { Access } from '../authorization/principal.js';
-import { yieldInLine } from '../event-loop.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { yieldInLine } from '../tools/event-loop.js';
 import {
   isUnderWay,
   type MemberCounts,

@@ -1,8 +1,6 @@
 /** Shared parts of write operations: admission before the body, staging of records, results. */
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
-import { LwsError } from '../errors.js';
-import type { Link } from '../fields/link.js';
 import { turtle } from '../rdf/formats.js';
 import { DamagedGraphError } from '../storage/graphs/graph-digests.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
@@ -10,6 +8,8 @@ import { allOf, type GraphKeys, PackedKeys } from '../storage/keys/graph-keys.js
 import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { quotaExceeded } from '../storage/level/quota.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { LwsError } from '../tools/errors.js';
+import type { Link } from '../tools/fields/link.js';
 import { type Content, roomFor } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { counterpart, isReserved } from './names.js';

@@ -1,7 +1,7 @@
 /** Text that the server prints when it starts to listen: its URL and the next steps. */
 
-import { type Settings, setByProfile } from '../settings.js';
-import { asTyped } from '../threads/package-root.js';
+import { type Settings, setByProfile } from '../settings/settings.js';
+import { asTyped } from '../tools/threads/package-root.js';
 import type { Server } from './server.js';
 import { coreSettings } from './settings/core-settings.js';
 import { signInLink } from './sign-in-link.js';

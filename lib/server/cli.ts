@@ -1,7 +1,6 @@
 /** Command line: `quadpod [command] [--setting=value ...]`. Reads settings, runs a command and reports errors. */
 import { join } from 'node:path';
 import type { Command, CommandHelp, Component } from '../component/contract.js';
-import { CommandError, LwsError } from '../errors.js';
 import {
   meant,
   nearestName,
@@ -10,9 +9,10 @@ import {
   type Settings,
   SettingsError,
   unknownVariables,
-} from '../settings.js';
+} from '../settings/settings.js';
 import { StoreUnavailableError } from '../storage/level/durable-level.js';
-import { packageRoot, packageVersion } from '../threads/package-root.js';
+import { CommandError, LwsError } from '../tools/errors.js';
+import { packageRoot, packageVersion } from '../tools/threads/package-root.js';
 import { commandContext } from './command-context.js';
 import { check, commands } from './commands.js';
 import { loadComponents, settingsOf } from './settings/effective-settings.js';

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext, Component, Platform, Progress } from '../component/contract.js';
-import { createLog } from '../log.js';
-import { type Settings, SettingsError } from '../settings.js';
+import { type Settings, SettingsError } from '../settings/settings.js';
 import type { Store } from '../storage/transactions/store.js';
+import { createLog } from '../tools/log.js';
 import { prepareServer } from './server.js';
 import { coreSettings, readBaseUri } from './settings/core-settings.js';
 import { assertStorage, blobPlaceOf, formatsOf, openStore, serversOf } from './storage/open-store.js';

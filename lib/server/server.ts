@@ -4,9 +4,9 @@
  */
 import type { Component, Platform } from '../component/contract.js';
 import type { Application } from '../http/app.js';
-import type { Log } from '../log.js';
-import type { Settings } from '../settings.js';
+import type { Settings } from '../settings/settings.js';
 import type { Store } from '../storage/transactions/store.js';
+import type { Log } from '../tools/log.js';
 import { certificatesOf } from './listeners/certificates.js';
 import { createListeners, type Door } from './listeners/listeners.js';
 import { coreSettings } from './settings/core-settings.js';

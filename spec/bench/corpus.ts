@@ -2,8 +2,8 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { indexChanges } from '../../components/search-index/indexer.js';
-import { currentState, stateKey } from '../../components/search-index/postings.js';
+import { indexChanges } from '../../components/search/type-index/indexer.js';
+import { currentState, stateKey } from '../../components/search/type-index/postings.js';
 import { ensureRoot } from '../../lib/resources/storage-root.js';
 import { stageNew } from '../../lib/resources/write.js';
 import { openStore } from '../../lib/server/storage/open-store.js';

@@ -15,7 +15,7 @@ import { MemoryLayers } from '../../lib/query/memory/memory-layers.js';
 import { parseQuery } from '../../lib/query/parse/parse-query.js';
 import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { openLevel, writeBatch } from '../../lib/storage/level/durable-level.js';
-import { Thread } from '../../lib/threads/thread.js';
+import { Thread } from '../../lib/tools/threads/thread.js';
 import { graphsOf, shapeQueries } from './query-shapes.js';
 
 const products = Number(process.argv[2] ?? 400);

@@ -17,7 +17,7 @@ import { parseQuery } from '../../lib/query/parse/parse-query.js';
 import { openSegment, type SegmentData } from '../../lib/query/segments/segment.js';
 import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { openLevel, writeBatch } from '../../lib/storage/level/durable-level.js';
-import { Thread } from '../../lib/threads/thread.js';
+import { Thread } from '../../lib/tools/threads/thread.js';
 import { Random } from '../properties/sparql-random.js';
 
 const quads = Number(process.argv[2] ?? 1_000_000);

@@ -16,7 +16,7 @@ import { MemoryLayers, type MemoryView } from '../../lib/query/memory/memory-lay
 import { parseQuery } from '../../lib/query/parse/parse-query.js';
 import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../lib/storage/level/durable-level.js';
-import { Thread } from '../../lib/threads/thread.js';
+import { Thread } from '../../lib/tools/threads/thread.js';
 
 const quads = Number(process.argv[2] ?? 100_000);
 const graphs = quads / 20;

@@ -12,7 +12,7 @@ import { build } from 'esbuild';
 import * as oauth from 'oauth4webapi';
 import * as openid from 'openid-client';
 import { type Browser, chromium } from 'playwright-core';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { chromiumPath } from '../support/browser.js';
 import { credential, ed25519Identity } from '../support/identity.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';

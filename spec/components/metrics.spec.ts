@@ -6,7 +6,7 @@ import { Histogram as PromHistogram } from 'prom-client';
 import { Histogram } from '../../components/metrics/histogram.js';
 import { listenForMetrics } from '../../components/metrics/port.js';
 import { Metrics } from '../../components/metrics/registry.js';
-import { metricBy } from '../../lib/metrics.js';
+import { metricBy } from '../../lib/tools/metrics.js';
 
 const stringsOf = (labels: object): object =>
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { describeStorage } from '../support/conformance.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
 import { grant, policy } from '../support/grants.js';

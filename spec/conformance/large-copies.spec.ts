@@ -1,7 +1,7 @@
 /** COPY and MOVE of many resources, of which most is staged while other transactions run (rules 6.23 to 6.25). */
 import { expect } from 'chai';
-import { typeIndex } from '../../components/search-index/indexer.js';
-import { textIndex } from '../../components/text-search/indexer.js';
+import { textIndex } from '../../components/search/text-search/indexer.js';
+import { typeIndex } from '../../components/search/type-index/indexer.js';
 import { aclFaults } from '../../lib/authorization/acl-faults.js';
 import { linksetFaults } from '../../lib/resources/metadata.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';

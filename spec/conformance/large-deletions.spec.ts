@@ -1,7 +1,7 @@
 /** DELETE of more resources than one transaction removes (rule 2.3). */
 import { expect } from 'chai';
-import { typeIndex } from '../../components/search-index/indexer.js';
-import { textIndex } from '../../components/text-search/indexer.js';
+import { textIndex } from '../../components/search/text-search/indexer.js';
+import { typeIndex } from '../../components/search/type-index/indexer.js';
 import { aclFaults } from '../../lib/authorization/acl-faults.js';
 import { linksetFaults } from '../../lib/resources/metadata.js';
 import { GraphComparison } from '../../lib/storage/graphs/graph-comparison.js';

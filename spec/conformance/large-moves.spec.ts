@@ -1,7 +1,7 @@
 /** MOVE and COPY of more triples than one transaction writes (rule 6.23), in large and small graphs. */
 import { expect } from 'chai';
-import { typeIndex } from '../../components/search-index/indexer.js';
-import { textIndex } from '../../components/text-search/indexer.js';
+import { textIndex } from '../../components/search/text-search/indexer.js';
+import { typeIndex } from '../../components/search/type-index/indexer.js';
 import { hiddenRange } from '../../lib/storage/graphs/staged-keys.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import { failNextBatch } from '../crash/failing-level.js';

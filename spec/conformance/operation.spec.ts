@@ -1,6 +1,6 @@
 /** Rules 12.7, 12.8: health, metrics and traces for operators. */
 import { expect } from 'chai';
-import { formatTraceparent, readTraceparent } from '../../lib/fields/traceparent.js';
+import { formatTraceparent, readTraceparent } from '../../lib/tools/fields/traceparent.js';
 import { describeStorage } from '../support/conformance.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
 import { startInboxHost, told } from '../support/inbox.js';

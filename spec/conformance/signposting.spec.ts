@@ -8,7 +8,7 @@ import { TokenGraph } from '../../components/shapes/token-graph.js';
 import { Validation } from '../../components/shapes/validation.js';
 import { parseRdf } from '../../lib/rdf/parse.js';
 import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { linked } from '../support/expectations.js';
 import { grant, policy, publicAgentIri } from '../support/grants.js';

@@ -1,6 +1,6 @@
 /** Text search over HTTP (rules 13.8, 13.9, 13.10, 13.11, 13.12). */
 import { expect } from 'chai';
-import { textIndex } from '../../components/text-search/indexer.js';
+import { textIndex } from '../../components/search/text-search/indexer.js';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked } from '../support/expectations.js';
 import type { Answer } from '../support/http.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { buildSync } from 'esbuild';
 import type { Quad } from 'n3';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { agent, alice, bob, rule, turtleOf } from '../support/wac.js';
 
 interface Row {

@@ -1,7 +1,7 @@
 /** Console: a user with a link signs in, returns to the linked resource, requests access and sees only permitted actions. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { asTyped } from '../../lib/threads/package-root.js';
+import { asTyped } from '../../lib/tools/threads/package-root.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 
 interface Output {
   readonly entryPoint?: string;

@@ -6,10 +6,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { LwsError } from '../../lib/errors.js';
 import { newRevision, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
 import { isSharedRun } from '../support/shared-storage.js';
 import { type DiskStore, diskStore, failNextBatch, root, stayFull } from './failing-level.js';

@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ClassicLevel, isOurLevel } from '../../lib/storage/level/classic-level.js';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 
 const headers = join(dirname(dirname(process.execPath)), 'include/node/node_api.h');
 const canCompile = existsSync(headers) && ['g++', 'patch'].every((tool) => spawnSync(tool, ['--version']).status === 0);

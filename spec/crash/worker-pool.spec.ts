@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { DocumentFunctions } from '../../lib/documents/document-worker.js';
-import { WorkerPool } from '../../lib/threads/worker-pool.js';
+import { WorkerPool } from '../../lib/tools/threads/worker-pool.js';
 
 describe('A worker that ends after its idle time', function () {
   this.timeout(30_000);

@@ -11,10 +11,10 @@ import {
   partFile,
   trailerBytes,
   trailerFile,
-} from '../../components/transfer/formats/archive-format.js';
-import { openFolderSink } from '../../components/transfer/trees/folder-sink.js';
-import { openFolderTree } from '../../components/transfer/trees/folder-tree.js';
-import { openZipTree } from '../../components/transfer/trees/zip-tree.js';
+} from '../../components/data/transfer/formats/archive-format.js';
+import { openFolderSink } from '../../components/data/transfer/trees/folder-sink.js';
+import { openFolderTree } from '../../components/data/transfer/trees/folder-tree.js';
+import { openZipTree } from '../../components/data/transfer/trees/zip-tree.js';
 import type { FileTree } from '../../lib/exchange/file-tree.js';
 import { by, startOwned } from '../support/attack.js';
 import { request } from '../support/http.js';

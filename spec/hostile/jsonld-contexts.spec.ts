@@ -1,8 +1,8 @@
 /** JSON-LD contexts that each cost as much as the active context: parsing cost stays linear in the document length. */
 import { expect } from 'chai';
-import { LwsError } from '../../lib/errors.js';
 import { cidContext, lwsContext } from '../../lib/rdf/contexts.js';
 import { parseRdf } from '../../lib/rdf/parse.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import { slowness } from '../support/patience.js';
 
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { longParameterLists } from './long-parameter-lists.js';
 import {
   functionsOf,
@@ -18,21 +18,17 @@ import {
 
 /** The lowest layer first. A file imports its own layer and lower ones. */
 const layers: readonly (readonly string[])[] = [
-  ['lib/errors', 'lib/caches', 'lib/event-loop', 'lib/hidden-field', 'lib/profile', 'lib/buffered-output'],
-  ['lib/threads'],
-  ['lib/settings', 'lib/log', 'lib/metrics'],
-  ['lib/fields', 'lib/json'],
-  ['lib/rdf', 'lib/outbound'],
+  ['lib/settings'],
+  ['lib/tools'],
+  ['lib/rdf'],
   ['lib/storage'],
   ['lib/query'],
   ['lib/documents'],
   ['lib/authorization'],
-  ['lib/postings'],
   ['lib/resources', 'lib/authentication'],
   ['lib/exchange'],
   ['lib/http'],
   ['lib/component'],
-  ['lib/jobs'],
   ['lib/plugin'],
   ['lib/server'],
   ['components'],
@@ -76,12 +72,19 @@ describe('Architecture', () => {
     expect(upward).to.deep.equal([]);
   });
 
-  it('has no component that imports another component', () => {
-    const folderOf = (file: string): string | undefined =>
-      /components[/\\]([^/\\]+)[/\\]/.exec(relative(packageRoot, file))?.[1];
+  it('has no component that imports another component, also in its family, or a folder of another family', () => {
+    const placeIn = (file: string): { family?: string; component?: string } => {
+      const [top, family, folder = ''] = pathOf(file).split('/');
+      if (top !== 'components' || family === undefined || family.endsWith('.ts')) return {};
+      const component = files.find((each) => isIn(each, join(top, family, folder, 'index.ts')));
+      return { family, component: component === undefined ? family : `${family}/${folder}` };
+    };
     const across = offences(({ file, from }) => {
-      const [own, other] = [folderOf(file), folderOf(resolve(dirname(file), from))];
-      return from.startsWith('.') && own !== undefined && other !== undefined && own !== other;
+      if (!from.startsWith('.')) return false;
+      const [own, other] = [placeIn(file), placeIn(resolve(dirname(file), from))];
+      if (own.family === undefined || other.family === undefined) return false;
+      // The folders of a family that are not components are shared by its components.
+      return own.family !== other.family || (other.component !== own.component && other.component !== other.family);
     });
     expect(across).to.deep.equal([]);
   });
@@ -123,7 +126,7 @@ describe('Architecture', () => {
     const sockets = offences(
       ({ file, from }) =>
         /^(?:undici|node:(?:https|net|tls|dgram|dns))/.test(from) &&
-        !isIn(file, 'lib/outbound/') &&
+        !isIn(file, 'lib/tools/outbound/') &&
         !/import type/.test(readLine(file, from)) &&
         // To read certificates, and for the trusted authorities.
         !isIn(file, 'lib/server/') &&
@@ -139,7 +142,7 @@ describe('Architecture', () => {
 
   it('keeps fast-json-patch and the reader of exact numbers in json', () => {
     const stray = offences(
-      ({ file, from }) => /^(?:fast-json-patch|json-custom-numbers)/.test(from) && !isIn(file, 'lib/json/'),
+      ({ file, from }) => /^(?:fast-json-patch|json-custom-numbers)/.test(from) && !isIn(file, 'lib/tools/json/'),
     );
     expect(stray).to.deep.equal([]);
   });

@@ -14,7 +14,7 @@ import { dirname, join, relative } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { isIdentity } from '../../lib/authorization/did.js';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { request } from '../support/http.js';
 import { runProcess, startProcess } from '../support/process.js';
 import { skippedRdfTests } from '../w3c/rdf-skipped.js';

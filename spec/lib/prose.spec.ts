@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { commentsOf, type ProseRates, paragraphsOf, ratesOf, read, textFiles } from './prose.js';
 
 const target = { relatives: 0.9, people: 0.05, semicolons: 0.3, starts: 2 };

@@ -1,7 +1,7 @@
 /** Counts words that make comments and documents hard to read. A measure, not a style checker: no word is forbidden. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 
 /** Rates of one folder: occurrences per 100 words; `starts` is a percentage of the texts. */
 export interface ProseRates {

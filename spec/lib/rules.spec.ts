@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 
 const FOLDERS = ['lib', 'components', 'console', 'spec'];
 const SOURCE = /\.(ts|tsx|mjs|md)$/;

@@ -18,8 +18,8 @@ import {
   setByProfile,
   setting,
   text,
-} from '../../lib/settings.js';
-import { packageRoot } from '../../lib/threads/package-root.js';
+} from '../../lib/settings/settings.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { settingsFile, settingsMarkdown } from '../support/settings-table.js';
 
 // Excludes the environment of the machine.

@@ -1,7 +1,7 @@
 /** Source files, their imports, rings and functions, read by regular expressions. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 
 export interface Import {
   readonly file: string;

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { StorageUnderTest } from '../support/conformance.js';
 import { request, startRequest } from '../support/http.js';
 import { tlsSettings, useHttp2 } from '../support/http2.js';

@@ -1,15 +1,15 @@
 /** Properties of all field codecs: round trips, no exceptions, linear time. Independent of the meaning of fields. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { chooseMediaType, parseAccept, qualityOf } from '../../lib/fields/accept.js';
-import { parseAuthorization } from '../../lib/fields/authorization.js';
-import { formatHttpDate, parseHttpDate } from '../../lib/fields/date.js';
-import { chooseDigest, type DigestAlgorithm, formatDigest, parseDigests } from '../../lib/fields/digest.js';
-import { formatEntityTag, parseEntityTags } from '../../lib/fields/etag.js';
-import { formatLink, parseLinks } from '../../lib/fields/link.js';
-import { parseMediaType } from '../../lib/fields/media-type.js';
-import { parsePrefer } from '../../lib/fields/prefer.js';
-import { formatContentRange, parseByteRange } from '../../lib/fields/range.js';
+import { chooseMediaType, parseAccept, qualityOf } from '../../lib/tools/fields/accept.js';
+import { parseAuthorization } from '../../lib/tools/fields/authorization.js';
+import { formatHttpDate, parseHttpDate } from '../../lib/tools/fields/date.js';
+import { chooseDigest, type DigestAlgorithm, formatDigest, parseDigests } from '../../lib/tools/fields/digest.js';
+import { formatEntityTag, parseEntityTags } from '../../lib/tools/fields/etag.js';
+import { formatLink, parseLinks } from '../../lib/tools/fields/link.js';
+import { parseMediaType } from '../../lib/tools/fields/media-type.js';
+import { parsePrefer } from '../../lib/tools/fields/prefer.js';
+import { formatContentRange, parseByteRange } from '../../lib/tools/fields/range.js';
 import { runs } from '../support/speed.js';
 
 const offers = ['text/turtle', 'application/ld+json;profile="x"', 'text/html'];

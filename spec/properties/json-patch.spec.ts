@@ -1,7 +1,7 @@
 /** JSON patches of random documents against a model of RFC 6902 and RFC 7386, byte by byte: all digits and all members. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { LwsError } from '../../lib/errors.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import { apply } from '../support/json-patch.js';
 import { enough, runs } from '../support/speed.js';
 import * as model from './json-model.js';

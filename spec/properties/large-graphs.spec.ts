@@ -1,8 +1,8 @@
 /** Graphs around the size limit of large graphs, after random writes, moves and copies, compared with a set of lines. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { typeIndex } from '../../components/search-index/indexer.js';
-import { textIndex } from '../../components/text-search/indexer.js';
+import { textIndex } from '../../components/search/text-search/indexer.js';
+import { typeIndex } from '../../components/search/type-index/indexer.js';
 import { isLargeGraph, largeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import { request } from '../support/http.js';

@@ -1,11 +1,11 @@
 /** Storage with linksets, compared with a model. Independent of how links are stored. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { LwsError } from '../../lib/errors.js';
 import { linksetState, writeLinkset } from '../../lib/resources/linkset-write.js';
 import { linksetFaults } from '../../lib/resources/metadata.js';
 import { replace } from '../../lib/resources/replace.js';
 import type { StorageLimits } from '../../lib/resources/storage.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import { root } from '../support/memory-store.js';
 import { body, type SpecStorage, specStorage } from '../support/storage.js';
 import { type Members, textOf } from './linkset-documents.js';

@@ -4,9 +4,9 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { formatLink, parseLinks } from '../../lib/fields/link.js';
 import { create } from '../../lib/resources/create.js';
 import { patch } from '../../lib/resources/patch.js';
+import { formatLink, parseLinks } from '../../lib/tools/fields/link.js';
 import { root } from '../support/memory-store.js';
 import { startSpecServer } from '../support/server.js';
 import { enough, runs } from '../support/speed.js';

@@ -4,7 +4,6 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { LwsError } from '../../lib/errors.js';
 import { create } from '../../lib/resources/create.js';
 import { remove } from '../../lib/resources/delete.js';
 import { jsonListing } from '../../lib/resources/membership.js';
@@ -14,6 +13,7 @@ import type { Preconditions } from '../../lib/resources/preconditions.js';
 import { rdfRepresentation } from '../../lib/resources/read.js';
 import { replace } from '../../lib/resources/replace.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import { root } from '../support/memory-store.js';
 import { runs } from '../support/speed.js';
 import { body, type SpecStorage, specStorage } from '../support/storage.js';

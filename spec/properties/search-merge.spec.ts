@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryLevel } from 'memory-level';
-import { intersection, union } from '../../lib/postings/merge.js';
+import { intersection, union } from '../../components/search/postings/merge.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { entryKey } from '../../lib/storage/keys/records.js';
 import type { Level } from '../../lib/storage/level/durable-level.js';

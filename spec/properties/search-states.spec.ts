@@ -1,10 +1,10 @@
 /** Search index on a database on disk, with slow writes: each result is of one state of the storage. Independent of the caches. */
 import { expect } from 'chai';
-import { indexChanges, typeIndex } from '../../components/search-index/indexer.js';
-import { postings } from '../../components/search-index/postings.js';
-import { search } from '../../components/search-index/search.js';
+import { PostingLists } from '../../components/search/postings/posting-lists.js';
+import { indexChanges, typeIndex } from '../../components/search/type-index/indexer.js';
+import { postings } from '../../components/search/type-index/postings.js';
+import { search } from '../../components/search/type-index/search.js';
 import type { Platform } from '../../lib/component/contract.js';
-import { PostingLists } from '../../lib/postings/posting-lists.js';
 import { remove } from '../../lib/resources/delete.js';
 import { writeLinkset } from '../../lib/resources/linkset-write.js';
 import { replace } from '../../lib/resources/replace.js';

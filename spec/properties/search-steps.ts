@@ -1,13 +1,13 @@
 /** Random writes of several principals, applied to a storage and, if they succeed, to the model. Independent of the index. */
 import fc from 'fast-check';
-import { LwsError } from '../../lib/errors.js';
-import { formatLink, type Link, parseLinks } from '../../lib/fields/link.js';
 import { create } from '../../lib/resources/create.js';
 import { remove } from '../../lib/resources/delete.js';
 import { writeLinkset } from '../../lib/resources/linkset-write.js';
 import { patch } from '../../lib/resources/patch.js';
 import { replace } from '../../lib/resources/replace.js';
 import type { Storage } from '../../lib/resources/storage.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { formatLink, type Link, parseLinks } from '../../lib/tools/fields/link.js';
 import { root } from '../support/memory-store.js';
 import { body, ownerAuthorizer } from '../support/storage.js';
 import { absolute, contentOf, type Format, ntriples, relativeTurtle } from './search-content.js';

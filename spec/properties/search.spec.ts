@@ -5,16 +5,16 @@
 
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { indexChanges, typeIndex } from '../../components/search-index/indexer.js';
-import { postings } from '../../components/search-index/postings.js';
-import { typesOf } from '../../components/search-index/readable-types.js';
-import { search } from '../../components/search-index/search.js';
-import { indexTexts, textIndex } from '../../components/text-search/indexer.js';
+import { PostingLists } from '../../components/search/postings/posting-lists.js';
+import { indexTexts, textIndex } from '../../components/search/text-search/indexer.js';
+import { indexChanges, typeIndex } from '../../components/search/type-index/indexer.js';
+import { postings } from '../../components/search/type-index/postings.js';
+import { typesOf } from '../../components/search/type-index/readable-types.js';
+import { search } from '../../components/search/type-index/search.js';
 import { type Authorizer, createAuthorizer, type PermissionSource } from '../../lib/authorization/authorizer.js';
 import { ownerModel } from '../../lib/authorization/owner-mode.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { Documents } from '../../lib/documents/documents.js';
-import { PostingLists } from '../../lib/postings/posting-lists.js';
 import { linksetFaults } from '../../lib/resources/metadata.js';
 import { only, subtree, unionOfRanges } from '../../lib/storage/keys/iri-ranges.js';
 import { entryRange } from '../../lib/storage/keys/records.js';

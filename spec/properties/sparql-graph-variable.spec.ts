@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import { Parser } from 'n3';
-import { LwsError } from '../../lib/errors.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import {
   engineAnswer,
   graphNames,

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { type Answer, request } from '../support/http.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
 import { loadOntology } from './ontologies.js';

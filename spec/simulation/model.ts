@@ -2,10 +2,10 @@
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { aclKey } from '../../lib/authorization/acl.js';
-import { LwsError } from '../../lib/errors.js';
 import { DamagedBlobError } from '../../lib/storage/keys/blob-integrity.js';
 import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { blobFacts, parentOf } from '../../lib/storage/keys/records.js';
+import { LwsError } from '../../lib/tools/errors.js';
 // Loaded here: loading it later would take a number of turns of the event loop that varies.
 import '../../lib/storage/transactions/quad-reader.js';
 import { quadsOf } from '../../lib/storage/transactions/quads.js';

@@ -1,10 +1,10 @@
 /** Simulation of a storage in one process: the same seed gives the same steps. */
 import { aclKey } from '../../lib/authorization/acl.js';
-import { LwsError } from '../../lib/errors.js';
 import { stageRest } from '../../lib/resources/delete.js';
 import { CommitInDoubtError } from '../../lib/storage/level/commit-in-doubt.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import { Store } from '../../lib/storage/transactions/store.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import { FakeFiles } from './fake-files.js';
 import { FakeLevel, LevelDisk } from './fake-level.js';
 import { containers, iris, Model, predicates, root } from './model.js';

@@ -1,11 +1,11 @@
 /** Backup commands run in this process, and the entries of a storage. */
-import { backUp } from '../../components/backup/backup-command.js';
-import { restore } from '../../components/backup/restore-command.js';
-import { verify } from '../../components/backup/verify-command.js';
+import { backUp } from '../../components/data/backup/backup-command.js';
+import { restore } from '../../components/data/backup/restore-command.js';
+import { verify } from '../../components/data/backup/verify-command.js';
 import { standardComponents } from '../../components/index.js';
 import { commandContext, onStore } from '../../lib/server/command-context.js';
 import { coreSettings } from '../../lib/server/settings/core-settings.js';
-import { loadSettings } from '../../lib/settings.js';
+import { loadSettings } from '../../lib/settings/settings.js';
 import { type Entry, stateBlocks } from '../../lib/storage/graphs/state-blocks.js';
 import type { Level } from '../../lib/storage/level/durable-level.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { standardComponents } from '../../components/index.js';
 import { coreSettings } from '../../lib/server/settings/core-settings.js';
 import { StorageRegistry } from '../../lib/server/storages/storage-registry.js';
-import { loadSettings } from '../../lib/settings.js';
+import { loadSettings } from '../../lib/settings/settings.js';
 
 const { QUADPOD_SPECS_STORAGE: number, QUADPOD_SPECS_BY: by } = process.env;
 if (by === 'host') {

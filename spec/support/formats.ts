@@ -1,11 +1,12 @@
 /** Formats of the standard components, as import and export open them. */
+
+import { Formats, type Source } from '../../components/data/transfer/formats/index.js';
+import { openWriter as openFormatWriter, type WrittenTo } from '../../components/data/transfer/formats/open-writer.js';
+import transfer from '../../components/data/transfer/index.js';
 import formats from '../../components/formats/index.js';
-import { Formats, type Source } from '../../components/transfer/formats/index.js';
-import { openWriter as openFormatWriter, type WrittenTo } from '../../components/transfer/formats/open-writer.js';
-import transfer from '../../components/transfer/index.js';
 import type { MemberReader, Writer } from '../../lib/exchange/member.js';
 
-export type { Source } from '../../components/transfer/formats/index.js';
+export type { Source } from '../../components/data/transfer/formats/index.js';
 
 export const formatModules: readonly string[] = [transfer, formats].map(
   (component) => component.formats!({} as never)!,

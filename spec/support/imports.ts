@@ -1,7 +1,7 @@
 /** Imports and exports over HTTP. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ArchiveWriter } from '../../components/transfer/formats/archive-writer.js';
+import { ArchiveWriter } from '../../components/data/transfer/formats/archive-writer.js';
 import type { Member } from '../../lib/exchange/member.js';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';

@@ -1,6 +1,6 @@
 /** JSON patches applied to text in this process. Independent of the expected results. */
-import { LwsError } from '../../lib/errors.js';
-import { patchJson } from '../../lib/json/json-patch.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { patchJson } from '../../lib/tools/json/json-patch.js';
 
 /** Applies a JSON Patch, or a merge patch. */
 export const apply = (document: string, patch: string, merge = false): string =>

@@ -2,6 +2,7 @@
 import type { Quad } from '@rdfjs/types';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
+import { quadLines } from '../../components/data/exchange/text-files.js';
 import type {
   BytesMember,
   LeftOut,
@@ -12,7 +13,6 @@ import type {
   ResourceMember,
   Writer,
 } from '../../lib/exchange/member.js';
-import { quadLines } from '../../lib/exchange/text-files.js';
 
 export const factory = new DataFactory<Quad>();
 export const base = 'http://pod.example/c/';

@@ -8,8 +8,8 @@ import {
   indexGraph,
   predicateOf,
   relationOfPattern,
-} from '../../components/search-index/filter.js';
-import { postingSpace } from '../../components/search-index/postings.js';
+} from '../../components/search/type-index/filter.js';
+import { postingSpace } from '../../components/search/type-index/postings.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { loadAlgebraFactory } from '../../lib/query/algebra.js';

@@ -1,6 +1,6 @@
 /** Settings as `config.json` and as the table of `docs/settings.md`. A spec compares them with the generated files. */
-import { governed, profiles } from '../../lib/profile.js';
-import type { SettingsTable } from '../../lib/settings.js';
+import { governed, profiles } from '../../lib/settings/profile.js';
+import type { SettingsTable } from '../../lib/settings/settings.js';
 
 const entries = (tables: readonly SettingsTable[]) => tables.flatMap((table) => Object.values(table));
 

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { LwsError } from '../../lib/errors.js';
 import { parseRdf } from '../../lib/rdf/parse.js';
-import { packageRoot } from '../../lib/threads/package-root.js';
+import { LwsError } from '../../lib/tools/errors.js';
+import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { isomorphic } from '../lib/rdf/isomorphism.js';
 import { currentSuites } from './suites.js';
 

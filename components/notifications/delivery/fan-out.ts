@@ -5,11 +5,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallerClass } from '../../../lib/authorization/authorizer.js';
-import { HiddenField } from '../../../lib/hidden-field.js';
-import type { Log } from '../../../lib/log.js';
 import { entryKey, entryRange, partsOfEntry } from '../../../lib/storage/keys/records.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
+import { HiddenField } from '../../../lib/tools/hidden-field.js';
+import type { Log } from '../../../lib/tools/log.js';
 import type { Activity } from './events.js';
 
 /** Entry names of waiting events, by caller class. */

@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto';
 import { type Authorizer, ancestorsOf, type CallerClass, type View } from '../../../lib/authorization/authorizer.js';
 import type { Access } from '../../../lib/authorization/principal.js';
-import { formatTraceparent } from '../../../lib/fields/traceparent.js';
 import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import type { EventStamp, ResourceChange } from '../../../lib/storage/log/changes.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
+import { formatTraceparent } from '../../../lib/tools/fields/traceparent.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
 import { type Distributions, type Owed, waitingSpaces } from './fan-out.js';
 import { type Follower, type Reader, Subscribers } from './readers.js';

@@ -2,8 +2,8 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type Access, freshAccess } from '../../../lib/authorization/principal.js';
 import type { Platform } from '../../../lib/component/contract.js';
-import { LwsError } from '../../../lib/errors.js';
 import type { LoggedEvent } from '../../../lib/storage/log/change-entry.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import { type Activity, activityOf, announcementOf } from './events.js';
 
 export interface PastOptions {

@@ -4,11 +4,11 @@
  */
 import type { CallerClass } from '../../../lib/authorization/authorizer.js';
 import type { ForeignState } from '../../../lib/component/contract.js';
-import { LwsError } from '../../../lib/errors.js';
-import { isTime, parseDateTime } from '../../../lib/fields/date.js';
-import { isObject, valuesOf } from '../../../lib/json/exact-json.js';
 import { lwsContext } from '../../../lib/rdf/contexts.js';
 import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
+import { LwsError } from '../../../lib/tools/errors.js';
+import { isTime, parseDateTime } from '../../../lib/tools/fields/date.js';
+import { isObject, valuesOf } from '../../../lib/tools/json/exact-json.js';
 
 export interface Subscription {
   readonly id: string;

@@ -4,7 +4,7 @@ import { ancestorsOf } from '../../../lib/authorization/authorizer.js';
 import { requireAccess } from '../../../lib/authorization/guard.js';
 import type { Access } from '../../../lib/authorization/principal.js';
 import type { Platform } from '../../../lib/component/contract.js';
-import { LwsError } from '../../../lib/errors.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import type { Activity } from '../delivery/events.js';
 import type { Reader } from '../delivery/readers.js';
 

@@ -1,14 +1,14 @@
 /** Live updates as `text/event-stream` (WHATWG HTML 9.2). */
 import { PassThrough } from 'node:stream';
 import type { Platform } from '../../../lib/component/contract.js';
-import { LwsError } from '../../../lib/errors.js';
-import { qualityOf } from '../../../lib/fields/accept.js';
-import { formatLink } from '../../../lib/fields/link.js';
 import { acceptedRanges } from '../../../lib/http/negotiate.js';
 import type { Reply } from '../../../lib/http/reply.js';
 import { type Route, type RouteRequest, route } from '../../../lib/http/route.js';
 import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
+import { LwsError } from '../../../lib/tools/errors.js';
+import { qualityOf } from '../../../lib/tools/fields/accept.js';
+import { formatLink } from '../../../lib/tools/fields/link.js';
 import { type Activity, notificationOf } from '../delivery/events.js';
 import { PastEvents } from '../delivery/past-events.js';
 import type { Channel, Channels, Listener } from './channels.js';

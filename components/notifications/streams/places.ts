@@ -6,8 +6,8 @@ import { inAllStorages, type Tally } from '../../../lib/authentication/tally.js'
 import { type Client, clientFor } from '../../../lib/authorization/client.js';
 import type { Access } from '../../../lib/authorization/principal.js';
 import type { Platform } from '../../../lib/component/contract.js';
-import { LwsError } from '../../../lib/errors.js';
-import { clientOf } from '../../../lib/fields/client-address.js';
+import { LwsError } from '../../../lib/tools/errors.js';
+import { clientOf } from '../../../lib/tools/fields/client-address.js';
 
 type StreamLimits = Readonly<Record<'perSubject' | 'perAddress' | 'ofStrangers' | 'inAll', number>>;
 

@@ -1,8 +1,8 @@
 /** Live updates: settings, routes, and their entries in the storage description. */
 import type { Installation, Platform } from '../../../lib/component/contract.js';
-import { type Metric, metric } from '../../../lib/metrics.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
-import { integer, type SettingsOf, setting } from '../../../lib/settings.js';
+import { integer, type SettingsOf, setting } from '../../../lib/settings/settings.js';
+import { type Metric, metric } from '../../../lib/tools/metrics.js';
 import { Channels } from './channels.js';
 import { streamRoutes } from './event-stream.js';
 import { Places } from './places.js';

@@ -1,6 +1,5 @@
 /** Answers a query over one snapshot, in a query thread or, for short queries, in the HTTP thread. Independent of the caller. */
 
-import { LwsError } from '../../../lib/errors.js';
 import { readableGraphs } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { AskOptions } from '../../../lib/query/answers.js';
@@ -12,7 +11,8 @@ import { stagedGraphs } from '../../../lib/storage/graphs/staged-keys.js';
 import type { Level, LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { ownedBy } from '../../../lib/storage/level/owned-entries.js';
 import type { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
-import type { Caller } from '../../../lib/threads/worker-host.js';
+import { LwsError } from '../../../lib/tools/errors.js';
+import type { Caller } from '../../../lib/tools/threads/worker-host.js';
 import type { AnswerPart, AskedTask, Purpose, QueryQuestions, TimeLimit } from './messages.js';
 import { catchingUp, interrupted } from './query-errors.js';
 import { type QueryRun, runQuery } from './query-execution.js';

@@ -1,13 +1,13 @@
 /** One query in a thread, from its task to the end of the result: limits, questions of the thread, and backpressure of the client. */
 import type { Readable } from 'node:stream';
 import type { CallerClass } from '../../../lib/authorization/authorizer.js';
-import { LwsError } from '../../../lib/errors.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
 import type { SearchTexts } from '../../../lib/query/parse/text-patterns.js';
-import type { Thread } from '../../../lib/threads/thread.js';
-import { ThreadOutput } from '../../../lib/threads/thread-output.js';
+import { LwsError } from '../../../lib/tools/errors.js';
+import type { Thread } from '../../../lib/tools/threads/thread.js';
+import { ThreadOutput } from '../../../lib/tools/threads/thread-output.js';
 import type { AnswerPart, Purpose, QueryTask, TimeLimit } from './messages.js';
 import { interrupted, refusalOf } from './query-errors.js';
 import type { QueryFunctions } from './query-worker.js';

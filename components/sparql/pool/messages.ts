@@ -1,10 +1,10 @@
 /** Messages between the HTTP thread and query threads. */
 
-import type { AllowedHost } from '../../../lib/outbound/address-policy.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { GraphChanges, MemoryAsked } from '../../../lib/query/memory/memory-layers.js';
 import type { TextAnswer, TextCall } from '../../../lib/query/parse/text-patterns.js';
+import type { AllowedHost } from '../../../lib/tools/outbound/address-policy.js';
 import type { AcceptedFormats, SparqlRequest } from '../protocol/protocol.js';
 
 /** Permission on a graph: read it, know that it exists, or create it. */

@@ -1,6 +1,6 @@
 /** Errors of queries. */
-import { LwsError, tooBusy } from '../../../lib/errors.js';
-import { ThreadEnded } from '../../../lib/threads/messages.js';
+import { LwsError, tooBusy } from '../../../lib/tools/errors.js';
+import { ThreadEnded } from '../../../lib/tools/threads/messages.js';
 import type { TimeLimit } from './messages.js';
 
 /** Returns the error for the client. */

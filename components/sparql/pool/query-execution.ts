@@ -1,6 +1,5 @@
 /** Runs a query on the caller's dataset, and returns chunks of the result. Meant for a worker that can be terminated. */
 import type { Quad } from '@rdfjs/types';
-import { LwsError } from '../../../lib/errors.js';
 import { type AskOptions, answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
 import { NeedsIndexError, quadsWithoutIndex } from '../../../lib/query/dataset.js';
 import { Observed } from '../../../lib/query/operators/explain.js';
@@ -9,6 +8,7 @@ import { withConstants } from '../../../lib/query/parse/query-shape.js';
 import type { SearchTexts } from '../../../lib/query/parse/text-patterns.js';
 import { unknownFunctions } from '../../../lib/query/plan/compile-expression.js';
 import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import { graphChunks } from '../results/graph-writer.js';
 import { type ResultRow, resultWriter } from '../results/result-writers.js';
 import type { QueryTask } from './messages.js';

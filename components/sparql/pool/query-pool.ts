@@ -1,11 +1,11 @@
 /** Pool of query threads, shared between clients. */
 import { priorityOf } from '../../../lib/authorization/client.js';
-import { type Metric, metric } from '../../../lib/metrics.js';
 import type { IndexState, MemoryIndex } from '../../../lib/query/memory/memory-index.js';
 import { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
-import { ThreadSlots } from '../../../lib/threads/thread-slots.js';
-import { spareThreads, WorkerPool } from '../../../lib/threads/worker-pool.js';
+import { type Metric, metric } from '../../../lib/tools/metrics.js';
+import { ThreadSlots } from '../../../lib/tools/threads/thread-slots.js';
+import { spareThreads, WorkerPool } from '../../../lib/tools/threads/worker-pool.js';
 import { AskedQuery, type QueryAnswer, type QueryJob } from './asked-query.js';
 import type { QueryThreadData, TimeLimit } from './messages.js';
 import { refusalOf } from './query-errors.js';

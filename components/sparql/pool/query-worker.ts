@@ -9,7 +9,14 @@ import { type MemoryBase, MemoryLayers } from '../../../lib/query/memory/memory-
 import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
 import { loadStockEngine } from '../../../lib/query/query-engine.js';
 import { openLevel } from '../../../lib/storage/level/durable-level.js';
-import { acquire, assertWanted, type Caller, release, serve, threadData } from '../../../lib/threads/worker-host.js';
+import {
+  acquire,
+  assertWanted,
+  type Caller,
+  release,
+  serve,
+  threadData,
+} from '../../../lib/tools/threads/worker-host.js';
 import { answered } from './answering.js';
 import type { AnswerPart, AskedTask, QueryQuestions, QueryThreadData, TimeLimit } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';

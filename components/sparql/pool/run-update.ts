@@ -2,7 +2,7 @@
  * Computes the changes of an update, as JSON lines. Runs in a worker, which writes nothing. The thread with the store writes
  * them. Independent of the caller.
  */
-import { LwsError } from '../../../lib/errors.js';
+
 import type { AskOptions } from '../../../lib/query/answers.js';
 import { type GraphUpdate, graphUpdates } from '../../../lib/query/change-set.js';
 import { computeUpdate, type UpdateOptions } from '../../../lib/query/graphs-update.js';
@@ -11,6 +11,7 @@ import { snapshotState } from '../../../lib/query/state-before.js';
 import { assertName } from '../../../lib/resources/bulk.js';
 import type { StagedNames } from '../../../lib/storage/graphs/staged-keys.js';
 import { isContainerIri } from '../../../lib/storage/keys/records.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
 import type { QueryRun, RunTaskOptions } from './query-execution.js';

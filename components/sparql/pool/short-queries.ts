@@ -3,7 +3,6 @@
  * and restarts in a query thread if it exceeds the limits. Independent of the caller.
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
-import { lruCache } from '../../../lib/caches.js';
 import type { Algebra } from '../../../lib/query/algebra.js';
 import { NeedsIndexError } from '../../../lib/query/dataset.js';
 import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
@@ -13,6 +12,7 @@ import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../../../lib/query/query-engine.js';
 import type { Level } from '../../../lib/storage/level/durable-level.js';
 import type { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
+import { lruCache } from '../../../lib/tools/caches.js';
 import { type Asking, answered } from './answering.js';
 import { type Answerer, AskedQuery, type QueryAnswer, type QueryJob, type QueryRules } from './asked-query.js';
 import { httpThreadShare } from './http-thread-share.js';

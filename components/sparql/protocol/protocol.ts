@@ -1,11 +1,12 @@
 /** Request forms of the SPARQL 1.1 Protocol and of the QUERY method (rule 14.1): query, dataset and formats. */
-import { LwsError } from '../../../lib/errors.js';
-import { chooseMediaType } from '../../../lib/fields/accept.js';
+
 import { acceptedRanges } from '../../../lib/http/negotiate.js';
-import { decodeUtf8 } from '../../../lib/json/json.js';
 import type { Parameters } from '../../../lib/query/parse/parameters.js';
 import { type RdfFormat, rdfFormats } from '../../../lib/rdf/formats.js';
 import { type RequestBody, readBody } from '../../../lib/resources/body.js';
+import { LwsError } from '../../../lib/tools/errors.js';
+import { chooseMediaType } from '../../../lib/tools/fields/accept.js';
+import { decodeUtf8 } from '../../../lib/tools/json/json.js';
 
 export const sparqlQuery = 'application/sparql-query';
 export const sparqlUpdate = 'application/sparql-update';

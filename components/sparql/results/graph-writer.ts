@@ -1,11 +1,11 @@
 /** Serializes the triples of a result in chunks: grouped and abbreviated up to a limit, line by line above it. */
 import type { Quad } from '@rdfjs/types';
-import { LwsError } from '../../../lib/errors.js';
 import type { RdfFormat } from '../../../lib/rdf/formats.js';
 import { serializeRdf } from '../../../lib/rdf/serialize.js';
 import { nTriplesWriter } from '../../../lib/rdf/turtle-writer.js';
 import { UnwritableError } from '../../../lib/rdf/unwritable.js';
 import type { WriterOptions } from '../../../lib/rdf/writer-options.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 
 /** Maximum triples of a pretty-printed document. */
 const maxReadable = 20_000;

@@ -2,12 +2,13 @@
  * SERVICE calls for the worker threads, which open no sockets: through the outbound guard, with limits. The only client data sent
  * is the text of the query.
  */
-import type { Log } from '../../../lib/log.js';
-import type { AllowedHost } from '../../../lib/outbound/address-policy.js';
-import type { GuardedFetch } from '../../../lib/outbound/guarded-fetch.js';
-import { OutboundError } from '../../../lib/outbound/outbound-error.js';
+
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 import { assertAllowed, maxServices } from '../../../lib/query/parse/service-clauses.js';
+import type { Log } from '../../../lib/tools/log.js';
+import type { AllowedHost } from '../../../lib/tools/outbound/address-policy.js';
+import type { GuardedFetch } from '../../../lib/tools/outbound/guarded-fetch.js';
+import { OutboundError } from '../../../lib/tools/outbound/outbound-error.js';
 
 export interface ServiceCallsOptions {
   /** Fetch whose policy exempts the allowed hosts. */

@@ -1,11 +1,11 @@
 /** Terms in the query engine: strings that are equal exactly if the terms are, and that can be sliced from keys. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../../errors.js';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { keyOfTriple, separator, suffixLengths } from '../../storage/keys/key-layout.js';
 import { directionalLanguage, spansOfKey, termOfKey } from '../../storage/keys/quad-decoding.js';
 import { encodeTerm } from '../../storage/keys/quad-keys.js';
+import { LwsError } from '../../tools/errors.js';
 
 /**
  * An IRI is unchanged. Any other term is U+0001, its types and lengths (as at the end of a key), and its text (as in the front

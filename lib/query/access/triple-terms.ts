@@ -1,7 +1,8 @@
 /** Triple terms (RDF 1.2) as tokens: made of the tokens of their terms, and taken apart again. */
-import { LwsError } from '../../errors.js';
+
 import { keyOfTriple } from '../../storage/keys/key-layout.js';
 import { encodeTriple } from '../../storage/keys/quad-keys.js';
+import { LwsError } from '../../tools/errors.js';
 import { KeyReader } from './key-reader.js';
 import { isBlank, isIri, isTriple, mark, rawOf, suffixOf, type TermKey } from './terms.js';
 

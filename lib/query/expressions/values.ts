@@ -2,8 +2,9 @@
  * Values of terms in expressions: numbers, instants, strings. Operations return `undefined` for a SPARQL type error. Must not
  * depend on rows or queries.
  */
-import { LwsError } from '../../errors.js';
+
 import { rdf, xsd } from '../../rdf/vocabulary.js';
+import { LwsError } from '../../tools/errors.js';
 import { isBlank, isIri, isTriple, literalParts, type TermKey, termKey } from '../access/terms.js';
 import { instantOf } from './dates.js';
 import { monthsOf, secondsOf } from './durations.js';

@@ -3,11 +3,11 @@
  * that have changed since, and it is renewed after many changes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tooBusy } from '../../errors.js';
-import type { Log } from '../../log.js';
 import type { Store } from '../../storage/transactions/store.js';
-import { Thread } from '../../threads/thread.js';
-import { memoryOfProcess, threadLimits } from '../../threads/thread-limits.js';
+import { tooBusy } from '../../tools/errors.js';
+import type { Log } from '../../tools/log.js';
+import { Thread } from '../../tools/threads/thread.js';
+import { memoryOfProcess, threadLimits } from '../../tools/threads/thread-limits.js';
 import { processBudget } from './index-budget.js';
 import { bytesOf, filesOf, isInMemory, quadsOf } from './index-data.js';
 import { indexFolder } from './index-folder.js';

@@ -3,7 +3,7 @@
  * threads use one copy, and its numbers are in the order of the texts.
  */
 import { randomBytes } from 'node:crypto';
-import { affordable } from '../../threads/thread-limits.js';
+import { affordable } from '../../tools/threads/thread-limits.js';
 import type { TermKey } from '../access/terms.js';
 
 /** Finished table in messages between threads. */

@@ -1,6 +1,6 @@
 /** State of one execution of a plan. */
 
-import { LwsError } from '../../errors.js';
+import { LwsError } from '../../tools/errors.js';
 import type { EmptyGraphs } from '../access/empty-graphs.js';
 import type { AssertTime, QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';

@@ -4,11 +4,11 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Term } from '@rdfjs/types';
-import { LwsError } from '../../errors.js';
 import { maxTripleDepth } from '../../rdf/bounds.js';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { encodeTerm, needLanguages } from '../../storage/keys/quad-keys.js';
+import { LwsError } from '../../tools/errors.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import { type TermKey, termKey } from '../access/terms.js';
 import { isAllowed, tripleKey } from '../access/triple-terms.js';

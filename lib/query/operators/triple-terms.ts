@@ -2,7 +2,7 @@
  * Triple terms with variables. Rows that bind all variables of a term get the term, so that its pattern is a lookup. Rows that bind
  * the term get its variables. Must not read data.
  */
-import { LwsError } from '../../errors.js';
+import { LwsError } from '../../tools/errors.js';
 import { isTriple, type TermKey } from '../access/terms.js';
 import { isAllowed, partsOfTriple, type TripleKeys, tripleKey } from '../access/triple-terms.js';
 import {

@@ -6,11 +6,11 @@ import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad, Term, Variable } from '@rdfjs/types';
 import { Lexer } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../../errors.js';
 import { CountingFactory, Expansion, usualBounds } from '../../rdf/bounds.js';
 import { isInDefaultGraph, parseN3 } from '../../rdf/n3-documents.js';
 import { boundedPrefixes } from '../../rdf/prefixes.js';
 import { rdf } from '../../rdf/vocabulary.js';
+import { LwsError } from '../../tools/errors.js';
 import type { ReadUpdate } from './read-update.js';
 
 const solid = 'http://www.w3.org/ns/solid/terms#';

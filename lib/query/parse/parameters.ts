@@ -1,5 +1,5 @@
 /** Query parameters: terms that replace variables in the syntax tree, so that no value can be parsed as syntax. */
-import { LwsError } from '../../errors.js';
+import { LwsError } from '../../tools/errors.js';
 import { nodesOf } from './query-scopes.js';
 import type { Syntax } from './sparql-parser.js';
 

@@ -1,9 +1,9 @@
 /** Parses and checks a query: returns its dataset and its algebra, or rejects it. Must not depend on the caller, and runs nothing. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { LRUCache } from 'lru-cache';
-import { LwsError } from '../../errors.js';
-import type { AllowedHost } from '../../outbound/address-policy.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
+import { LwsError } from '../../tools/errors.js';
+import type { AllowedHost } from '../../tools/outbound/address-policy.js';
 import { decodeEscapes } from './code-point-escapes.js';
 import { lowerGraphs } from './graph-names.js';
 import { bindParameters, type Parameters } from './parameters.js';

@@ -2,7 +2,7 @@
  * Scope rules of variables that the grammar does not check (SPARQL 1.1 11.4, 18.2.4.4). Checked before the query runs. Walks
  * without recursion, because the nesting depth of a query grows with its length.
  */
-import { LwsError } from '../../errors.js';
+import { LwsError } from '../../tools/errors.js';
 
 /** Node of the algebra or syntax, searched by its members. */
 export interface AlgebraNode {

@@ -1,7 +1,7 @@
 /** Parses and checks an update of one graph. Must not depend on the caller, and runs nothing. */
 import type { Algebra } from '@comunica/utils-algebra';
-import { LwsError } from '../../errors.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
+import { LwsError } from '../../tools/errors.js';
 import { decodeEscapes } from './code-point-escapes.js';
 import { type DefaultGraph, inDefaultGraph } from './default-graph.js';
 import { lowerGraphs } from './graph-names.js';

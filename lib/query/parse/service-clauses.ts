@@ -4,8 +4,8 @@
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
-import { LwsError } from '../../errors.js';
-import { type AllowedHost, isAllowedHost } from '../../outbound/address-policy.js';
+import { LwsError } from '../../tools/errors.js';
+import { type AllowedHost, isAllowedHost } from '../../tools/outbound/address-policy.js';
 import { nodesOf } from './query-scopes.js';
 import { loadParser, type Syntax } from './sparql-parser.js';
 

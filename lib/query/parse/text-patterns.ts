@@ -1,7 +1,8 @@
 /** `text:query` patterns in the form of Apache Jena, replaced in the syntax tree by the rows of a text search, as VALUES. */
-import { LwsError } from '../../errors.js';
+
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { xsd } from '../../rdf/vocabulary.js';
+import { LwsError } from '../../tools/errors.js';
 import { prefixesOf, type Syntax } from './sparql-parser.js';
 
 const namespace = 'http://jena.apache.org/text#';

@@ -1,7 +1,7 @@
 /** Compiles expressions of the algebra to functions of a row. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
-import { LwsError } from '../../errors.js';
+import { LwsError } from '../../tools/errors.js';
 import { type TermKey, termKey } from '../access/terms.js';
 import type { ArithmeticOperator } from '../expressions/arithmetic.js';
 import { casts } from '../expressions/casts.js';

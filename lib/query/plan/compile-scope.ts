@@ -1,6 +1,6 @@
 /** Scope shared by the parts of a query: variable names as slots, and the context of functions. */
 import type { Algebra } from '@comunica/utils-algebra';
-import { LwsError } from '../../errors.js';
+import { LwsError } from '../../tools/errors.js';
 import type { Facts, Slot } from '../expressions/evaluate.js';
 
 /** Maximum number of triple patterns and path steps of a query. Planning a join is quadratic in it. */

@@ -1,6 +1,6 @@
 /** Reads the dictionary of a segment: the number of a term, the text of a number, and all terms in order. */
 import { isWellFormed } from '../../rdf/iri.js';
-import { affordable } from '../../threads/thread-limits.js';
+import { affordable } from '../../tools/threads/thread-limits.js';
 import type { TermKey } from '../access/terms.js';
 import { checksumBytes, type Pages, pageBytes } from './page-file.js';
 import { inPage, maxFence, referenceBytes, restartEvery, type TermFences, termsHead } from './term-writer.js';

@@ -1,8 +1,8 @@
 /** A certificate in two files that another program renews. */
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { type CertificateSource, type KeyPair, keyPair } from '../../component/certificates.js';
-import type { Log } from '../../log.js';
-import { SettingsError } from '../../settings.js';
+import { SettingsError } from '../../settings/settings.js';
+import type { Log } from '../../tools/log.js';
 
 /** Polling interval in milliseconds: file system events miss a symbolic link that changes its target. */
 const watchMs = 2_000;

@@ -1,8 +1,8 @@
 /** Selects the certificate source by the settings. */
 import type { CertificateSource } from '../../component/certificates.js';
 import type { Component } from '../../component/contract.js';
-import type { Log } from '../../log.js';
-import type { Settings } from '../../settings.js';
+import type { Settings } from '../../settings/settings.js';
+import type { Log } from '../../tools/log.js';
 import { coreSettings, readBaseUri } from '../settings/core-settings.js';
 import { assertUsable, certificateMaker } from '../storage/usable-settings.js';
 import { certificateFiles } from './certificate-files.js';

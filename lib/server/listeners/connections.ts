@@ -1,7 +1,7 @@
 /** Limits connections: in total, so that files can still be opened, and per address. */
 import type { Server, Socket } from 'node:net';
-import { clientOf } from '../../fields/client-address.js';
 import { maxFiles } from '../../storage/level/open-files.js';
+import { clientOf } from '../../tools/fields/client-address.js';
 
 export interface ConnectionLimits {
   /** Default: half of the open files limit. The other half is for the store and outbound requests. */

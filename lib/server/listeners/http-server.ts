@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { Server as NetServer, Socket } from 'node:net';
 import type { ChallengePolicy } from '../../authentication/challenge.js';
-import { LwsError } from '../../errors.js';
-import { formatLink } from '../../fields/link.js';
 import { problemReply } from '../../http/problem.js';
 import { lws } from '../../rdf/vocabulary.js';
+import { LwsError } from '../../tools/errors.js';
+import { formatLink } from '../../tools/fields/link.js';
 import type { WebServer } from './web-server.js';
 
 /** HTTP/1.1 limits in milliseconds and bytes. */

@@ -1,9 +1,6 @@
 /** Settings of the layers, and combinations of them that the server rejects at startup (rule 5.4). */
 
-import { usualValues } from '../../json/json.js';
-import { logLevels } from '../../log.js';
-import { hostList, isLoopback } from '../../outbound/address-policy.js';
-import { type ProfileName, profileSetting, profiles } from '../../profile.js';
+import { type ProfileName, profileSetting, profiles } from '../../settings/profile.js';
 import {
   flag,
   integer,
@@ -16,7 +13,10 @@ import {
   type SettingsOf,
   setting,
   text,
-} from '../../settings.js';
+} from '../../settings/settings.js';
+import { usualValues } from '../../tools/json/json.js';
+import { logLevels } from '../../tools/log.js';
+import { hostList, isLoopback } from '../../tools/outbound/address-policy.js';
 
 /** Accepts `postgres://user@host:port/database?sslmode=…` without a password, because that has its own setting. */
 function isDatabaseUrl(url: string): boolean {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Component } from '../../component/contract.js';
-import { loadSettings, type SettingSources, type Settings, SettingsError } from '../../settings.js';
+import { loadSettings, type SettingSources, type Settings, SettingsError } from '../../settings/settings.js';
 import { coreSettings } from './core-settings.js';
 
 export interface Effective {

@@ -1,7 +1,7 @@
 /** Base URIs stored in a data directory. Only one process can open LevelDB, so commands read these files. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Settings, SettingsError } from '../../settings.js';
+import { type Settings, SettingsError } from '../../settings/settings.js';
 import { writeWhole } from '../../storage/level/synced-files.js';
 import { coreSettings } from './core-settings.js';
 

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { PublicJwk } from '../../authorization/multikey.js';
-import { SettingsError } from '../../settings.js';
+import { SettingsError } from '../../settings/settings.js';
 import { writeWhole } from '../../storage/level/synced-files.js';
 
 /** A private key as JWK. Its file has mode 0600. */

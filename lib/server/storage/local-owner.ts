@@ -1,6 +1,6 @@
 /** Owner that a storage without configured owners generates, with its key file. */
 import { existsSync } from 'node:fs';
-import { SettingsError } from '../../settings.js';
+import { SettingsError } from '../../settings/settings.js';
 import { entryKey } from '../../storage/keys/records.js';
 import type { Store } from '../../storage/transactions/store.js';
 import { keptIdentity } from './owner-credential.js';

@@ -13,7 +13,7 @@ import { innerReply } from '../../http/resources.js';
 import { stageRest } from '../../resources/delete.js';
 import type { Storage } from '../../resources/storage.js';
 import { ensureRoot } from '../../resources/storage-root.js';
-import type { Settings } from '../../settings.js';
+import type { Settings } from '../../settings/settings.js';
 import { canReturnDeleted } from '../../storage/level/durable-level.js';
 import { folderOf } from '../../storage/level/shared-level.js';
 import type { Store } from '../../storage/transactions/store.js';

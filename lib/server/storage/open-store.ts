@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Component } from '../../component/contract.js';
 import { writeLinksetGraphs } from '../../resources/linkset-migration.js';
-import { type Settings, SettingsError } from '../../settings.js';
+import { type Settings, SettingsError } from '../../settings/settings.js';
 import type { BlobPlace } from '../../storage/blobs/blobs.js';
 import { assertRestored } from '../../storage/graphs/adopt.js';
 import { Replica } from '../../storage/graphs/replica.js';

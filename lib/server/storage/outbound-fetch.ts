@@ -1,10 +1,10 @@
 /** Guarded fetch of this server, from its settings. */
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
-import type { AdmissionOptions } from '../../outbound/admission.js';
-import { Gate } from '../../outbound/gate.js';
-import { createGuardedFetch, type GuardedFetch } from '../../outbound/guarded-fetch.js';
-import { SettingsError } from '../../settings.js';
+import { SettingsError } from '../../settings/settings.js';
+import type { AdmissionOptions } from '../../tools/outbound/admission.js';
+import { Gate } from '../../tools/outbound/gate.js';
+import { createGuardedFetch, type GuardedFetch } from '../../tools/outbound/guarded-fetch.js';
 import type { CoreSettings } from '../settings/core-settings.js';
 
 type Policy = Pick<AdmissionOptions, 'blockPrivateAddresses' | 'allowedHosts'>;

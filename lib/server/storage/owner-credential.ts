@@ -5,7 +5,7 @@ import { importJWK, SignJWT } from 'jose';
 import { signInType } from '../../authentication/jwt.js';
 import { didKeyOf, expandDidKey } from '../../authorization/did.js';
 import { algorithmOf } from '../../authorization/multikey.js';
-import { SettingsError } from '../../settings.js';
+import { SettingsError } from '../../settings/settings.js';
 import { keptKey, makeKey, type PrivateJwk, readKey } from './key-file.js';
 
 export interface Identity {

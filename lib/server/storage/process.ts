@@ -5,10 +5,10 @@ import type { Platform } from '../../component/contract.js';
 import { Documents, makePools, type Pools } from '../../documents/documents.js';
 import { remoteContexts } from '../../documents/remote-contexts.js';
 import type { AppContext } from '../../http/app-context.js';
-import type { Log } from '../../log.js';
-import type { Answered } from '../../metrics.js';
 import type { Storage } from '../../resources/storage.js';
 import { levelFaults } from '../../storage/level/classic-level.js';
+import type { Log } from '../../tools/log.js';
+import type { Answered } from '../../tools/metrics.js';
 import type { CoreSettings } from '../settings/core-settings.js';
 import { outboundFetch } from './outbound-fetch.js';
 

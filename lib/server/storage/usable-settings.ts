@@ -2,7 +2,7 @@
 import { isIdentity } from '../../authorization/did.js';
 import type { MakeCertificateSource } from '../../component/certificates.js';
 import type { Component } from '../../component/contract.js';
-import { type Settings, SettingsError } from '../../settings.js';
+import { type Settings, SettingsError } from '../../settings/settings.js';
 import { coreSettings, readBaseUri } from '../settings/core-settings.js';
 import { blobPlaceOf, formatsOf, serversOf } from './open-store.js';
 

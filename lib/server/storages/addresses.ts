@@ -1,5 +1,5 @@
 /** Maps the host and path of a request to a storage of a deployment. */
-import { SettingsError } from '../../settings.js';
+import { SettingsError } from '../../settings/settings.js';
 
 /** One lower-case label of a host name (RFC 1035 2.3.1). Other alphabets are excluded, since their names could look alike. */
 const label = /^(?!xn--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

@@ -1,7 +1,7 @@
 /** Open storages (an LRU cache): each is opened by its first request and closed when idle, or when another one needs its slot. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LwsError, tooBusy } from '../../errors.js';
+import { LwsError, tooBusy } from '../../tools/errors.js';
 import type { OpenStorage } from '../storage/open-storage.js';
 import { OpeningTurns, type Turn } from './opening-turns.js';
 import { type Seat, Seats } from './seats.js';

@@ -1,5 +1,5 @@
 /** Turns of unprivileged callers to have a storage opened: one at a time, round robin between addresses, with rests. */
-import { tooBusy } from '../../errors.js';
+import { tooBusy } from '../../tools/errors.js';
 
 /** A turn. Its functions may be called repeatedly. */
 export interface Turn {

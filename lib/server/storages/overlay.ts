@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { Component } from '../../component/contract.js';
 import type { StorageRecord } from '../../component/deployment.js';
-import { LwsError } from '../../errors.js';
-import { ownRecord, type Settings, SettingsError } from '../../settings.js';
+import { ownRecord, type Settings, SettingsError } from '../../settings/settings.js';
+import { LwsError } from '../../tools/errors.js';
 import { coreSettings, readBaseUri } from '../settings/core-settings.js';
 import { assertUsable } from '../storage/usable-settings.js';
 import { Addresses } from './addresses.js';

@@ -2,7 +2,7 @@
 
 import type { CallerClass } from '../../authorization/authorizer.js';
 import { priorityOf } from '../../authorization/client.js';
-import { type LwsError, tooBusy } from '../../errors.js';
+import { type LwsError, tooBusy } from '../../tools/errors.js';
 
 /** One request. */
 export interface Seat {

@@ -8,9 +8,9 @@ import { open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StorageRecord } from '../../component/deployment.js';
-import { LwsError } from '../../errors.js';
-import { isObject } from '../../json/exact-json.js';
 import { syncPath } from '../../storage/level/synced-files.js';
+import { LwsError } from '../../tools/errors.js';
+import { isObject } from '../../tools/json/exact-json.js';
 import { isStorageName } from './addresses.js';
 
 const suffix = '.json';

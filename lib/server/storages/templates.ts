@@ -6,8 +6,8 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { templateFolder } from '../../component/deployment.js';
-import { LwsError } from '../../errors.js';
 import { syncPath } from '../../storage/level/synced-files.js';
+import { LwsError } from '../../tools/errors.js';
 import { isStorageName } from './addresses.js';
 
 /** Temporary directory beside the records. */

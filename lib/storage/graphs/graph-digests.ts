@@ -2,7 +2,7 @@
  * Digests of graphs in their records, and the comparison of a graph with its digest. LevelDB can return deleted keys (decision 168),
  * and disks lose or change bits.
  */
-import { LwsError, tooBusy } from '../../errors.js';
+import { LwsError, tooBusy } from '../../tools/errors.js';
 import type { GraphChange } from '../keys/graph-changes.js';
 import { blocksOf, type GraphKeys, PackedKeys, versionOfGraph } from '../keys/graph-keys.js';
 import { KeyDigest, mostForTwo, textsOf } from '../keys/key-digest.js';

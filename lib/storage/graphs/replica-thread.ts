@@ -1,6 +1,6 @@
 /** Work on a replica in a thread of its own. */
-import { Thread } from '../../threads/thread.js';
-import { threadLimits } from '../../threads/thread-limits.js';
+import { Thread } from '../../tools/threads/thread.js';
+import { threadLimits } from '../../tools/threads/thread-limits.js';
 import type { ReplicaFunctions } from './replica-worker.js';
 
 const script = new URL('./replica-worker.js', import.meta.url);

@@ -1,5 +1,5 @@
 /** Thread for work on a replica, such as a checkpoint, so that requests do not wait for it. */
-import { acquire, serve, threadData } from '../../threads/worker-host.js';
+import { acquire, serve, threadData } from '../../tools/threads/worker-host.js';
 import { openLevel } from '../level/durable-level.js';
 import { Replica } from './replica.js';
 

@@ -6,10 +6,10 @@
  * itself can open a store. `quad-keys.spec.ts` compares the two (see the README of this layer).
  */
 import type { BaseQuad, Literal, Quad, Term } from '@rdfjs/types';
-import { LwsError } from '../../errors.js';
 import { assertIriLength, assertTripleDepth, maxTripleDepth, nestedTooDeep } from '../../rdf/bounds.js';
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
+import { LwsError } from '../../tools/errors.js';
 import { type IriRange, ofPostings } from './iri-ranges.js';
 import {
   lengthAt,

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import { join, relative, sep } from 'node:path';
 import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import type * as Package from 'classic-level';
-import { packageRoot } from '../../threads/package-root.js';
+import { packageRoot } from '../../tools/threads/package-root.js';
 
 /** Directories with a LevelDB of ours, the first that loads is used. classic-level reads the variable when it is loaded. */
 const folders = ['leveldb', 'leveldb/compiled'].map((name) => join(packageRoot, name));

@@ -1,5 +1,5 @@
 /** Error for a client whose write is in doubt. */
-import { LwsError } from '../../errors.js';
+import { LwsError } from '../../tools/errors.js';
 
 /**
  * A commit failed in doubt: a batch may be in LevelDB's log although its sync failed, or in the database of several servers although

@@ -1,6 +1,6 @@
 /** Free disk space, checked before every write, since LevelDB cannot continue after half a batch. */
 import { statfs } from 'node:fs/promises';
-import { LwsError } from '../../errors.js';
+import { LwsError } from '../../tools/errors.js';
 
 /** Writes are rejected below this free space, which is reserved for LevelDB's own files (logs, compactions). */
 const reservedBytes = 32 << 20;

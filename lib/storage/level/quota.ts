@@ -1,5 +1,5 @@
 /** Data counted against the quota (rule 10.3): the content of resources, and entries with data sent by clients (`countedSpaces`). */
-import { LwsError } from '../../errors.js';
+import { LwsError } from '../../tools/errors.js';
 import { entryKey, entryRange, metaKey } from '../keys/records.js';
 import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
 

@@ -5,7 +5,7 @@
  */
 
 import { setImmediate as breathe } from 'node:timers/promises';
-import { LwsError } from '../../errors.js';
+import { LwsError } from '../../tools/errors.js';
 import { metaKey, recordKey } from '../keys/records.js';
 import { type BatchWriter, entryBlocks, type Level } from '../level/durable-level.js';
 import {

@@ -4,7 +4,7 @@
  */
 import { finished } from 'node:stream/promises';
 import type { Quad } from '@rdfjs/types';
-import { LwsError } from '../../errors.js';
+import { LwsError } from '../../tools/errors.js';
 import { formerIndexes } from '../graphs/format.js';
 import { digestIn, keysTooMany } from '../graphs/graph-digests.js';
 import { isLargeGraph, lineCounter, lineWriter } from '../graphs/graph-lines.js';

@@ -4,7 +4,7 @@
  * affect others. None is acknowledged before its batch is synced.
  */
 import { randomUUID } from 'node:crypto';
-import type { WrittenBatch } from '../../metrics.js';
+import type { WrittenBatch } from '../../tools/metrics.js';
 import { metaKey } from '../keys/records.js';
 import { commitInDoubt } from '../level/commit-in-doubt.js';
 import { storageFull } from '../level/disk-space.js';

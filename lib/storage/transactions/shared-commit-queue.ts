@@ -2,7 +2,7 @@
  * Commit queue of a storage with several servers. Groups of transactions become rows of a journal, and every server applies all rows to its
  * replica. A `CommitOrder` decides when transactions run, and orders the rows.
  */
-import { LwsError, tooBusy } from '../../errors.js';
+import { LwsError, tooBusy } from '../../tools/errors.js';
 import type { JournalPlace, Replica } from '../graphs/replica.js';
 import { featuresKey, newTerms, readFeatures } from '../keys/features.js';
 import { metaKey } from '../keys/records.js';

@@ -3,7 +3,7 @@
  * their record was deleted. An entry marks each, and readers skip those marked in their snapshot. So a large PUT, MOVE or DELETE is
  * not one huge batch and is still atomic.
  */
-import { tooBusy } from '../../errors.js';
+import { tooBusy } from '../../tools/errors.js';
 import { digestedBlocks } from '../graphs/graph-digests.js';
 import {
   dropped,

@@ -1,5 +1,5 @@
 /** Callbacks of a store: inside transactions, and when these are staged, committed or dropped. */
-import type { WrittenBatch } from '../../metrics.js';
+import type { WrittenBatch } from '../../tools/metrics.js';
 import type { AddedListener, TransactionListener } from './staging-ahead.js';
 import type { Transaction } from './transaction.js';
 

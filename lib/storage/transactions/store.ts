@@ -1,6 +1,6 @@
 /** The store: one LevelDB with graphs and records, and the blobs. `transact` is the only way to write. Readers see committed states only. */
-import { lruCache } from '../../caches.js';
-import { tooBusy } from '../../errors.js';
+import { lruCache } from '../../tools/caches.js';
+import { tooBusy } from '../../tools/errors.js';
 import type { BlobPlace, Blobs } from '../blobs/blobs.js';
 import { adoptBlobs } from '../graphs/adopt.js';
 import { CommittedGraphs } from '../graphs/committed-graphs.js';

@@ -2,7 +2,7 @@
  * One transaction: the state that it reads and the changes that it stages. It reads its own changes, over those of staged
  * transactions, over the committed state. The caller decides if a change is allowed.
  */
-import type { Trace } from '../../fields/traceparent.js';
+import type { Trace } from '../../tools/fields/traceparent.js';
 import { digestAfter, digestedBlocks, versionAfter, withDigest } from '../graphs/graph-digests.js';
 import { dropped, GraphInTheWay, loadingName, stagedKey, subtreeMark } from '../graphs/staged-keys.js';
 import { featureOf, featuresKey, newTerms, readFeatures, writeFeatures } from '../keys/features.js';

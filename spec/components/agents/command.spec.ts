@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { expect } from 'chai';
-import { packageRoot } from '../../../lib/threads/package-root.js';
+import { packageRoot } from '../../../lib/tools/threads/package-root.js';
 import { Agent, type AgentStorage, post, startAgentStorage, storedQuery } from '../../support/agents.js';
 import { request } from '../../support/http.js';
 import { type Ended, runProcess } from '../../support/process.js';

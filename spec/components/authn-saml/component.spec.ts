@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { readCertificates } from '../../../components/authn-saml/idp-certificates.js';
 import component from '../../../components/authn-saml/index.js';
 import type { Installation, Platform } from '../../../lib/component/contract.js';
-import { loadSettings, SettingsError } from '../../../lib/settings.js';
+import { loadSettings, SettingsError } from '../../../lib/settings/settings.js';
 import { certificateOf, ecSigner, ed25519Signer, pemOf, rsaSigner, type Signer } from '../../support/x509.js';
 import { assertionXml, now, storage } from './assertions.js';
 import { signed } from './signing.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { decodeCredential, looksLikeXml, maxBytes } from '../../../components/authn-saml/saml-suite.js';
-import { LwsError } from '../../../lib/errors.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import { runs } from '../../support/speed.js';
 import { credential } from './tampering.js';
 import { expectRefusal } from './trust.js';

@@ -1,7 +1,7 @@
 /** Any change to the bytes of a valid credential is rejected or leaves its claims unchanged, within a time limit. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { LwsError } from '../../../lib/errors.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import { isThorough, runs } from '../../support/speed.js';
 import { alice, mallory, nameIdOf } from './assertions.js';
 import { credential } from './tampering.js';

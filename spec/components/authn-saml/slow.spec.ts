@@ -1,7 +1,7 @@
 /** Inputs designed to take long: each is rejected, or accepted, within a time limit. */
 import { expect } from 'chai';
 import { looksLikeXml } from '../../../components/authn-saml/saml-suite.js';
-import { LwsError } from '../../../lib/errors.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import { slowness } from '../../support/patience.js';
 import { assertionXml, nameIdOf, usualStatements } from './assertions.js';
 import { signed } from './signing.js';

@@ -4,7 +4,7 @@ import { createAlgorithms } from '../../../components/authn-saml/algorithms.js';
 import type { TrustedCertificate } from '../../../components/authn-saml/idp-certificates.js';
 import { type AssertionRules, createSuite } from '../../../components/authn-saml/saml-suite.js';
 import type { VerifiedCredential } from '../../../lib/authentication/suite.js';
-import { LwsError } from '../../../lib/errors.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import { rsaSigner, type Signer } from '../../support/x509.js';
 import { alice, client, issuer, now, storage } from './assertions.js';
 

@@ -6,9 +6,9 @@ import { type Delivery, inboxName, outboxRange } from '../../../components/notif
 import type { Subscription } from '../../../components/notifications/delivery/subscription.js';
 import { Subscriptions, subscriptionKey } from '../../../components/notifications/delivery/subscriptions.js';
 import { Tallies } from '../../../lib/authentication/tally.js';
-import { createLog } from '../../../lib/log.js';
-import type { GuardedFetch } from '../../../lib/outbound/guarded-fetch.js';
 import { entryKey } from '../../../lib/storage/keys/records.js';
+import { createLog } from '../../../lib/tools/log.js';
+import type { GuardedFetch } from '../../../lib/tools/outbound/guarded-fetch.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
 const activity = { id: 'urn:a', type: ['Create'], object: { id: `${root}a`, type: [] }, published: '' } as never;

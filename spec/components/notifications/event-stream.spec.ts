@@ -10,7 +10,7 @@ import { Places } from '../../../components/notifications/streams/places.js';
 import { Tallies } from '../../../lib/authentication/tally.js';
 import type { Question } from '../../../lib/authorization/authorizer.js';
 import type { Platform } from '../../../lib/component/contract.js';
-import { createLog } from '../../../lib/log.js';
+import { createLog } from '../../../lib/tools/log.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
 const activity = (name: string): Activity => ({

@@ -6,8 +6,8 @@ import type { Subscription } from '../../../components/notifications/delivery/su
 import { Subscriptions, subscriptionKey } from '../../../components/notifications/delivery/subscriptions.js';
 import { Tallies } from '../../../lib/authentication/tally.js';
 import type { Authorizer, CallerClass, Question } from '../../../lib/authorization/authorizer.js';
-import { createLog } from '../../../lib/log.js';
 import { newRevision, type ResourceRecord } from '../../../lib/storage/keys/records.js';
+import { createLog } from '../../../lib/tools/log.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
 const log = createLog('silent');

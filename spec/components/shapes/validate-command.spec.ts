@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { validateFile } from '../../../components/shapes/validate-command.js';
 import type { CommandContext } from '../../../lib/component/contract.js';
-import { CommandError } from '../../../lib/errors.js';
+import { CommandError } from '../../../lib/tools/errors.js';
 
 const prefixes = '@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix ex: <https://example.org/> . ';
 

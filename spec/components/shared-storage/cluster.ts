@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { standardComponents } from '../../../components/index.js';
-import { createLog } from '../../../lib/log.js';
 import { createServer, type Server } from '../../../lib/server/server.js';
 import { coreSettings } from '../../../lib/server/settings/core-settings.js';
-import { loadSettings } from '../../../lib/settings.js';
+import { loadSettings } from '../../../lib/settings/settings.js';
+import { createLog } from '../../../lib/tools/log.js';
 import { freePort } from '../../support/free-port.js';
 import { type Answer, request } from '../../support/http.js';
 

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { namedNode, Store } from 'oxigraph';
-import { parseAllowedHost } from '../../../lib/outbound/address-policy.js';
 import { answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
 import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import { parseRdf } from '../../../lib/rdf/parse.js';
+import { parseAllowedHost } from '../../../lib/tools/outbound/address-policy.js';
 import { base, graphNames, type SpecLevel, specLevel, withoutIndex } from '../../lib/query/engine-dataset.js';
 import { runs } from '../../support/speed.js';
 

@@ -7,10 +7,10 @@ import type { QueryJob } from '../../../components/sparql/pool/asked-query.js';
 import { QueryPool } from '../../../components/sparql/pool/query-pool.js';
 import { acceptedFormats } from '../../../components/sparql/protocol/protocol.js';
 import { serviceCalls } from '../../../components/sparql/services/service-calls.js';
-import { createLog } from '../../../lib/log.js';
-import { parseAllowedHost } from '../../../lib/outbound/address-policy.js';
-import type { OutboundRequest } from '../../../lib/outbound/guarded-fetch.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
+import { createLog } from '../../../lib/tools/log.js';
+import { parseAllowedHost } from '../../../lib/tools/outbound/address-policy.js';
+import type { OutboundRequest } from '../../../lib/tools/outbound/guarded-fetch.js';
 
 const endpoint = 'https://remote.example/sparql?key=1';
 const allowed = [parseAllowedHost('remote.example')!];

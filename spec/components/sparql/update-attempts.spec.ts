@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { update } from '../../../components/sparql/endpoint-update.js';
 import type { SparqlEndpoint } from '../../../components/sparql/service-endpoint.js';
-import { LwsError } from '../../../lib/errors.js';
 import { RevisionConflict } from '../../../lib/resources/optimistic-retry.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 
 const platform = {
   baseUri: 'https://storage.example',

@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import { standardComponents } from '../../../components/index.js';
 import { check } from '../../../lib/server/commands.js';
 import { coreSettings } from '../../../lib/server/settings/core-settings.js';
-import { loadSettings } from '../../../lib/settings.js';
+import { loadSettings } from '../../../lib/settings/settings.js';
 import { request } from '../../support/http.js';
 import { freePort, startSpecServer } from '../../support/server.js';
 import { isSharedRun } from '../../support/shared-storage.js';

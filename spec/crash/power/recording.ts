@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../../lib/threads/package-root.js';
+import { packageRoot } from '../../../lib/tools/threads/package-root.js';
 import { freePort } from '../../support/free-port.js';
 import { request } from '../../support/http.js';
 import { credential, ed25519Identity } from '../../support/identity.js';

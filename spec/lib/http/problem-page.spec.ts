@@ -1,7 +1,7 @@
 /** Problems as HTML pages for browsers, on servers without a console. */
 import { expect } from 'chai';
-import { LwsError } from '../../../lib/errors.js';
 import { problemPage, problemReply } from '../../../lib/http/problem.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 
 const policy = { realm: 'http://localhost/', schemes: [] } as never;
 

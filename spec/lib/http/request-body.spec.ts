@@ -3,8 +3,8 @@ import { IncomingMessage, type ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { mock } from 'node:test';
 import { expect } from 'chai';
-import { LwsError, tooBusy } from '../../../lib/errors.js';
 import { interruptBody, requestBody } from '../../../lib/http/request.js';
+import { LwsError, tooBusy } from '../../../lib/tools/errors.js';
 
 const idleMs = 600_000;
 

@@ -9,7 +9,6 @@ import { DataFactory } from 'rdf-data-factory';
 import { answered } from '../../../components/sparql/pool/answering.js';
 import { timeout } from '../../../components/sparql/pool/query-errors.js';
 import { acceptedFormats } from '../../../components/sparql/protocol/protocol.js';
-import type { LwsError } from '../../../lib/errors.js';
 import { indexOf, readQuads } from '../../../lib/query/memory/index-data.js';
 import { LayeredGraphs } from '../../../lib/query/memory/layered-graphs.js';
 import { MemoryLayers, type MemoryView } from '../../../lib/query/memory/memory-layers.js';
@@ -17,6 +16,7 @@ import { loadQueryEngine } from '../../../lib/query/query-engine.js';
 import { allQuads, encodeGraph, graphRange, sortGraphs } from '../../../lib/storage/keys/quad-keys.js';
 import { keyBlocks, type Level, openLevel } from '../../../lib/storage/level/durable-level.js';
 import { OrderedRanges } from '../../../lib/storage/level/ordered-ranges.js';
+import type { LwsError } from '../../../lib/tools/errors.js';
 
 const factory = new DataFactory<Quad>();
 const root = 'http://example.org/';

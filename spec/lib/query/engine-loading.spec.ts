@@ -1,7 +1,7 @@
 /** The engine is loaded in the HTTP thread in steps, and without the command line of Comunica. */
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { packageRoot } from '../../../lib/threads/package-root.js';
+import { packageRoot } from '../../../lib/tools/threads/package-root.js';
 
 const script = `
   import { createRequire } from 'node:module';

@@ -3,7 +3,7 @@ import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../../../lib/errors.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import { runs } from '../../support/speed.js';
 import {
   type Answer,

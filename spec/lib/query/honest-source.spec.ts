@@ -2,11 +2,11 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../../../lib/errors.js';
 import { emptyGraphs } from '../../../lib/query/access/empty-graphs.js';
 import { quadSource } from '../../../lib/query/answers.js';
 import { matchesOf } from '../../../lib/query/dataset.js';
 import { contextOf, loadQueryEngine, loadStockEngine, type QueryEngine } from '../../../lib/query/query-engine.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import { datasetOf, graphNames, queryWithAlgebra, type SpecLevel, specLevel, withoutIndex } from './engine-dataset.js';
 
 const queries = [

@@ -1,7 +1,7 @@
 /** Memory limit of work in a thread (rule 14.7), relative to the memory in use before it. */
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { programMb, threadLimits } from '../../../lib/threads/thread-limits.js';
+import { programMb, threadLimits } from '../../../lib/tools/threads/thread-limits.js';
 
 const limits = new URL('../../../lib/query/limits.js', import.meta.url).href;
 

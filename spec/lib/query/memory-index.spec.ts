@@ -7,7 +7,6 @@ import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { QueryPool } from '../../../components/sparql/pool/query-pool.js';
 import { acceptedFormats } from '../../../components/sparql/protocol/protocol.js';
-import { LwsError } from '../../../lib/errors.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import { MemoryIndex, type MemoryIndexOptions } from '../../../lib/query/memory/memory-index.js';
 import { openStore } from '../../../lib/server/storage/open-store.js';
@@ -16,6 +15,7 @@ import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 import { newRevision, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { completeIndex, indexStateKey } from '../../../lib/storage/level/owned-entries.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 
 const factory = new DataFactory<Quad>();
 const root = 'http://example.org/';

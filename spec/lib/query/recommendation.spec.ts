@@ -1,8 +1,8 @@
 /** Query engine in cases where engines differ: results follow the Recommendation, from LevelDB and from memory. */
 import { expect } from 'chai';
 import { Parser } from 'n3';
-import { LwsError } from '../../../lib/errors.js';
 import { parseQuery } from '../../../lib/query/parse/parse-query.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import {
   type Answer,
   base,

@@ -3,9 +3,9 @@ import type { Literal } from '@rdfjs/types';
 import { expect } from 'chai';
 import { Parser } from 'n3';
 import { type EncodedDocument, tasks } from '../../../lib/documents/document-tasks.js';
-import { LwsError } from '../../../lib/errors.js';
 import { parseRdf } from '../../../lib/rdf/parse.js';
 import { decodeGraph } from '../../../lib/storage/keys/quad-decoding.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import { isomorphic } from './isomorphism.js';
 
 const base = 'http://localhost/r';

@@ -1,7 +1,7 @@
 /** RDF/XML cases not covered by the W3C tests: text in pieces, the document element, XML literals, stray text, encodings. */
 import { expect } from 'chai';
-import { LwsError } from '../../../lib/errors.js';
 import { parseRdf } from '../../../lib/rdf/parse.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 
 const base = 'http://localhost/r';
 const namespaces = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.example/"';

@@ -1,6 +1,5 @@
 /** Dates of states are monotonic, and no precondition on a date matches another state. */
 import { expect } from 'chai';
-import type { LwsError } from '../../../lib/errors.js';
 import { stageLinks } from '../../../lib/resources/metadata.js';
 import {
   assertPreconditions,
@@ -12,6 +11,7 @@ import {
   undated,
 } from '../../../lib/resources/preconditions.js';
 import { latest } from '../../../lib/resources/seen-state.js';
+import type { LwsError } from '../../../lib/tools/errors.js';
 import { specStorage } from '../../support/storage.js';
 
 const second = Date.UTC(2026, 0, 1);

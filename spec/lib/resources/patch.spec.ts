@@ -1,7 +1,6 @@
 /** PATCH: inline and worker evaluation have the same result. Hostile updates are stopped and do not block other work. */
 import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
-import { LwsError } from '../../../lib/errors.js';
 import { create } from '../../../lib/resources/create.js';
 import { patch } from '../../../lib/resources/patch.js';
 import { rdfRepresentation } from '../../../lib/resources/read.js';
@@ -9,6 +8,7 @@ import { replace } from '../../../lib/resources/replace.js';
 import { sortKeys } from '../../../lib/storage/keys/key-order.js';
 import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 import { checkStore } from '../../../lib/storage/transactions/check.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import { changeOf } from '../../support/evaluated-update.js';
 import { root, storeOnDisk } from '../../support/memory-store.js';
 import { slowness } from '../../support/patience.js';

@@ -13,7 +13,7 @@ import {
   readIdentity,
   signCredential,
 } from '../../../lib/server/storage/owner-credential.js';
-import { SettingsError } from '../../../lib/settings.js';
+import { SettingsError } from '../../../lib/settings/settings.js';
 import { startSpecServer } from '../../support/server.js';
 
 describe('server/cli', () => {

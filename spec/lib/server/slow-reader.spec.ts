@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { packageRoot } from '../../../lib/threads/package-root.js';
+import { packageRoot } from '../../../lib/tools/threads/package-root.js';
 
 describe('server/cli, output', () => {
   it('is complete, although the reader begins after the command has printed it', async function () {

@@ -13,7 +13,7 @@ import { commands } from '../../../lib/server/commands.js';
 import { coreSettings } from '../../../lib/server/settings/core-settings.js';
 import { openStore } from '../../../lib/server/storage/open-store.js';
 import { keptIdentity } from '../../../lib/server/storage/owner-credential.js';
-import { environmentName, loadSettings, unknownVariables } from '../../../lib/settings.js';
+import { environmentName, loadSettings, unknownVariables } from '../../../lib/settings/settings.js';
 import { localhostCertificate } from '../../support/localhost-certificate.js';
 import { type Ended, runProcess } from '../../support/process.js';
 import { freePort, startSpecServer } from '../../support/server.js';

@@ -12,7 +12,7 @@ import { migrate, storeFormat } from '../../../lib/storage/graphs/format.js';
 import { metaKey } from '../../../lib/storage/keys/records.js';
 import { openLevel } from '../../../lib/storage/level/durable-level.js';
 import { checkStore } from '../../../lib/storage/transactions/check.js';
-import { packageRoot } from '../../../lib/threads/package-root.js';
+import { packageRoot } from '../../../lib/tools/threads/package-root.js';
 import { ask, containers, linked, relation, resources, root } from '../../stores/content.js';
 import { freePort } from '../../support/server.js';
 

@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { Rewriting } from '../../../components/backup/restore-command.js';
-import { textIndex } from '../../../components/text-search/indexer.js';
+import { Rewriting } from '../../../components/data/backup/restore-command.js';
+import { textIndex } from '../../../components/search/text-search/indexer.js';
 import {
   addedFeatures,
   featureOf,

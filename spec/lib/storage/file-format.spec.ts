@@ -7,7 +7,7 @@ import { replace } from '../../../lib/resources/replace.js';
 import { storeFormat } from '../../../lib/storage/graphs/format.js';
 import { lengthAt, suffixLengths } from '../../../lib/storage/keys/key-layout.js';
 import { encodeQuads } from '../../../lib/storage/keys/quad-keys.js';
-import { packageRoot } from '../../../lib/threads/package-root.js';
+import { packageRoot } from '../../../lib/tools/threads/package-root.js';
 import { root } from '../../support/memory-store.js';
 import { body, specStorage } from '../../support/storage.js';
 

@@ -2,7 +2,6 @@
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { Parser } from 'n3';
-import { LwsError } from '../../../lib/errors.js';
 import { comparedBlocks, digestIn } from '../../../lib/storage/graphs/graph-digests.js';
 import { largeGraph } from '../../../lib/storage/graphs/graph-lines.js';
 import { allOf, packKeys } from '../../../lib/storage/keys/graph-keys.js';
@@ -16,6 +15,7 @@ import {
   writeRecord,
 } from '../../../lib/storage/keys/records.js';
 import { keyBlocks } from '../../../lib/storage/level/durable-level.js';
+import { LwsError } from '../../../lib/tools/errors.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
 const iri = `${root}graph`;

@@ -13,9 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { standardComponents } from '../../../../components/index.js';
-import type { LwsError } from '../../../../lib/errors.js';
 import { StorageRegistry, settingsOfStorage } from '../../../../lib/server/storages/storage-registry.js';
-import { loadSettings, type Settings } from '../../../../lib/settings.js';
+import { loadSettings, type Settings } from '../../../../lib/settings/settings.js';
+import type { LwsError } from '../../../../lib/tools/errors.js';
 import { tables } from '../../../support/deployment.js';
 import { ed25519Identity } from '../../../support/identity.js';
 

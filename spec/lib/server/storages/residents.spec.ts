@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { LwsError } from '../../../../lib/errors.js';
 import type { OpenStorage } from '../../../../lib/server/storage/open-storage.js';
 import { OpenStorages } from '../../../../lib/server/storages/open-storages.js';
 import type { Seat } from '../../../../lib/server/storages/seats.js';
+import { LwsError } from '../../../../lib/tools/errors.js';
 
 const seatOf = (given: Partial<Seat> = {}): Seat => ({
   ...{ address: '192.0.2.1', standing: 'stranger', isJudged: true, isForToken: false },

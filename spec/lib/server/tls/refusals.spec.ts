@@ -4,7 +4,7 @@ import { createServer } from 'quadpod';
 import { standardComponents } from '../../../../components/index.js';
 import { coreSettings } from '../../../../lib/server/settings/core-settings.js';
 import { assertUsable } from '../../../../lib/server/storage/usable-settings.js';
-import { loadSettings, SettingsError } from '../../../../lib/settings.js';
+import { loadSettings, SettingsError } from '../../../../lib/settings/settings.js';
 
 const tables = [coreSettings, ...standardComponents.map(({ settings }) => settings)];
 const check = (flags: Record<string, string>) =>

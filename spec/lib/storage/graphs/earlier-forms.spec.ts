@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { archiveReader } from '../../../../components/data/transfer/formats/archive-reader.js';
+import { openZipTree } from '../../../../components/data/transfer/trees/zip-tree.js';
 import { lastCheckpoint, linesOf, writeCheckpoint } from '../../../../components/shared-storage/checkpoint.js';
 import type { Connection } from '../../../../components/shared-storage/connection.js';
-import { archiveReader } from '../../../../components/transfer/formats/archive-reader.js';
-import { openZipTree } from '../../../../components/transfer/trees/zip-tree.js';
 import { Replica } from '../../../../lib/storage/graphs/replica.js';
 import type { Entry } from '../../../../lib/storage/graphs/state-blocks.js';
 import { openLevel } from '../../../../lib/storage/level/durable-level.js';
-import { packageRoot } from '../../../../lib/threads/package-root.js';
+import { packageRoot } from '../../../../lib/tools/threads/package-root.js';
 import { entriesOf, runBackup } from '../../../support/backups.js';
 import { comparable, readAll } from '../../../support/members.js';
 

@@ -5,12 +5,12 @@ import fc from 'fast-check';
 import { MemoryLevel } from 'memory-level';
 import { Quadstore } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../../../../lib/errors.js';
 import { tripleDepth } from '../../../../lib/storage/keys/key-layout.js';
 import { compareKeys, sortKeys } from '../../../../lib/storage/keys/key-order.js';
 import { decodeGraph } from '../../../../lib/storage/keys/quad-decoding.js';
 import { encodeGraph, graphPrefix, keyInGraph, layoutOf } from '../../../../lib/storage/keys/quad-keys.js';
 import { quadstoreIndex } from '../../../../lib/storage/level/quadstore-file.js';
+import { LwsError } from '../../../../lib/tools/errors.js';
 
 const f = new DataFactory<Quad>();
 const xsd = 'http://www.w3.org/2001/XMLSchema#';

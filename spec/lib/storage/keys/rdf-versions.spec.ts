@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { Parser } from 'n3';
-import { Rewriting } from '../../../../components/backup/restore-command.js';
-import { LwsError } from '../../../../lib/errors.js';
+import { Rewriting } from '../../../../components/data/backup/restore-command.js';
 import { assertUsableAcl } from '../../../../lib/resources/acl-resource.js';
 import { largeGraph, sizeOfLines } from '../../../../lib/storage/graphs/graph-lines.js';
 import { featuresKey, initialFeatures, newTerms, readFeatures } from '../../../../lib/storage/keys/features.js';
@@ -14,6 +13,7 @@ import { encodeGraph, graphRange } from '../../../../lib/storage/keys/quad-keys.
 import { newRevision, recordKey, writeRecord } from '../../../../lib/storage/keys/records.js';
 import { keyBlocks } from '../../../../lib/storage/level/durable-level.js';
 import { checkStore } from '../../../../lib/storage/transactions/check.js';
+import { LwsError } from '../../../../lib/tools/errors.js';
 import { type MemoryStore, memoryStore, root } from '../../../support/memory-store.js';
 import { pathOf, sourceFiles } from '../../source-tree.js';
 
@@ -171,8 +171,9 @@ describe('Access control lists', () => {
 describe('Type letters of terms', () => {
   /** Files that read the letters of keys, and what each does with a term of RDF 1.2. */
   const readers: Readonly<Record<string, string>> = {
-    'components/text-search/statements.ts': 'indexes texts with a base direction, and nothing within triple terms',
-    'components/transfer/block-builder.ts': 'passes on statements with texts',
+    'components/search/text-search/statements.ts':
+      'indexes texts with a base direction, and nothing within triple terms',
+    'components/data/transfer/block-builder.ts': 'passes on statements with texts',
     'lib/query/access/key-reader.ts': 'copies letters and lengths',
     'lib/query/access/quad-matches.ts': 'accepts IRIs and blank nodes as subjects',
     'lib/query/access/terms.ts': 'decodes them',

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { ClassicLevel, isOurLevel, levelFaults } from '../../../../lib/storage/level/classic-level.js';
 import { canReturnDeleted, type Level, openLevel } from '../../../../lib/storage/level/durable-level.js';
-import { packageRoot } from '../../../../lib/threads/package-root.js';
+import { packageRoot } from '../../../../lib/tools/threads/package-root.js';
 
 const prebuilt = 'prebuilds/linux-x64/classic-level.glibc.node';
 const { header } = process.report.getReport() as unknown as { header: { glibcVersionRuntime?: string } };

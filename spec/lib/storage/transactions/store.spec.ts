@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../../../../lib/errors.js';
 import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
 import { blobFacts, metaKey, newRevision, type ResourceRecord } from '../../../../lib/storage/keys/records.js';
 import { checkStore } from '../../../../lib/storage/transactions/check.js';
 import type { Transaction } from '../../../../lib/storage/transactions/transaction.js';
+import { LwsError } from '../../../../lib/tools/errors.js';
 import { type MemoryStore, memoryStore, root } from '../../../support/memory-store.js';
 
 const f = new DataFactory<Quad>();

@@ -1,0 +1,94 @@
+/** The lines around the entries of a backup, and the classification of entries. */
+import { createHash } from 'node:crypto';
+import { allLinks } from '../../../lib/resources/linkset.js';
+import { linksetOf } from '../../../lib/resources/names.js';
+import { digestIn } from '../../../lib/storage/graphs/graph-digests.js';
+import { type Entry, sectionLine } from '../../../lib/storage/graphs/state-blocks.js';
+import {
+  allRecords,
+  iriOfRecordKey,
+  partsOfEntry,
+  type ResourceRecord,
+  readRecord,
+} from '../../../lib/storage/keys/records.js';
+import { CommandError } from '../../../lib/tools/errors.js';
+
+/** The backup is truncated, modified, or not a backup. The message is for the user. */
+export class BackupError extends CommandError {}
+
+/** The first line of a backup file. */
+export interface Header {
+  /** 1: the quads are among the entries. */
+  readonly 'quadpod-backup': 1 | 2;
+  /** The storage's IRI. */
+  readonly storage: string;
+  /** The format version of the store. */
+  readonly version: string;
+  /** ISO 8601. */
+  readonly made: string;
+}
+
+/** The last line. A file without it is truncated. */
+export interface Trailer {
+  readonly entries: number;
+}
+
+/** One state of one graph: its token never identifies other quads. */
+export interface CountedGraph {
+  readonly graph: string;
+  /** The revision of its resource, or for a linkset the digest of its links. */
+  readonly token: string;
+  /** As in the record. Linksets have none. */
+  readonly triples: number | undefined;
+  /** `KeyDigest` of the quads. Linksets, and graphs of earlier versions, have none. */
+  readonly digest?: string | undefined;
+}
+
+export const isOf = (space: 'B' | 'E' | 'M' | 'R', key: string): boolean => key.startsWith(`${space}\u0000`);
+
+/** @throws BackupError for a damaged record */
+export function recordOf([key, value]: Entry): ResourceRecord {
+  const iri = iriOfRecordKey(key);
+  try {
+    return readRecord(iri, value);
+  } catch {
+    throw new BackupError(`The record of ${iri} is damaged. Stop the server and run "quadpod check".`);
+  }
+}
+
+/** Key prefixes of entries that refer to graphs. */
+export const graphKeys = [allLinks.gte, allRecords().gte];
+
+/** Returns the graph state that an entry refers to, if any. @throws BackupError see `recordOf` */
+export function graphState(entry: Entry): CountedGraph | undefined {
+  const [key, value] = entry;
+  if (isOf('R', key)) {
+    const record = recordOf(entry);
+    const { iri, kind, revision, triples = 0 } = record;
+    const digest = digestIn(record)?.toString();
+    return kind === 'rdf' ? { graph: iri, token: revision, triples, digest } : undefined;
+  }
+  if (!key.startsWith(allLinks.gte)) return undefined;
+  const token = createHash('sha256').update(value).digest('base64');
+  return { graph: linksetOf(partsOfEntry(key)[1]!), token, triples: undefined };
+}
+
+const beginning = '["graph",';
+
+/** Returns the line before the quads of a graph. No entry key begins like it. */
+export const lineOfGraph = ({ graph, token, triples, digest }: CountedGraph): string =>
+  sectionLine('graph', graph, token, triples ?? null, ...(digest === undefined ? [] : [digest]));
+
+export const isGraphLine = (line: string): boolean => line.startsWith(beginning);
+
+/** @throws SyntaxError if it is not such a line */
+export function readGraphLine(line: string): CountedGraph {
+  const [, graph, token, triples, digest] = JSON.parse(line) as readonly unknown[];
+  if (typeof graph !== 'string' || typeof token !== 'string') throw new SyntaxError('a line is not a graph');
+  return {
+    graph,
+    token,
+    triples: typeof triples === 'number' ? triples : undefined,
+    digest: typeof digest === 'string' ? digest : undefined,
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * The directory of a backup: a manifest, the state file it names, the quads of all graphs in one file or in several, of which
+ * later ones have the changed graphs, blobs by name, and the server's keys.
+ */
+import { randomUUID } from 'node:crypto';
+import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmod, copyFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { syncPath } from '../../../lib/storage/level/synced-files.js';
+import { BackupError } from './entries.js';
+import { digestOfFile, readState, type StateReader } from './state-file.js';
+
+/** Quads of some graphs: a file, and its SHA-256 in base64. */
+export interface QuadsFile {
+  readonly name: string;
+  readonly sha256: string;
+  /** Time of the state it was made with, in ISO 8601. */
+  readonly made: string;
+  readonly bytes: number;
+  readonly graphs: number;
+  readonly triples: number;
+}
+
+export interface Manifest {
+  /** 1: the state includes its quads. */
+  readonly 'quadpod-backup': 1 | 2;
+  readonly storage: string;
+  /** The format version of the store. */
+  readonly version?: string;
+  /** ISO 8601. */
+  readonly made: string;
+  /** The name of the state file, and its SHA-256 in base64. */
+  readonly state: string;
+  readonly sha256: string;
+  /** Oldest first. A graph may be in several files: the state determines the current one. */
+  readonly quads: readonly QuadsFile[];
+  /** Number of entries in the state. */
+  readonly entries: number;
+  readonly blobs: number;
+  /** Key files, which are secret. */
+  readonly keys: readonly string[];
+}
+
+const manifestName = 'quadpod-backup.json';
+
+export const backupBlobFile = (folder: string, blob: string): string => join(folder, 'blobs', blob.slice(0, 2), blob);
+
+export const hasManifest = (folder: string): boolean => existsSync(join(folder, manifestName));
+
+/** Returns the first file of a backup that is missing or has another digest. */
+export async function damagedFile(folder: string, { state, sha256, quads }: Manifest): Promise<string | undefined> {
+  for (const file of [{ name: state, sha256 }, ...quads]) {
+    const path = join(folder, file.name);
+    if (!existsSync(path) || (await digestOfFile(path)) !== file.sha256) return path;
+  }
+  return undefined;
+}
+
+/** @throws BackupError if the directory is not a backup, or one of a later version */
+export function readManifest(folder: string): Manifest {
+  const file = join(folder, manifestName);
+  if (!existsSync(file)) throw new BackupError(`${folder} is not a backup: ${manifestName} is missing.`);
+  try {
+    const found = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
+    if ([1, 2].includes(found['quadpod-backup'])) return { ...found, quads: found.quads ?? [] };
+  } catch (error) {
+    throw new BackupError(`${file} is damaged: ${(error as Error).message}.`);
+  }
+  throw new BackupError(`${file} is of a later version.`);
+}
+
+/** Replaces the manifest atomically: until then the earlier backup is complete. */
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const part = join(folder, `${manifestName}.part`);
+  await writeFile(part, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600, flush: true });
+  await rename(part, join(folder, manifestName));
+  await syncPath(folder);
+}
+
+/** Syncs a directory, so that the names of files made by `copyOnce` and `makeOnce` are durable. */
+export async function syncNames(folder: string): Promise<void> {
+  const blobs = join(folder, 'blobs');
+  const parts = existsSync(blobs) ? [...readdirSync(blobs).map((part) => join(blobs, part)), blobs] : [];
+  for (const made of [...parts, folder]) await syncPath(made);
+}
+
+/** Removes the files that the manifest does not name: earlier states, their blobs, and remains of interrupted backups. */
+export function prune(folder: string, { state, quads }: Manifest, blobs: ReadonlySet<string>): void {
+  const named = new Set([state, ...quads.map(({ name }) => name)]);
+  for (const name of readdirSync(folder))
+    if (!named.has(name) && (/^(?:state|quads)-.*\.gz$/.test(name) || name.endsWith('.part')))
+      rmSync(join(folder, name));
+  const kept = join(folder, 'blobs');
+  if (!existsSync(kept)) return;
+  for (const part of readdirSync(kept))
+    for (const name of readdirSync(join(kept, part))) if (!blobs.has(name)) rmSync(join(kept, part, name));
+}
+
+/** Copies a file atomically and syncs it, unless it exists. @returns true if it was copied @throws the error of the file system */
+export async function copyOnce(from: string, to: string, size?: number): Promise<boolean> {
+  return makeOnce(to, (part) => copyFile(from, part, constants.COPYFILE_FICLONE), size);
+}
+
+/** The same for a file with other content. @param write writes into an empty or missing file */
+export async function makeOnce(to: string, write: (part: string) => Promise<void>, size?: number): Promise<boolean> {
+  if (size !== undefined && (await stat(to).catch(() => undefined))?.size === size) return false;
+  mkdirSync(join(to, '..'), { recursive: true, mode: 0o700 });
+  const part = `${to}.${randomUUID()}.part`;
+  try {
+    await write(part);
+    await chmod(part, 0o600);
+    await syncPath(part);
+    await rename(part, to);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  }
+  return true;
+}
+
+/** The files next to the database and the blobs. They are the server's keys: losing them would change its identity. */
+export const keyFiles = (dataDir: string): string[] =>
+  readdirSync(dataDir, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
+
+/** Reads a quads file to its end. @throws BackupError if it is truncated */
+export async function quadsFile(file: string): Promise<Omit<QuadsFile, 'name' | 'made'>> {
+  let [graphs, triples] = [0, 0];
+  const reader: StateReader = {
+    wants: () => ++graphs > 0,
+    // Only graphs are counted.
+    keys: [],
+    counted: (entries) => {
+      triples = entries;
+    },
+  };
+  for await (const _entries of readState(file, reader));
+  const [{ size }, sha256] = [await stat(file), await digestOfFile(file)];
+  return { sha256, bytes: size, graphs, triples };
+}

@@ -1,0 +1,120 @@
+/**
+ * A set of graph states in eight bytes each: their hashes, sorted. The hashes are salted, so that clients cannot construct two
+ * states with the same hash. With ten million graphs, a new state is mistaken for a known one with a probability of 10^-12.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { Entry } from '../../../lib/storage/graphs/state-blocks.js';
+import { type CountedGraph, graphState } from './entries.js';
+
+const saltBytes = 16;
+const hashBytes = BigUint64Array.BYTES_PER_ELEMENT;
+/** Maximum size of a set sent to a server: 33 million graphs. */
+export const maxSetBytes = saltBytes + hashBytes * (1 << 25);
+
+export class GraphSet {
+  private readonly seen: Uint8Array;
+  private seenCount = 0;
+
+  private constructor(
+    private readonly salt: Uint8Array,
+    private readonly hashes: BigUint64Array,
+  ) {
+    this.seen = new Uint8Array((hashes.length >> 3) + 1);
+  }
+
+  /** Returns the graphs that entries refer to. @param told called with the number of entries so far @throws BackupError see `graphState` */
+  static async of(
+    blocks: AsyncIterable<readonly Entry[]>,
+    told: (entries: number) => void = () => {},
+  ): Promise<GraphSet> {
+    const salt = randomBytes(saltBytes);
+    let [hashes, count, entries] = [new BigUint64Array(1024), 0, 0];
+    for await (const block of blocks) {
+      entries += block.length;
+      told(entries);
+      for (const entry of block) {
+        const state = graphState(entry);
+        if (!state) continue;
+        if (count === hashes.length) {
+          const larger = new BigUint64Array(count * 2);
+          larger.set(hashes);
+          hashes = larger;
+        }
+        hashes[count++] = hashOf(salt, state);
+      }
+    }
+    return new GraphSet(salt, inOrder(hashes.subarray(0, count)));
+  }
+
+  /** Decodes the result of `bytes`. @throws RangeError for anything else */
+  static from(bytes: Uint8Array): GraphSet {
+    if (bytes.length < saltBytes || bytes.length > maxSetBytes || (bytes.length - saltBytes) % hashBytes !== 0)
+      throw new RangeError('The set of known graphs is truncated or invalid.');
+    const hashes = new BigUint64Array((bytes.length - saltBytes) / hashBytes);
+    new Uint8Array(hashes.buffer).set(bytes.subarray(saltBytes));
+    return new GraphSet(bytes.slice(0, saltBytes), inOrder(hashes));
+  }
+
+  get bytes(): Uint8Array<ArrayBuffer> {
+    const { buffer, byteOffset, byteLength } = this.hashes;
+    const bytes = new Uint8Array(saltBytes + byteLength);
+    bytes.set(this.salt);
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), saltBytes);
+    return bytes;
+  }
+
+  /** Length of `bytes`. */
+  get length(): number {
+    return saltBytes + this.hashes.byteLength;
+  }
+
+  has(state: CountedGraph): boolean {
+    return this.indexOf(state) !== undefined;
+  }
+
+  /** Marks a graph as seen. @returns `undefined` if it is not in the set, true if it was not seen before */
+  see(state: CountedGraph): boolean | undefined {
+    const index = this.indexOf(state);
+    if (index === undefined) return undefined;
+    const bit = 1 << (index & 7);
+    if ((this.seen[index >> 3]! & bit) !== 0) return false;
+    this.seen[index >> 3]! |= bit;
+    this.seenCount++;
+    return true;
+  }
+
+  hasSeen(state: CountedGraph): boolean {
+    const index = this.indexOf(state);
+    return index !== undefined && (this.seen[index >> 3]! & (1 << (index & 7))) !== 0;
+  }
+
+  /** Number of graphs not seen yet. */
+  get unseen(): number {
+    return this.hashes.length - this.seenCount;
+  }
+
+  private indexOf(state: CountedGraph): number | undefined {
+    const { hashes } = this;
+    const hash = hashOf(this.salt, state);
+    let [low, high] = [0, hashes.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (hashes[middle]! < hash) low = middle + 1;
+      else high = middle;
+    }
+    return hashes[low] === hash ? low : undefined;
+  }
+}
+
+function hashOf(salt: Uint8Array, { graph, token, triples }: CountedGraph): bigint {
+  const text = `${graph}\u0000${token}\u0000${triples ?? ''}`;
+  return createHash('sha256').update(salt).update(text).digest().readBigUInt64LE();
+}
+
+/** Sorts hashes in place and removes duplicates. */
+function inOrder(hashes: BigUint64Array): BigUint64Array {
+  hashes.sort();
+  let kept = 0;
+  for (const hash of hashes) if (kept === 0 || hashes[kept - 1] !== hash) hashes[kept++] = hash;
+  return hashes.subarray(0, kept);
+}

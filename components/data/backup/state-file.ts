@@ -1,0 +1,257 @@
+/** The files of a backup: gzipped lines between a header and a trailer. The lines are entries, or quads grouped by graph. */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { finished, pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { allLinks } from '../../../lib/resources/linkset.js';
+import { storeFormat } from '../../../lib/storage/graphs/format.js';
+import { GraphCursor } from '../../../lib/storage/graphs/graph-cursor.js';
+import { type Entry, entryOf, isSection, stateLines } from '../../../lib/storage/graphs/state-blocks.js';
+import { KeyDigest } from '../../../lib/storage/keys/key-digest.js';
+import { allRecords, metaKey } from '../../../lib/storage/keys/records.js';
+import { entryBlocks, type Level, type LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
+import { entryFaults } from '../../../lib/storage/transactions/repair.js';
+import {
+  BackupError,
+  type CountedGraph,
+  graphState,
+  type Header,
+  isGraphLine,
+  lineOfGraph,
+  readGraphLine,
+  type Trailer,
+} from './entries.js';
+import type { GraphSet } from './graph-set.js';
+
+const keysAtATime = 1000;
+
+/**
+ * Yields the quads of a storage as lines, graph by graph in the order of the entries that refer to them: linksets, then records.
+ * Known graphs are not read, and neither are graphs without such an entry (they are being written or removed).
+ * @returns blocks of lines, possibly empty so that the caller can report progress
+ * @throws BackupError for a damaged record
+ */
+export async function* graphStateLines(
+  level: Level,
+  snapshot: LevelSnapshot,
+  known: GraphSet | undefined,
+): AsyncGenerator<string[]> {
+  const cursor = new GraphCursor(level, snapshot);
+  try {
+    for (const range of [allLinks, allRecords()])
+      for await (const entries of entryBlocks(level, range, { snapshot })) {
+        let lines: string[] = [];
+        for (const entry of entries) {
+          const state = graphState(entry);
+          if (!state || known?.has(state)) continue;
+          lines.push(lineOfGraph(state));
+          const digest = new KeyDigest();
+          for await (const keys of cursor.keys(state.graph)) {
+            digest.toggle(keys);
+            for (const key of keys) lines.push(JSON.stringify(key));
+            if (lines.length < keysAtATime) continue;
+            yield lines;
+            lines = [];
+          }
+          if (isOther(state, digest))
+            throw damagedState(`The triples of ${state.graph} differ from those that were written.`);
+        }
+        yield lines;
+      }
+  } finally {
+    await cursor.close();
+  }
+}
+
+const isOther = (state: CountedGraph, digest: KeyDigest): boolean =>
+  state.digest !== undefined && state.digest !== digest.toString();
+
+const damagedState = (text: string): BackupError =>
+  new BackupError(`${text} Stop the server, run "quadpod check --repair", and back up again.`);
+
+/** The files for the two parts of a state. */
+export type StateFiles = Readonly<Record<'state' | 'quads', string>>;
+
+export interface StateOptions {
+  /** Graphs omitted from the quads. */
+  readonly known?: GraphSet | undefined;
+  /** Called periodically with the number of entries so far. */
+  readonly told: (entries: number) => void;
+}
+
+/**
+ * Writes one state of the store to synced files, readable by their owner only. For a store of an earlier format, whose graphs are
+ * stored differently, the state file contains everything and there is no other file.
+ * @throws BackupError if there is no storage or a record is damaged
+ */
+export async function writeState(level: Level, files: StateFiles, { known, told }: StateOptions): Promise<void> {
+  const snapshot = level.snapshot();
+  try {
+    const [storage, version] = await Promise.all(
+      (['storage', 'version'] as const).map((name) => level.get(metaKey(name), { snapshot })),
+    );
+    if (storage === undefined || version === undefined) throw new BackupError('This database contains no storage.');
+    const hasGraphs = version === storeFormat;
+    const header: Header = { 'quadpod-backup': hasGraphs ? 2 : 1, storage, version, made: new Date().toISOString() };
+    let entries = 0;
+    const count = (more: number): void => {
+      entries += more;
+      told(entries);
+    };
+    const write = (file: string, source: AsyncIterable<readonly string[]>): Promise<void> =>
+      writeLines(file, { header, source, told: count });
+    for await (const { text } of entryFaults(level, snapshot)) throw damagedState(text);
+    await write(files.state, stateLines(level, snapshot, { hasQuads: !hasGraphs }));
+    if (hasGraphs) await write(files.quads, graphStateLines(level, snapshot, known));
+  } finally {
+    await snapshot.close();
+  }
+}
+
+interface Lines {
+  readonly header: Header;
+  readonly source: AsyncIterable<readonly string[]>;
+  readonly told: (lines: number) => void;
+}
+
+async function writeLines(file: string, { header, source, told }: Lines): Promise<void> {
+  async function* text(): AsyncGenerator<string> {
+    let entries = 0;
+    yield `${JSON.stringify(header)}\n`;
+    for await (const lines of source) {
+      for (const line of lines) if (!isGraphLine(line)) entries++;
+      if (lines.length > 0) yield `${lines.join('\n')}\n`;
+      told(lines.length);
+    }
+    yield `${JSON.stringify({ entries } satisfies Trailer)}\n`;
+  }
+  // The fastest level: higher ones take ten times as long for little gain.
+  const gzip = createGzip({ level: 1 });
+  await pipeline(text(), gzip, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
+}
+
+/** Reads the first line of a backup file. @throws BackupError if it is not one */
+export async function readHeader(file: string): Promise<Header> {
+  for await (const [line] of lineBlocks(file)) return headerOf(line!, file);
+  throw new BackupError(`${file} is empty.`);
+}
+
+/** Selects the content of a file that a reader needs (default: everything). */
+export interface StateReader {
+  /** Returns true if the quads of a graph are read, false to skip them. */
+  wants?(state: CountedGraph): boolean;
+  /** Called at the end of a selected graph. */
+  ended?(state: CountedGraph, triples: number, isOther: boolean): void;
+  /** Key prefixes of selected entries. Others need not be read. */
+  readonly keys?: readonly string[];
+  /** Called at the end with the total number of entries. */
+  counted?(entries: number): void;
+}
+
+/**
+ * Yields the selected entries of a file in blocks.
+ * @throws BackupError, after the entries before the error, if the file is truncated or damaged
+ */
+export async function* readState(file: string, reader: StateReader = {}): AsyncGenerator<Entry[]> {
+  const { wants, ended, counted } = reader;
+  const beginnings = reader.keys?.map((key) => `[${JSON.stringify(key).slice(0, -1)}`);
+  let block: Entry[] = [];
+  let [line, entries, triples] = [0, 0, 0];
+  let trailer: Trailer | undefined;
+  let state: CountedGraph | undefined;
+  let digest = new KeyDigest();
+  let isPassed = false;
+  const end = (): void => {
+    if (state && !isPassed) ended?.(state, triples, isOther(state, digest));
+    [state, triples, digest] = [undefined, 0, new KeyDigest()];
+  };
+  for await (const lines of lineBlocks(file)) {
+    for (const text of lines) {
+      if (++line === 1) headerOf(text, file);
+      else if (trailer) throw new BackupError(`${file} has data after its end (line ${line}).`);
+      else if (text.startsWith('{')) trailer = parsed(JSON.parse, text, { file, line });
+      else if (isGraphLine(text)) {
+        end();
+        state = parsed(readGraphLine, text, { file, line });
+        isPassed = wants?.(state) === false;
+      } else {
+        entries++;
+        const isLeft = isPassed || beginnings?.some((beginning) => text.startsWith(beginning)) === false;
+        if (isLeft && !isSection(text)) continue;
+        triples++;
+        const entry = parsed(entryOf, text, { file, line });
+        if (state?.digest !== undefined) digest.toggle([entry[0]]);
+        block.push(entry);
+      }
+    }
+    if (block.length === 0) continue;
+    yield block;
+    block = [];
+  }
+  end();
+  if (trailer?.entries !== entries)
+    throw new BackupError(
+      `${file} is truncated: it has ${entries} entries${trailer ? ` of ${trailer.entries}` : ' and no trailer'}.`,
+    );
+  counted?.(entries);
+}
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+function parsed<T>(read: (text: string) => T, text: string, { file, line }: Place): T {
+  try {
+    return read(text);
+  } catch (error) {
+    throw new BackupError(`${file} cannot be read at line ${line}: ${(error as Error).message}.`);
+  }
+}
+
+function headerOf(line: string, file: string): Header {
+  let header: Partial<Header> | undefined;
+  try {
+    header = JSON.parse(line) as Partial<Header>;
+  } catch {
+    // Reported below.
+  }
+  if (![1, 2].includes(header?.['quadpod-backup'] ?? 0) || typeof header?.storage !== 'string')
+    throw new BackupError(`${file} is not a backup of a Quadpod storage, or is of a later version.`);
+  return header as Header;
+}
+
+/** Yields the lines of a file in blocks. */
+async function* lineBlocks(file: string): AsyncGenerator<string[]> {
+  const source = createReadStream(file, { highWaterMark: 1 << 18 });
+  const gunzip = createGunzip({ chunkSize: 1 << 17 });
+  gunzip.setEncoding('utf8');
+  // Errors are passed to the reader of the lines.
+  pipeline(source, gunzip).catch(() => {});
+  let begun = '';
+  try {
+    for await (const chunk of gunzip as AsyncIterable<string>) {
+      begun += chunk;
+      if (!chunk.includes('\n')) continue;
+      const lines = begun.split('\n');
+      begun = lines.pop()!;
+      yield lines;
+    }
+    if (gunzip.errored) throw gunzip.errored;
+  } catch (error) {
+    throw new BackupError(`${file} is not readable: ${(error as Error).message}.`);
+  } finally {
+    gunzip.destroy();
+    source.destroy();
+  }
+  if (begun !== '') yield [begun];
+}
+
+/** Returns the SHA-256 of a file in base64. */
+export async function digestOfFile(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  const source = createReadStream(file, { highWaterMark: 1 << 20 });
+  source.on('data', (chunk) => hash.update(chunk));
+  await finished(source);
+  return hash.digest('base64');
+}

@@ -1,0 +1,127 @@
+/** `quadpod verify DIR`: verifies a backup without restoring it. */
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { CommandContext } from '../../../lib/component/contract.js';
+import { isQuad } from '../../../lib/storage/keys/iri-rewriting.js';
+import type { ResourceRecord } from '../../../lib/storage/keys/records.js';
+import { EntryDigests } from '../../../lib/storage/level/entry-digests.js';
+import { BackupError, type CountedGraph, graphKeys, graphState, isOf, recordOf } from './entries.js';
+import { backupBlobFile, type Manifest, readManifest } from './folder.js';
+import { GraphSet } from './graph-set.js';
+import { digestOfFile, readState } from './state-file.js';
+
+/** Exit code for a damaged backup. */
+const damaged = 3;
+const maxTold = 1000;
+
+export async function verify({ operands, print, progress }: CommandContext): Promise<number> {
+  const folder = resolve(operands[0]!);
+  const manifest = readManifest(folder);
+  const verification = new Verification(folder, manifest, { print, told: progress('Reading the backup') });
+  try {
+    const wanted = await verification.quads();
+    await verification.state(wanted);
+  } catch (error) {
+    if (!(error instanceof BackupError)) throw error;
+    verification.fault(error.message);
+  }
+  for (const key of manifest.keys) if (!existsSync(join(folder, key))) verification.fault(`The key ${key} is missing.`);
+  const { faults, resources, triples, blobs } = verification;
+  const verdict = faults === 0 ? 'all in order' : `${faults} faults`;
+  print(
+    `${resources} resources of ${manifest.storage}, ${triples} triples, ${blobs} blobs, made ${manifest.made}: ${verdict}.`,
+  );
+  return faults === 0 ? 0 : damaged;
+}
+
+class Verification {
+  faults = 0;
+  resources = 0;
+  triples = 0;
+  blobs = 0;
+  private done = 0;
+  private readonly total: number;
+
+  constructor(
+    private readonly folder: string,
+    private readonly manifest: Manifest,
+    private readonly telling: Pick<CommandContext, 'print'> & { readonly told: ReturnType<CommandContext['progress']> },
+  ) {
+    this.total = manifest.quads.reduce((sum, { triples }) => sum + triples, manifest.entries);
+  }
+
+  fault(sentence: string): void {
+    this.faults++;
+    // A damaged backup may have millions of faults. The first ones are reported.
+    if (this.faults <= maxTold) this.telling.print(sentence);
+  }
+
+  /**
+   * Verifies that every graph referenced by the state exists, with the right number of triples.
+   * @returns the graphs, or `undefined` if they are in the state file
+   */
+  async quads(): Promise<GraphSet | undefined> {
+    const { folder, manifest } = this;
+    const files = [{ name: manifest.state, sha256: manifest.sha256 }, ...manifest.quads];
+    for (const { name, sha256 } of files) await this.digest(join(folder, name), sha256);
+    if (manifest.quads.length === 0) return undefined;
+    const wanted = await GraphSet.of(readState(join(folder, manifest.state), { keys: graphKeys }));
+    const graphs = {
+      wants: (state: CountedGraph): boolean => wanted.see(state) === true,
+      ended: ({ graph, triples }: CountedGraph, count: number, isOther: boolean): void => {
+        if (triples !== undefined && triples !== count)
+          this.fault(`${graph} has ${count} triples instead of ${triples}.`);
+        else if (isOther) this.fault(`The triples of ${graph} differ from those that were written.`);
+      },
+    };
+    for (const { name } of manifest.quads)
+      for await (const block of readState(join(folder, name), graphs)) {
+        this.triples += block.length;
+        this.told(block.length);
+      }
+    return wanted;
+  }
+
+  private async digest(file: string, sha256: string): Promise<void> {
+    if (!existsSync(file)) throw new BackupError(`${file} is missing.`);
+    if ((await digestOfFile(file)) !== sha256) this.fault(`The digest of ${file} differs from the manifest.`);
+  }
+
+  /** Verifies that the state is readable and everything it refers to exists. */
+  async state(wanted: GraphSet | undefined): Promise<void> {
+    const { folder, manifest } = this;
+    const digests = new EntryDigests();
+    for await (const block of readState(join(folder, manifest.state))) {
+      for (const entry of block) {
+        digests.add(...entry);
+        if (isQuad(entry[0])) this.triples++;
+        const graph = wanted && wanted.unseen > 0 ? graphState(entry) : undefined;
+        if (graph && !wanted!.hasSeen(graph)) this.fault(`The quads of ${graph.graph} are missing.`);
+        if (isOf('R', entry[0])) await this.resource(recordOf(entry));
+      }
+      this.told(block.length);
+    }
+    for (const name of digests.differing) this.fault(`A ${name} is not the one that was written, or is missing.`);
+    if (this.blobs !== manifest.blobs)
+      this.fault(`The state has ${this.blobs} blobs instead of ${manifest.blobs}, the number in the manifest.`);
+  }
+
+  private async resource(record: ResourceRecord): Promise<void> {
+    this.resources++;
+    if (record.blob === undefined) return;
+    this.blobs++;
+    const wrong = await faultOf(backupBlobFile(this.folder, record.blob), record);
+    if (wrong) this.fault(`The content of ${record.iri} (blob ${record.blob}) ${wrong}.`);
+  }
+
+  private told(count: number): void {
+    this.done += count;
+    this.telling.told(this.done, this.total);
+  }
+}
+
+async function faultOf(file: string, { size, sha256 }: ResourceRecord): Promise<string | undefined> {
+  if (!existsSync(file)) return 'is missing';
+  if (statSync(file).size !== size) return `has ${statSync(file).size} bytes instead of ${size}`;
+  return (await digestOfFile(file)) === sha256 ? undefined : 'has another digest';
+}

@@ -1,0 +1,121 @@
+/** Postings that the caller can read. */
+
+import { type IriRange, ofPostings, only, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
+import { entryRange } from '../../../lib/storage/keys/records.js';
+import { ListStream, type SortedStream, type SteppedStream } from '../../../lib/storage/level/entry-cursor.js';
+import { RangedStream } from '../postings/ranged-stream.js';
+import { textSpace } from './entries.js';
+import type { Searched } from './searched.js';
+
+/** Groups postings by their first part, the resource. */
+export class Grouped implements SortedStream {
+  /** The first posting that is not read yet. */
+  private text: string | undefined;
+
+  constructor(private readonly stream: SteppedStream) {}
+
+  seek(target: string): string | undefined | Promise<string | undefined> {
+    if (this.text !== undefined && this.text >= target) return this.at(this.text, target);
+    const found = this.stream.seek(target);
+    return found instanceof Promise ? found.then((text) => this.at(text, target)) : this.at(found, target);
+  }
+
+  private at(text: string | undefined, target: string): string | undefined | Promise<string | undefined> {
+    this.text = text;
+    if (text === undefined) return undefined;
+    const iri = text.slice(0, text.indexOf('\u0000'));
+    // A target directly after the resource is still before its postings.
+    return iri < target ? this.seek(`${iri}\u0001`) : iri;
+  }
+
+  /** Returns what follows the current resource in each of its postings. Advances the stream. */
+  tails(): string[] | Promise<string[]> {
+    const { text } = this;
+    const prefix = text!.slice(0, text!.indexOf('\u0000') + 1);
+    return this.collect(prefix, text, []);
+  }
+
+  private collect(prefix: string, from: string | undefined, tails: string[]): string[] | Promise<string[]> {
+    let text = from;
+    while (text?.startsWith(prefix)) {
+      tails.push(text.slice(prefix.length));
+      const next = this.stream.next();
+      if (next instanceof Promise) return next.then((found) => this.collect(prefix, found, tails));
+      text = next;
+    }
+    this.text = text;
+    return tails;
+  }
+}
+
+/** Postings of one token, from a cursor over all tokens. */
+class OfToken implements SteppedStream {
+  private readonly prefix: string;
+
+  constructor(
+    private readonly all: SteppedStream,
+    token: string,
+  ) {
+    this.prefix = `${token}\u0000`;
+  }
+
+  seek(target: string): string | undefined | Promise<string | undefined> {
+    return this.rest(this.all.seek(this.prefix + target));
+  }
+
+  next(): string | undefined | Promise<string | undefined> {
+    return this.rest(this.all.next());
+  }
+
+  private rest(
+    found: string | undefined | Promise<string | undefined>,
+  ): string | undefined | Promise<string | undefined> {
+    if (found instanceof Promise) return found.then((text) => this.rest(text));
+    return found?.startsWith(this.prefix) ? found.slice(this.prefix.length) : undefined;
+  }
+}
+
+/**
+ * Opens a list in the turn in which the snapshot was taken.
+ * @returns a function that returns its postings, of readable resources only unless access is decided one by one
+ */
+export function openPostings(searched: Searched, token: string): () => Grouped {
+  const { texts, snapshot, scope } = searched;
+  const list = texts.cached(token);
+  return () => {
+    if (typeof scope === 'string') return new Grouped(list ? new ListStream(list) : snapshot.cursor(textSpace, token));
+    const iris = searched.vocabulary.tokens.get(token) ?? [];
+    const ranges = iris.length === 0 ? scope.ranges : unionOfRanges([...scope.ranges, ...iris.map(only)]);
+    return ranged(searched, { token, ranges, list });
+  };
+}
+
+interface Ranged {
+  readonly token: string;
+  readonly ranges: readonly IriRange[];
+  readonly list?: readonly string[] | undefined;
+}
+
+/** Returns the postings of a token in ranges. @param list all of its postings, if they are in memory */
+function ranged({ snapshot }: Searched, { token, ranges, list }: Ranged): Grouped {
+  const inMemory = list && new ListStream(list);
+  const keys = entryRange(textSpace, token);
+  return new Grouped(new RangedStream(ranges.map(ofPostings), (range) => inMemory ?? snapshot.cursorIn(keys, range)));
+}
+
+/** Yields the postings of each word with a beginning: of all words, or of those in readable resources. */
+export async function* postingsWith(searched: Searched, beginning: string): AsyncGenerator<Grouped> {
+  const { scope, snapshot, owned, vocabulary } = searched;
+  if (scope !== 'everything') {
+    const all = scope === 'decide' ? undefined : unionOfRanges([...scope.ranges, ...owned.map(only)]);
+    for (const [token, iris] of vocabulary.beginnings.get(beginning) ?? [])
+      yield ranged(searched, { token, ranges: all && all.length < iris.length ? all : unionOfRanges(iris.map(only)) });
+    return;
+  }
+  const all = snapshot.cursor(textSpace);
+  for (let text = await all.seek(beginning); text?.startsWith(beginning); ) {
+    const token = text.slice(0, text.indexOf('\u0000'));
+    yield new Grouped(new OfToken(all, token));
+    text = await all.seek(`${token}\u0001`);
+  }
+}

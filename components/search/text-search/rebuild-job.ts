@@ -1,0 +1,67 @@
+/** The rebuild of the text index of a running server (rule 13.13). */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Progress } from '../../../lib/component/contract.js';
+import type { Store } from '../../../lib/storage/transactions/store.js';
+import { tooBusy } from '../../../lib/tools/errors.js';
+import type { Log } from '../../../lib/tools/log.js';
+import type { BackgroundRebuild } from '../postings/background-rebuild.js';
+
+/** Resources and quads that are indexed within about a second, before the server answers requests. */
+const [fewResources, fewQuads] = [100, 20_000];
+
+export const isSmall = ({ commits: { counts } }: Store): boolean =>
+  counts.resources <= fewResources && counts.quads <= fewQuads;
+
+/** @throws LwsError `too-busy` while the index is being rebuilt */
+export function assertComplete(index: BackgroundRebuild): void {
+  if (!index.isComplete)
+    throw tooBusy('The text index is being rebuilt. Retry after the time in Retry-After.', index.secondsLeft);
+}
+
+/** Milliseconds until a rebuild that failed, such as for a full disk, begins again. */
+const retryMs = 60_000;
+
+export class RebuildJob {
+  private readonly ended = new AbortController();
+  private running: Promise<void> | undefined;
+
+  constructor(
+    private readonly index: BackgroundRebuild,
+    private readonly log: Log,
+    private readonly progress: Progress,
+  ) {}
+
+  get isRunning(): boolean {
+    return this.running !== undefined;
+  }
+
+  start(): void {
+    if (this.index.isComplete) return;
+    this.log.warn(
+      'The text index is being rebuilt. Text searches and labels are answered with 503 until it is complete.',
+    );
+    this.running = this.run().finally(() => {
+      this.running = undefined;
+    });
+  }
+
+  /** Ends the rebuild. The next start begins again. */
+  async stop(): Promise<void> {
+    this.ended.abort();
+    await this.running;
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.ended;
+    while (!this.index.isComplete && !signal.aborted)
+      try {
+        const resources = await this.index.run(this.progress, signal);
+        this.log.warn({ resources }, 'The text index is complete.');
+      } catch (error) {
+        if (signal.aborted) return;
+        this.log.error({ err: error }, 'The text index could not be rebuilt. Retrying in a minute.');
+        // Rejects when the server stops.
+        await sleep(retryMs, undefined, { signal }).catch(() => {});
+      }
+  }
+}

@@ -1,0 +1,216 @@
+/** Searches texts over readable resources, ranked by BM25 over these. */
+
+import type { Wanted } from '../../../lib/resources/visible-members.js';
+import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
+import { ofPostings, only, RangeStream, subtree } from '../../../lib/storage/keys/iri-ranges.js';
+import { ListStream, type SortedStream } from '../../../lib/storage/level/entry-cursor.js';
+import { relationSpace } from '../../../lib/storage/level/owned-entries.js';
+import { matches } from '../postings/merge.js';
+import { rangesOf } from '../postings/readable.js';
+import { readFacts } from './entries.js';
+import { type Hit, openTerm } from './matching.js';
+import { Grouped } from './readable-postings.js';
+import { onState, prepare, readable, type Searched, scopeStreams, type TextIndex } from './searched.js';
+import type { Language, Term } from './terms.js';
+
+/** A search: all terms must match. */
+export interface TextSearch extends Language {
+  readonly terms: readonly Term[];
+  /** IRI of a type of the resources. */
+  readonly type?: string | undefined;
+  /** Container of the resources. */
+  readonly within?: string | undefined;
+}
+
+export interface Found {
+  readonly iri: string;
+  readonly score: number;
+  /** Place of a text with matches. */
+  readonly place: string;
+}
+
+/** Runs a search on one state. @param read receives the ranking, best first, and the snapshot. @throws LwsError `bad-request`, `too-busy` */
+export const search = <T>(
+  index: TextIndex,
+  { from, count, ...asked }: TextSearch & Wanted,
+  read: (found: Ranking, snapshot: StoreSnapshot) => Promise<T>,
+): Promise<T> =>
+  onState(index, async (searched) => {
+    const evaluate = openSearch(searched, asked);
+    return read(await ranked(await evaluate(), { from, count }), searched.snapshot);
+  });
+
+interface Ranking {
+  readonly items: readonly Found[];
+  readonly total: number;
+}
+
+/** Readable resource that matches all terms: its hits of each term, and its score. */
+export interface Match {
+  readonly iri: string;
+  readonly hits: readonly Hit[];
+  readonly score: number;
+  /** Returns the score of a part of it with these counts of each term. */
+  scoreOf(counts: readonly number[]): number;
+}
+
+/** Opens the lists of a search in the turn in which the snapshot was taken. */
+export function openSearch(
+  searched: Searched,
+  { terms, type, within, ...language }: TextSearch,
+): () => Promise<AsyncIterable<readonly Match[]>> {
+  const statistics = openStatistics(searched);
+  const documents = new Grouped(searched.documents.stream(searched.snapshot));
+  const opened = terms.map((term) => openTerm(searched, term, language));
+  return async () => {
+    await prepare(searched, terms, language);
+    const lists: (readonly Hit[])[] = [];
+    for (const find of opened) {
+      await searched.pause();
+      const hits = await find();
+      if (hits.length === 0) return none();
+      lists.push(hits);
+    }
+    const filters: readonly SortedStream[] = [
+      ...(within === undefined ? [] : [new RangeStream([within.endsWith('/') ? subtree(within) : only(within)])]),
+      ...(type === undefined ? [] : [searched.snapshot.cursor(relationSpace, 'type', type)]),
+    ];
+    return inAll(lists, { documents, filters, score: scorer(lists, await statistics()) });
+  };
+}
+
+async function* none(): AsyncGenerator<readonly Match[]> {}
+
+async function ranked(blocks: AsyncIterable<readonly Match[]>, { from, count }: Wanted): Promise<Ranking> {
+  const best = new Best<Match>(from + count);
+  let total = 0;
+  for await (const block of blocks) {
+    total += block.length;
+    for (const match of block) best.add(match);
+  }
+  const items = best.sorted().slice(from);
+  return { items: items.map(({ iri, score, hits }) => ({ iri, score, place: commonPlace(hits) })), total };
+}
+
+interface Joined {
+  readonly documents: Grouped;
+  readonly filters: readonly SortedStream[];
+  readonly score: Score;
+}
+
+/** Yields the resources that every list and filter has. */
+function inAll(
+  lists: readonly (readonly Hit[])[],
+  { documents, filters, score }: Joined,
+): AsyncGenerator<readonly Match[]> {
+  const next = lists.map(() => 0);
+  const streams = lists.map((list) => new ListStream(list.map(({ iri }) => iri)));
+  const matchOf = (iri: string, tails: readonly string[]): Match => {
+    const { words } = readFacts(tails[0]!);
+    const hits = lists.map((list, at) => {
+      while (list[next[at]!]!.iri < iri) next[at]!++;
+      return list[next[at]!]!;
+    });
+    const scoreOf = (counts: readonly number[]): number => score(counts, words);
+    return { iri, hits, score: scoreOf(hits.map(({ count }) => count)), scoreOf };
+  };
+  return matches([...streams, ...filters, documents], (iri) => {
+    const tails = documents.tails();
+    return tails instanceof Promise ? tails.then((found) => matchOf(iri, found)) : matchOf(iri, tails);
+  });
+}
+
+/** Parameters of BM25. */
+const [saturation, lengthWeight] = [1.2, 0.75];
+
+/** BM25 of a text with a number of matches of each term, in a resource with a number of words. */
+type Score = (counts: readonly number[], words: number) => number;
+
+/** Returns the score by the numbers of the resources that the caller can read. */
+function scorer(lists: readonly (readonly Hit[])[], statistics: Statistics): Score {
+  const average = statistics.words / Math.max(1, statistics.resources);
+  const weights = lists.map(({ length }) => Math.log(1 + (statistics.resources - length + 0.5) / (length + 0.5)));
+  return (counts, words) => {
+    const norm = saturation * (1 - lengthWeight + lengthWeight * (words / average));
+    return counts.reduce((sum, count, at) => sum + (weights[at]! * count * (saturation + 1)) / (count + norm), 0);
+  };
+}
+
+/** Returns the place with matches of the most terms. */
+function commonPlace(hits: readonly Hit[]): string {
+  const counts = new Map<string, number>();
+  for (const place of hits.flatMap((hit) => [...new Set(hit.places().map((each) => each.place))]))
+    counts.set(place, (counts.get(place) ?? 0) + 1);
+  let [best, most] = ['', 0];
+  for (const [place, count] of counts) if (count > most) [best, most] = [place, count];
+  return best;
+}
+
+const byRank = (a: Ranked, b: Ranked): number => b.score - a.score || (a.iri < b.iri ? -1 : 1);
+
+type Ranked = Pick<Found, 'iri' | 'score'>;
+
+/** Keeps the best of many results. */
+export class Best<T extends Ranked> {
+  private found: T[] = [];
+
+  constructor(private readonly size: number) {}
+
+  add(result: T): void {
+    if (this.found.push(result) >= 2 * this.size + 1000) this.found = this.sorted();
+  }
+
+  sorted(): T[] {
+    return this.found.sort(byRank).slice(0, this.size);
+  }
+}
+
+/** Numbers of the readable indexed resources and their words. */
+interface Statistics {
+  readonly resources: number;
+  readonly words: number;
+}
+
+/** Number of words up to each posting of a cached list. */
+const sums = new WeakMap<readonly string[], Float64Array>();
+
+function sumsOf(list: readonly string[]): Float64Array {
+  let found = sums.get(list);
+  if (!found) {
+    found = new Float64Array(list.length + 1);
+    for (const [at, text] of list.entries()) found[at + 1] = found[at]! + factsOf(text).words;
+    sums.set(list, found);
+  }
+  return found;
+}
+
+const factsOf = (posting: string): ReturnType<typeof readFacts> =>
+  readFacts(posting.slice(posting.indexOf('\u0000') + 1));
+
+/** Opens the list of resources in the turn in which the snapshot was taken. */
+function openStatistics(searched: Searched): () => Promise<Statistics> {
+  const list = searched.documents.cached();
+  const ranges = rangesOf(searched.scope);
+  if (list && ranges)
+    return async () => {
+      const [before, stream] = [sumsOf(list), new ListStream(list)];
+      let [resources, words] = [0, 0];
+      for (const { from, to } of ranges.map(ofPostings)) {
+        const [start, end] = [stream.indexOf(from), stream.indexOf(to)];
+        resources += end - start;
+        words += before[end]! - before[start]!;
+      }
+      return { resources, words };
+    };
+  const documents = new Grouped(searched.documents.stream(searched.snapshot));
+  return async () => {
+    const each = matches([...scopeStreams(searched), documents], async (iri) => ({
+      iri,
+      ...readFacts((await documents.tails())[0]!),
+    }));
+    let [resources, words] = [0, 0];
+    for await (const block of readable(searched, each))
+      for (const facts of block) [resources, words] = [resources + 1, words + facts.words];
+    return { resources, words };
+  };
+}

@@ -1,0 +1,117 @@
+/** The state that a search reads, and which of it the caller can read. */
+import type { ReadScope } from '../../../lib/authorization/authorizer.js';
+import { inTurn, type Pause, untilNextStep } from '../../../lib/authorization/decision-turns.js';
+import type { Access } from '../../../lib/authorization/principal.js';
+import { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
+import { StagedNames } from '../../../lib/storage/graphs/staged-keys.js';
+import { RangeStream } from '../../../lib/storage/keys/iri-ranges.js';
+import { ListStream, type SortedStream } from '../../../lib/storage/level/entry-cursor.js';
+import { ownedSpace } from '../../../lib/storage/level/owned-entries.js';
+import type { Store } from '../../../lib/storage/transactions/store.js';
+import { union as either, intersection } from '../postings/merge.js';
+import type { PostingLists } from '../postings/posting-lists.js';
+import { type ReadStorage, readableOf, whole } from '../postings/readable.js';
+import { type Language, lookupsOf, type Term } from './terms.js';
+import { readVocabulary, type Vocabulary } from './vocabulary.js';
+
+/** The index, and the caller of a search. */
+export interface TextIndex {
+  readonly storage: ReadStorage & { readonly store: Store };
+  readonly access: Access;
+  readonly texts: PostingLists;
+  readonly documents: PostingLists;
+}
+
+/** The state that is searched. */
+export interface Searched extends TextIndex {
+  /** Exactly these resources are readable, or access is decided one by one. */
+  readonly scope: Exclude<ReadScope, 'nothing'>;
+  readonly snapshot: StoreSnapshot;
+  /** Resources of the owner of the scope. */
+  readonly owned: string[];
+  /** Graphs that are being written or removed. Their postings are not visible. */
+  hidden: StagedNames;
+  /** Words of resources that are not in the ranges of the scope, and words with a beginning. */
+  vocabulary: Vocabulary;
+  /** True if resources are read that the caller cannot read: the time of the answer is then a multiple of 50 ms. */
+  isStepped: boolean;
+  /** Decisions so far, if access is decided one by one. */
+  readonly decided: Map<string, boolean>;
+  /** Lets other searches have their turns. */
+  readonly pause: Pause;
+}
+
+const empty: Vocabulary = { tokens: new Map(), beginnings: new Map() };
+
+/** Runs work on one state when it is the caller's turn. @throws LwsError `too-busy` */
+export const onState = async <T>(index: TextIndex, work: (searched: Searched) => Promise<T>): Promise<T> => {
+  const began = performance.now();
+  let isStepped = false;
+  const result = await inTurn(index.storage, index.access, async (pause) => {
+    // Decided when the turn has come, so that earlier revocations apply.
+    const readable = await index.storage.authorizer.readScope(index.access);
+    const scope = readable === 'nothing' ? { ranges: [] } : readable;
+    const snapshot = new StoreSnapshot(index.storage.store.level);
+    try {
+      const state = { owned: [], hidden: new StagedNames(), vocabulary: empty, decided: new Map<string, boolean>() };
+      const searched = { ...index, scope, snapshot, pause, ...state, isStepped: scope === 'decide' };
+      const result = await work(searched);
+      isStepped = searched.isStepped;
+      return result;
+    } finally {
+      await snapshot.close();
+    }
+  });
+  if (isStepped) await untilNextStep(began);
+  return result;
+};
+
+/** Reads the resources of the owner of the scope, the hidden graphs, and the words that terms need. */
+export async function prepare(searched: Searched, terms: readonly Term[] = [], language: Language = {}): Promise<void> {
+  const { snapshot, scope, owned } = searched;
+  if (typeof scope === 'object' && scope.owner !== undefined)
+    for await (const block of intersection([snapshot.cursor(ownedSpace, scope.owner)]))
+      for (const iri of block) owned.push(iri);
+  searched.hidden = await StagedNames.of(snapshot);
+  if (scope === 'everything') return;
+  const beginnings = terms.flatMap((term) => (term.kind === 'prefix' ? [term.token] : []));
+  const tokens = owned.length === 0 ? [] : terms.flatMap((term) => tokensOfTerm(term, language));
+  const ranges = scope === 'decide' ? [whole] : scope.ranges;
+  const isReadable = (iri: string): boolean | Promise<boolean> => mayRead(searched, iri);
+  searched.vocabulary = await readVocabulary(searched, { owned, ranges, tokens, beginnings, isReadable });
+}
+
+const tokensOfTerm = (term: Term, language: Language): readonly string[] => {
+  if (term.kind === 'word') return lookupsOf(term, language).map(({ token }) => token);
+  return term.kind === 'phrase' ? term.tokens : [];
+};
+
+/** Streams that restrict an intersection to readable resources, first, so that others are skipped. */
+export const scopeStreams = ({ scope, owned }: Pick<Searched, 'scope' | 'owned'>): readonly SortedStream[] =>
+  typeof scope === 'object' ? [either([new RangeStream(scope.ranges), new ListStream(owned)])] : [];
+
+/** Returns whether a resource is readable that no scope excludes. */
+export function mayRead({ storage, access, scope, decided }: Searched, iri: string): boolean | Promise<boolean> {
+  if (scope !== 'decide') return true;
+  const known = decided.get(iri);
+  if (known !== undefined) return known;
+  return readableOf(storage, access, [iri]).then(({ length }) => {
+    decided.set(iri, length > 0);
+    return length > 0;
+  });
+}
+
+/** Yields the readable ones of some results. */
+export async function* readable<T extends { readonly iri: string }>(
+  searched: Searched,
+  blocks: AsyncIterable<readonly T[]>,
+): AsyncGenerator<readonly T[]> {
+  for await (const block of blocks) {
+    const found: T[] = [];
+    for (const each of block) {
+      const answer = mayRead(searched, each.iri);
+      if (typeof answer === 'boolean' ? answer : await answer) found.push(each);
+    }
+    yield found;
+  }
+}

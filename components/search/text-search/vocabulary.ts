@@ -1,0 +1,204 @@
+/**
+ * Words of each resource, in its entry in `wordsSpace`. With them, words with a beginning, and words in resources that the caller owns, are
+ * found without reading postings that it cannot read.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Pause } from '../../../lib/authorization/decision-turns.js';
+import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
+import type { IriRange } from '../../../lib/storage/keys/iri-ranges.js';
+import { graphPrefix } from '../../../lib/storage/keys/quad-keys.js';
+import { entryKey, rangeOf } from '../../../lib/storage/keys/records.js';
+import { yieldToEventLoop } from '../../../lib/storage/transactions/batch-filling.js';
+import type { Store } from '../../../lib/storage/transactions/store.js';
+import { LwsError } from '../../../lib/tools/errors.js';
+import { wordsSpace } from './entries.js';
+import { formsOf } from './forms.js';
+import { textAt } from './snippets.js';
+import { textStatement } from './statements.js';
+import { writtenWords } from './tokens.js';
+
+/** Resources whose words are read, and the words that are looked for. */
+interface Wanted {
+  readonly owned: readonly string[];
+  readonly ranges: readonly IriRange[];
+  /** Looked for in owned resources only: postings in ranges are found without this. */
+  readonly tokens: readonly string[];
+  readonly beginnings: readonly string[];
+  /** Called before words of a resource are used. */
+  isReadable(iri: string): boolean | Promise<boolean>;
+}
+
+interface Source {
+  readonly storage: { readonly store: Store };
+  readonly snapshot: StoreSnapshot;
+  /** Lets other searches have their turns. */
+  readonly pause: Pause;
+}
+
+/** Resources that may have a word, in order: they had it since their graph was written last. */
+export interface Vocabulary {
+  /** Owned resources by word. */
+  readonly tokens: ReadonlyMap<string, readonly string[]>;
+  /** Words with a beginning, by beginning, with the readable resources that may have them. */
+  readonly beginnings: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+}
+
+const [ownedAtATime, resourcesAtATime, costAtATime] = [100, 200, 4 << 10];
+/** Maximum number of words with a beginning, of their resources, and of characters of long texts that a search reads. */
+export const maxExpansions = 1_000;
+const [maxPairs, maxRead] = [200_000, 4 << 20];
+
+export const tooMany = (detail: string): LwsError =>
+  new LwsError('bad-request', `${detail} Search for a longer one, or for whole words.`);
+
+/**
+ * Reads the words of resources.
+ * @throws LwsError `bad-request` if too many readable words have a beginning, or if too much text would be read
+ */
+export async function readVocabulary(
+  searched: Source,
+  { owned, ranges, tokens, beginnings, isReadable }: Wanted,
+): Promise<Vocabulary> {
+  const { snapshot, pause } = searched;
+  const reader = { pairs: 0, left: maxRead };
+  const found = {
+    tokens: new Map(tokens.map((token) => [token, [] as string[]])),
+    beginnings: new Map(beginnings.map((beginning) => [beginning, new Map<string, string[]>()])),
+  };
+  const noteBeginnings = (iri: string, words: string): void => {
+    for (const [beginning, byWord] of found.beginnings)
+      for (const word of beginningWith(beginning, words)) {
+        if (byWord.has(word)) byWord.get(word)!.push(iri);
+        else byWord.set(word, [iri]);
+        if (byWord.size > maxExpansions || ++reader.pairs > maxPairs)
+          throw tooMany(`More than ${maxExpansions} words begin with "${beginning}", or too many resources have them.`);
+      }
+  };
+  const hasBeginning = (words: string): boolean => beginnings.some((beginning) => words.includes(`\n${beginning}`));
+  let noted = 0;
+  /** Most entries need no promise. */
+  const note = (iri: string, value: string, isOwned: boolean): Promise<void> | undefined => {
+    const words = value.slice(value.indexOf('\n'));
+    if (isOwned)
+      for (const [token, iris] of found.tokens) if (words === many || words.includes(`\n${token}\n`)) iris.push(iri);
+    const isWanted = words === many ? beginnings.length > 0 : hasBeginning(words);
+    if (isWanted || ++noted % resourcesAtATime === 0)
+      return (async () => {
+        await pause();
+        if (isWanted && (await isReadable(iri)))
+          noteBeginnings(iri, words === many ? await manyWords(searched, iri, reader) : words);
+      })();
+    return undefined;
+  };
+  if (tokens.length + beginnings.length > 0)
+    for (let at = 0; at < owned.length; at += ownedAtATime) {
+      const iris = owned.slice(at, at + ownedAtATime);
+      const values = await snapshot.values(iris.map((iri) => entryKey(wordsSpace, iri)));
+      for (const [index, iri] of iris.entries()) {
+        const work = note(iri, values[index] ?? '', true);
+        if (work) await work;
+      }
+    }
+  const start = entryKey(wordsSpace, '');
+  if (beginnings.length > 0)
+    for (const { from, to } of ranges)
+      for await (const entries of snapshot.entries({ gte: start + from, lt: start + to }))
+        for (const [key, value] of entries) {
+          const work = note(key.slice(start.length), value, false);
+          if (work) await work;
+        }
+  return found;
+}
+
+function* beginningWith(beginning: string, words: string): Generator<string> {
+  for (let at = words.indexOf(`\n${beginning}`); at >= 0; at = words.indexOf(`\n${beginning}`, at + 1))
+    yield words.slice(at + 1, words.indexOf('\n', at + 1));
+}
+
+/** Stands for more words than an entry contains, which are read from the texts. */
+const many = '\n*';
+const maxCharacters = 32 << 10;
+
+/** Collects the distinct words of a resource. */
+export class Words {
+  private readonly words = new Set<string>();
+  private characters = 0;
+
+  /** @param text words as written before */
+  constructor(text = '') {
+    this.include(text);
+  }
+
+  /** Adds words. @param text as written before */
+  include(text: string): void {
+    if (text === many) this.characters = maxCharacters;
+    else for (const word of text.split('\n')) if (word !== '') this.add(word);
+  }
+
+  add(word: string): void {
+    if (this.characters >= maxCharacters || this.words.has(word)) return;
+    this.characters += word.length + 1;
+    this.words.add(word);
+  }
+
+  /** @param isLarge the words of its graph are not known */
+  written(isLarge: boolean): string {
+    return isLarge || this.characters >= maxCharacters ? many : `\n${[...this.words].join('\n')}\n`;
+  }
+}
+
+/** True if an entry has all words of another one, and the same facts. */
+export function hasWords(found: string, expected: string): boolean {
+  const at = found.indexOf('\n');
+  if (at < 0 || found.slice(0, at) !== expected.slice(0, expected.indexOf('\n'))) return false;
+  const words = new Set(found.slice(at).split('\n'));
+  return (
+    found.endsWith(many) ||
+    expected
+      .slice(at)
+      .split('\n')
+      .every((word) => words.has(word))
+  );
+}
+
+/** Words of large resources by their state. */
+const known = new LRUCache<string, string>({
+  maxSize: 16 << 20,
+  sizeCalculation: ({ length }, key) => length + key.length,
+});
+
+/** @param reader the number of characters that may still be read */
+async function manyWords(
+  { storage: { store }, snapshot, pause }: Source,
+  iri: string,
+  reader: { left: number },
+): Promise<string> {
+  const [record] = await snapshot.records([iri]);
+  if (!record) return '';
+  const key = `${iri} ${record.revision} ${record.linked}`;
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const words = new Set<string>();
+  let work = 0;
+  const take = async (text = '', language = ''): Promise<void> => {
+    reader.left -= text.length;
+    if (reader.left < 0) throw tooMany('There is too much text to find words with a beginning.');
+    for (const piece of writtenWords(text)) {
+      for (const word of piece.words) for (const token of formsOf(word, language).tokens) words.add(token);
+      work += piece.cost;
+      if (work < costAtATime) continue;
+      work = 0;
+      await yieldToEventLoop();
+      await pause();
+    }
+  };
+  for await (const keys of snapshot.keys(rangeOf(graphPrefix(iri))))
+    for (const each of keys) {
+      const statement = textStatement(each);
+      if (statement) await take(statement.text, statement.language);
+    }
+  for (const place of ['n', 't', 'b']) await take((await textAt({ store, snapshot }, record, place))?.text);
+  const text = `\n${[...words].join('\n')}\n`;
+  known.set(key, text);
+  return text;
+}

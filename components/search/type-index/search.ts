@@ -1,0 +1,227 @@
+/**
+ * Searches in the index over readable resources, with the query engine: the index is a Comunica query source, which answers
+ * patterns by ordered postings, and joins and unions by merges.
+ */
+import { DataFactory } from 'rdf-data-factory';
+import type { ReadScope } from '../../../lib/authorization/authorizer.js';
+import { inTurn } from '../../../lib/authorization/decision-turns.js';
+import type { Access } from '../../../lib/authorization/principal.js';
+import type { Platform } from '../../../lib/component/contract.js';
+import { type Algebra, loadAlgebraFactory } from '../../../lib/query/algebra.js';
+import { BlockStream } from '../../../lib/query/block-stream.js';
+import { contextOf, loadQueryEngine } from '../../../lib/query/query-engine.js';
+import { makeBindings, querySource } from '../../../lib/query/query-source.js';
+import { lws } from '../../../lib/rdf/vocabulary.js';
+import { structuralType } from '../../../lib/resources/types.js';
+import type { Wanted } from '../../../lib/resources/visible-members.js';
+import { subjectRange } from '../../../lib/storage/graphs/committed-graphs.js';
+import { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
+import type { IriRange } from '../../../lib/storage/keys/iri-ranges.js';
+import { entryKey, type ResourceRecord } from '../../../lib/storage/keys/records.js';
+import { ownStatements } from '../../../lib/storage/keys/subject-statements.js';
+import { ListStream, type SortedStream } from '../../../lib/storage/level/entry-cursor.js';
+import { intersection, union } from '../postings/merge.js';
+import type { PostingLists } from '../postings/posting-lists.js';
+import { rangesOf, readableOf, readableStreams } from '../postings/readable.js';
+import {
+  algebraOfFilter,
+  type Filter,
+  indexGraph,
+  predicateOf,
+  relationOfPattern,
+  resourceVariable,
+} from './filter.js';
+import { ownedSpace, relationOf, typeRelation } from './postings.js';
+
+/** The index, and the caller of the search. */
+export interface SearchedIndex {
+  readonly platform: Platform;
+  readonly lists: PostingLists;
+  readonly access: Access;
+}
+
+/** Ordered IRIs, in blocks. */
+type ResourceStream = BlockStream<readonly string[], unknown>;
+
+interface Found {
+  readonly items: readonly ResourceRecord[];
+  readonly total: number;
+}
+
+/**
+ * Returns the readable resources that match a filter, ordered by IRI, with all of their types (rule 1.2).
+ * @param wanted results of the page
+ * @returns the page, and the total number of readable results
+ */
+export async function search(index: SearchedIndex, filter: Filter, wanted: Wanted): Promise<Found> {
+  const { platform, lists, access } = index;
+  const scope = await platform.authorizer.readScope(access);
+  const isLong = scope === 'decide' || (rangesOf(scope) !== undefined && lists.isLong(postingsOf(filter)));
+  if (!isLong) return searchWithin(index, scope, { filter, ...wanted });
+  // Access is decided when the turn has come, so that earlier revocations apply.
+  return inTurn(platform, access, async () =>
+    searchWithin(index, await platform.authorizer.readScope(access), { filter, ...wanted }),
+  );
+}
+
+type Asked = Wanted & { readonly filter: Filter };
+
+async function searchWithin(index: SearchedIndex, scope: ReadScope, asked: Asked): Promise<Found> {
+  if (scope === 'nothing') return { items: [], total: 0 };
+  const ranges = rangesOf(scope);
+  return (ranges && searchLists(index, ranges, asked)) ?? searchBySource(index, scope, asked);
+}
+
+type Postings = readonly (readonly (readonly [relation: string, value: string])[])[];
+
+/** Searches the merged lists. `undefined` if a list is not cached. */
+function searchLists(
+  { platform, lists }: SearchedIndex,
+  ranges: readonly IriRange[],
+  { filter, ...wanted }: Asked,
+): Promise<Found> | undefined {
+  const known = lists.matches(postingsOf(filter));
+  if (!known) return undefined;
+  const snapshot = new StoreSnapshot(platform.store.level);
+  const page = async (): Promise<Found> => {
+    const { iris, total } = within(await known, ranges, wanted);
+    return { items: await typedRecords(snapshot, iris), total };
+  };
+  return page().finally(() => snapshot.close());
+}
+
+/** Searches with the engine, which walks all matches. */
+async function searchBySource(index: SearchedIndex, scope: ReadScope, { filter, from, count }: Asked): Promise<Found> {
+  const { platform, lists } = index;
+  const [engine, factory] = [await loadQueryEngine(), await loadAlgebraFactory()];
+  const opened: StoreSnapshot[] = [];
+  const source = querySource('index', {
+    queryBindings(asked) {
+      // Synchronously: cached lists have the state of the last commit.
+      const snapshot = new StoreSnapshot(platform.store.level);
+      opened.push(snapshot);
+      const found = readableBlocks(index, scope, streamsOf(asked, { lists, snapshot, scope }));
+      return new BlockStream(found, bindingsOf).announce([resourceVariable]) as never;
+    },
+  });
+  try {
+    const operation = algebraOfFilter(factory, filter, indexGraph(platform));
+    const stream = (await engine.queryBindings(operation, contextOf(source, platform.rootIri))) as ResourceStream;
+    const iris: string[] = [];
+    let total = 0;
+    for await (const block of stream.blocks()) {
+      if (iris.length < count && total + block.length > from)
+        iris.push(...block.slice(Math.max(0, from - total), from + count - total));
+      total += block.length;
+    }
+    return { items: await typedRecords(opened[0]!, iris), total };
+  } finally {
+    for (const snapshot of opened) await snapshot.close();
+  }
+}
+
+/** Returns the postings of a filter's groups. Without groups, those of all resources: each has exactly one structural type. */
+const postingsOf = (filter: Filter): Postings =>
+  filter.length === 0
+    ? [structuralTypes.map((type) => [typeRelation, type])]
+    : filter.map(({ relation, values }) =>
+        values.map((value) => [relationOfPattern(predicateOf(relation)), value] as const),
+      );
+
+/** Returns a page of the IRIs within ranges, and their number. */
+function within(
+  iris: readonly string[],
+  ranges: readonly IriRange[],
+  { from, count }: Wanted,
+): { readonly iris: readonly string[]; readonly total: number } {
+  const [found, list]: [string[], ListStream] = [[], new ListStream(iris)];
+  let total = 0;
+  for (const range of ranges) {
+    const [start, end] = [list.indexOf(range.from), list.indexOf(range.to)];
+    const skipped = Math.max(0, from - total);
+    found.push(...iris.slice(start + skipped, Math.min(end, start + skipped + count - found.length)));
+    total += end - start;
+  }
+  return { iris: found, total };
+}
+
+async function* readableBlocks(
+  { platform, access }: SearchedIndex,
+  scope: ReadScope,
+  streams: readonly SortedStream[],
+): AsyncGenerator<readonly string[]> {
+  for await (const block of intersection(streams))
+    yield scope === 'decide' ? await readableOf(platform, access, block) : block;
+}
+
+/** Maximum characters of types on a page: a resource may have ten thousand. Resources after it show declared types only. */
+const maxCharacters = 1 << 20;
+
+async function typedRecords(snapshot: StoreSnapshot, iris: readonly string[]): Promise<ResourceRecord[]> {
+  const records = (await snapshot.records(iris)).filter((record) => record !== undefined);
+  const owned = await snapshot.values(records.map(({ owner = '', iri }) => entryKey(ownedSpace, owner, iri)));
+  const typed: ResourceRecord[] = [];
+  let characters = 0;
+  for (const [index, record] of records.entries()) {
+    const [structural, known] = [structuralType(record.kind), owned[index]];
+    const types = known === undefined ? await typesWithout(snapshot, record) : (JSON.parse(known) as string[]);
+    characters += types.reduce((sum, { length }) => sum + length, 0);
+    typed.push(characters > maxCharacters ? record : { ...record, types: types.filter((type) => type !== structural) });
+  }
+  return typed;
+}
+
+/** Returns the types of a resource without owner, which has no entry with all of them. */
+async function typesWithout(snapshot: StoreSnapshot, { iri, kind, types }: ResourceRecord): Promise<string[]> {
+  const found = new Set(types);
+  if (kind === 'rdf')
+    for await (const statements of ownStatements(iri, snapshot.keys(subjectRange(iri, iri))))
+      for (const statement of statements) if (relationOf(statement) === typeRelation) found.add(statement[1]);
+  return [...found];
+}
+
+const factory = new DataFactory();
+const bindingsOf = (iris: readonly string[]): readonly unknown[] =>
+  iris.map((iri) => makeBindings([[resourceVariable, factory.namedNode(iri)]]));
+
+interface Searched {
+  readonly lists: PostingLists;
+  readonly snapshot: StoreSnapshot;
+  readonly scope: ReadScope;
+}
+
+/** Returns the readable matches of an operation, as streams to intersect. */
+function streamsOf(operation: Algebra.Operation, searched: Searched): readonly SortedStream[] {
+  const { snapshot, scope } = searched;
+  const readable = typeof scope === 'object' ? readableStreams(snapshot, scope) : [];
+  const hasRanges = typeof scope === 'object' && scope.ranges.length > 0;
+  // Owned resources first: the first stream leads, and there are usually fewer of them than matches.
+  const found = [...(hasRanges ? [] : readable), ...matching(operation, searched)];
+  const streams = found.length > 0 ? found : [everything(searched)];
+  return hasRanges ? [...streams, union(readable)] : streams;
+}
+
+/**
+ * Returns the matches of an operation, as streams to intersect. Empty: everything matches.
+ * @throws Error for an operation that the index does not support
+ */
+function matching(operation: Algebra.Operation, searched: Searched): readonly SortedStream[] {
+  const { type, input } = operation as { readonly type: string; readonly input: Algebra.Operation[] };
+  // Streams are already ordered and without duplicates.
+  if (['distinct', 'project', 'orderby'].includes(type)) return matching(input as never, searched);
+  if (type === 'join') return input.flatMap((each) => matching(each, searched));
+  if (type === 'union') return [union(input.map((each) => postings(each, searched)))];
+  return (operation as Algebra.Pattern).object?.termType === 'Variable' ? [] : [postings(operation, searched)];
+}
+
+/** Returns the postings for a pattern of the index graph. */
+function postings(operation: Algebra.Operation, { lists, snapshot }: Searched): SortedStream {
+  if (operation.type !== 'pattern') throw new Error(`The index does not support ${operation.type}.`);
+  const { predicate, object } = operation as Algebra.Pattern;
+  return lists.stream(snapshot, relationOfPattern(predicate.value), object.value);
+}
+
+const structuralTypes = [lws.Container, lws.DataResource];
+
+const everything = ({ lists, snapshot }: Searched): SortedStream =>
+  union(structuralTypes.map((type) => lists.stream(snapshot, typeRelation, type)));

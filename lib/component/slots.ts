@@ -1,0 +1,38 @@
+/** Limits how many jobs run at a time, by caller class. */
+import type { CallerClass } from '../authorization/authorizer.js';
+import type { Client } from '../authorization/client.js';
+import { tooBusy } from '../tools/errors.js';
+
+export type SlotLimits = Readonly<Record<CallerClass, number>>;
+
+export class Slots {
+  private readonly taken = new Set<Client>();
+
+  /**
+   * @param total maximum number of jobs of a caller class: a caller can have many identities
+   * @param message of the error when no slot is free
+   * @param perClient maximum number of jobs of one client
+   */
+  constructor(
+    private readonly total: SlotLimits,
+    private readonly message: string,
+    private readonly perClient: SlotLimits = total,
+  ) {}
+
+  /** Returns slots for jobs that only controllers may start. @param what the jobs, in messages: `imports` */
+  static forControllers(count: number, what: string): Slots {
+    const message = `The server has ${count} ${what} in progress. Try again later.`;
+    return new Slots({ controller: count, known: 0, stranger: 0 }, message);
+  }
+
+  /** Takes a slot. @returns a function that releases it @throws LwsError `too-busy` */
+  take({ standing, client }: Client = { standing: 'controller', client: '' }): () => void {
+    const others = [...this.taken].filter((each) => each.standing === standing);
+    const own = others.filter((each) => each.client === client);
+    if (others.length >= this.total[standing] || own.length >= this.perClient[standing])
+      throw tooBusy(this.message, 60);
+    const slot = { standing, client };
+    this.taken.add(slot);
+    return () => void this.taken.delete(slot);
+  }
+}

@@ -201,8 +201,9 @@ async function keysToReplace(tx: Transaction, record: ResourceRecord): Promise<r
   try {
     return await tx.before.graph(record);
   } catch (error) {
-    if (error instanceof DamagedGraphError) return error.keys;
-    throw error;
+    if (!(error instanceof DamagedGraphError)) throw error;
+    tx.uncounted += error.keys.length - (record.triples ?? 0);
+    return error.keys;
   }
 }
 

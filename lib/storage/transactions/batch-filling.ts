@@ -52,7 +52,7 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
 /** Change of the number of quads by a transaction. */
 export function quadsOf(transaction: Transaction): number {
   const { graphs, hidden, prepared = none } = transaction;
-  let { quads } = prepared;
+  let quads = prepared.quads + transaction.uncounted;
   for (const { added, removed } of hidden.values()) quads += added.length - removed.length;
   // Staged graphs are counted when their quads are written.
   for (const [, { added, removed, triples, isPartners, isPart }] of after(graphs, prepared.graphs))

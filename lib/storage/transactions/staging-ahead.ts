@@ -90,4 +90,6 @@ async function prepareBatch(level: Level, transaction: Transaction): Promise<voi
     throw error;
   });
   transaction.prepared = { batch, bytes: sizeOfBatch(transaction), quads: quadsOf(transaction), ...sizes };
+  // Counted in `quads` now.
+  transaction.uncounted = 0;
 }

@@ -5,6 +5,7 @@ import type { BlobPlace, Blobs } from '../blobs/blobs.js';
 import { adoptBlobs } from '../graphs/adopt.js';
 import { CommittedGraphs } from '../graphs/committed-graphs.js';
 import { type MigrationOptions, migrate } from '../graphs/format.js';
+import { DamagedGraphError } from '../graphs/graph-digests.js';
 import { isLargeGraph } from '../graphs/graph-lines.js';
 import { GraphInTheWay, stagedKey } from '../graphs/staged-keys.js';
 import type { GraphKeys } from '../keys/graph-keys.js';
@@ -218,7 +219,11 @@ export class Store extends StoreListeners {
    * reads no disk.
    */
   async prefetch(record: ResourceRecord): Promise<void> {
-    if (this.graphs.isWorthPrefetching(record)) await this.graph(record.iri);
+    if (!this.graphs.isWorthPrefetching(record)) return;
+    // The transaction decides about a damaged graph: it can be replaced and deleted.
+    await this.graph(record.iri).catch((error: unknown) => {
+      if (!(error instanceof DamagedGraphError)) throw error;
+    });
   }
 
   /**

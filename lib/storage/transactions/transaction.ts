@@ -34,6 +34,8 @@ export class Transaction {
   readonly graphs = new Map<string, GraphChange>();
   /** Quads to add to and remove from staged graphs, which no reader sees. */
   readonly hidden = new Map<string, KeyDifference>();
+  /** Number of removed quads that were never counted, minus that of counted quads that were lost: of damaged graphs. */
+  uncounted = 0;
   readonly addedBlobs = new Map<string, string>();
   readonly removedBlobs = new Set<string>();
   /** Blobs whose resources get another name. */

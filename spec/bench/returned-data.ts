@@ -31,7 +31,7 @@ const isOurs = leveldb === 'ours';
 const published = dirname(createRequire(import.meta.url).resolve('classic-level/package.json'));
 /** Runs before the server. It makes the boundaries between files frequent. */
 const smallFiles = `
-  import { ClassicLevel } from 'file://${published}/index.js';
+  const { ClassicLevel } = await import("file://${published}/index.js");
   const open = ClassicLevel.prototype._open;
   ClassicLevel.prototype._open = function (options) {
     return open.call(this, { ...options, maxFileSize: 2 ** 21, writeBufferSize: 2 ** 22 });

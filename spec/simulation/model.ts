@@ -3,6 +3,7 @@ import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { aclKey } from '../../lib/authorization/acl.js';
 import { DamagedBlobError } from '../../lib/storage/keys/blob-integrity.js';
+import { featuresKey, newTerms, readFeatures } from '../../lib/storage/keys/features.js';
 import { encodeGraph } from '../../lib/storage/keys/quad-keys.js';
 import { blobFacts, parentOf } from '../../lib/storage/keys/records.js';
 import { LwsError } from '../../lib/tools/errors.js';
@@ -20,13 +21,16 @@ export const iris = containers.flatMap((container) => Array.from({ length: 8 }, 
 export const numbers = 16;
 const factory = new DataFactory<Quad>();
 export const predicates = [0, 1, 2].map((at) => factory.namedNode(`urn:p${at}`));
-const quadOf = (iri: string, number: number): Quad =>
-  factory.quad(
-    factory.namedNode(`${iri}#s${number % 5}`),
-    predicates[number % predicates.length]!,
-    factory.literal(`${number}`),
-    factory.namedNode(iri),
-  );
+const quadOf = (iri: string, number: number): Quad => {
+  const subject = factory.namedNode(`${iri}#s${number % 5}`);
+  const predicate = predicates[number % predicates.length]!;
+  const literal = factory.literal(`${number}`);
+  // The storage needs another feature of the format from the first such triple on.
+  const object = number === numbers - 1 ? factory.quad(subject, predicate, literal) : literal;
+  return factory.quad(subject, predicate, object, factory.namedNode(iri));
+};
+const termText = (term: Quad['object']): string =>
+  term.termType === 'Quad' ? `${term.subject.value} ${term.predicate.value} ${term.object.value}` : term.value;
 const keys = new Map(
   iris.map((iri) => [iri, Array.from({ length: numbers }, (_, at) => encodeGraph(iri, [quadOf(iri, at)])[0]!)]),
 );
@@ -75,6 +79,9 @@ export class Model {
       // An error that clients see, and no wrong content.
       if (!graph) return `${harmed}\n${acl}`;
       const { keys: own } = graph;
+      const needsVersion = own.includes(keys.get(iri)![numbers - 1]!);
+      if (needsVersion && !(record.rdfVersion && readFeatures(store.entry(featuresKey)).has(newTerms)))
+        return 'a graph that earlier versions cannot read, without saying so';
       return `${own.length === record.triples ? '' : `${record.triples} triples of `}${own.join('\n')}\n${acl}`;
     }
     try {
@@ -121,8 +128,7 @@ export class Model {
   /** Compares the quads of all graphs, or those with a predicate. */
   async queryFault(store: Store, predicate?: (typeof predicates)[number]): Promise<string | undefined> {
     const found: string[] = [];
-    const line = ({ graph, subject, object }: Quad): string =>
-      [graph, subject, object].map(({ value }) => value).join(' ');
+    const line = ({ graph, subject, object }: Quad): string => `${graph.value} ${subject.value} ${termText(object)}`;
     for await (const quad of quadsOf(store.level).match(null, predicate) as unknown as AsyncIterable<Quad>)
       found.push(line(quad));
     const quads = [...this.resources].flatMap(([iri, { content }]) =>

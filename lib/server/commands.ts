@@ -18,10 +18,11 @@ import { releaseMemoryWhenIdle } from '../tools/threads/idle-memory.js';
 import { packageRoot } from '../tools/threads/package-root.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';
-import { createServer, prepareServer, type Server } from './server.js';
+import { assertCanListen } from './listeners/listeners.js';
+import { createServer, prepareServer } from './server.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './settings/core-settings.js';
 import { consolePageOf, signInLink } from './sign-in-link.js';
-import { assertStorage } from './storage/open-store.js';
+import { assertStorage, hasStorage } from './storage/open-store.js';
 import { givenIdentity, signCredential, signLinkCredential } from './storage/owner-credential.js';
 import { rotateKey } from './storage/verification-method.js';
 
@@ -97,8 +98,16 @@ async function serve({ settings, components }: Context): Promise<number> {
   const log: Log = createLog(core.logLevel);
   // A failed request must not end the others. The log contains the stack.
   process.on('unhandledRejection', (error) => log.fatal({ err: error }, 'unhandled rejection'));
+  const refused = (error: unknown): never => {
+    throw listenRefusal(error, core, readBaseUri(core).url);
+  };
+  // A failed first start must not bind the data directory to this address and its owner.
+  if (!hasStorage(core.dataDir)) await assertCanListen(core).catch(refused);
   const server = await createServer(settings, { components, log, progress });
-  const port = await listening(server, core);
+  const port = await server.listen().catch(async (error: unknown) => {
+    await server.close();
+    return refused(error);
+  });
   // An embedded server leaves the memory settings to its program.
   releaseMemoryWhenIdle();
   const ended = new Promise<number>((resolve, reject) => {
@@ -116,16 +125,6 @@ async function serve({ settings, components }: Context): Promise<number> {
     await banner({ ...server, port }, settings, consolePageOf(server.baseUri, components, settings)),
   );
   return ended;
-}
-
-/** @throws SettingsError if it cannot listen, after the storage is closed */
-async function listening(server: Server, core: CoreSettings): Promise<number> {
-  try {
-    return await server.listen();
-  } catch (error) {
-    await server.close();
-    throw listenRefusal(error, core, readBaseUri(core).url);
-  }
 }
 
 async function owner({ settings, flags, components }: Context): Promise<number> {

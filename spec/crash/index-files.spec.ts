@@ -12,7 +12,7 @@ import { runProcess, type ServerProcess, startProcess } from '../support/process
 import { isSharedRun } from '../support/shared-storage.js';
 import { below } from './contents.js';
 
-const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 3);
+const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 2);
 /** An index of more than 50 000 quads is in files. More than 2000 changed graphs are merged. */
 const [graphs, quadsOfGraph, changedGraphs] = [2600, 20, 2100];
 /** Graphs that an update changes. */

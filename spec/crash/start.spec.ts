@@ -3,7 +3,7 @@
  * the server detects the cause.
  */
 
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -60,14 +60,16 @@ describe('A start that fails', function () {
   it('another process uses the storage, or listens on the port', async () => {
     const server = await startSpecServer({ settings });
     await put(server.root);
+    const unused = join(folder, 'unused');
     const [second, check, neighbour] = await Promise.all([
       runProcess([], { dataDir: server.dataDir }),
       runProcess(['check'], server),
-      runProcess([], { dataDir: folder, root: server.root }),
+      runProcess([], { dataDir: unused, root: server.root }),
     ]);
     expectRefusal(second, /in use by another process/);
     expectRefusal(check, /in use by another process/);
     expectRefusal(neighbour, /Another program uses port.*--base-uri=/);
+    expect(existsSync(unused), 'a failed first start wrote').to.equal(false);
     expect(await (await fetch(`${server.root}kept`)).text()).to.equal('content');
     await server.stop(true);
     await expectUnharmed(server);

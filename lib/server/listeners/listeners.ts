@@ -1,5 +1,6 @@
 /** Ports, protocols and connection limits. */
 import type { RequestListener, Server } from 'node:http';
+import { createServer } from 'node:net';
 import type { ChallengePolicy } from '../../authentication/challenge.js';
 import { type CoreSettings, readBaseUri } from '../settings/core-settings.js';
 import type { Certificates } from './certificates.js';
@@ -29,14 +30,26 @@ export interface DoorOptions {
 /** Maximum connections for redirects and challenges, which end with the response. */
 const maxRedirects = 256;
 
+function socketOf(core: CoreSettings): readonly [port: number, host: string | undefined] {
+  const { url, loopback } = readBaseUri(core);
+  const host = core.listenHost ?? (loopback ? (url.hostname === '[::1]' ? '::1' : '127.0.0.1') : undefined);
+  return [core.listenPort ?? (Number(url.port) || (url.protocol === 'https:' ? 443 : 80)), host];
+}
+
+/** Listens at the address of the storage for a moment. @throws the socket error if the server cannot listen there */
+export async function assertCanListen(core: CoreSettings): Promise<void> {
+  const server = createServer();
+  await listenOn({ server }, ...socketOf(core));
+  await new Promise((resolve) => server.close(resolve));
+}
+
 export function createListeners(
   core: CoreSettings,
   { app, challenge, certificates, onServer, originAt }: DoorOptions,
 ): Door {
   const { connections: inAll, connectionsPerAddress: perAddress, behindProxy } = core;
-  const { url, loopback } = readBaseUri(core);
-  const host = core.listenHost ?? (loopback ? (url.hostname === '[::1]' ? '::1' : '127.0.0.1') : undefined);
-  const port = core.listenPort ?? (Number(url.port) || (url.protocol === 'https:' ? 443 : 80));
+  const { url } = readBaseUri(core);
+  const [port, host] = socketOf(core);
   const source = certificates?.source;
   const listener = certificates ? certificates.challenges.before(app) : app;
   const secure = source ? createSecureWebServer(listener, challenge, source.current()) : undefined;

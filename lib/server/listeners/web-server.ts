@@ -11,7 +11,11 @@ export interface WebServer {
 }
 
 /** Listens and returns the port. @param host default: every address */
-export function listenOn({ server }: WebServer, port: number, host: string | undefined): Promise<number> {
+export function listenOn(
+  { server }: Pick<WebServer, 'server'>,
+  port: number,
+  host: string | undefined,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {

@@ -24,10 +24,13 @@ const whyNotMade = (error: unknown): string =>
 /** LevelDB would let two servers of one process share a database, since threads may (queries run in threads). */
 const inUse = new Set<string>();
 
+/** True if a data directory has a storage, which may be damaged. */
+export const hasStorage = (dataDir: string): boolean => existsSync(join(resolve(dataDir), 'level'));
+
 /** For commands on an existing storage. @throws SettingsError if the directory has no storage; nothing is created */
 export function assertStorage(dataDir: string): void {
   const folder = resolve(dataDir);
-  if (existsSync(join(folder, 'level'))) return;
+  if (hasStorage(folder)) return;
   if (existsSync(join(folder, 'blobs')))
     throw new SettingsError(
       `The data directory ${folder} has a blobs/ directory, but its database (level/) is missing. Restore level/ from a backup.`,

@@ -87,6 +87,10 @@ export class KeyDigest {
     return this;
   }
 
+  get asWords(): readonly number[] {
+    return [...this.words];
+  }
+
   get isZero(): boolean {
     return this.words.every((word) => word === 0);
   }
@@ -97,9 +101,11 @@ export class KeyDigest {
   }
 }
 
-/** Maximum number of texts among which two are searched, and three. */
+/** Maximum number of texts among which two are searched, and three: about 50 ms. */
 export const mostForTwo = 100_000;
-const mostForThree = 400;
+const mostForThree = 2_000;
+
+type Words = readonly number[];
 
 /**
  * Returns the texts whose digest is `difference`: one, two or three of them; `undefined` if they cannot be named.
@@ -111,27 +117,37 @@ export function textsOf(
   count?: number,
 ): readonly string[] | undefined {
   if (texts.length > mostForTwo && count !== 1) return undefined;
-  const wanted = difference.toString();
-  const hashes = texts.map((text) => KeyDigest.of([text]));
-  const named = hashes.map(String);
-  if (count === undefined || count === 1) {
-    const at = named.indexOf(wanted);
-    if (at >= 0) return [texts[at]!];
+  /** Four words for each text, and the texts by their first word. */
+  const hashes = new Int32Array(4 * texts.length);
+  const places = new Map<number, number[]>();
+  for (const [at, text] of texts.entries()) {
+    hashText(text);
+    hashes.set(last, 4 * at);
+    const same = places.get(last[0]!);
+    if (same) same.push(at);
+    else places.set(last[0]!, [at]);
   }
-  if (count === 1) return undefined;
-  const places = new Map(named.map((name, at) => [name, at]));
-  const pairOf = (rest: KeyDigest, from: number): readonly string[] | undefined => {
+  const without = (rest: Words, at: number): Words => rest.map((word, i) => word ^ hashes[4 * at + i]!);
+  /** Index of the text with a hash, from an index on. */
+  const find = (wanted: Words, from: number): number | undefined =>
+    places.get(wanted[0]!)?.find((at) => at >= from && wanted.every((word, i) => word === hashes[4 * at + i]));
+  const search = (rest: Words, among: number, from = 0): number[] | undefined => {
+    if (among === 1) {
+      const at = find(rest, from);
+      return at === undefined ? undefined : [at];
+    }
     for (let at = from; at < texts.length; at++) {
-      const other = places.get(new KeyDigest().combine(rest).combine(hashes[at]!).toString());
-      if (other !== undefined && other > at) return [texts[at]!, texts[other]!];
+      // The usual case of the innermost loop, without an array for the other words.
+      if (among === 2 && !places.has(rest[0]! ^ hashes[4 * at]!)) continue;
+      const others = search(without(rest, at), among - 1, at + 1);
+      if (others) return [at, ...others];
     }
     return undefined;
   };
-  const two = count === undefined || count === 2 ? pairOf(difference, 0) : undefined;
-  if (two || texts.length > mostForThree || (count ?? 3) !== 3) return two;
-  for (const [at, hash] of hashes.entries()) {
-    const rest = pairOf(new KeyDigest().combine(difference).combine(hash), at + 1);
-    if (rest) return [texts[at]!, ...rest];
+  for (const among of count === undefined ? [1, 2, 3] : [count]) {
+    if (among > (texts.length > mostForThree ? 2 : 3)) break;
+    const found = search(difference.asWords, among);
+    if (found) return found.map((at) => texts[at]!);
   }
   return undefined;
 }

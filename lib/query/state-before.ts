@@ -140,7 +140,6 @@ export async function stateOfGraph(
   for await (const block of graphBlocks(opened, graph)) {
     assertTime();
     for (const key of block) keys.push(key);
-    if (keys.length === record.triples) break;
   }
   return stateOfKeys({ ...record, keys }, assertTime);
 }

@@ -13,6 +13,7 @@ import { dirname, join } from 'node:path';
 import { freePort } from '../support/free-port.js';
 import { credential, ed25519Identity } from '../support/identity.js';
 import { runProcess, startProcess } from '../support/process.js';
+import { eventually } from '../support/subscriptions.js';
 
 const [rounds = 2, leveldb = 'ours'] = process.argv.slice(2).map((word) => Number(word) || word);
 const [graphs, replaced, added, triples] = [40, 28, 16, 1000];
@@ -102,34 +103,43 @@ const ask = (query: string): Promise<Response> =>
 
 const sorted = (text: string): string => text.split('\n').sort().join('\n').trim();
 
-/** Returns what differs from the acknowledged state. */
-async function differences(): Promise<string[]> {
-  const found: string[] = [];
+/** Returns what differs from the acknowledged state, and what is refused. */
+async function differences(): Promise<readonly [wrong: readonly string[], refused: readonly string[]]> {
+  const [found, refused]: [string[], string[]] = [[], []];
   const names = new Set([...stored.keys(), ...Array.from({ length: changes }, (_, number) => `new${number}`)]);
   for (const name of names) {
     const answer = await send('GET', name);
     const text = await answer.text();
     const expected = stored.get(name);
-    if (expected === undefined ? answer.status !== 404 : sorted(text) !== sorted(expected))
+    if (answer.status >= 500) refused.push(`GET ${name}: ${answer.status}`);
+    else if (expected === undefined ? answer.status !== 404 : sorted(text) !== sorted(expected))
       found.push(`GET ${name}: ${answer.status}, ${text.split('\n').length - 1} triples`);
   }
   const query = 'SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?s <urn:value> ?o } } GROUP BY ?g';
-  const rows = (await (await ask(query)).json()) as {
+  let asked: Response | undefined;
+  const isReady = async (): Promise<boolean> => {
+    asked = await ask(query);
+    return asked.status !== 503;
+  };
+  await eventually(isReady, 'the index', 60_000).catch(() => {});
+  if (!asked) return [found, refused];
+  if (asked.status !== 200) return [found, [...refused, `SPARQL: ${asked.status} ${await asked.text()}`]];
+  const { results } = (await asked.json()) as {
     readonly results: {
       readonly bindings: readonly { readonly g: { value: string }; readonly n: { value: string } }[];
     };
   };
-  for (const { g, n } of rows.results.bindings)
+  for (const { g, n } of results.bindings)
     if (Number(n.value) !== triples || !stored.has(g.value.slice(root.length)))
       found.push(`SPARQL ${g.value}: ${n.value} triples`);
-  if (rows.results.bindings.length !== stored.size) found.push(`SPARQL: ${rows.results.bindings.length} graphs`);
-  return found;
+  if (results.bindings.length !== stored.size) found.push(`SPARQL: ${results.bindings.length} graphs`);
+  return [found, refused];
 }
 
 async function report(when: string): Promise<void> {
-  const found = await differences();
-  console.log(`${when}: ${stored.size} graphs, ${found.length} differences`);
-  for (const line of found.slice(0, 20)) console.log(`  ${line}`);
+  const [wrong, refused] = await differences();
+  console.log(`${when}: ${stored.size} graphs, ${wrong.length} wrong answers, ${refused.length} refusals`);
+  for (const line of [...wrong, ...refused].slice(0, 20)) console.log(`  ${line}`);
 }
 
 let server = await startProcess(options);

@@ -220,6 +220,14 @@ describe('Returned data', function () {
       });
       await start();
       expect((await send('GET', 'graph')).status).to.equal(500);
+      for (const [graph, refusal] of [
+        ['?g', /^503.*index for queries could not be built/],
+        [`<${server.root}graph>`, /^500.*damaged-content/],
+      ] as const) {
+        const query = `SELECT * { GRAPH ${graph} { ?s <urn:p> ?o } }`;
+        const asked = await send('GET', `.lws/sparql?query=${encodeURIComponent(query)}`);
+        expect([asked.status, await asked.text()].join(), query).to.match(refusal);
+      }
       const insert = { body: `INSERT DATA { <${server.root}graph> <urn:p> "six" }`, type: 'application/sparql-update' };
       const refused = await send('PATCH', 'graph', insert);
       expect([refused.status, await refused.text()].join()).to.match(/^500.*damaged-content/);

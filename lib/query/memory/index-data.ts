@@ -1,8 +1,10 @@
 /** Reads quads of a snapshot into memory: all of a store, sorted and shared between threads, or those of one graph. */
 
 import { basename } from 'node:path';
-import { graphPrefix, separator } from '../../storage/keys/quad-keys.js';
-import { rangeOf } from '../../storage/keys/records.js';
+import { DamagedGraphError, digestIn, returnedKeys, withoutReturned } from '../../storage/graphs/graph-digests.js';
+import { isLargeGraph } from '../../storage/graphs/graph-lines.js';
+import { graphPrefix, graphRange, separator } from '../../storage/keys/quad-keys.js';
+import { rangeOf, readRecord, recordKey } from '../../storage/keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 import { KeyReader } from '../access/key-reader.js';
 import { PageCache } from '../segments/page-file.js';
@@ -95,14 +97,47 @@ export type GraphTriples = Uint32Array;
 /** Common prefix of the GSPO keys of a subject in a graph. */
 export const subjectPrefix = (graph: string, subject: string): string => graphPrefix(graph) + subject + separator;
 
-/** Keys of a graph, or of some of its subjects. */
+interface State {
+  readonly level: Level;
+  readonly snapshot: LevelSnapshot;
+}
+
+/** Keys of a graph, or of some of its subjects. @throws DamagedGraphError, for a whole graph only */
 export async function* graphBlocks(
-  { level, snapshot }: { readonly level: Level; readonly snapshot: LevelSnapshot },
+  { level, snapshot }: State,
   graph: string,
   subjects?: readonly string[],
-): AsyncGenerator<string[]> {
-  const prefixes = subjects ? subjects.map((subject) => subjectPrefix(graph, subject)) : [graphPrefix(graph)];
-  for (const each of prefixes) yield* keyBlocks(level, rangeOf(each), { snapshot });
+): AsyncGenerator<readonly string[]> {
+  if (!subjects)
+    return yield* comparedKeys({ level, snapshot }, graph, keyBlocks(level, graphRange(graph), { snapshot }));
+  for (const subject of subjects) yield* keyBlocks(level, rangeOf(subjectPrefix(graph, subject)), { snapshot });
+}
+
+/**
+ * Yields the keys of a graph without deleted ones that LevelDB returned (decision 168), found by the digest in its record.
+ * @param blocks its keys
+ * @throws DamagedGraphError if they cannot be named, and for a large graph
+ */
+export async function* comparedKeys(
+  { level, snapshot }: State,
+  graph: string,
+  blocks: AsyncIterable<readonly string[]>,
+): AsyncGenerator<readonly string[]> {
+  const value = level.getSync(recordKey(graph), { snapshot });
+  const record = value === undefined ? undefined : readRecord(graph, value);
+  const digest = record && digestIn(record);
+  if (!digest) return yield* blocks;
+  const isLarge = isLargeGraph(record.triples ?? 0);
+  const all: string[] = [];
+  for await (const keys of blocks)
+    if (isLarge) {
+      digest.toggle(keys);
+      yield keys;
+    } else for (const key of keys) all.push(key);
+  if (isLarge && !digest.isZero) throw new DamagedGraphError(graph);
+  if (isLarge) return;
+  const returned = returnedKeys(record, all);
+  yield returned ? withoutReturned(all, returned) : all;
 }
 
 /** Shared by all readers of a thread, because it caches the layouts of keys. */

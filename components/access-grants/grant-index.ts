@@ -4,7 +4,6 @@
  */
 
 import {
-  type AddedMembers,
   ancestorsOf,
   type BaseModel,
   type Decision,
@@ -16,7 +15,7 @@ import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { foaf, rdf } from '../../lib/rdf/vocabulary.js';
 import { structuralType } from '../../lib/resources/types.js';
-import { type IriRange, only, subtree } from '../../lib/storage/keys/iri-ranges.js';
+import { type IriRange, only, subtree, unionOfRanges, withoutRanges } from '../../lib/storage/keys/iri-ranges.js';
 import { parentOf, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import { ownStatements } from '../../lib/storage/keys/subject-statements.js';
 import { parseMediaType } from '../../lib/tools/fields/media-type.js';
@@ -170,33 +169,26 @@ export class GrantIndex implements PermissionSource {
     return answer;
   }
 
-  async readRanges(access: Access, base: BaseModel): Promise<readonly IriRange[] | 'decide' | undefined> {
+  async readRanges(
+    access: Access,
+    base: BaseModel,
+    container?: string,
+  ): Promise<readonly IriRange[] | 'decide' | undefined> {
     const ranges: IriRange[] = [];
-    for (const targets of this.assignedTo(access))
-      for (const [target, grants] of targets)
-        for (const grant of grants) {
-          if (!(await this.mayRead(grant, access, base))) continue;
-          if (dependsOnResource(grant.policy, target)) return 'decide';
-          if (covers(grant.policy, target, target)) ranges.push(target.endsWith('/') ? subtree(target) : only(target));
-        }
-    return ranges.length > 0 ? ranges : undefined;
-  }
-
-  async readMembers(access: Access, base: BaseModel, container: string): Promise<AddedMembers> {
-    const members: string[] = [];
-    let hasToDecide = false;
+    const decided: IriRange[] = [];
     for (const targets of this.assignedTo(access))
       for (const [target, grants] of targets) {
-        const isAbove = target.endsWith('/') && container.startsWith(target);
-        if (!isAbove && parentOf(target) !== container) continue;
+        const covered = target.endsWith('/') ? subtree(target) : only(target);
+        const isAbove = target.endsWith('/') && container?.startsWith(target);
+        if (container !== undefined && !isAbove && parentOf(target) !== container) continue;
         for (const grant of grants) {
           if (!(await this.mayRead(grant, access, base))) continue;
-          if (!isAbove) members.push(target);
-          else if (dependsOnResource(grant.policy, target)) hasToDecide = true;
-          else return 'all';
+          if (dependsOnResource(grant.policy, target)) decided.push(covered);
+          else if (covers(grant.policy, target, target)) ranges.push(covered);
         }
       }
-    return hasToDecide ? 'decide' : members;
+    if (withoutRanges(unionOfRanges(decided), unionOfRanges(ranges)).length > 0) return 'decide';
+    return ranges.length > 0 ? ranges : undefined;
   }
 
   /** Tests if a grant gives read access to some resource. */

@@ -46,25 +46,12 @@ export type ReadScope =
   | 'decide'
   | { readonly owner?: string; readonly ranges: readonly IriRange[] };
 
-/**
- * Readable members of a container: a default, and members that may differ from it and have to be decided. Otherwise each member has
- * to be decided.
- */
-export type MemberScope =
-  | 'decide'
-  | { readonly readable: boolean | { readonly owner: string }; readonly differing: readonly string[] };
-
-/** Maximum number of resources that are decided to avoid a decision per resource. */
-export const maxDiffering = 2_000;
-
 /** Base access model: owner mode or Web Access Control. */
 export interface BaseModel {
   decide(question: Question): Decision | Promise<Decision>;
   /** True if the caller may read every member of a container, now and in later states of the same permissions. May return false to be safe. */
   readsAllMembers(view: View, access: Access, container: string): boolean | Promise<boolean>;
   readScope(access: Access): ReadScope | Promise<ReadScope>;
-  /** Returns the readable members of a container in the committed state. */
-  memberScope(access: Access, container: string): MemberScope | Promise<MemberScope>;
   /** True if the caller owns something or was given access by name. */
   knows(access: Access): boolean | Promise<boolean>;
   /** Returns the readers, for decisions after a deletion (`Question.gone`). Undefined: none, or the owner suffices. */
@@ -74,24 +61,21 @@ export interface BaseModel {
 /** Caller classes by priority. `known`: with a grant or an owned resource. `stranger`: all others. Identities are free. */
 export type CallerClass = 'controller' | 'known' | 'stranger';
 
-export type AddedMembers = 'all' | 'decide' | readonly string[];
+type AddedRanges = readonly IriRange[] | 'decide' | undefined;
 
 /** Source of permissions in addition to the base model, such as access grants. It can never deny access. */
 export interface PermissionSource {
   /** Returns the rule that allows the access, or undefined. */
   widen(question: Question, base: BaseModel): Decision | undefined | Promise<Decision | undefined>;
-  /** Returns the additional readable resources, or undefined if there are none. */
-  readRanges(
-    access: Access,
-    base: BaseModel,
-  ): readonly IriRange[] | 'decide' | undefined | Promise<readonly IriRange[] | 'decide' | undefined>;
-  /** Returns the additional readable members of a container: all, or members that have to be decided; `decide` if all have to. */
-  readMembers(access: Access, base: BaseModel, container: string): AddedMembers | Promise<AddedMembers>;
+  /** Returns the additional readable resources, or undefined if there are none. @param container only its members matter */
+  readRanges(access: Access, base: BaseModel, container?: string): AddedRanges | Promise<AddedRanges>;
   /** True if it gives the caller a permission that not every caller has. */
   names(access: Access): boolean;
 }
 
 export interface Authorizer extends BaseModel {
+  /** @param container only its members matter, and those in the trash are not left out */
+  readScope(access: Access, container?: string): ReadScope | Promise<ReadScope>;
   allows(question: Question): boolean | Promise<boolean>;
   /**
    * True if the caller may read a resource, and searches, queries and exports may contain it: decides on a resource if `readScope`
@@ -107,32 +91,15 @@ export interface Authorizer extends BaseModel {
 /** Returns the ranges that permission sources add. */
 async function addedRanges(
   sources: readonly PermissionSource[],
-  access: Access,
-  base: BaseModel,
+  ...asked: Parameters<PermissionSource['readRanges']>
 ): Promise<readonly IriRange[] | 'decide'> {
   const added: IriRange[] = [];
   for (const source of sources) {
-    const ranges = await source.readRanges(access, base);
+    const ranges = await source.readRanges(...asked);
     if (ranges === 'decide') return ranges;
     added.push(...(ranges ?? []));
   }
   return added;
-}
-
-/** Returns the members of a container that are readable with permission sources. */
-async function withSources(
-  { readable, differing }: Exclude<MemberScope, 'decide'>,
-  sources: readonly PermissionSource[],
-  [access, base, container]: Parameters<PermissionSource['readMembers']>,
-): Promise<MemberScope> {
-  const decided = new Set(differing);
-  for (const source of sources) {
-    const added = await source.readMembers(access, base, container);
-    if (added === 'all') return { readable: true, differing: [] };
-    if (added === 'decide') return added;
-    for (const iri of added) decided.add(iri);
-  }
-  return decided.size > maxDiffering ? 'decide' : { readable, differing: [...decided] };
 }
 
 /** The base model and the permission sources. */
@@ -172,20 +139,15 @@ export function createAuthorizer(
       return (await this.knows(access)) ? 'known' : 'stranger';
     },
     readsAllMembers: (view, access, container) => base.readsAllMembers(view, access, container),
-    async readScope(access) {
+    async readScope(access, container) {
       const scope = await base.readScope(access);
       if (scope === 'everything') return scope;
-      const added = await addedRanges(sources(), access, base);
+      const added = await addedRanges(sources(), access, base, container);
       if (added.length === 0) return scope;
       if (scope === 'decide' || added === 'decide') return 'decide';
       const own = typeof scope === 'object' ? scope : { ranges: [] };
       const ranges = unionOfRanges([...own.ranges, ...added]);
       return isWholeStorage(ranges, storage) ? 'everything' : { ...own, ranges };
-    },
-    async memberScope(access, container) {
-      const scope = await base.memberScope(access, container);
-      if (scope === 'decide' || scope.readable === true) return scope;
-      return withSources(scope, sources(), [access, base, container]);
     },
     // Resources created anonymously get the owner of their parent.
     ownerOfNew: ({ principal }, parent) => principal?.subject ?? parent.owner,

@@ -43,13 +43,6 @@ export function ownerModel({ owners, added, publicRead, owns, open }: OwnerModeO
     },
     knows: ({ principal }) => everybody || (principal !== undefined && (owns?.(principal.subject) ?? false)),
     readsAllMembers: (_view, access) => readsEverything(access),
-    memberScope(access) {
-      const { subject } = access.principal ?? {};
-      return {
-        readable: readsEverything(access) || (subject === undefined ? false : { owner: subject }),
-        differing: [],
-      };
-    },
     readScope(access) {
       if (readsEverything(access)) return 'everything';
       return access.principal ? { owner: access.principal.subject, ranges: [] } : 'nothing';

@@ -1,7 +1,7 @@
 /** Access to the trash (rule 26.2): only controllers of the storage read and delete there, whatever lists, grants and settings allow. */
-import { type IriRange, subtree } from '../storage/keys/iri-ranges.js';
+import { subtree, unionOfRanges, withoutRanges } from '../storage/keys/iri-ranges.js';
 import type { Store } from '../storage/transactions/store.js';
-import type { Authorizer, Decision, MemberScope, Question, ReadScope, View } from './authorizer.js';
+import type { Authorizer, Decision, Question, ReadScope, View } from './authorizer.js';
 import type { Access } from './principal.js';
 
 /** Returns the container of deleted resources. */
@@ -45,39 +45,29 @@ export function withTrash(inner: Authorizer, storage: string, view: Committed): 
       if (container !== storage || !state.record(trash)) return all;
       return controls(state, access).then(async (isController) => isController && all);
     },
-    async memberScope(access, container): Promise<MemberScope> {
-      if (container.startsWith(trash)) return { readable: await controls(view, access), differing: [] };
-      const scope = await inner.memberScope(access, container);
-      if (container !== storage || scope === 'decide' || !view.record(trash)) return scope;
-      return { ...scope, differing: [...scope.differing, trash] };
-    },
     /** Without the trash for controllers too, so that searches and queries do not find what was deleted. */
-    readScope: async (access) =>
-      outsideRemoved(outsideTrash(await inner.readScope(access), storage, view), storage, view),
+    readScope: async (access, container) => {
+      const scope = outside(await inner.readScope(access, container), storage, [
+        ...(view.record(trash) ? [trash] : []),
+        ...view.removedSubtrees,
+      ]);
+      const showsTrash = container !== undefined && (container === storage || container.startsWith(trash));
+      if (scope === 'decide' || !showsTrash || !view.record(trash) || !(await controls(view, access))) return scope;
+      const { ranges, ...owner } = rangesOf(scope, storage);
+      return { ...owner, ranges: unionOfRanges([...ranges, subtree(trash)]) };
+    },
   };
 }
 
-/** Returns a scope without deleted subtrees of which indexes still have entries. */
-const outsideRemoved = (scope: ReadScope, storage: string, { removedSubtrees }: Committed): ReadScope =>
-  removedSubtrees.reduce((left, container) => outside(left, storage, container), scope);
-
 /** Returns a scope without the trash. With `decide`, `Authorizer.finds` excludes it. */
-export function outsideTrash(scope: ReadScope, storage: string, view: Pick<View, 'record'>): ReadScope {
-  return view.record(trashOf(storage)) ? outside(scope, storage, trashOf(storage)) : scope;
+export const outsideTrash = (scope: ReadScope, storage: string, view: Pick<View, 'record'>): ReadScope =>
+  view.record(trashOf(storage)) ? outside(scope, storage, [trashOf(storage)]) : scope;
+
+function outside(scope: ReadScope, storage: string, containers: readonly string[]): ReadScope {
+  if (scope === 'decide' || scope === 'nothing' || containers.length === 0) return scope;
+  const { ranges, ...owner } = rangesOf(scope, storage);
+  return { ...owner, ranges: withoutRanges(ranges, unionOfRanges(containers.map(subtree))) };
 }
 
-function outside(scope: ReadScope, storage: string, container: string): ReadScope {
-  if (scope === 'nothing' || scope === 'decide') return scope;
-  return scope === 'everything'
-    ? { ranges: without([subtree(storage)], subtree(container)) }
-    : { ...scope, ranges: without(scope.ranges, subtree(container)) };
-}
-
-/** Removes one range from others. */
-const without = (ranges: readonly IriRange[], { from: start, to: end }: IriRange): IriRange[] =>
-  ranges
-    .flatMap(({ from, to }) => [
-      { from, to: to < start ? to : start },
-      { from: from > end ? from : end, to },
-    ])
-    .filter(({ from, to }) => from < to);
+const rangesOf = (scope: Exclude<ReadScope, 'decide'>, storage: string): Extract<ReadScope, object> =>
+  typeof scope === 'object' ? scope : { ranges: scope === 'everything' ? [subtree(storage)] : [] };

@@ -3,21 +3,12 @@
  * nearest ACL applies.
  */
 
-import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/keys/iri-ranges.js';
-import { lruCache } from '../tools/caches.js';
+import { LRUCache } from 'lru-cache';
+import { type IriRange, isWholeStorage } from '../storage/keys/iri-ranges.js';
 import { HiddenField } from '../tools/hidden-field.js';
 import { type Acl, type AclRule, aclKey, isAclOf, originOf, readAcl } from './acl.js';
 import type { AclIndex } from './acl-index.js';
-import {
-  ancestorsOf,
-  type BaseModel,
-  type Decision,
-  type MemberScope,
-  maxDiffering,
-  type Question,
-  type ReadScope,
-  type View,
-} from './authorizer.js';
+import { ancestorsOf, type BaseModel, type Decision, type Question, type ReadScope, type View } from './authorizer.js';
 import type { Groups } from './groups.js';
 import type { Access } from './principal.js';
 
@@ -115,13 +106,19 @@ const noAcl: Decision = { allowed: false, rule: 'there is no ACL' };
 const maxAttempts = 5;
 const restless: Decision = { allowed: false, rule: 'the ACL changes too quickly to decide by' };
 
+/** Maximum number of cached ranges, of about 100 bytes. */
+const maxRanges = 200_000;
+
 /** Access model of a storage with ACLs. */
 export class WacModel implements BaseModel {
   // Decided again inside the transaction, since a group may have changed.
   private readonly memos = [new HiddenField<Access, Memo>(), new HiddenField<Access, Memo>()] as const;
 
-  /** Readable resources per version of the ACLs. */
-  private readonly scopes = lruCache<{ readonly version: number; readonly scope: ReadScope }>(500);
+  /** Readable resources by the readers that a caller is, per version of the ACLs. */
+  private readonly scopes = new LRUCache<string, { readonly version: number; readonly scope: ReadScope }>({
+    maxSize: maxRanges,
+    sizeCalculation: ({ scope }) => 1 + (typeof scope === 'object' ? scope.ranges.length : 0),
+  });
 
   constructor(private readonly options: WacOptions) {}
 
@@ -191,52 +188,43 @@ export class WacModel implements BaseModel {
     return true;
   }
 
-  async memberScope(access: Access, container: string): Promise<MemberScope> {
-    const { view, index } = this.options;
-    const { allowed } = await this.decideNow({ view, access, mode: 'read', iri: `${container}\u0000` }, false);
-    const differing = index.members(container, maxDiffering);
-    return differing ? { readable: allowed, differing } : 'decide';
+  async readScope(access: Access): Promise<ReadScope> {
+    const { storage, index } = this.options;
+    const readers = index.readersOf(access, await this.groupsOf(access));
+    const { version } = index;
+    const key = readers.map(({ id }) => id).join(' ');
+    const known = this.scopes.get(key);
+    if (known?.version === version) return known.scope;
+    const scope = scopeOf(index.rangesOf(readers), storage);
+    this.scopes.set(key, { version, scope });
+    return scope;
   }
 
-  async readScope(access: Access): Promise<ReadScope> {
-    const { storage, view, index } = this.options;
-    if (index.size > maxDiffering) return 'decide';
-    const { version } = index;
-    // Visiting every ACL takes time proportional to their number, masked ones included. Done once per state of the ACLs.
-    const caller = JSON.stringify([access.principal?.subject, access.origin]);
-    const known = this.scopes.get(caller);
-    if (known?.version === version) return known.scope;
-    const asked: Asked = { view, access, mode: 'read' };
-    const current = (): Acl[] => index.sorted.flatMap((iri) => this.aclOf(view, iri) ?? []);
-    const reads = async (acl: Acl, part: Part): Promise<boolean> => (await this.decideBy(asked, acl, part)).allowed;
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const acls = current();
-      const ranges = await readableRanges(acls, reads);
-      // Permissions may have been revoked while a group was fetched.
-      const now = current();
-      if (now.length !== acls.length || now.some((acl, at) => acl !== acls[at])) continue;
-      const scope = scopeOf(ranges, storage);
-      // Group members change without a change of an ACL.
-      if (acls.every(({ rules }) => rules.every(({ groups }) => groups.length === 0)))
-        this.scopes.set(caller, { version, scope });
-      return scope;
+  /** Returns the groups of a caller that may let it read. Remote ones are fetched, for each ACL as many as for a decision. */
+  private async groupsOf({ principal, origin }: Access): Promise<readonly string[]> {
+    if (!principal) return [];
+    const { index, groups, maxFetches } = this.options;
+    const fetches = new Map<string, number>();
+    const mayFetch = (iri: string): boolean => {
+      const count = (fetches.get(iri) ?? 0) + 1;
+      fetches.set(iri, count);
+      return count <= maxFetches;
+    };
+    const found: string[] = [];
+    for (const group of [...index.groupNames]) {
+      if (groups.isRemote(group) && !index.readableBy(group, origin).some(mayFetch)) continue;
+      if ((await groups.members(group, true)).has(principal.subject)) found.push(group);
     }
-    return 'decide';
+    return found;
   }
 
   /** Groups count as far as their members are cached. */
   async knows({ principal }: Access): Promise<boolean> {
     if (!principal) return false;
-    const { view, index, groups } = this.options;
-    const { subject } = principal;
-    if (index.size > maxDiffering) return false;
-    const named = new Set<string>();
-    for (const iri of index.sorted)
-      for (const rule of this.aclOf(view, iri)?.rules ?? []) {
-        if (rule.agents.has(subject)) return true;
-        for (const group of rule.groups) named.add(group);
-      }
-    for (const group of named) if ((await groups.members(group, false)).has(subject)) return true;
+    const { index, groups } = this.options;
+    if (index.names(principal.subject)) return true;
+    for (const group of [...index.groupNames])
+      if ((await groups.members(group, false)).has(principal.subject)) return true;
     return false;
   }
 
@@ -294,35 +282,6 @@ export class WacModel implements BaseModel {
     known.set(acl, decisions);
     return decisions;
   }
-}
-
-/** Rules of each ACL for its resource, and for everything below without a nearer ACL. */
-async function readableRanges(
-  acls: readonly Acl[],
-  reads: (acl: Acl, part: Part) => Promise<boolean>,
-): Promise<IriRange[]> {
-  const found: IriRange[] = [];
-  const open: { readonly to: string; readonly readable: boolean }[] = [];
-  let at = '';
-  const advance = (to: string, readable: boolean): void => {
-    if (readable && at < to) found.push({ from: at, to });
-    at = to;
-  };
-  const closeUpTo = (iri: string): void => {
-    for (let top = open.at(-1); top && top.to <= iri; top = open.at(-1)) {
-      advance(top.to, top.readable);
-      open.pop();
-    }
-  };
-  // IRI order puts each container before its contents.
-  for (const acl of acls) {
-    closeUpTo(acl.of);
-    advance(acl.of, open.at(-1)?.readable ?? false);
-    advance(only(acl.of).to, await reads(acl, 'own'));
-    if (acl.of.endsWith('/')) open.push({ to: below(acl.of).to, readable: await reads(acl, 'inherited') });
-  }
-  closeUpTo('\uffff');
-  return unionOfRanges(found);
 }
 
 function scopeOf(ranges: readonly IriRange[], storage: string): ReadScope {

@@ -81,8 +81,7 @@ export async function stageRemoval(
 
 /** Evaluates the ACLs of all descendants once before the transaction, in which no remote group is fetched. */
 async function askGroups({ acls, authorizer, store }: Storage, access: Access, container: string): Promise<void> {
-  for (const iri of acls?.sorted ?? [])
-    if (iri.startsWith(container)) await authorizer.allows({ view: store, access, mode: 'delete', iri });
+  for (const iri of acls?.below(container) ?? []) await authorizer.allows({ view: store, access, mode: 'delete', iri });
 }
 
 /** Returns a resource and its descendants. @throws LwsError `forbidden` if a descendant may not be deleted */

@@ -1,6 +1,7 @@
 /** Counts the members of large containers by ranges of IRIs, so that a page of a listing is found without reading the pages before it. */
 import { createHash, hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { type IriRange, isInRanges } from '../storage/keys/iri-ranges.js';
 import { iriOfRecordKey, memberRange, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
@@ -187,8 +188,8 @@ class FollowedCounts {
     store.onDrop((transaction) => this.note(transaction, -1));
   }
 
-  isUnderWay(iris: readonly string[]): boolean {
-    return this.underWay.size > 0 && iris.some((iri) => this.underWay.has(iri));
+  isUnderWay(ranges: readonly IriRange[]): boolean {
+    return [...this.underWay.keys()].some((iri) => isInRanges(ranges, iri));
   }
 
   obtain({ iri, members = 0 }: ResourceRecord, { size, owner }: CountOptions): MemberCounts | undefined {
@@ -247,5 +248,6 @@ export const memberCounts = (
   options: CountOptions,
 ): MemberCounts | undefined => followMembers(store).obtain(container, options);
 
-/** Tests if a pending transaction creates or deletes one of the members. LevelDB may or may not have its changes. */
-export const isUnderWay = (store: Store, iris: readonly string[]): boolean => followMembers(store).isUnderWay(iris);
+/** Tests if a pending transaction creates or deletes a resource in ranges. LevelDB may or may not have its changes. */
+export const isUnderWay = (store: Store, ranges: readonly IriRange[]): boolean =>
+  followMembers(store).isUnderWay(ranges);

@@ -1,9 +1,10 @@
 /** Members of a container in a caller's view: those of a page, their number and their state. */
 import { setTimeout } from 'node:timers/promises';
-import type { MemberScope, View } from '../authorization/authorizer.js';
+import type { ReadScope, View } from '../authorization/authorizer.js';
 import { inTurn } from '../authorization/decision-turns.js';
 import type { Access } from '../authorization/principal.js';
-import type { ResourceRecord } from '../storage/keys/records.js';
+import { below, clipped, type IriRange, isInRanges, only, subtree, withoutRanges } from '../storage/keys/iri-ranges.js';
+import { iriOfRecordKey, memberRange, type ResourceRecord } from '../storage/keys/records.js';
 import { yieldInLine } from '../tools/event-loop.js';
 import {
   isUnderWay,
@@ -107,20 +108,21 @@ async function countedMembers(request: MemberRequest, wanted: Wanted): Promise<V
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     // Decisions are made after the members were counted, so that earlier revocations apply to all that is counted.
     await counts?.refresh();
-    const scope = await authorizer.memberScope(access, container.iri);
+    const scope = await authorizer.readScope(access, container.iri);
     if (scope === 'decide') return undefined;
-    const { readable, differing } = scope;
-    if (readable === false) return exceptionalMembers(request, scope, wanted);
+    const counted = countedScope(scope, container.iri);
+    const { readable, differing } = counted;
+    if (readable === false) return exceptionalMembers(request, counted, wanted);
     const owner = typeof readable === 'object' ? readable.owner : undefined;
     if (!counts || counts.owner !== owner) counts = memberCounts(store, container, { size: limits.pageSize, owner });
     if (!counts?.isFollowed) return undefined;
     if (!counts.isCurrent) continue;
-    const { version, segments: counted } = counts;
-    const exceptions = await exceptionsOf(request, scope);
+    const { version } = counts;
+    const exceptions = await exceptionsOf(request, counted);
     // Otherwise the counts have a member that the exceptions lack, or the reverse, and the total reveals it.
     if (counts.isCurrent && counts.version === version && !isUnderWay(store, differing)) {
-      const segments = adjusted(counted, exceptions);
-      const members = await slice(request, wanted, { segments, shows: showing(scope, exceptions) });
+      const segments = adjusted(counts.segments, exceptions);
+      const members = await slice(request, wanted, { segments, shows: counted.shows });
       return { members, total: totalOf(segments), state: stateOfSegments(segments) };
     }
     if (isUnderWay(store, differing)) await setTimeout(pauseMs);
@@ -128,24 +130,33 @@ async function countedMembers(request: MemberRequest, wanted: Wanted): Promise<V
   return undefined;
 }
 
-type CountedScope = Exclude<MemberScope, 'decide'>;
+/** Readable members of a container. */
+interface CountedScope {
+  /** What applies to most members. */
+  readonly readable: boolean | { readonly owner: string };
+  /** Ranges with the members that may differ from it. */
+  readonly differing: readonly IriRange[];
+  readonly shows: (record: ResourceRecord) => boolean;
+}
 
-const isReadable = (readable: CountedScope['readable'], { owner }: ResourceRecord): boolean =>
-  typeof readable === 'object' ? owner === readable.owner : readable;
+function countedScope(scope: Exclude<ReadScope, 'decide'>, container: string): CountedScope {
+  if (typeof scope === 'string') {
+    const readable = scope === 'everything';
+    return { readable, differing: [], shows: () => readable };
+  }
+  const { owner, ranges } = scope;
+  const span = below(container);
+  const readable = clipped(ranges, span);
+  const shows = ({ iri, owner: creator }: ResourceRecord): boolean =>
+    (owner !== undefined && creator === owner) || isInRanges(readable, iri);
+  if (readable[0]?.from === span.from) return { readable: true, differing: withoutRanges([span], readable), shows };
+  return { readable: owner === undefined ? false : { owner }, differing: readable, shows };
+}
 
 /** Maximum number of counts of changing members. */
 const maxAttempts = 5;
 /** About the duration of a commit. */
 const pauseMs = 5;
-
-/** Returns a test of the members that the caller may see. Members that differ and were created since have to be decided. */
-function showing(
-  { readable, differing }: CountedScope,
-  exceptions: ReadonlyMap<string, boolean>,
-): (record: ResourceRecord) => boolean {
-  const mayDiffer = new Set(differing);
-  return (record) => exceptions.get(record.iri) ?? (isReadable(readable, record) || mayDiffer.has(record.iri));
-}
 
 /** Returns the members for a caller who may read only members that differ from the rest. */
 async function exceptionalMembers(
@@ -160,18 +171,32 @@ async function exceptionalMembers(
   return { members, total: totalOf(segments), state: stateOfSegments(segments) };
 }
 
-/** Returns the members whose decision differs from the default, with the decision. */
+/** Returns the members for which the default does not hold, and whether they are readable. */
 async function exceptionsOf(
-  { storage: { authorizer, store }, access }: MemberRequest,
-  { readable, differing }: CountedScope,
+  { storage: { store }, container }: MemberRequest,
+  { readable, differing, shows }: CountedScope,
 ): Promise<Map<string, boolean>> {
   const found = new Map<string, boolean>();
-  for (const iri of differing) {
+  const note = (iri: string): void => {
     const record = store.record(iri);
-    if (!record) continue;
-    const answer = authorizer.allows({ view: store, access, mode: 'read', iri, record });
-    const isAllowed = typeof answer === 'boolean' ? answer : await answer;
-    if (isAllowed !== isReadable(readable, record)) found.set(iri, isAllowed);
+    if (!record) return;
+    const isDefault = typeof readable === 'object' ? record.owner === readable.owner : readable;
+    if (shows(record) !== isDefault) found.set(iri, !isDefault);
+  };
+  for (const range of differing) {
+    const slash = range.from.indexOf('/', container.iri.length) + 1;
+    const child = slash > 0 ? range.from.slice(0, slash) : range.from;
+    // Most ranges are in one member, or are the member.
+    if (range.to <= (slash > 0 ? subtree(child) : only(child)).to) {
+      if (child === range.from) note(child);
+      continue;
+    }
+    const from = child === range.from ? child : subtree(child).to;
+    for await (const keys of store.keys(memberRange(container.iri, from))) {
+      const iris = keys.map(iriOfRecordKey).filter((iri) => iri < range.to);
+      for (const iri of iris) note(iri);
+      if (iris.length < keys.length) break;
+    }
   }
   return found;
 }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { constraint, grant, policy, revoke } from '../support/grants.js';
 import { rowsBothWays } from '../support/sparql.js';
-import { agent, alice, as, bob, inWac, owner, ownerRule, rule, setAcl, setManyAcls } from '../support/wac.js';
+import { alice, as, bob, owner } from '../support/wac.js';
 
 const e = 'http://example.org/';
 
@@ -59,25 +59,4 @@ describeStorage(
       });
   },
   { settings: { owners: owner.did }, owner, isOncePlaced: true },
-);
-
-describeStorage(
-  'SPARQL with an index in files and more access control lists than are evaluated in advance',
-  (s) => {
-    before(async function () {
-      this.timeout(120_000);
-      await setManyAcls(s);
-      await fill(s);
-      await setAcl(s, `${s.scratch}b`, ownerRule, rule('Read', agent(alice)));
-    });
-
-    it('returns every value to the owner and to readers (rules 3.2, 14.2)', async function () {
-      this.timeout(60_000);
-      await expectAllValues(s, as(s, owner));
-      const query = 'SELECT DISTINCT ?p { ?s ?p ?o }';
-      expect(await rowsBothWays(s, query, as(s, alice))).to.deep.equal([`${e}ofb`, `${e}pb`]);
-      expect(await rowsBothWays(s, query, as(s, bob))).to.deep.equal([]);
-    });
-  },
-  { ...inWac(), isOncePlaced: true },
 );

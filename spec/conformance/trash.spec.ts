@@ -12,20 +12,7 @@ import type { Answer } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import { runProcess } from '../support/process.js';
 import { startSpecServer } from '../support/server.js';
-import {
-  aclOf,
-  agent,
-  alice,
-  anybody,
-  as,
-  inWac,
-  modesOf,
-  owner,
-  ownerRule,
-  rule,
-  setAcl,
-  setManyAcls,
-} from '../support/wac.js';
+import { aclOf, agent, alice, anybody, as, inWac, modesOf, owner, ownerRule, rule, setAcl } from '../support/wac.js';
 
 interface Item {
   readonly id: string;
@@ -320,22 +307,6 @@ describeStorage(
     });
   },
   inWac({ 'text-search.enabled': 'true' }),
-);
-
-describeStorage(
-  'Trash with more access control lists than are evaluated in advance',
-  (s) => {
-    before(async function () {
-      this.timeout(120_000);
-      await setManyAcls(s);
-    });
-    everyModel(
-      s,
-      () => as(s, alice),
-      (container) => setAcl(s, container, ownerRule, rule('Read', agent(alice))),
-    );
-  },
-  { ...inWac({ 'text-search.enabled': 'true' }), isOncePlaced: true },
 );
 
 /** Returns the entry of the trash in the storage description. */

@@ -83,7 +83,6 @@ function platformOf(store: Store, { viewer, decides }: Question): Platform {
     widen: ({ mode, iri }) => (mode === 'read' && isGranted(viewer, iri) ? rule : undefined),
     names: () => true,
     readRanges: () => unionOfRanges(viewer.granted.map((iri) => (iri.endsWith('/') ? subtree(iri) : only(iri)))),
-    readMembers: () => 'decide',
   };
   const known = createAuthorizer(base, root, () => (viewer.granted.length > 0 ? [source] : []));
   const authorizer: Authorizer = decides ? { ...known, readScope: () => 'decide' } : known;

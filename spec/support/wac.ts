@@ -74,30 +74,6 @@ export async function setBareAcl(
 export const setAcl = (s: StorageUnderTest, iri: string, ...rules: readonly string[]): Promise<void> =>
   setBareAcl(s, iri, [ownerRule, ...rules]);
 
-/** Number of ACLs with which access is decided for each resource: more than `maxDiffering`. */
-const manyAcls = 2001;
-
-/** Creates resources with ACLs of their own, as many as make `readScope` return `decide`. */
-export async function setManyAcls(s: StorageUnderTest): Promise<void> {
-  const numbers = Array.from({ length: manyAcls }, (_, at) => at).values();
-  const headers = { 'Content-Type': 'text/turtle' };
-  const container = await s.container();
-  const set = async (): Promise<void> => {
-    for (const at of numbers) {
-      const iri = `${container}${at}`;
-      const answers = [
-        await s.put(iri, 'text/plain', ''),
-        await s.send('PUT', aclOf(iri), headers, turtleOf(ownerRule)),
-      ];
-      expect(
-        answers.map(({ status }) => status),
-        answers[1]!.text,
-      ).to.deep.equal([201, 201]);
-    }
-  };
-  await Promise.all(Array.from({ length: 10 }, set));
-}
-
 /** Requests that fail after authorization: they reveal a mode and change nothing. */
 const probes: Readonly<Record<string, (iri: string) => [string, string, Record<string, string>, string?]>> = {
   read: (iri) => ['GET', iri, {}],

@@ -18,7 +18,14 @@ import {
   returnedKeys,
   withoutReturned,
 } from '../../../lib/storage/graphs/graph-digests.js';
-import { type IriRange, only, subtree, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
+import {
+  clipped,
+  type IriRange,
+  isInRanges,
+  only,
+  subtree,
+  unionOfRanges,
+} from '../../../lib/storage/keys/iri-ranges.js';
 import { decodeGraph } from '../../../lib/storage/keys/quad-decoding.js';
 import { graphRange } from '../../../lib/storage/keys/quad-keys.js';
 import {
@@ -122,10 +129,7 @@ export class ExportedMembers {
     if (typeof scope !== 'object') return [whole];
     const owned = scope.owner === undefined ? [] : await ownedBy(this.state, scope.owner, maxOwned);
     if (!owned) return [whole];
-    return unionOfRanges([...scope.ranges, ...owned.map(only)]).flatMap(({ from, to }) => {
-      const clipped = { from: from > whole.from ? from : whole.from, to: to < whole.to ? to : whole.to };
-      return clipped.from < clipped.to ? [clipped] : [];
-    });
+    return clipped(unionOfRanges([...scope.ranges, ...owned.map(only)]), whole);
   }
 
   /** Yields the resources below a container and in a range, a container before its members. */
@@ -161,10 +165,9 @@ export class ExportedMembers {
     if (scope === 'everything') return new Set(records);
     if (typeof scope === 'object')
       return new Set(
-        records.filter(({ iri, owner }) => {
-          const isOwn = scope.owner !== undefined && owner === scope.owner;
-          return isOwn || scope.ranges.some(({ from, to }) => iri >= from && iri < to);
-        }),
+        records.filter(
+          ({ iri, owner }) => (scope.owner !== undefined && owner === scope.owner) || isInRanges(scope.ranges, iri),
+        ),
       );
     const allowed = records.length === 0 ? [] : await decide('read', records.map(stateOf));
     return new Set(records.filter((_, index) => allowed[index]));

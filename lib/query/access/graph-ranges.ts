@@ -1,5 +1,5 @@
 /** Converts ranges of resources to ranges of graph names. Pure. Must not depend on permissions or LevelDB. */
-import { type IriRange, only, unionOfRanges } from '../../storage/keys/iri-ranges.js';
+import { type IriRange, isInRanges, only, unionOfRanges, withoutRanges } from '../../storage/keys/iri-ranges.js';
 
 /** Suffix of the graph name of a linkset, after the name of its resource. */
 export const linksetEnd = '.meta';
@@ -13,7 +13,7 @@ export function graphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
     for (const iri of beginnings(from)) if (!isInRanges(ranges, iri)) fewer!.push(only(iri + linksetEnd));
   }
   if (more!.length === 0 && fewer!.length === 0) return ranges;
-  return without(unionOfRanges([...ranges, ...more!]), unionOfRanges(fewer!));
+  return withoutRanges(unionOfRanges([...ranges, ...more!]), unionOfRanges(fewer!));
 }
 
 /** Arguments and results of the last calls, latest first. */
@@ -42,39 +42,3 @@ function* beginnings(bound: string): Generator<string> {
 }
 
 const firstOfEnd = linksetEnd.charCodeAt(0);
-
-/** Returns the ranges minus the holes. Both are disjoint and in order. */
-function without(ranges: readonly IriRange[], holes: readonly IriRange[]): IriRange[] {
-  const left: IriRange[] = [];
-  for (const { from, to } of ranges) {
-    let at = from;
-    for (let hole = rangeAt(holes, at); hole && hole.from < to; hole = rangeAt(holes, at)) {
-      if (hole.from > at) left.push({ from: at, to: hole.from });
-      at = hole.to;
-    }
-    if (at < to) left.push({ from: at, to });
-  }
-  return left;
-}
-
-/** Returns the intersection of the ranges with another one. */
-export const clipped = (ranges: readonly IriRange[], { from, to }: IriRange): IriRange[] =>
-  ranges
-    .map((range) => ({ from: range.from > from ? range.from : from, to: range.to < to ? range.to : to }))
-    .filter((range) => range.from < range.to);
-
-/** Returns the range that contains a name, or the next one after it. The ranges are disjoint and in order. */
-export function rangeAt(ranges: readonly IriRange[], name: string): IriRange | undefined {
-  let [low, high] = [0, ranges.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ranges[middle]!.to <= name) low = middle + 1;
-    else high = middle;
-  }
-  return ranges[low];
-}
-
-export const isInRanges = (ranges: readonly IriRange[], name: string): boolean => {
-  const range = rangeAt(ranges, name);
-  return range !== undefined && range.from <= name;
-};

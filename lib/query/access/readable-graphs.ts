@@ -4,10 +4,10 @@
  */
 
 import type { StagedNames } from '../../storage/graphs/staged-keys.js';
-import { type IriRange, only, subtree, unionOfRanges } from '../../storage/keys/iri-ranges.js';
+import { clipped, type IriRange, isInRanges, only, subtree, unionOfRanges } from '../../storage/keys/iri-ranges.js';
 import { readRecord, recordKey } from '../../storage/keys/records.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
-import { clipped, isInRanges, linksetEnd, rememberedGraphRanges } from './graph-ranges.js';
+import { linksetEnd, rememberedGraphRanges } from './graph-ranges.js';
 
 /** Resources that the caller may read: those in the ranges and those of the owner. `decide`: the authorizer is asked for each. */
 export type GraphScope =

@@ -33,6 +33,53 @@ export function unionOfRanges(ranges: readonly IriRange[]): IriRange[] {
   return found;
 }
 
+/** Returns ranges without holes. Both are disjoint and in order. Returns the same array if no hole is in a range. */
+export function withoutRanges(ranges: readonly IriRange[], holes: readonly IriRange[]): readonly IriRange[] {
+  if (holes.every((hole) => clipped(ranges, hole).length === 0)) return ranges;
+  // Ranges before and after all holes are most of them, and are only copied.
+  const [start, end] = [positionOf(ranges, holes[0]!.from), positionOf(ranges, holes.at(-1)!.to) + 1];
+  const left = ranges.slice(0, start);
+  for (const range of ranges.slice(start, end)) {
+    let at = range.from;
+    for (const hole of clipped(holes, range)) {
+      if (hole.from > at) left.push({ from: at, to: hole.from });
+      at = hole.to;
+    }
+    if (at < range.to) left.push(at === range.from ? range : { from: at, to: range.to });
+  }
+  return left.concat(ranges.slice(end));
+}
+
+/** Returns the intersection of ranges with another one. They are disjoint and in order. */
+export function clipped(ranges: readonly IriRange[], { from, to }: IriRange): IriRange[] {
+  const found: IriRange[] = [];
+  for (let at = positionOf(ranges, from); at < ranges.length && ranges[at]!.from < to; at++) {
+    const range = ranges[at]!;
+    found.push({ from: range.from > from ? range.from : from, to: range.to < to ? range.to : to });
+  }
+  return found;
+}
+
+/** Returns the position of the range that contains a name, or of the next one after it. The ranges are disjoint and in order. */
+function positionOf(ranges: readonly IriRange[], name: string): number {
+  let [low, high] = [0, ranges.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ranges[middle]!.to <= name) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Returns the range that contains a name, or the next one after it. */
+export const rangeAt = (ranges: readonly IriRange[], name: string): IriRange | undefined =>
+  ranges[positionOf(ranges, name)];
+
+export const isInRanges = (ranges: readonly IriRange[], name: string): boolean => {
+  const range = rangeAt(ranges, name);
+  return range !== undefined && range.from <= name;
+};
+
 export const isWholeStorage = (ranges: readonly IriRange[], storage: string): boolean =>
   ranges.length === 1 && ranges[0]!.from <= storage && ranges[0]!.to >= subtree(storage).to;
 

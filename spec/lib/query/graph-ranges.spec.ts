@@ -1,9 +1,9 @@
 /** Ranges of resources as ranges of graphs: they contain a graph exactly if the ranges of resources contain its resource. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { graphRanges, isInRanges } from '../../../lib/query/access/graph-ranges.js';
+import { graphRanges } from '../../../lib/query/access/graph-ranges.js';
 import { readableGraphs, resourceOf } from '../../../lib/query/access/readable-graphs.js';
-import { below, only, subtree, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
+import { below, isInRanges, only, subtree, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
 import { runs } from '../../support/speed.js';
 
 const root = 'http://s.example/';

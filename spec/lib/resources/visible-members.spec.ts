@@ -2,11 +2,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type BaseModel, createAuthorizer, type MemberScope } from '../../../lib/authorization/authorizer.js';
+import { type BaseModel, createAuthorizer, type ReadScope } from '../../../lib/authorization/authorizer.js';
 import { ownerModel } from '../../../lib/authorization/owner-mode.js';
 import { memberCounts, viewState } from '../../../lib/resources/member-counts.js';
 import type { Storage } from '../../../lib/resources/storage.js';
 import { allMembers, type MemberRequest, visibleMembers } from '../../../lib/resources/visible-members.js';
+import { only, subtree, unionOfRanges, withoutRanges } from '../../../lib/storage/keys/iri-ranges.js';
 import type { ResourceRecord } from '../../../lib/storage/keys/records.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import { type MemoryStore, memoryStore, root, storeOnDisk } from '../../support/memory-store.js';
@@ -26,7 +27,7 @@ class World {
   readonly work = { decisions: 0, members: 0, running: 0, mostRunning: 0 };
   /** Called when the members have been read next. */
   afterRead: () => Promise<void> = async () => {};
-  readable: Exclude<MemberScope, 'decide'>['readable'] = true;
+  readable: boolean | { readonly owner: string } = true;
   isDecided = false;
 
   private readonly store: Store;
@@ -73,7 +74,20 @@ class World {
 
   allows({ iri, owner }: Pick<ResourceRecord, 'iri' | 'owner'>): boolean {
     const { readable } = this;
-    return (typeof readable === 'object' ? owner === readable.owner : readable) !== this.exceptions.has(iri);
+    const isException = this.exceptions.has(iri);
+    return typeof readable === 'object' ? isException || owner === readable.owner : readable !== isException;
+  }
+
+  get scope(): ReadScope {
+    const { readable } = this;
+    if (this.isDecided) return 'decide';
+    // Exceptions that follow each other are one range.
+    const next = (iri: string): string => nameOf(Number(iri.slice(-6)) + 1);
+    const ranges = unionOfRanges(
+      [...this.exceptions].map((iri) => ({ from: iri, to: this.exceptions.has(next(iri)) ? next(iri) : only(iri).to })),
+    );
+    if (readable === true) return { ranges: withoutRanges([subtree(root)], ranges) };
+    return readable === false ? { ranges } : { ...readable, ranges };
   }
 
   get request(): MemberRequest {
@@ -83,8 +97,7 @@ class World {
         return { allowed: this.allows(given ?? view.record(iri)!), rule: '' };
       },
       readsAllMembers: () => false,
-      readScope: () => 'decide',
-      memberScope: () => (this.isDecided ? 'decide' : { readable: this.readable, differing: [...this.exceptions] }),
+      readScope: () => this.scope,
       knows: () => false,
     };
     const storage = {

@@ -10,7 +10,7 @@ import { search } from '../../../../components/search/text-search/search.js';
 import type { TextIndex } from '../../../../components/search/text-search/searched.js';
 import { parseTerms } from '../../../../components/search/text-search/terms.js';
 import type { Question, ReadScope } from '../../../../lib/authorization/authorizer.js';
-import { subtree } from '../../../../lib/storage/keys/iri-ranges.js';
+import { only, subtree, unionOfRanges } from '../../../../lib/storage/keys/iri-ranges.js';
 import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
 import { entryKey, type ResourceRecord } from '../../../../lib/storage/keys/records.js';
 import type { Level } from '../../../../lib/storage/level/durable-level.js';
@@ -165,6 +165,20 @@ describe('Searches for hidden and for absent words', function () {
         expect(await labelsWith(index, start, undefined)).to.deep.equal([]);
       expect(await keysOf(completions('hidden of'))).to.equal(await keysOf(completions('absent of')));
     });
+
+  it('read the same keys for words, beginnings and completions, for a caller with more than 2 000 ranges (rule 13.12)', async () => {
+    const others = Array.from({ length: 2_500 }, (_, at) => only(`${root}z${at}`));
+    const scope: ReadScope = { ranges: unionOfRanges([subtree(open), ...others]) };
+    const completions = (start: string) => labelsWith(indexOf(scope), start, undefined);
+    const reads = async (word: string): Promise<readonly number[]> => [
+      await keysOf(async () => expect(await total(scope, word)).to.equal(0)),
+      await keysOf(async () => expect(await total(scope, `${word.slice(0, 3)}*`)).to.equal(0)),
+      await keysOf(async () => expect(await completions(`${word} of`)).to.deep.equal([])),
+    ];
+    expect(await reads('hidden')).to.deep.equal(await reads('absent'));
+    expect(await total(scope, 'seen')).to.equal(20);
+    expect(await completions('seen')).to.have.length(20);
+  });
 
   it('find readable labels by IRI and by beginning, in order (rule 13.12)', async () => {
     for (const [name, scope] of [...Object.entries(scopes).slice(1), ['everything', 'everything'] as const]) {

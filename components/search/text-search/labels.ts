@@ -1,6 +1,6 @@
 /** Labels of IRIs, and labels with a beginning, from the graphs that the caller can read. */
 
-import { type IriRange, ofPostings, only, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
+import { type IriRange, isInRanges, ofPostings, only, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
 import { entryRange } from '../../../lib/storage/keys/records.js';
 import { yieldToEventLoop } from '../../../lib/storage/transactions/batch-filling.js';
 import { matches } from '../postings/merge.js';
@@ -224,7 +224,7 @@ function readableGraphs(searched: Searched): (iri: string) => boolean | Promise<
   return (iri) => {
     if (hidden.has(iri)) return false;
     if (typeof scope === 'string') return mayRead(searched, iri);
-    const known = decided.get(iri) ?? (owned.has(iri) || scope.ranges.some(({ from, to }) => iri >= from && iri < to));
+    const known = decided.get(iri) ?? (owned.has(iri) || isInRanges(scope.ranges, iri));
     decided.set(iri, known);
     return known;
   };

@@ -85,7 +85,7 @@ export function openPostings(searched: Searched, token: string): () => Grouped {
   return () => {
     if (typeof scope === 'string') return new Grouped(list ? new ListStream(list) : snapshot.cursor(textSpace, token));
     const iris = searched.vocabulary.tokens.get(token) ?? [];
-    const ranges = iris.length === 0 ? scope.ranges : unionOfRanges([...scope.ranges, ...iris.map(only)]);
+    const ranges = iris.length === 0 ? searched.ranges : unionOfRanges([...searched.ranges, ...iris.map(only)]);
     return ranged(searched, { token, ranges, list });
   };
 }

@@ -4,7 +4,7 @@ import { inTurn, type Pause, untilNextStep } from '../../../lib/authorization/de
 import type { Access } from '../../../lib/authorization/principal.js';
 import { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
 import { StagedNames } from '../../../lib/storage/graphs/staged-keys.js';
-import { RangeStream } from '../../../lib/storage/keys/iri-ranges.js';
+import { type IriRange, only, RangeStream } from '../../../lib/storage/keys/iri-ranges.js';
 import { ListStream, type SortedStream } from '../../../lib/storage/level/entry-cursor.js';
 import { ownedSpace } from '../../../lib/storage/level/owned-entries.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
@@ -27,8 +27,10 @@ export interface Searched extends TextIndex {
   /** Exactly these resources are readable, or access is decided one by one. */
   readonly scope: Exclude<ReadScope, 'nothing'>;
   readonly snapshot: StoreSnapshot;
-  /** Resources of the owner of the scope. */
-  readonly owned: string[];
+  /** Resources of the owner of the scope, and those that are a range of it if there are many, in order. */
+  owned: readonly string[];
+  /** The other ranges of the scope. */
+  readonly ranges: readonly IriRange[];
   /** Graphs that are being written or removed. Their postings are not visible. */
   hidden: StagedNames;
   /** Words of resources that are not in the ranges of the scope, and words with a beginning. */
@@ -39,6 +41,17 @@ export interface Searched extends TextIndex {
   readonly decided: Map<string, boolean>;
   /** Lets other searches have their turns. */
   readonly pause: Pause;
+}
+
+/** With fewer ranges of one resource, a seek to each takes less time than reading its words. */
+const manySingle = 16;
+
+function partsOf(scope: Searched['scope']): Pick<Searched, 'owned' | 'ranges'> {
+  if (typeof scope === 'string') return { owned: [], ranges: [whole] };
+  const isSingle = ({ from, to }: IriRange): boolean => to === only(from).to;
+  const single = scope.ranges.filter(isSingle);
+  if (single.length < manySingle) return { owned: [], ranges: scope.ranges };
+  return { owned: single.map(({ from }) => from), ranges: scope.ranges.filter((range) => !isSingle(range)) };
 }
 
 const empty: Vocabulary = { tokens: new Map(), beginnings: new Map() };
@@ -53,7 +66,12 @@ export const onState = async <T>(index: TextIndex, work: (searched: Searched) =>
     const scope = readable === 'nothing' ? { ranges: [] } : readable;
     const snapshot = new StoreSnapshot(index.storage.store.level);
     try {
-      const state = { owned: [], hidden: new StagedNames(), vocabulary: empty, decided: new Map<string, boolean>() };
+      const state = {
+        ...partsOf(scope),
+        hidden: new StagedNames(),
+        vocabulary: empty,
+        decided: new Map<string, boolean>(),
+      };
       const searched = { ...index, scope, snapshot, pause, ...state, isStepped: scope === 'decide' };
       const result = await work(searched);
       isStepped = searched.isStepped;
@@ -68,15 +86,18 @@ export const onState = async <T>(index: TextIndex, work: (searched: Searched) =>
 
 /** Reads the resources of the owner of the scope, the hidden graphs, and the words that terms need. */
 export async function prepare(searched: Searched, terms: readonly Term[] = [], language: Language = {}): Promise<void> {
-  const { snapshot, scope, owned } = searched;
-  if (typeof scope === 'object' && scope.owner !== undefined)
+  const { snapshot, scope, ranges } = searched;
+  if (typeof scope === 'object' && scope.owner !== undefined) {
+    const found = new Set(searched.owned);
     for await (const block of intersection([snapshot.cursor(ownedSpace, scope.owner)]))
-      for (const iri of block) owned.push(iri);
+      for (const iri of block) found.add(iri);
+    searched.owned = [...found].sort();
+  }
+  const { owned } = searched;
   searched.hidden = await StagedNames.of(snapshot);
   if (scope === 'everything') return;
   const beginnings = terms.flatMap((term) => (term.kind === 'prefix' ? [term.token] : []));
   const tokens = owned.length === 0 ? [] : terms.flatMap((term) => tokensOfTerm(term, language));
-  const ranges = scope === 'decide' ? [whole] : scope.ranges;
   const isReadable = (iri: string): boolean | Promise<boolean> => mayRead(searched, iri);
   searched.vocabulary = await readVocabulary(searched, { owned, ranges, tokens, beginnings, isReadable });
 }

@@ -1,8 +1,7 @@
 /** Turns of requests that decide on thousands of resources: other requests are delayed by two of them at a time, whatever number waits. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tooBusy } from '../tools/errors.js';
-import { Gate, type Turn } from '../tools/outbound/gate.js';
-import { OutboundError } from '../tools/outbound/outbound-error.js';
+import { Gate } from '../tools/gate.js';
 import type { Authorizer, View } from './authorizer.js';
 import { clientFor, connectionOf, priorityOf } from './client.js';
 import type { Access } from './principal.js';
@@ -30,9 +29,11 @@ const [longestTurnMs, maxPaused] = [50, 4];
 export type Pause = () => Promise<void>;
 
 const gates = new WeakMap<object, Gates>();
+const busy = () => tooBusy('Too many requests that decide on many resources are waiting.', 5);
 
 function gatesOf(store: object): Gates {
-  const found = gates.get(store) ?? { all: new Gate(limits.all), strangers: new Gate(limits.strangers), paused: 0 };
+  const gate = (kind: keyof typeof limits): Gate => new Gate(limits[kind], busy);
+  const found = gates.get(store) ?? { all: gate('all'), strangers: gate('strangers'), paused: 0 };
   gates.set(store, found);
   return found;
 }
@@ -55,8 +56,8 @@ export async function inTurn<T>(
   let began = 0;
   const enter = async (isAgain: boolean): Promise<void> => {
     const own = { ...turn, isAgain };
-    if (standing === 'stranger') left.push(await entered(gates.strangers, own, gone?.signal));
-    left.push(await entered(gates.all, own, gone?.signal));
+    if (standing === 'stranger') left.push(await gates.strangers.enter(own, gone?.signal));
+    left.push(await gates.all.enter(own, gone?.signal));
     began = performance.now();
   };
   const leave = (): void => {
@@ -76,12 +77,6 @@ export async function inTurn<T>(
     gone?.release();
   }
 }
-
-const entered = (gate: Gate, turn: Turn, signal: AbortSignal | undefined): Promise<() => void> =>
-  gate.enter(turn, signal).catch((error: unknown) => {
-    if (!(error instanceof OutboundError)) throw error;
-    throw tooBusy('Too many requests that decide on many resources are waiting.', 5);
-  });
 
 const stepMs = 50;
 

@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 import { SettingsError } from '../../settings/settings.js';
+import { Gate, type Turn } from '../../tools/gate.js';
 import type { AdmissionOptions } from '../../tools/outbound/admission.js';
-import { Gate } from '../../tools/outbound/gate.js';
 import { createGuardedFetch, type GuardedFetch } from '../../tools/outbound/guarded-fetch.js';
+import { OutboundError } from '../../tools/outbound/outbound-error.js';
 import type { CoreSettings } from '../settings/core-settings.js';
 
 type Policy = Pick<AdmissionOptions, 'blockPrivateAddresses' | 'allowedHosts'>;
@@ -21,7 +22,9 @@ export function outboundFetch(core: CoreSettings): (policy?: Policy) => GuardedF
   const own = core.fetchCertificates.map(readCertificates);
   const usual: Policy = { blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed };
   const { fetchAtOnce: inAll, fetchPerHost: perHost } = core;
-  const gate = (): Gate => new Gate({ inAll, perHost, perClient: Math.max(1, inAll >> 1), waiting });
+  const busy = ({ host }: Turn): OutboundError =>
+    new OutboundError('busy', `Too many outbound requests are waiting, one of them to ${host}.`);
+  const gate = (): Gate => new Gate({ inAll, perHost, perClient: Math.max(1, inAll >> 1), waiting }, busy);
   return (policy = usual) =>
     createGuardedFetch({
       ...policy,

@@ -1,9 +1,9 @@
 /** Guarded fetch for untrusted URLs. Every hop passes the admission check and then connects to the admitted addresses only. */
 import { setMaxListeners } from 'node:events';
 import { createSecureContext, type SecureContext } from 'node:tls';
+import type { Gate } from '../gate.js';
 import { type Admission, type AdmissionOptions, createAdmission } from './admission.js';
 import { type Answer, exchange } from './connection.js';
-import type { Gate } from './gate.js';
 import { OutboundError } from './outbound-error.js';
 import { type Hop, nextHop } from './redirect.js';
 

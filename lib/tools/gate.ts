@@ -1,8 +1,8 @@
 /**
- * Limits concurrent requests: in total, per host and per client. Waiting requests are served by rank, then round robin between
+ * Limits concurrent work: in total, per host and per client. Waiting requests are served by rank, then round robin between
  * clients.
  */
-import { OutboundError } from './outbound-error.js';
+import { tooBusy } from './errors.js';
 
 export interface GateLimits {
   readonly inAll: number;
@@ -35,12 +35,16 @@ export class Gate {
   private waiting: Waiting[] = [];
   private running = 0;
 
-  constructor(private readonly limits: GateLimits) {}
+  /** @param busy the error if too many requests wait */
+  constructor(
+    private readonly limits: GateLimits,
+    private readonly busy: (turn: Turn) => Error = () => tooBusy('Too many requests are waiting.', 5),
+  ) {}
 
   /**
    * Waits for a slot.
    * @returns a function that releases it, to be called once
-   * @throws OutboundError `busy` if too many requests wait; the signal's reason
+   * @throws `busy` if too many requests wait; the signal's reason
    */
   async enter(turn: Turn, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
@@ -67,8 +71,7 @@ export class Gate {
     const ofIdentity = ofClient.filter(({ identity }) => identity === turn.identity);
     const { perClient, inAll, perIdentity = perClient } = waiting ?? { perClient: Infinity, inAll: Infinity };
     const isFull = ofIdentity.length >= perIdentity || ofClient.length >= perClient || this.waiting.length >= inAll;
-    if (isFull && !turn.isAgain)
-      throw new OutboundError('busy', `Too many outbound requests are waiting, one of them to ${turn.host}.`);
+    if (isFull && !turn.isAgain) throw this.busy(turn);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         this.waiting = this.waiting.filter((each) => each !== entry);

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError, tooBusy } from '../../tools/errors.js';
+import { Gate } from '../../tools/gate.js';
 import type { OpenStorage } from '../storage/open-storage.js';
 import { OpeningTurns, type Turn } from './opening-turns.js';
 import { type Seat, Seats } from './seats.js';
@@ -57,8 +58,7 @@ export class OpenStorages {
   private readonly failures = new Map<string, number>();
   /** Names of storages with pending work that wait for a slot. */
   private readonly asleep = new Set<string>();
-  private readonly queue: (() => void)[] = [];
-  private opening = 0;
+  private readonly openings = new Gate({ inAll: maxOpening, perHost: maxOpening });
   private readonly turns = new OpeningTurns(waitMs);
   private readonly timer: NodeJS.Timeout;
   private isEnding = false;
@@ -213,16 +213,13 @@ export class OpenStorages {
   }
 
   private async begin(name: string): Promise<OpenStorage> {
-    if (this.opening >= maxOpening) await new Promise<void>((resolve) => this.queue.push(resolve));
-    else this.opening++;
+    const leave = await this.openings.enter({ host: '' });
     try {
       this.failures.delete(name);
       writeFileSync(this.options.markOf(name), '', { mode: 0o600 });
       return await this.options.open(name);
     } finally {
-      const next = this.queue.shift();
-      if (next) next();
-      else this.opening--;
+      leave();
     }
   }
 

@@ -6,7 +6,7 @@ import { callerOf } from '../../lib/authorization/audit.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import type { GraphKeys } from '../../lib/storage/keys/graph-keys.js';
-import { NeedsAllKeys, NeedsPreparation } from '../../lib/storage/transactions/preparation.js';
+import { Again } from '../../lib/storage/transactions/again.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { lruCache } from '../../lib/tools/caches.js';
 import { LwsError } from '../../lib/tools/errors.js';
@@ -51,7 +51,7 @@ export class Admission {
     },
   ) {}
 
-  /** The listener. Returns at once if no link applies. @throws NeedsPreparation, NeedsAllKeys, LwsError */
+  /** The listener. Returns at once if no link applies. @throws Again, LwsError */
   listen(tx: Transaction): void | Promise<void> {
     const relinked: LinkChange[] = [];
     const written: Target[] = [];
@@ -66,7 +66,7 @@ export class Admission {
       if (inForce && !inForce.shapes.includes(iri)) written.push({ iri, existed: before !== undefined, inForce });
     }
     const hold = relinked.length === 0 ? this.holdOf(tx) : undefined;
-    if (hold) throw new NeedsPreparation(() => hold);
+    if (hold) throw new Again(() => hold);
     if (relinked.length + written.length > 0) return this.admit(tx, relinked, written);
   }
 
@@ -93,19 +93,19 @@ export class Admission {
     }
     if (fresh.length > 0) works.push(() => this.validate(access, fresh));
     if (works.length > 0)
-      throw new NeedsPreparation(async () => {
+      throw new Again(async () => {
         for (const work of works) await work();
       });
   }
 
-  /** Returns the new graph of a resource, unless nothing applies to it. @throws NeedsAllKeys, LwsError */
+  /** Returns the new graph of a resource, unless nothing applies to it. @throws Again, LwsError */
   private async writtenIn(tx: Transaction, access: Access | undefined, target: Target): Promise<Written | undefined> {
     const { documents } = this.parts;
     const { iri, inForce } = target;
     const graph = tx.graphs.get(iri)!;
     // An import may restore the shapes after the resources.
     if (tx.handling === 'restore' && documents.hasMissing(inForce.shapes, tx)) return undefined;
-    if (graph.isPartners) throw new NeedsAllKeys();
+    if (graph.isPartners) throw new Again(() => tx.completeGraphs!());
     if (graph.isPart)
       throw tooComplex('A part of a large graph cannot be changed where shapes apply. Replace it with PUT.');
     const { keys } = graph;

@@ -7,7 +7,6 @@ import type { Reply } from '../../lib/http/reply.js';
 import type { GraphUpdate } from '../../lib/query/change-set.js';
 import { turtle } from '../../lib/rdf/formats.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
-import { retryOnConflict } from '../../lib/resources/optimistic-retry.js';
 import type { UpdatedGraph } from '../../lib/resources/update-graphs.js';
 import { variantOf } from '../../lib/resources/variants.js';
 import { LwsError } from '../../lib/tools/errors.js';
@@ -40,11 +39,8 @@ export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: Spar
     update: { systemPrefix: platform.systemPrefix, defaultGraph: endpoint.defaultGraph },
   };
   const conditions = conditionsOf(asker);
-  const updated = await retryOnConflict(async () => {
-    const updates = await updatesOf(await runQueryTask(endpoint, asker, task));
-    return platform.updateGraphs({ access: asker.access, updates, conditions });
-  });
-  return reply(endpoint, updated);
+  const compute = async () => updatesOf(await runQueryTask(endpoint, asker, task));
+  return reply(endpoint, await platform.updateGraphs({ access: asker.access, compute, conditions }));
 }
 
 /** @throws LwsError `bad-request` */

@@ -24,12 +24,12 @@ import { n3Patch } from '../settings/profile.js';
 import { applied } from '../storage/keys/graph-changes.js';
 import { versionOf } from '../storage/keys/key-layout.js';
 import { newRevision, type ResourceRecord } from '../storage/keys/records.js';
+import { Again } from '../storage/transactions/again.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { LwsError } from '../tools/errors.js';
 import { decodeUtf8 } from '../tools/json/json.js';
 import { type RequestBody, readBody } from './body.js';
 import { rdfPatches } from './methods.js';
-import { RevisionConflict, retryOnConflict } from './optimistic-retry.js';
 import { insertedBy } from './patch-absent.js';
 import { assertPreconditions, dateAfter } from './preconditions.js';
 import type { Storage } from './storage.js';
@@ -162,21 +162,22 @@ async function writeAcl(
   };
   await admit(storage.store);
   const compute = await receive();
-  return retryOnConflict(async () => {
-    const { graph, seen } = await compute(await admit(storage.store));
-    const { prefixes, keys } = graph;
-    assertUsableAcl(storage, iri, keys);
-    return storage.store.transact(async (tx) => {
-      attribute(tx, access);
-      const found = await admit(tx);
-      if (seen && found.acl?.revision !== seen.revision) throw new RevisionConflict(iri);
-      // Rule 6.13: a patch that changes nothing keeps the tag.
-      if (seen && found.acl && isDeepStrictEqual(found.acl.keys, keys)) return { acl: found.acl, created: false };
-      const acl = { revision: newRevision(), ...dateAfter(found.acl, storage.clock()), prefixes, keys };
-      stageAcl(tx, index, found.record, acl);
-      return { acl, created: found.acl === undefined };
-    });
-  });
+  const prepare = async (): Promise<NewAcl> => {
+    const computed = await compute(await admit(storage.store));
+    assertUsableAcl(storage, iri, computed.graph.keys);
+    return computed;
+  };
+  const work = async (tx: Transaction, { graph: { prefixes, keys }, seen }: NewAcl): Promise<WrittenAcl> => {
+    attribute(tx, access);
+    const found = await admit(tx);
+    if (seen && found.acl?.revision !== seen.revision) throw new Again(iri);
+    // Rule 6.13: a patch that changes nothing keeps the tag.
+    if (seen && found.acl && isDeepStrictEqual(found.acl.keys, keys)) return { acl: found.acl, created: false };
+    const acl = { revision: newRevision(), ...dateAfter(found.acl, storage.clock()), prefixes, keys };
+    stageAcl(tx, index, found.record, acl);
+    return { acl, created: found.acl === undefined };
+  };
+  return storage.store.transact(work, { prepare });
 }
 
 async function updated(
@@ -190,7 +191,7 @@ async function updated(
     return made;
   }
   const change = (await storage.documents.evaluateUpdate(update, { graph: iri, entry: aclKey(iri) }, storage.store))!;
-  if (change.revision !== acl.revision) throw new RevisionConflict(iri);
+  if (change.revision !== acl.revision) throw new Again(iri);
   return { keys: applied(acl.keys, change).keys, prefixes: change.prefixes };
 }
 

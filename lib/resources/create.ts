@@ -23,12 +23,12 @@ import type { Storage } from './storage.js';
 import { contentKind } from './types.js';
 import {
   assertUnreserved,
+  loadLarge,
   requireFreeName,
   reservedName,
   stageNew,
   type WriteRequest,
   type WriteResult,
-  withLoaded,
 } from './write.js';
 
 export interface CreateRequest extends WriteRequest {
@@ -109,13 +109,14 @@ const commit = (
   iri: string,
   content: Content | undefined,
 ): Promise<ResourceRecord> =>
-  withLoaded(storage, { iri, content }, () =>
-    storage.store.transact(async (tx) => {
+  storage.store.transact(
+    async (tx) => {
       attribute(tx, request.access);
       const parent = await requireFreeName(storage, tx, request.access, iri);
       await assertContainerState(storage, tx, request, parent);
       return stageNew(storage, tx, { ...request, iri }, content);
-    }),
+    },
+    { prepare: (after) => loadLarge(storage, [[iri, content]], after) },
   );
 
 const notAContainer = (storage: Storage, record: ResourceRecord): LwsError =>

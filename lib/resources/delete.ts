@@ -57,8 +57,8 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
   }
   await askGroups(storage, access, iri);
   const found = await deletable({ storage, view: storage.store }, access, admitted);
-  const isPrepared = isLongFor(storage, admitted, found);
-  await storage.store.withGraphs(isPrepared ? [] : found, () => storage.store.transact(work, { frees: true }));
+  const prepare = storage.store.readAhead(isLongFor(storage, admitted, found) ? [] : found);
+  await storage.store.transact(work, { frees: true, prepare });
 }
 
 /** Requires delete on the resource and, under a profile, write on its container (rule 20.7). @throws LwsError as `requireAccess` */

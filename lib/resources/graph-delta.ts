@@ -8,12 +8,12 @@ import { changedSize } from '../storage/graphs/turtle-size.js';
 import { applied, type KeyDifference } from '../storage/keys/graph-changes.js';
 import { charactersOf } from '../storage/keys/graph-keys.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { Again } from '../storage/transactions/again.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { patchConflict } from '../tools/errors.js';
 import type { Link } from '../tools/fields/link.js';
 import type { Content } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
-import { RevisionConflict } from './optimistic-retry.js';
 import { type ContentFacts, type Staging, stageFacts } from './write.js';
 
 export interface DeltaRequest {
@@ -58,7 +58,7 @@ export async function stageDelta(
  * Stages the change to a graph: of a large graph the difference, of a small one all triples.
  * @returns `undefined`, with nothing staged, if the graph must be serialized, which takes too long for a transaction: the delta
  * needs `after`
- * @throws RevisionConflict if the delta has another revision; LwsError `too-large`, `patch-conflict`
+ * @throws Again if the delta has another revision; LwsError `too-large`, `patch-conflict`
  */
 export async function changeGraph(
   { storage, tx }: Staging,
@@ -67,7 +67,7 @@ export async function changeGraph(
 ): Promise<ChangedContent | undefined> {
   const { documents } = storage;
   const { iri, triples: had = 0 } = before;
-  if (delta.revision !== undefined && delta.revision !== before.revision) throw new RevisionConflict(iri);
+  if (delta.revision !== undefined && delta.revision !== before.revision) throw new Again(iri);
   const isLarge = isLargeGraph(had);
   const keys = isLarge ? undefined : await tx.before.graph(before);
   const small = keys && applied(keys, delta);

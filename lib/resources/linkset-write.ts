@@ -7,6 +7,7 @@ import { n3Patch } from '../settings/profile.js';
 import { applied } from '../storage/keys/graph-changes.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
 import { newRevision, type ResourceRecord } from '../storage/keys/records.js';
+import { Again } from '../storage/transactions/again.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { LwsError, patchConflict } from '../tools/errors.js';
 import { decodeUtf8, parseJson } from '../tools/json/json.js';
@@ -23,7 +24,6 @@ import {
 import { clientLinks, linksetTooLarge, sameLinks, stageLinks } from './metadata.js';
 import { jsonPatch, linksetJson, linksetPatches, mergePatch, rdfPatches } from './methods.js';
 import { linksetOf } from './names.js';
-import { RevisionConflict, retryOnConflict } from './optimistic-retry.js';
 import type { PatchRequest } from './patch.js';
 import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
@@ -63,21 +63,25 @@ export type LinksetRequest = Omit<PatchRequest, 'model' | 'links'> & {
 export async function writeLinkset(storage: Storage, request: LinksetRequest, put: boolean): Promise<LinksetState> {
   await admit(storage, storage.store, request, put);
   const bytes = await readLinksetBody(storage, request);
-  return retryOnConflict(async () => {
+  const prepare = async () => {
     const seen = await admit(storage, storage.store, request, put);
     const links = put
       ? readLinkset(parseJson(decodeUtf8(bytes)), request.iri)
       : await patchLinks(storage, seen, bytes, request.body.mediaType);
     await storage.store.prefetch(seen.record);
-    return storage.store.transact(async (tx): Promise<LinksetState> => {
+    return { seen, links };
+  };
+  return storage.store.transact(
+    async (tx, { seen, links }) => {
       attribute(tx, request.access);
       if (request.isLenient) tx.handling = 'lenient';
       const current = await admit(storage, tx, request, put);
       // Only `If-Match: *` allows a concurrent change. The patch is then recomputed.
-      if (!put && current.tag !== seen.tag) throw new RevisionConflict(request.iri);
+      if (!put && current.tag !== seen.tag) throw new Again(request.iri);
       return stage(storage, tx, current, links);
-    });
-  });
+    },
+    { prepare },
+  );
 }
 
 function stage(storage: Storage, tx: Transaction, current: LinksetState, links: ClientLinks): LinksetState {

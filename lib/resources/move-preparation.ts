@@ -69,7 +69,7 @@ export class Preparation {
     return known !== undefined && (kind === 'container' || known.record.revision === revision);
   }
 
-  /** @throws LwsError `quota-exceeded`, `iri-too-long`, `too-complex`, RevisionConflict */
+  /** @throws LwsError `quota-exceeded`, `iri-too-long`, `too-complex`, Again */
   async of(record: ResourceRecord): Promise<Placed> {
     const { storage, request, made } = this;
     const known = made.get(record.iri);

@@ -11,7 +11,10 @@ import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { allOf } from '../storage/keys/graph-keys.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { CommitInDoubtError } from '../storage/level/commit-in-doubt.js';
+import { Again } from '../storage/transactions/again.js';
 import { yieldToEventLoop } from '../storage/transactions/batch-filling.js';
+import type { Prepare } from '../storage/transactions/commit-queue.js';
+import type { Ahead } from '../storage/transactions/staging-ahead.js';
 import { Transaction } from '../storage/transactions/transaction.js';
 import { LwsError } from '../tools/errors.js';
 import { roomFor } from './body.js';
@@ -20,7 +23,6 @@ import { maxMoved, maxResources, maxStaged, Preparation, tooManyMoved } from './
 import { assertListsMovable, stageArrival, stageLeaving } from './move-staging.js';
 import { type MoveRequest, type Moving, type Placed, rewritingOf } from './moved-content.js';
 import { counterpart } from './names.js';
-import { RevisionConflict, retryOnConflict } from './optimistic-retry.js';
 import { stageParents } from './parents.js';
 import { assertPreconditions } from './preconditions.js';
 import { requireTarget } from './replace.js';
@@ -56,7 +58,7 @@ export async function move(storage: Storage, request: MoveRequest): Promise<Writ
   const preparation = new Preparation(storage, moving);
   const work = async (pause?: Pause): Promise<WriteResult> => {
     try {
-      return await retryOnConflict(() => attempt(preparation, moving, pause));
+      return await transactMove(preparation, moving, pause);
     } catch (error) {
       // Blobs of a commit in doubt may be stored.
       const isInDoubt = preparation.isCommitting && error instanceof CommitInDoubtError;
@@ -72,33 +74,37 @@ export async function move(storage: Storage, request: MoveRequest): Promise<Writ
     : work();
 }
 
-async function attempt(preparation: Preparation, request: Moving, pause?: Pause): Promise<WriteResult> {
+async function transactMove(preparation: Preparation, request: Moving, pause?: Pause): Promise<WriteResult> {
   const { storage } = preparation;
   const { store } = storage;
-  preparation.isCommitting = false;
-  const { source, old } = await admit(storage, store, request);
-  // Checked before anything is written, so that no response depends on resources that the caller cannot see.
-  const replaced = old ? await overwritten({ storage, view: store }, request.access, old) : new Map();
-  let freed = 0;
-  for (const { size } of replaced.values()) freed += size;
-  preparation.room = request.copies ? roomFor(storage, freed) : Number.POSITIVE_INFINITY;
-  const found: ResourceRecord[] = [];
-  for await (const record of sources({ storage, view: store }, request, source)) found.push(record);
-  await preparation.forgetOthers(new Set(found.map(({ iri }) => iri)));
-  return store.withGraphs([...found, ...replaced.values()], async () => {
-    for await (const record of paced(found)) await preparation.of(record);
-    await preparation.writeAhead(pause);
-    preparation.isCommitting = true;
-    // Missing parents are made in the transaction, which then needs all of it.
-    const isAhead = !old && store.record(parentOf(request.destination)) && isLongFor(storage, source, found);
-    if (!isAhead) return store.transact((tx) => stage({ storage, tx }, request, preparation));
-    let staged: Staged | undefined;
-    const stageAhead = async (tx: Transaction): Promise<void> => {
-      staged = await stageTree({ storage, tx }, request, preparation);
-    };
-    const ahead = { containers: [request.iri, request.destination], stage: stageAhead };
-    return store.transact((tx) => completeAhead({ storage, tx }, request, staged!), { ahead });
-  });
+  let staged: Staged | undefined;
+  const stageAhead = async (tx: Transaction): Promise<void> => {
+    staged = await stageTree({ storage, tx }, request, preparation);
+  };
+  const options: { ahead?: Ahead | undefined; readonly prepare: Prepare<void> } = {
+    prepare: async (after) => {
+      preparation.isCommitting = false;
+      const { source, old } = await admit(storage, store, request);
+      // Checked before anything is written, so that no response depends on resources that the caller cannot see.
+      const replaced = old ? await overwritten({ storage, view: store }, request.access, old) : new Map();
+      let freed = 0;
+      for (const { size } of replaced.values()) freed += size;
+      preparation.room = request.copies ? roomFor(storage, freed) : Number.POSITIVE_INFINITY;
+      const found: ResourceRecord[] = [];
+      for await (const record of sources({ storage, view: store }, request, source)) found.push(record);
+      await preparation.forgetOthers(new Set(found.map(({ iri }) => iri)));
+      await store.readAhead([...found, ...replaced.values()])(after);
+      for await (const record of paced(found)) await preparation.of(record);
+      await preparation.writeAhead(pause);
+      preparation.isCommitting = true;
+      // Missing parents are made in the transaction, which then needs all of it.
+      const isAhead = !old && store.record(parentOf(request.destination)) && isLongFor(storage, source, found);
+      options.ahead = isAhead ? { containers: [request.iri, request.destination], stage: stageAhead } : undefined;
+    },
+  };
+  const work = (tx: Transaction): Promise<WriteResult> =>
+    options.ahead ? completeAhead({ storage, tx }, request, staged!) : stage({ storage, tx }, request, preparation);
+  return store.transact(work, options);
 }
 
 /** @throws LwsError `interaction-model-conflict`, `conflict`, `reserved-name`, `root-not-deletable` */
@@ -192,14 +198,14 @@ interface Staged {
   readonly owner: string | undefined;
 }
 
-/** Stages everything. @throws RevisionConflict if the source is not as prepared */
+/** Stages everything. @throws Again if the source is not as prepared */
 async function stage(staging: Staging, request: Moving, preparation: Preparation): Promise<WriteResult> {
   return complete(staging, request, await stageTree(staging, request, preparation));
 }
 
 /**
  * Completes a transaction whose subtree was staged ahead: decides again on what other transactions may have changed meanwhile.
- * @throws RevisionConflict, LwsError as `admit` and `sources`
+ * @throws Again, LwsError as `admit` and `sources`
  */
 async function completeAhead(staging: Staging, request: Moving, staged: Staged): Promise<WriteResult> {
   const { storage, tx } = staging;
@@ -210,14 +216,14 @@ async function completeAhead(staging: Staging, request: Moving, staged: Staged):
   const { found } = staged;
   const containers = new Map(found.map(({ record }) => [record.iri, record]));
   for await (const { record } of paced(found.slice(1)))
-    if (!(await isPart(record, containers.get(parentOf(record.iri))!))) throw new RevisionConflict(record.iri);
+    if (!(await isPart(record, containers.get(parentOf(record.iri))!))) throw new Again(record.iri);
   const parent = view.record(parentOf(request.destination));
-  if (old || !parent || parent.owner !== staged.owner) throw new RevisionConflict(request.destination);
+  if (old || !parent || parent.owner !== staged.owner) throw new Again(request.destination);
   if (!request.copies) await assertListsMovable({ storage, view }, request, { found, replaced: new Map(), old });
   return complete(staging, request, { ...staged, source });
 }
 
-/** Stages a subtree at its new names, without its membership. @throws RevisionConflict if the source is not as prepared */
+/** Stages a subtree at its new names, without its membership. @throws Again if the source is not as prepared */
 async function stageTree(staging: Staging, request: Moving, preparation: Preparation): Promise<Staged> {
   const { storage, tx } = staging;
   const { iri, destination, access, copies } = request;
@@ -229,7 +235,7 @@ async function stageTree(staging: Staging, request: Moving, preparation: Prepara
     // Another client wrote it since. A few are prepared here, because with many resources every attempt meets such writes.
     const isLate = !preparation.has(record);
     if (isLate && (preparation.isAhead(record.iri) || record.size > maxLateBytes || ++late > maxLate))
-      throw new RevisionConflict(iri);
+      throw new Again(iri);
     found.push(await preparation.of(record));
   }
   preparation.staged = new Set(found.map(({ record }) => record.iri));

@@ -18,9 +18,9 @@ import { IriRewriting } from '../storage/keys/iri-rewriting.js';
 import { KeyRuns } from '../storage/keys/key-runs.js';
 import { graphPrefix, keyInGraph } from '../storage/keys/quad-keys.js';
 import { blobFacts, isContainerIri, type ResourceRecord, rangeOf } from '../storage/keys/records.js';
+import { Again } from '../storage/transactions/again.js';
 import { yieldToEventLoop } from '../storage/transactions/batch-filling.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
-import { RevisionConflict } from './optimistic-retry.js';
 import type { Storage } from './storage.js';
 import type { WriteRequest } from './write.js';
 
@@ -54,7 +54,7 @@ export interface Placed {
   readonly blob?: BlobWriter;
 }
 
-/** Prepares one resource. @throws RevisionConflict if it was changed since its record was read, LwsError `too-large` for a long name */
+/** Prepares one resource. @throws Again if it was changed since its record was read, LwsError `too-large` for a long name */
 export async function place(
   storage: Storage,
   request: Moving,
@@ -70,7 +70,7 @@ export async function place(
   assertGrown({ before: 0, after: triples, characters: grown }, 0, { triples });
   if (isLargeGraph(triples)) return { record, iri, graph: await largeGraphAt(storage, request, { record, iri }) };
   const found = await storage.store.graph(record.iri);
-  if (found?.record.revision !== record.revision) throw new RevisionConflict(record.iri);
+  if (found?.record.revision !== record.revision) throw new Again(record.iri);
   const keys = request.rewrites
     ? allOf((await rewritten(blocksOf(found.keys), request.rewriting)).merged(() => {}))
     : found.keys.map((key) => keyInGraph(key, iri));
@@ -87,7 +87,7 @@ async function largeGraphAt(
   const chunks: KeyChunk[] = [];
   try {
     const [found] = await snapshot.records([record.iri]);
-    if (found?.revision !== record.revision) throw new RevisionConflict(record.iri);
+    if (found?.revision !== record.revision) throw new Again(record.iri);
     const read = () => snapshot.keys(rangeOf(graphPrefix(record.iri)));
     const blocks = comparedBlocks(record, read, (found) => storage.store.returned.remove(found));
     if (!rewrites) {
@@ -142,7 +142,7 @@ async function copyOf({ store }: Storage, record: ResourceRecord): Promise<BlobW
   try {
     const bytes = await store.blobs.read(blobFacts(record)).catch((error: NodeJS.ErrnoException) => {
       // It was replaced meanwhile.
-      throw error.code === 'ENOENT' ? new RevisionConflict(record.iri) : error;
+      throw error.code === 'ENOENT' ? new Again(record.iri) : error;
     });
     for await (const chunk of bytes) await blob.write(chunk as Uint8Array);
     await blob.finish();

@@ -2,15 +2,18 @@
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess, requireEither } from '../authorization/guard.js';
+import type { GraphDelta } from '../query/change-set.js';
 import type { SentUpdate } from '../query/parse/read-update.js';
 import { n3Patch } from '../settings/profile.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { Again } from '../storage/transactions/again.js';
+import type { Prepare } from '../storage/transactions/commit-queue.js';
+import type { Transaction } from '../storage/transactions/transaction.js';
 import { LwsError } from '../tools/errors.js';
 import { decodeUtf8 } from '../tools/json/json.js';
-import { discard, type RequestBody, readRequestBody, roomFor, storeBytes } from './body.js';
+import { type Content, discard, type RequestBody, readRequestBody, roomFor, storeBytes } from './body.js';
 import { stageDelta, stageLinksAlone } from './graph-delta.js';
 import { acceptedPatches, mergePatch, rdfPatches } from './methods.js';
-import { RevisionConflict, retryOnConflict } from './optimistic-retry.js';
 import { patchAbsent } from './patch-absent.js';
 import { assertPreconditions } from './preconditions.js';
 import { blobBytes } from './read.js';
@@ -44,7 +47,7 @@ export async function patch(storage: Storage, given: PatchRequest): Promise<Writ
   const isPatch = body.mediaType !== mergePatch;
   const readsContent = isPatch && (!request.isBlind || (await documents.readsContent(bytes)));
   const asked = readsContent ? requireRead(request) : request;
-  return retryOnConflict(() => patchJson(storage, asked, bytes), iri);
+  return patchJson(storage, asked, bytes);
 }
 
 /** Returns the request of a patch that depends on the content. @throws LwsError `forbidden` for callers without read access */
@@ -65,23 +68,23 @@ async function patchGraph(storage: Storage, given: PatchRequest, update: SentUpd
   const data = await documents.evaluateUpdate(update, { graph: iri, inlineOnly });
   const request = data && !(data.isStrict && data.removes) ? given : requireRead(given);
   let needsSnapshot = !data;
-  const once = async (): Promise<WriteResult> => {
+  const prepare = async (): Promise<GraphDelta> => {
     const record = store.record(iri);
     // So that the transaction reads the graph from memory.
     if (record && !needsSnapshot) await store.prefetch(record);
-    const delta = data && !needsSnapshot ? data : (await documents.evaluateUpdate(update, { graph: iri }, store))!;
-    const { content, ...written } = await store.transact(async (tx) => {
-      attribute(tx, access);
-      const before = await admit(storage, tx, { ...request, removes: delta.removes !== false });
-      const staged = await stageDelta({ storage, tx }, before, { delta, length: update.text.length, links, isBlind });
-      needsSnapshot = !staged;
-      if (!staged) throw new RevisionConflict(iri);
-      return staged;
-    });
-    rememberTurtle(storage, written.record, content);
-    return { ...written, created: false };
+    return data && !needsSnapshot ? data : (await documents.evaluateUpdate(update, { graph: iri }, store))!;
   };
-  return retryOnConflict(once, data ? undefined : iri);
+  const work = async (tx: Transaction, delta: GraphDelta) => {
+    attribute(tx, access);
+    const before = await admit(storage, tx, { ...request, removes: delta.removes !== false });
+    const staged = await stageDelta({ storage, tx }, before, { delta, length: update.text.length, links, isBlind });
+    needsSnapshot = !staged;
+    if (!staged) throw new Again(iri);
+    return staged;
+  };
+  const { content, record } = await store.transact(work, { prepare, iri: data ? undefined : iri });
+  rememberTurtle(storage, record, content);
+  return { record, created: false };
 }
 
 /** Checks that do not need the body. Run before it is read and inside the transaction. */
@@ -109,30 +112,30 @@ async function admit(
   return record;
 }
 
+/** A JSON resource, and its new content unless it keeps its state. */
+type Patched = readonly [ResourceRecord, Content?];
+
 async function patchJson(storage: Storage, request: PatchRequest, change: Buffer): Promise<WriteResult> {
   const { access, iri, links } = request;
-  const seen = await requireAccess(storage, storage.store, access, 'write', iri);
-  const document = seen.blob && (await blobBytes(storage, seen));
-  // The blob was replaced after the record was read: retry.
-  if (!document) throw new RevisionConflict(iri);
-  const isMerge = request.body.mediaType === mergePatch;
-  const patched = await storage.documents.patchJson(document, change, isMerge);
-  const keepsState = document.equals(patched) && !request.isBlind;
-  const content = keepsState
-    ? undefined
-    : await storeBytes(storage, patched, seen.mediaType, roomFor(storage, seen.size));
-  try {
-    const record = await storage.store.transact(async (tx) => {
-      attribute(tx, access);
-      const before = await admit(storage, tx, request);
-      if (before.revision !== seen.revision) throw new RevisionConflict(iri);
-      return content
-        ? stageContent({ storage, tx }, before, { content, links: { given: links, partial: true } })
-        : stageLinksAlone({ storage, tx }, before, links);
-    });
-    return { record, created: false };
-  } catch (error) {
-    await discard(content, error);
-    throw error;
-  }
+  const prepare: Prepare<Patched> = async (after) => {
+    const seen = await requireAccess(storage, storage.store, access, 'write', iri);
+    const document = seen.blob && (await blobBytes(storage, seen));
+    // The blob was replaced after the record was read.
+    if (!document) throw new Again(iri);
+    const isMerge = request.body.mediaType === mergePatch;
+    const patched = await storage.documents.patchJson(document, change, isMerge);
+    if (document.equals(patched) && !request.isBlind) return [seen];
+    const content = await storeBytes(storage, patched, seen.mediaType, roomFor(storage, seen.size));
+    after((error) => error && discard(content, error));
+    return [seen, content];
+  };
+  const work = async (tx: Transaction, [seen, content]: Patched): Promise<ResourceRecord> => {
+    attribute(tx, access);
+    const before = await admit(storage, tx, request);
+    if (before.revision !== seen.revision) throw new Again(iri);
+    return content
+      ? stageContent({ storage, tx }, before, { content, links: { given: links, partial: true } })
+      : stageLinksAlone({ storage, tx }, before, links);
+  };
+  return { record: await storage.store.transact(work, { prepare, iri }), created: false };
 }

@@ -3,6 +3,7 @@ import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requirePut } from '../authorization/guard.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/keys/records.js';
+import type { Prepare } from '../storage/transactions/commit-queue.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { LwsError } from '../tools/errors.js';
 import { assertNoBody, type Content, discard, type RequestBody, receiveContent, roomFor } from './body.js';
@@ -13,13 +14,13 @@ import type { Storage } from './storage.js';
 import { contentKind } from './types.js';
 import {
   assertShape,
+  loadLarge,
   nameTaken,
   rememberTurtle,
   stageContent,
   stageNew,
   type WriteRequest,
   type WriteResult,
-  withLoaded,
 } from './write.js';
 
 export interface ReplaceRequest extends WriteRequest {
@@ -62,7 +63,8 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
       stageParents(storage, tx, request);
       return { record: stageNew(storage, tx, request, content), created: true };
     };
-    const result = await withLoaded(storage, { iri, content }, () => storage.store.transact(work));
+    const prepare: Prepare<void> = (after) => loadLarge(storage, [[iri, content]], after);
+    const result = await storage.store.transact(work, { prepare });
     if (!result.created) rememberTurtle(storage, result.record, content);
     return result;
   } catch (error) {

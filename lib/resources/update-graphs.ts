@@ -6,6 +6,8 @@ import type { Access } from '../authorization/principal.js';
 import type { GraphUpdate } from '../query/change-set.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { Again } from '../storage/transactions/again.js';
+import type { Prepare } from '../storage/transactions/commit-queue.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { LwsError } from '../tools/errors.js';
 import type { EntityTag } from '../tools/fields/etag.js';
@@ -13,15 +15,15 @@ import type { Content } from './body.js';
 import { stageRemoval } from './delete.js';
 import { stageDelta } from './graph-delta.js';
 import { counterpart } from './names.js';
-import { RevisionConflict } from './optimistic-retry.js';
 import { assertPreconditions } from './preconditions.js';
 import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
-import { nameTaken, stageContent, stageNew, withLoaded } from './write.js';
+import { loadLarge, nameTaken, stageContent, stageNew } from './write.js';
 
 export interface GraphsRequest {
   readonly access: Access;
-  readonly updates: readonly GraphUpdate[];
+  /** Computes the updates from the state of now. */
+  readonly compute: () => Promise<readonly GraphUpdate[]>;
   /** Required states of resources, changed or not. */
   readonly conditions: ReadonlyMap<string, readonly EntityTag[]>;
 }
@@ -33,7 +35,7 @@ export interface UpdatedGraph {
   readonly record?: ResourceRecord;
 }
 
-/** Changes all graphs or none. @throws LwsError as PUT, PATCH and DELETE of each would; RevisionConflict */
+/** Changes all graphs or none. @throws LwsError as PUT, PATCH and DELETE of each would, `too-busy` if graphs change too often */
 export function updateGraphs(storage: Storage, request: GraphsRequest): Promise<readonly UpdatedGraph[]> {
   return new GraphsWrite(storage, request).write();
 }
@@ -45,31 +47,39 @@ class GraphsWrite {
   ) {}
 
   async write(): Promise<readonly UpdatedGraph[]> {
-    const { storage, request } = this;
-    const { store } = storage;
+    const options: { frees: boolean; readonly prepare: Prepare<readonly GraphUpdate[]> } = {
+      frees: false,
+      prepare: async (after) => {
+        const updates = await this.prepare();
+        options.frees = updates.every(({ exists }) => !exists);
+        const made = updates.filter(({ revision, exists }) => revision === null && exists);
+        const contents = made.map((update) => [update.iri, contentOf(update, update.added)] as const);
+        await loadLarge(this.storage, contents, after);
+        return updates;
+      },
+    };
+    return this.storage.store.transact((tx, updates) => this.commit(tx, updates), options);
+  }
+
+  private async prepare(): Promise<readonly GraphUpdate[]> {
+    const { store } = this.storage;
+    const updates = await this.request.compute();
     // Remote groups are fetched before the transaction, which blocks all others.
-    for (const update of request.updates) {
+    for (const update of updates) {
       const record = await this.admitted(store, update);
       if (record !== 'nothing' && record && !isLargeGraph(record.triples ?? 0)) await store.prefetch(record);
     }
-    const onlyDeletes = request.updates.every(({ exists }) => !exists);
-    const commit = () => store.transact((tx) => this.commit(tx), onlyDeletes ? { frees: true } : {});
-    const made = request.updates.filter(({ revision, exists }) => revision === null && exists);
-    return made.reduce<typeof commit>(
-      (work, update) => () => withLoaded(storage, { iri: update.iri, content: contentOf(update, update.added) }, work),
-      commit,
-    )();
+    return updates;
   }
 
-  private async commit(tx: Transaction): Promise<UpdatedGraph[]> {
-    const { access, updates } = this.request;
-    attribute(tx, access);
-    await this.assertOthers(tx);
+  private async commit(tx: Transaction, updates: readonly GraphUpdate[]): Promise<UpdatedGraph[]> {
+    attribute(tx, this.request.access);
+    await this.assertOthers(tx, updates);
     const updated: UpdatedGraph[] = [];
     for (const update of updates) {
       const before = await this.admitted(tx, update);
       if (before === 'nothing') continue;
-      if ((before?.revision ?? null) !== update.revision) throw new RevisionConflict(update.iri);
+      if ((before?.revision ?? null) !== update.revision) throw new Again(update.iri);
       const result = await this.stage(tx, update, before);
       if (result) updated.push(result);
     }
@@ -77,9 +87,9 @@ class GraphsWrite {
   }
 
   /** Checks conditions on unchanged resources, for callers with read access. */
-  private async assertOthers(tx: Transaction): Promise<void> {
+  private async assertOthers(tx: Transaction, updates: readonly GraphUpdate[]): Promise<void> {
     const { storage } = this;
-    const { access, updates, conditions } = this.request;
+    const { access, conditions } = this.request;
     const own = new Set(updates.map(({ iri }) => iri));
     for (const [iri, ifMatch] of conditions) {
       if (own.has(iri)) continue;

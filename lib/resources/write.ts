@@ -7,6 +7,7 @@ import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { allOf, type GraphKeys, PackedKeys } from '../storage/keys/graph-keys.js';
 import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { quotaExceeded } from '../storage/level/quota.js';
+import type { Prepare } from '../storage/transactions/commit-queue.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { LwsError } from '../tools/errors.js';
 import type { Link } from '../tools/fields/link.js';
@@ -170,7 +171,7 @@ export function stageFacts(
   return record;
 }
 
-/** A graph may already be written: a large one, unless it replaces another (`withLoaded`), and those that are moved (`move.ts`). */
+/** A graph may already be written: a large one, unless it replaces another (`loadLarge`), and those that are moved (`move.ts`). */
 export function stageNewGraph(tx: Transaction, iri: string, keys: GraphKeys): void {
   if ((keys instanceof PackedKeys || isLargeGraph(keys.length)) && tx.isLoaded(iri, keys)) tx.publishGraph(iri, keys);
   else tx.putGraph(iri, [], allOf(keys));
@@ -208,27 +209,27 @@ async function keysToReplace(tx: Transaction, record: ResourceRecord): Promise<r
 }
 
 /**
- * Runs a task that stages content. A large graph that replaces none is written first, not yet visible: a transaction blocks all
- * others, and one batch of that size would be in memory several times.
- * @param work replaces the content of the resource, or creates it
- * @throws LwsError `quota-exceeded`, and errors of `work`
+ * Prepares a transaction that stages contents: large graphs that replace none are written first, not yet visible, because a
+ * transaction blocks all others, and one batch of that size would be in memory several times.
+ * @throws LwsError `quota-exceeded`
  */
-export async function withLoaded<T>(
+export async function loadLarge(
   storage: Storage,
-  { iri, content }: { readonly iri: string; readonly content: Content | undefined },
-  work: () => Promise<T>,
-): Promise<T> {
+  contents: Iterable<readonly [iri: string, Content | undefined]>,
+  after: Parameters<Prepare<void>>[0],
+): Promise<void> {
   const { store } = storage;
-  if (content?.kind !== 'rdf' || !isLargeGraph(content.document.keys.length)) return work();
-  const { keys, size } = content.document;
-  if (size > roomFor(storage, store.record(iri)?.size ?? 0)) throw quotaExceeded();
-  if (!(await store.loadGraphs(new Map([[iri, keys]]))).has(iri)) return work();
-  try {
-    return await work();
-  } catch (error) {
-    store.dropLoaded(iri, keys);
-    throw error;
+  const graphs = new Map<string, GraphKeys>();
+  for (const [iri, content] of contents) {
+    if (content?.kind !== 'rdf' || !isLargeGraph(content.document.keys.length)) continue;
+    if (content.document.size > roomFor(storage, store.record(iri)?.size ?? 0)) throw quotaExceeded();
+    graphs.set(iri, content.document.keys);
   }
+  if (graphs.size === 0) return;
+  const loaded = await store.loadGraphs(graphs);
+  after((error) => {
+    for (const iri of error ? loaded : []) store.dropLoaded(iri, graphs.get(iri)!);
+  });
 }
 
 /** Fields of a record that depend on the content. */

@@ -170,8 +170,8 @@ describe('MOVE and COPY of many triples', function () {
     store.transact = (work, options) =>
       transact.call(
         store,
-        async (tx) => {
-          const result = await work(tx);
+        async (tx, prepared) => {
+          const result = await work(tx, prepared as never);
           if (tx.moves.length > 0) runs++;
           return result;
         },

@@ -10,8 +10,8 @@ import { stateSpaces, TransferError } from '../../../lib/exchange/member.js';
 import type { BulkVerdict } from '../../../lib/resources/bulk.js';
 import { entryKey, entryRange, partsOfEntry } from '../../../lib/storage/keys/records.js';
 import { CommitInDoubtError } from '../../../lib/storage/level/commit-in-doubt.js';
+import { Again } from '../../../lib/storage/transactions/again.js';
 import { yieldToEventLoop } from '../../../lib/storage/transactions/batch-filling.js';
-import { NeedsAllKeys } from '../../../lib/storage/transactions/preparation.js';
 import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import type { Job } from '../jobs/job-runner.js';
@@ -56,15 +56,6 @@ interface StagingOptions extends ImportOptions {
 
 const itemsAtATime = 64;
 
-/** Thrown in a transaction of a dry run, so that nothing is written. */
-class DryRun extends Error {}
-
-export class NeedsKeys extends Error {
-  constructor(readonly items: readonly number[]) {
-    super('All keys of some graphs are required.');
-  }
-}
-
 const named = (source: string, error: unknown): unknown =>
   error instanceof LwsError ? new TransferError(`${source}: ${error.message}`) : error;
 
@@ -84,7 +75,7 @@ export const acceptedOf = (items: readonly BlockItem[], { verdicts }: Pick<Stage
 export const isRefusal = (error: unknown): error is LwsError =>
   error instanceof LwsError && !['quota-exceeded', 'storage-full', 'too-busy'].includes(error.code);
 
-/** Stages items and returns the result for each. @throws NeedsKeys before anything is stored @throws TransferError if the import must end */
+/** Stages items and returns the result for each. @throws Again if all keys of items are needed @throws TransferError if the import must end */
 export async function stageItems(
   tx: Transaction,
   items: readonly BlockItem[],
@@ -120,7 +111,7 @@ export async function stageItems(
       verdicts.push({ source: item.source, why: error.message });
     }
   }
-  if (incomplete.length > 0) throw new NeedsKeys(incomplete);
+  if (incomplete.length > 0) throw new Again(() => tx.completeGraphs!(incomplete));
   return { verdicts, stored, written, lost, access: [] };
 }
 
@@ -277,29 +268,22 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
   private readonly refused = new Set<string>();
 
   /** Stores a block in one transaction. Returns after staging. */
-  private async store(block: ImportBlock, items: readonly BlockItem[]): Promise<Taken> {
-    const { platform } = this.options;
-    let staged: Staged | undefined;
-    try {
-      return await new Promise<Taken>((resolve, reject) => {
-        const stored = platform.store.transact(
-          async (tx) => {
-            staged = await this.stage(tx, items);
-            stageStates(tx, block, { ...this.options, state: this.state, staged });
-            if (this.options.dryRun) throw new DryRun('A dry run stores nothing.');
-            this.enlist(tx, block, staged);
-          },
-          { onStaged: () => resolve({ staged: staged!, stored }) },
-        );
-        stored.catch(reject);
-      });
-    } catch (error) {
-      if (error instanceof DryRun) return { staged: staged!, stored: Promise.resolve() };
-      const wanted =
-        error instanceof NeedsAllKeys ? graphsOf(items) : error instanceof NeedsKeys ? error.items : undefined;
-      if (!wanted) throw error;
-      return this.store(block, await this.complete(block.number, items, wanted));
-    }
+  private store(block: ImportBlock, given: readonly BlockItem[]): Promise<Taken> {
+    const { platform, dryRun } = this.options;
+    let [items, staged]: [readonly BlockItem[], Staged?] = [given];
+    const work = async (tx: Transaction): Promise<void> => {
+      tx.completeGraphs = async (wanted = graphsOf(items)) => {
+        items = await this.complete(block.number, items, wanted);
+      };
+      staged = await this.stage(tx, items);
+      stageStates(tx, block, { ...this.options, state: this.state, staged });
+      this.enlist(tx, block, staged);
+    };
+    return new Promise((resolve, reject) => {
+      const onStaged = (): void => resolve({ staged: staged!, stored });
+      const stored = platform.store.transact(work, { onStaged, isDryRun: dryRun });
+      stored.then(onStaged, reject);
+    });
   }
 
   /**

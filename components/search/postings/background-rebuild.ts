@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { hiddenRange, isDropped, stagedKey } from '../../../lib/storage/graphs/staged-keys.js';
 import { partsOfEntry, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { recordBlocks } from '../../../lib/storage/level/all-records.js';
-import { NeedsPreparation } from '../../../lib/storage/transactions/preparation.js';
+import { Again } from '../../../lib/storage/transactions/again.js';
 import type { TransactionListener } from '../../../lib/storage/transactions/staging-ahead.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
@@ -60,7 +60,7 @@ export class BackgroundRebuild {
       if (this.phase === 'idle' || this.phase === 'removing') return undefined;
       for (const { before, after } of this.held.size > 0 ? tx.changes : []) {
         const held = this.held.get((after ?? before)!.iri);
-        if (held) throw new NeedsPreparation(() => held);
+        if (held) throw new Again(() => held);
       }
       return index(tx);
     };

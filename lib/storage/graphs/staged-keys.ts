@@ -28,14 +28,6 @@ const abandonedMs = 3_600_000;
 export const mayBeLoading = (value: string): boolean =>
   !isDropped(value) && Date.now() - Number(value.split(' ')[2] ?? 0) < abandonedMs;
 
-/** A transaction writes a graph with the name of a staged graph: it must wait until that is removed. */
-export class GraphInTheWay extends Error {
-  constructor(readonly graph: string) {
-    super(`The graph ${graph} is being written or removed.`);
-    this.name = 'GraphInTheWay';
-  }
-}
-
 /** True for the name of a subtree that was deleted and is being removed. Containers have no graphs. */
 export const isSubtree = (name: string): boolean => name.endsWith('/');
 

@@ -12,11 +12,11 @@ import { type BatchWriter, type Level, putSynced, writeBatch, writeUnsynced } fr
 import { writeDigests } from '../level/entry-digests.js';
 import { quotaExceeded } from '../level/quota.js';
 import { countedResources, resourceCounter } from '../level/resource-counter.js';
+import { Again } from './again.js';
 import { fillBatch, quadsOf, sizeOfBatch, yieldToEventLoop } from './batch-filling.js';
 import { writeWithPartner } from './batch-writer.js';
 import { type ChangeLog, loggedBatch } from './change-log.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';
-import { NeedsPreparation } from './preparation.js';
 import {
   type AddedListener,
   type Ahead,
@@ -27,10 +27,13 @@ import {
 import { Transaction } from './transaction.js';
 import type { TransactionBase } from './transaction-base.js';
 
-/** Work of a transaction: reads, checks, and stages changes. */
-export type Work<T> = (transaction: Transaction) => Promise<T> | T;
+/** Work of a transaction: reads, checks, and stages changes. @param prepared see `TransactOptions.prepare` */
+export type Work<T, P = void> = (transaction: Transaction, prepared: P) => Promise<T> | T;
 
-export interface TransactOptions {
+/** @param after registers what is called when the result is not used any more, with the error if it was not committed */
+export type Prepare<P> = (after: (release: (error: unknown) => unknown) => void) => Promise<P>;
+
+export interface TransactOptions<P = unknown> {
   /** The work only deletes: exempt from the quota, and allowed on an almost full disk. */
   readonly frees?: boolean;
   /** Called when the transaction is staged: later ones see its changes, and only the disk can still reject it. */
@@ -38,6 +41,15 @@ export interface TransactOptions {
   /** Returns the state before the transaction as it sees it. */
   readonly before?: (state: TransactionBase) => TransactionBase;
   readonly ahead?: Ahead | undefined;
+  /** Nothing that the work stages is committed. */
+  readonly isDryRun?: boolean;
+  /** Resource on which the attempts of this and other transactions run one after the other. */
+  readonly iri?: string | undefined;
+  /**
+   * Computes what the work stages. Runs outside of the queue before the first attempt, and again before others (`Again`). It may
+   * change the other options.
+   */
+  readonly prepare?: Prepare<P>;
 }
 
 export interface CommitQueueOptions {
@@ -150,7 +162,8 @@ export class CommitQueue {
    * Runs `work` while no other transaction runs, commits what it staged, and returns its result when that is on disk.
    * @throws errors of `work`, with nothing written; LwsError `quota-exceeded`, `storage-full` if the disk rejects the batch
    */
-  async transact<T>(work: Work<T>, { frees = false, onStaged, before, ahead }: TransactOptions = {}): Promise<T> {
+  async transact<T>(work: Work<T>, options: TransactOptions = {}): Promise<T> {
+    const { frees = false, onStaged, before, ahead, isDryRun } = options;
     this.waiting++;
     let staged: StagedAhead | undefined;
     let isWritten = false;
@@ -165,11 +178,12 @@ export class CommitQueue {
       const { result, committed } = await this.alone(async () => {
         if (this.hasFailed) throw this.refusal();
         await this.admitted();
-        if (staged && !staged.isCurrent()) throw new NeedsPreparation(async () => {});
+        if (staged && !staged.isCurrent()) throw new Again(async () => {});
         const transaction = staged?.transaction ?? new Transaction(before?.(this.state) ?? this.state);
         // Other transactions may have changed them since.
         if (staged) transaction.read.clear();
         const result = await work(transaction);
+        if (isDryRun) return { result, committed: undefined };
         if (!frees) this.assertQuota(transaction);
         if (transaction.changes.length > 0 || transaction.announcements.length > 0 || transaction.hidden.size > 0)
           for (const each of this.options.listeners) if (!staged?.told.includes(each)) await each[0](transaction);

@@ -8,7 +8,7 @@ import type { Transaction } from './transaction.js';
 import type { TransactionBase } from './transaction-base.js';
 
 /** The committed state, without staged transactions. */
-export interface CommittedState extends Pick<TransactionBase, 'record' | 'graph' | 'entry' | 'derived'> {
+export interface CommittedState extends Pick<TransactionBase, 'record' | 'graph' | 'entry' | 'derived' | 'untilFree'> {
   graphBlocks(graph: string, beginning: string): AsyncIterable<readonly string[]>;
   hasKeys(keys: readonly string[]): Promise<readonly boolean[]>;
   members(container: string): AsyncIterable<readonly ResourceRecord[]>;
@@ -49,6 +49,10 @@ export class OverlaidState implements TransactionBase {
   }
 
   readonly reserved = new Set<string>();
+
+  untilFree(name: string): Promise<void> {
+    return this.committed.untilFree(name);
+  }
 
   noteSubtree(container: string): void {
     this.subtrees.add(container);

@@ -8,6 +8,7 @@ import { actorOfMark, hiddenRange, isSubtree, stagedKey } from '../graphs/staged
 import { subtree } from '../keys/iri-ranges.js';
 import { partsOfEntry, type ResourceRecord, readRecord, removedKey } from '../keys/records.js';
 import { entryBlocks, givenValue, keyBlocks, type Level } from '../level/durable-level.js';
+import type { Prepare, TransactOptions } from './commit-queue.js';
 import type { Transaction } from './transaction.js';
 import type { TransactionBase } from './transaction-base.js';
 
@@ -21,12 +22,9 @@ export type RestRemoval = (tx: Transaction, record: ResourceRecord) => Promise<v
 
 interface RemovedSubtreesOptions {
   readonly level: Level;
-  readonly transact: (
-    work: (tx: Transaction) => Promise<void> | void,
-    options: { readonly frees: boolean; readonly before?: (state: TransactionBase) => TransactionBase },
-  ) => Promise<void>;
-  /** Runs work with small graphs read in advance. */
-  readonly withGraphs: (records: readonly ResourceRecord[], work: () => Promise<void>) => Promise<void>;
+  readonly transact: (work: (tx: Transaction) => Promise<void> | void, options: TransactOptions<void>) => Promise<void>;
+  /** Reads small graphs in advance. */
+  readonly readAhead: (records: readonly ResourceRecord[]) => Prepare<void>;
   /** Called for the first failure of a removal. */
   readonly onTrouble: (message: string, error: unknown) => void;
 }
@@ -84,7 +82,7 @@ export class RemovedSubtrees {
   private async remove(container: string, removeRest: RestRemoval): Promise<void> {
     const { from, to } = subtree(container);
     const range = { gte: removedKey(from), lt: removedKey(to) };
-    const { level, transact, withGraphs } = this.options;
+    const { level, transact, readAhead } = this.options;
     const mark = givenValue(level.getSync(stagedKey(container)));
     const stage = async (tx: Transaction, records: readonly ResourceRecord[]): Promise<void> => {
       tx.actor = mark === undefined ? undefined : actorOfMark(mark);
@@ -99,12 +97,11 @@ export class RemovedSubtrees {
         tx.deleteRest(record);
       }
     };
-    const options = { frees: true, before: withRemoved } as const;
     // Members before their containers, whose access control lists decide who gets the events.
     for await (const entries of entryBlocks(level, range, { reverse: true }))
       for (const records of slices(entries)) {
         if (this.end.signal.aborted) return;
-        await withGraphs(records, () => transact((tx) => stage(tx, records), options));
+        await transact((tx) => stage(tx, records), { frees: true, before: withRemoved, prepare: readAhead(records) });
       }
     await transact((tx) => tx.forgetSubtree(container), { frees: true });
   }

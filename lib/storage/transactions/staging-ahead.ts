@@ -2,12 +2,11 @@
  * Stages the changes of many resources while other transactions run: indexes are updated and the batch is filled then too, so that
  * others hardly wait. Those that write in the same containers wait. A server that shares the storage with others does not do this.
  */
-import { GraphInTheWay } from '../graphs/staged-keys.js';
 import { featuresKey } from '../keys/features.js';
 import { type Level, PreparedBatch } from '../level/durable-level.js';
+import { Again } from './again.js';
 import { fillBatch, quadsOf, sizeOfBatch, yieldToEventLoop } from './batch-filling.js';
 import type { OverlaidState } from './overlaid-state.js';
-import { NeedsPreparation } from './preparation.js';
 import { Transaction } from './transaction.js';
 
 export type TransactionListener = (transaction: Transaction) => void | Promise<void>;
@@ -42,12 +41,12 @@ export class StagingAhead {
     private readonly options: { readonly level: Level; readonly listeners: readonly AddedListener[] },
   ) {}
 
-  /** Called while no transaction runs, because it may write in the containers. @throws GraphInTheWay if another one has reserved a container */
+  /** Called while no transaction runs, because it may write in the containers. @throws Again if another one has reserved a container */
   reserve({ containers }: Ahead): void {
     const { reserved } = this.state;
     for (const name of containers)
       for (const other of reserved)
-        if (name.startsWith(other) || other.startsWith(name)) throw new GraphInTheWay(other);
+        if (name.startsWith(other) || other.startsWith(name)) throw new Again(() => this.state.untilFree(other));
     for (const name of containers) reserved.add(name);
   }
 
@@ -76,7 +75,7 @@ export class StagingAhead {
     } catch (error) {
       release();
       // LevelDB was closed meanwhile.
-      throw failures === this.failures ? error : new NeedsPreparation(async () => {});
+      throw failures === this.failures ? error : new Again(async () => {});
     }
   }
 }

@@ -15,7 +15,7 @@ export class StoreListeners {
   /**
    * Calls back inside every transaction that changed a resource or a staged graph, after its work. What the listener stages is
    * written with the transaction, and its error rolls the transaction back, so an index cannot lag and an event cannot be lost. To
-   * do asynchronous work while other transactions run, it throws `NeedsPreparation`, and the transaction runs again.
+   * do asynchronous work while other transactions run, it throws `Again`, and the transaction runs again.
    * @param isReady given by a listener that reads and writes only what belongs to the changed resources: true if it may be called
    * before the turn of a transaction that changes many (`TransactOptions.ahead`)
    */

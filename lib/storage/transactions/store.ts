@@ -7,7 +7,7 @@ import { CommittedGraphs } from '../graphs/committed-graphs.js';
 import { type MigrationOptions, migrate } from '../graphs/format.js';
 import { DamagedGraphError } from '../graphs/graph-digests.js';
 import { isLargeGraph } from '../graphs/graph-lines.js';
-import { GraphInTheWay, stagedKey } from '../graphs/staged-keys.js';
+import { stagedKey } from '../graphs/staged-keys.js';
 import type { GraphKeys } from '../keys/graph-keys.js';
 import {
   iriOfRecordKey,
@@ -23,10 +23,10 @@ import { lastEnd, noteClosed, noteOpened } from '../level/last-end.js';
 import { noteIndexes } from '../level/quadstore-file.js';
 import { readCounter } from '../level/quota.js';
 import { countResources } from '../level/resource-counter.js';
+import { Again, afterOthers } from './again.js';
 import { ChangeLog } from './change-log.js';
-import { CommitQueue, type CommitQueueOptions, type TransactOptions, type Work } from './commit-queue.js';
+import { CommitQueue, type CommitQueueOptions, type Prepare, type TransactOptions, type Work } from './commit-queue.js';
 import { type Coordination, singleServer } from './coordination.js';
-import { NeedsPreparation } from './preparation.js';
 import { type Pause, Recovery } from './recovery.js';
 import { RemovedSubtrees, type RestRemoval } from './removed-subtrees.js';
 import { ReturnedData } from './returned-data.js';
@@ -36,8 +36,8 @@ import { StagedGraphs } from './staged-graphs.js';
 import { StoreListeners } from './store-listeners.js';
 import type { Transaction } from './transaction.js';
 
-/** Maximum number of times that a transaction runs again: after a preparation, and after a wait for a staged graph. */
-const [maxPreparations, maxWaits] = [10, 100];
+/** Maximum attempts of a transaction. Waits for staged graphs need the most: each ends when up to 250 are removed, of thousands. */
+const maxAttempts = 30;
 
 /** Members that are parsed at once. */
 const recordsAtATime = 128;
@@ -86,7 +86,7 @@ export class Store extends StoreListeners {
     this.subtrees = new RemovedSubtrees({
       ...{ level, onTrouble },
       transact: (work, given) => this.transact(work, given),
-      withGraphs: (records, work) => this.withGraphs(records, work),
+      readAhead: (records) => this.readAhead(records),
     });
     this.settled = new SettledBlobs({ level, blobs, onTrouble, coordination });
     this.returned = new ReturnedData(level, (work) => this.transact(work, { frees: true }), onTrouble);
@@ -110,6 +110,7 @@ export class Store extends StoreListeners {
         entries: (range) => this.entries(range),
         derived: (key, parse) => this.derived(key, parse),
         members: (container) => this.members(container),
+        untilFree: (name) => this.removal(name),
       },
       listeners: this.inTransaction,
       onStage: (transaction) => this.tell('stage', transaction),
@@ -227,19 +228,12 @@ export class Store extends StoreListeners {
   }
 
   /**
-   * Runs work that deletes or moves many resources, with their small graphs in memory, as long as these have at most 64 Mi
-   * characters: for the transaction, for which all others wait, reads no disk then.
+   * Prepares a transaction that deletes or moves many resources: reads their small graphs into memory, as long as these have at most
+   * 64 Mi characters, for the transaction, for which all others wait, reads no disk then.
    */
-  async withGraphs<T>(records: readonly ResourceRecord[], work: () => Promise<T>): Promise<T> {
-    const release = await this.graphs.readMany(
-      records.filter(({ kind, triples = 0 }) => kind === 'rdf' && !isLargeGraph(triples)),
-      maxReadAhead,
-    );
-    try {
-      return await work();
-    } finally {
-      release();
-    }
+  readAhead(records: readonly ResourceRecord[]): Prepare<void> {
+    const small = records.filter(({ kind, triples = 0 }) => kind === 'rdf' && !isLargeGraph(triples));
+    return async (after) => after(await this.graphs.readMany(small, maxReadAhead));
   }
 
   /**
@@ -274,27 +268,42 @@ export class Store extends StoreListeners {
 
   /**
    * Runs `work` while no other transaction runs, commits what it staged, and returns its result when that is on disk. If `work`
-   * throws, nothing is written. Check preconditions, authorization and quota inside. It runs again if a graph of the same name is
-   * still being written or removed, and after a preparation, so it must only stage.
-   * @throws errors of `work` and of preparations; LwsError `storage-full` if the disk rejects the batch
+   * throws, nothing is written. Check preconditions, authorization and quota inside. It must only stage, because it runs again when it
+   * or a listener throws `Again`: it was computed from an outdated state, needs a preparation, or a graph of the same name is still
+   * being written or removed.
+   * @throws errors of `work` and of preparations; LwsError `too-busy` after the last attempt, `storage-full` if the disk rejects the batch
    */
-  async transact<T>(work: Work<T>, options: TransactOptions = {}): Promise<T> {
-    for (let [prepared, waited] = [0, 0]; ; ) {
+  async transact<T, P>(work: Work<T, P>, options: TransactOptions<P> = {}): Promise<T> {
+    const releases: ((error: unknown) => unknown)[] = [];
+    let [failure, prepared]: [unknown, P?] = [undefined];
+    const release = async (): Promise<void> => {
+      for (const each of releases.splice(0)) await each(failure);
+    };
+    const prepare = async (): Promise<void> => {
+      await release();
+      prepared = await options.prepare!((each) => releases.push(each));
+    };
+    let [next, iri] = [options.prepare && prepare, options.iri];
+    const attempt = async (): Promise<T> => {
+      await next?.();
       await this.blobs.space.assertSome(options.frees);
-      try {
-        return await this.queue.transact(work, options);
-      } catch (error) {
-        if (error instanceof GraphInTheWay) {
-          if (waited++ === maxWaits)
-            throw tooBusy(
-              'Resources of these names are still being removed. Nothing was changed. Retry in a few seconds.',
-              5,
-            );
-          await this.removal(error.graph);
-        } else if (!(error instanceof NeedsPreparation)) throw error;
-        else if (prepared++ < maxPreparations) await error.prepare();
-        else throw tooBusy('Too many concurrent changes. Nothing was changed. Retry in a few seconds.', 1);
-      }
+      return this.queue.transact((tx) => work(tx, prepared as P), options);
+    };
+    try {
+      for (let attempts = 0; attempts < maxAttempts; attempts++)
+        try {
+          const result = await (iri === undefined ? attempt() : afterOthers(iri, attempt));
+          failure = undefined;
+          return result;
+        } catch (error) {
+          failure = error;
+          if (!(error instanceof Again)) throw error;
+          if (typeof error.first === 'string') [next, iri] = [options.prepare && prepare, error.first];
+          else next = error.first;
+        }
+      throw tooBusy('Too many concurrent changes. Nothing was changed. Retry in a few seconds.', 1);
+    } finally {
+      await release();
     }
   }
 

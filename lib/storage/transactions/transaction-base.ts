@@ -20,5 +20,7 @@ export interface TransactionBase {
   readonly removedSubtrees: readonly string[];
   /** Containers in which a transaction that is prepared changes the resources (`TransactOptions.ahead`). */
   readonly reserved: ReadonlySet<string>;
+  /** Waits until no graph or subtree of that name is being written, removed or prepared. @throws LwsError `too-busy` after half a minute */
+  untilFree(name: string): Promise<void>;
   readonly bytes: number;
 }

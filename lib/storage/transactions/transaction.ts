@@ -4,7 +4,7 @@
  */
 import type { Trace } from '../../tools/fields/traceparent.js';
 import { digestAfter, digestedBlocks, versionAfter, withDigest } from '../graphs/graph-digests.js';
-import { dropped, GraphInTheWay, loadingName, stagedKey, subtreeMark } from '../graphs/staged-keys.js';
+import { dropped, loadingName, stagedKey, subtreeMark } from '../graphs/staged-keys.js';
 import { featureOf, featuresKey, newTerms, readFeatures, writeFeatures } from '../keys/features.js';
 import {
   blockDifference,
@@ -21,6 +21,7 @@ import { type KeyRange, layEntries, parentOf, type ResourceRecord, removedKey, w
 import { toggleEntry, toggleRecords } from '../level/entry-digests.js';
 import { isCounted, sizeOfEntry } from '../level/quota.js';
 import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
+import { Again } from './again.js';
 import type { BatchPartner } from './batch-writer.js';
 import { after, type PreparedChanges } from './prepared-changes.js';
 import type { TransactionBase } from './transaction-base.js';
@@ -74,6 +75,9 @@ export class Transaction {
   resourcesDelta = 0;
 
   constructor(private readonly base: TransactionBase) {}
+
+  /** Gets the keys that a bulk writer holds (`putPartnersGraph`), of all graphs or of items of the work, which then stages them. */
+  completeGraphs: ((items?: readonly number[]) => Promise<void>) | undefined;
 
   /** Changes that were staged ahead (`StagingAhead`). */
   prepared: PreparedChanges | undefined;
@@ -170,13 +174,13 @@ export class Transaction {
   /**
    * Creates a resource or replaces its record. A previous, different blob is marked for removal. The blob of a record deleted in
    * this transaction is taken over: the resource has another name.
-   * @throws GraphInTheWay for a name in a deleted subtree that is being removed, or that another transaction reserves
+   * @throws Again for a name in a deleted subtree that is being removed, or that another transaction reserves
    */
   putRecord(record: ResourceRecord): void {
     this.assertFree(record.iri);
     const before = this.record(record.iri);
     const removed = before ? undefined : this.subtreeOf(record.iri);
-    if (removed !== undefined) throw new GraphInTheWay(removed);
+    if (removed !== undefined) throw this.afterwards(removed);
     this.bytesDelta += record.size - (before?.size ?? 0);
     if (!before) this.resourcesDelta++;
     if (record.blob && record.blob !== before?.blob)
@@ -185,7 +189,7 @@ export class Transaction {
     this.records.set(record.iri, record);
   }
 
-  /** @throws GraphInTheWay if another transaction reserves the name */
+  /** @throws Again if another transaction reserves the name */
   deleteRecord(record: ResourceRecord): void {
     this.assertFree(record.iri);
     this.bytesDelta -= record.size;
@@ -197,7 +201,7 @@ export class Transaction {
   /**
    * Deletes a resource of a subtree, except its content, links and entries, which are removed later (`RemovedSubtrees`). The
    * subtree must be marked as well (`deleteSubtree`).
-   * @throws GraphInTheWay if another transaction reserves the name
+   * @throws Again if another transaction reserves the name
    */
   deleteLater(record: ResourceRecord): void {
     this.assertFree(record.iri);
@@ -230,7 +234,7 @@ export class Transaction {
   /**
    * Replaces the graph of a resource; `before` are its current keys. Only the difference is written.
    * @param after its new keys, with added and removed ones if known
-   * @throws GraphInTheWay while a staged graph has this name; `Store.transact` waits and runs the work again
+   * @throws Again while a staged graph has this name
    */
   putGraph(iri: string, before: readonly string[], after: readonly string[] | ChangedKeys): void {
     this.assertVisible(iri);
@@ -244,7 +248,7 @@ export class Transaction {
    * @param own keys with the resource or a fragment of it as subject
    * @param digest `KeyDigest` of all keys
    * @param version see `versionOf`
-   * @throws GraphInTheWay
+   * @throws Again as `putGraph`
    */
   putPartnersGraph(
     iri: string,
@@ -265,7 +269,7 @@ export class Transaction {
     this.graphs.set(iri, { added: [], removed: before, before, keys: undefined, triples, isPart: false });
   }
 
-  /** Replaces the graph of a resource if the old or the new one is large. @throws GraphInTheWay */
+  /** Replaces the graph of a resource if the old or the new one is large. @throws Again as `putGraph` */
   async replaceGraph(record: ResourceRecord, keys: GraphKeys): Promise<void> {
     const { iri } = record;
     this.assertVisible(iri);
@@ -304,7 +308,7 @@ export class Transaction {
     this.noteGraph(iri, keys, 0);
   }
 
-  /** Reserves the name for a staged graph, unless a visible graph has it. @throws GraphInTheWay */
+  /** Reserves the name for a staged graph, unless a visible graph has it. @throws Again as `putGraph` */
   stageGraph(iri: string, keys: GraphKeys): boolean {
     this.assertVisible(iri);
     const hides = this.record(iri)?.kind !== 'rdf';
@@ -383,10 +387,14 @@ export class Transaction {
   }
 
   private assertFree(iri: string): void {
-    for (const container of this.base.reserved) if (iri.startsWith(container)) throw new GraphInTheWay(container);
+    for (const container of this.base.reserved) if (iri.startsWith(container)) throw this.afterwards(container);
   }
 
   private assertVisible(iri: string): void {
-    if (this.entry(stagedKey(iri)) !== undefined) throw new GraphInTheWay(iri);
+    if (this.entry(stagedKey(iri)) !== undefined) throw this.afterwards(iri);
+  }
+
+  private afterwards(name: string): Again {
+    return new Again(() => this.base.untilFree(name));
   }
 }

@@ -5,6 +5,8 @@ import { Parser } from 'n3';
 import { encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 import { newRevision, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { checkStore } from '../../../lib/storage/transactions/check.js';
+import type { Prepare } from '../../../lib/storage/transactions/commit-queue.js';
+import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
 const keysOf = (iri: string, value: number): readonly string[] =>
@@ -50,14 +52,13 @@ describe('Many small graphs', () => {
   it('are read ahead with few iterators, and not in the transaction', async () => {
     const { store } = memory;
     const counted = count();
-    const graphs = await store.withGraphs(records, async () => {
+    const work = async (tx: Transaction) => {
       expect(counted.opened).to.be.within(1, 5);
-      return store.transact(async (tx) => {
-        const found: (readonly string[])[] = [];
-        for (const { iri } of records) found.push(await tx.before.graph(tx.record(iri)!));
-        return found;
-      });
-    });
+      const found: (readonly string[])[] = [];
+      for (const { iri } of records) found.push(await tx.before.graph(tx.record(iri)!));
+      return found;
+    };
+    const graphs = await store.transact(work, { prepare: store.readAhead(records) });
     expect(counted.opened).to.be.within(1, 5);
     expect(graphs).to.deep.equal(records.map(({ iri }) => keysOf(iri, 1)));
   });
@@ -65,22 +66,24 @@ describe('Many small graphs', () => {
   it('are read again if they have changed since they were read ahead', async () => {
     const { store } = memory;
     const [first] = records as [ResourceRecord];
-    const found = await store.withGraphs(records, async () => {
+    const prepare: Prepare<void> = async (after) => {
+      await store.readAhead(records)(after);
       await store.transact((tx) => {
         tx.putGraph(first.iri, keysOf(first.iri, 1), keysOf(first.iri, 2));
         tx.putRecord({ ...first, revision: newRevision() });
       });
-      return store.transact((tx) => tx.before.graph(tx.record(first.iri)!));
-    });
+    };
+    const found = await store.transact((tx) => tx.before.graph(tx.record(first.iri)!), { prepare });
     expect(found).to.deep.equal(keysOf(first.iri, 2));
   });
 
   it('are not held in memory after the work, whether it succeeds or fails', async () => {
     const { store } = memory;
     const counted = count();
-    await store.withGraphs(records, async () => {});
+    const prepare = store.readAhead(records);
+    await store.transact(() => {}, { prepare });
     const failed = await store
-      .withGraphs(records, () => Promise.reject(new Error('spec')))
+      .transact(() => Promise.reject(new Error('spec')), { prepare })
       .catch(({ message }) => message);
     expect(failed).to.equal('spec');
     const before = counted.opened;

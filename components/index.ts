@@ -1,5 +1,5 @@
 /** Components of every installation. `lws.components` adds others. */
-import type { Component } from '../lib/component/contract.js';
+import type { Component } from '../lib/component/component.js';
 import accessGrants from './access-grants/index.js';
 import acme from './acme/index.js';
 import agents from './agents/index.js';

@@ -9,8 +9,9 @@ import { effectiveSettings } from '../lib/server/settings/effective-settings.js'
 import { createLog } from '../lib/tools/log.js';
 import { standardComponents } from './index.js';
 
-export type { Component, Installation, Platform } from '../lib/component/contract.js';
-export { defineComponent } from '../lib/component/contract.js';
+export type { Component } from '../lib/component/component.js';
+export { defineComponent } from '../lib/component/component.js';
+export type { Installation, Platform } from '../lib/component/contract.js';
 export { SettingsError } from '../lib/settings/settings.js';
 export { StoreUnavailableError } from '../lib/storage/level/durable-level.js';
 

@@ -2,7 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { callerOf } from '../../lib/authorization/audit.js';
 import { controls } from '../../lib/authorization/guard.js';
-import { defineComponent, type Platform } from '../../lib/component/contract.js';
+import { defineComponent } from '../../lib/component/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { flag, integer, optional, setting, text } from '../../lib/settings/settings.js';
 import { entryRange } from '../../lib/storage/keys/records.js';
 import { FollowedEntries } from '../../lib/storage/transactions/followed-entries.js';

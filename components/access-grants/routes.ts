@@ -11,6 +11,7 @@ import {
   assertMemberState,
   memberFields,
   type SystemMember,
+  systemContainerReply,
   systemMemberReply,
 } from '../../lib/http/system-container.js';
 import { readBody } from '../../lib/resources/body.js';
@@ -62,7 +63,7 @@ export function documentRoutes(endpoint: DocumentsEndpoint): readonly Route[] {
 async function listing(endpoint: DocumentsEndpoint, request: RouteRequest): Promise<Reply> {
   const { platform, index } = endpoint;
   const members = index.seenBy(request.access, await controls(platform, platform.store, request.access));
-  return platform.listContainer(request, { iri: documentsUrl(endpoint), members, acceptPost: lwsJson });
+  return systemContainerReply(platform.storage, request, { iri: documentsUrl(endpoint), members, acceptPost: lwsJson });
 }
 
 type Caller = Pick<RouteRequest, 'access' | 'address'>;
@@ -99,7 +100,8 @@ export async function accept(endpoint: DocumentsEndpoint, caller: Caller, sent: 
   const [creator, from] = [caller.access.principal!.subject, digestOfClient(caller.address)];
   const name = randomUUID();
   const document = acceptDocument(sent, type, `${documentsUrl(endpoint)}/${name}`, platform.rootIri);
-  if (typeof document['inbox'] === 'string') await platform.admitInbox(document['inbox']);
+  const { inbox } = document;
+  if (typeof inbox === 'string') for (const admit of platform.offered('admitInbox')) await admit(inbox);
   const kept: KeptDocument = { document, creator, created: platform.clock(), from };
   await platform.store.transact(async (tx) => {
     await assertMayPost(endpoint, tx, caller);

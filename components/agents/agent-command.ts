@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { askServer, RefusedCommand, shown } from '../../lib/component/commands.js';
-import type { CommandContext } from '../../lib/component/contract.js';
+import type { CommandContext } from '../../lib/component/component.js';
 import { makeIdentity, readIdentity } from '../../lib/server/storage/owner-credential.js';
 import { writeWhole } from '../../lib/storage/level/synced-files.js';
 import { CommandError } from '../../lib/tools/errors.js';

@@ -10,6 +10,7 @@ import { readBody } from '../../lib/resources/body.js';
 import { LwsError } from '../../lib/tools/errors.js';
 import { chooseMediaType, parseAccept } from '../../lib/tools/fields/accept.js';
 import { isObject } from '../../lib/tools/json/exact-json.js';
+import { packageVersion } from '../../lib/tools/threads/package-root.js';
 import type { Activity } from './activity.js';
 import { argumentsOf } from './arguments.js';
 import {
@@ -62,7 +63,15 @@ export async function answerAgent(endpoint: AgentsEndpoint, request: RouteReques
 
 type Method = (endpoint: AgentsEndpoint, caller: ToolCaller, call: Call) => Outcome | Promise<Outcome>;
 
-const infoOf = ({ version }: Platform): Members => ({ name: 'quadpod', title: 'Quadpod', version });
+const info: Members = { name: 'quadpod', title: 'Quadpod', version: packageVersion() };
+
+/** Returns the tools of the installed components for a caller; with a name, at most the one of that name. */
+async function toolsOf({ offered }: Platform, caller: ToolCaller, name?: string): Promise<readonly Tool[]> {
+  const fixed = offered('tools').filter((tool) => name === undefined || tool.name === name);
+  if (name !== undefined && fixed.length > 0) return fixed;
+  const more = await Promise.all(offered('toolsFor').map((toolsFor) => toolsFor(caller, name)));
+  return [...fixed, ...more.flat()];
+}
 
 const offered = {
   capabilities: { tools: {}, resources: {} },
@@ -73,9 +82,9 @@ const offered = {
 
 /** Only under revisions with a handshake. */
 const handshakeMethods: Readonly<Record<string, Method>> = {
-  initialize: ({ platform }, _caller, { params }) => {
+  initialize: (_endpoint, _caller, { params }) => {
     const wanted = handshakeRevisions.find((revision) => revision === params['protocolVersion']);
-    return { result: { protocolVersion: wanted ?? handshakeRevisions[0], serverInfo: infoOf(platform), ...offered } };
+    return { result: { protocolVersion: wanted ?? handshakeRevisions[0], serverInfo: info, ...offered } };
   },
   ping: () => ({ result: {} }),
 };
@@ -86,7 +95,7 @@ const statelessMethods: Readonly<Record<string, Method>> = {
 
 const methods: Readonly<Record<string, Method>> = {
   'tools/list': async ({ platform }, caller) => ({
-    result: { tools: (await platform.tools(caller)).map(description) },
+    result: { tools: (await toolsOf(platform, caller)).map(description) },
   }),
   'tools/call': callTool,
   'resources/list': async ({ platform }, caller, { params }) => ({
@@ -115,7 +124,7 @@ async function run(endpoint: AgentsEndpoint, caller: ToolCaller, call: Call): Pr
   const { result, ...rest } = await known[method]!(endpoint, caller, call);
   if (!isStateless) return { result, ...rest };
   const caching = cacheable.test(method) ? { ttlMs: 0, cacheScope: 'private' } : {};
-  const _meta = { 'io.modelcontextprotocol/serverInfo': infoOf(endpoint.platform) };
+  const _meta = { 'io.modelcontextprotocol/serverInfo': info };
   return { result: { ...result, ...caching, _meta }, ...rest };
 }
 
@@ -128,7 +137,7 @@ const description = ({ name, title, description: text, inputSchema, annotations 
 /** Errors of a tool are results, so that the model can correct itself. */
 async function callTool({ platform }: AgentsEndpoint, caller: ToolCaller, { params }: Call): Promise<Outcome> {
   const { name, arguments: given = {} } = params;
-  const [tool] = typeof name === 'string' ? await platform.tools(caller, name) : [];
+  const [tool] = typeof name === 'string' ? await toolsOf(platform, caller, name) : [];
   if (!tool) throw new RpcError(codes.params, 'The tool does not exist. Call tools/list.');
   const resultOf = (texts: readonly string[]): Members => ({ content: texts.map((text) => ({ type: 'text', text })) });
   // Granted reads are in the log by their path, which is that of the endpoint here.

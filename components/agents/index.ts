@@ -1,5 +1,5 @@
 /** Agents: tools for programs with a language model, by the Model Context Protocol (rule 24.1). */
-import { defineComponent } from '../../lib/component/contract.js';
+import { defineComponent } from '../../lib/component/component.js';
 import { flag, integer, setting } from '../../lib/settings/settings.js';
 
 const settings = {

@@ -6,6 +6,7 @@ import type { ToolArguments, ToolCaller } from '../../lib/component/tools.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Explanation } from '../../lib/resources/explanation.js';
+import { explainDecision } from '../../lib/resources/explanation.js';
 import { isContainerIri, parentOf } from '../../lib/storage/keys/records.js';
 import { LwsError } from '../../lib/tools/errors.js';
 import { parseLinks } from '../../lib/tools/fields/link.js';
@@ -167,16 +168,16 @@ export async function explained(
   { iri, method }: ToolArguments,
 ): Promise<object> {
   const request = { method: String(method), iri: iriOf(platform, iri) };
-  const { authorizer, store: view, explain } = platform;
+  const { authorizer, store: view, storage } = platform;
   const canRead = async (iri: string): Promise<boolean> =>
     view.record(iri) !== undefined && authorizer.allows({ view, access, mode: 'read', iri });
-  let found = await explain({ ...request, access });
+  let found = await explainDecision(storage, { ...request, access });
   if (await controls(platform, view, access)) return found;
   // A POST to a resource that is not a container is answered by its existence.
   if (request.method === 'POST' && !isContainerIri(request.iri) && !(await canRead(request.iri))) return hidden;
   if (request.method === 'PUT' && !found.allowed && !(await canRead(found.needs.iri))) {
     // A PUT of an absent resource is decided by its parent.
-    found = await explain({ access, method: 'POST', iri: parentOf(request.iri) });
+    found = await explainDecision(storage, { access, method: 'POST', iri: parentOf(request.iri) });
     if (found.allowed) return hidden;
   }
   return shownTo(found, await canRead(found.needs.iri));

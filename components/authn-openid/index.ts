@@ -4,7 +4,8 @@
  */
 import { readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite } from '../../lib/authentication/suite.js';
-import { defineComponent, type Platform } from '../../lib/component/contract.js';
+import { defineComponent } from '../../lib/component/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { assertPlausible, type ProviderKeys, providerKeys, verifiedBy } from './provider-tokens.js';
 
 export default defineComponent({
@@ -31,8 +32,8 @@ const openIdSuite = (platform: Platform, keyOf: ProviderKeys): Suite => ({
   async verify(credential, address) {
     const jwt = readJwt(credential)!;
     const { iss, sub } = jwt.payload as { iss: string; sub: string };
-    assertPlausible(jwt.payload, platform.audience);
-    const { openIdProviders } = await platform.identifiers(sub, address);
+    assertPlausible(jwt.payload, platform.authentication.audience);
+    const { openIdProviders } = await platform.authentication.identifiers(sub, address);
     if (!openIdProviders.includes(iss))
       throw refusedCredential(
         'The document of the subject does not name this identity provider.',

@@ -45,7 +45,7 @@ export default defineComponent({
     const suite = createSuite({
       certificates,
       trustedIssuers,
-      audience: { own: audience, general: platform.audience },
+      audience: { own: audience, general: platform.authentication.audience },
       algorithms: createAlgorithms(allowSha1),
       clock: platform.clock,
     });

@@ -8,7 +8,8 @@ import type { AuthenticationMethod } from '../../lib/authentication/cid-document
 import { fits, importPublicKey } from '../../lib/authentication/issuer-keys.js';
 import { boundKey, readJwt, signInType, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
-import { defineComponent, type Platform } from '../../lib/component/contract.js';
+import { defineComponent } from '../../lib/component/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { integer, setting } from '../../lib/settings/settings.js';
 
 const settings = {
@@ -68,12 +69,12 @@ async function verify(
       'The claims sub, iss and client_id must be the same.',
       `client_id is ${String(client).slice(0, 200)}, sub ${String(sub).slice(0, 200)}`,
     );
-  assertAudience(payload['aud'], platform.audience);
+  assertAudience(payload['aud'], platform.authentication.audience);
   const { exp, iat } = payload as { exp?: unknown; iat?: unknown };
   if (typeof exp !== 'number' || typeof iat !== 'number')
     throw refusedCredential('The claims exp and iat are required numbers.', `exp ${String(exp)}, iat ${String(iat)}`);
   assertLifetime(iat, exp, maxLifetime);
-  const { authentication } = await platform.identifiers(sub!, address);
+  const { authentication } = await platform.authentication.identifiers(sub!, address);
   const method = methodFor(authentication, header, sub!);
   const key = await keyOf(method, String(header['alg']));
   const claims = await verifyJwt(credential, key, { required: ['exp', 'iat', 'sub', 'iss', 'client_id'] });

@@ -3,7 +3,7 @@
  * 15.3). It has no authorization codes, refresh tokens or client registration.
  */
 import { join } from 'node:path';
-import { defineComponent } from '../../lib/component/contract.js';
+import { defineComponent } from '../../lib/component/component.js';
 import { flag, integer, setting } from '../../lib/settings/settings.js';
 import { tokenRoutes } from './routes.js';
 import { SignInLinks } from './sign-in-links.js';

@@ -11,7 +11,7 @@ import { controls } from '../../lib/authorization/guard.js';
 import type { Platform } from '../../lib/component/contract.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { field } from '../../lib/http/request.js';
-import { type Route, type RouteRequest, route } from '../../lib/http/route.js';
+import { type Route, type RouteRequest, route, urlOfRoute } from '../../lib/http/route.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 import { readBody } from '../../lib/resources/body.js';
 import { LwsError } from '../../lib/tools/errors.js';
@@ -45,7 +45,7 @@ export function tokenRoutes(issuer: TokenIssuer): readonly Route[] {
       return [{ ...metadata, path: below }, ...elsewhere];
     }),
     route('public', 'GET HEAD {prefix}/jwks', () => json(keys.jwks())),
-    route('public', 'POST {prefix}/token', (request) => answer(issuer, request)),
+    route('public', `POST ${tokenPath}`, (request) => answer(issuer, request)),
   ];
 }
 
@@ -55,14 +55,18 @@ const json = (document: object): Reply => ({
   body: Buffer.from(JSON.stringify(document)),
 });
 
-const metadataOf = ({ baseUri, systemPrefix, tokenEndpoint, suites }: Platform): object => ({
+const tokenPath = '{prefix}/token';
+
+const metadataOf = ({ baseUri, systemPrefix, offered }: Platform): object => ({
   issuer: baseUri,
-  token_endpoint: tokenEndpoint,
+  token_endpoint: urlOfRoute({ baseUri, systemPrefix }, tokenPath),
   jwks_uri: `${baseUri}${systemPrefix}/jwks`,
   grant_types_supported: [tokenExchange],
   response_types_supported: ['token'],
   token_endpoint_auth_methods_supported: ['none'],
-  subject_token_types_supported: [...new Set(suites().flatMap(({ tokenTypes = [] }) => tokenTypes.slice(0, 1)))],
+  subject_token_types_supported: [
+    ...new Set(offered('suites').flatMap(({ tokenTypes = [] }) => tokenTypes.slice(0, 1))),
+  ],
   subject_identifier_types_supported: ['https', 'did:key', 'did:web'],
   claims_supported: ['iss', 'sub', 'client_id', 'aud', 'jti', 'exp', 'nbf', 'iat', 'cnf'],
   dpop_signing_alg_values_supported: signatureAlgorithms,
@@ -146,14 +150,13 @@ async function readForm({ body: open }: RouteRequest): Promise<URLSearchParams> 
 }
 
 /** @throws OAuthError `invalid_dpop_proof`, also if a required proof is missing, or `use_dpop_nonce` */
-async function proofOf(
-  { dpop, dpopRequired, tokenEndpoint }: Platform,
-  req: IncomingMessage,
-): Promise<DpopProof | undefined> {
+async function proofOf(platform: Platform, req: IncomingMessage): Promise<DpopProof | undefined> {
   const proof = field(req, 'dpop');
-  if (proof === undefined && !dpopRequired) return undefined;
+  if (proof === undefined && !platform.authentication.dpop.required) return undefined;
   try {
-    return consumable(await dpop.verify(proof, { method: 'POST', url: tokenEndpoint }));
+    return consumable(
+      await platform.authentication.dpop.verify(proof, { method: 'POST', url: urlOfRoute(platform, tokenPath) }),
+    );
   } catch (error) {
     throw dpopError(error);
   }
@@ -181,7 +184,7 @@ async function verified(
   platform: Platform,
   { token, type, address }: { readonly token: string; readonly type: string; readonly address: string },
 ): Promise<VerifiedCredential> {
-  const ofType = platform.suites().filter(({ tokenTypes = [] }) => tokenTypes.includes(type));
+  const ofType = platform.offered('suites').filter(({ tokenTypes = [] }) => tokenTypes.includes(type));
   if (ofType.length === 0)
     throw new OAuthError(
       'invalid_request',

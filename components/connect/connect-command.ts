@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommandContext } from '../../lib/component/contract.js';
+import type { CommandContext } from '../../lib/component/component.js';
 import { givenIdentity } from '../../lib/server/storage/owner-credential.js';
 import { CommandError } from '../../lib/tools/errors.js';
 import { relayAgent } from './agent-relay.js';

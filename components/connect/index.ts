@@ -1,5 +1,5 @@
 /** `quadpod connect`: a local proxy that authenticates programs without support for DPoP. */
-import { defineComponent } from '../../lib/component/contract.js';
+import { defineComponent } from '../../lib/component/component.js';
 
 export default defineComponent({
   name: 'connect',

@@ -18,7 +18,7 @@ import {
 import { nameOf } from '../../lib/plugin/state.js';
 
 /** Explanation of an access decision: the command `explain`, for the console. */
-export const explainRoute = ({ explain }: Platform): Route =>
+export const explainRoute = ({ administration: { explain } }: Platform): Route =>
   route('controller', 'GET HEAD {prefix}/explain', async ({ query }) => {
     const [subject, method, iri] = ['as', 'method', 'iri'].map((name) => query.get(name) ?? '');
     if (!iri) throw new LwsError('bad-request', 'The query parameter iri is required.');
@@ -29,19 +29,20 @@ export const explainRoute = ({ explain }: Platform): Route =>
 /** Permissions of the caller on a resource, so that the console offers only allowed actions. */
 export const rightsRoute = (platform: Platform): Route =>
   route('filtered', 'GET HEAD /app/rights', async ({ access, query }) => {
-    const { store: view, authorizer, rootIri, addedOwners } = platform;
+    const { store: view, authorizer, rootIri, administration } = platform;
     const iri = query.get('iri') ?? '';
     if (!iri.startsWith(rootIri))
       throw new LwsError('bad-request', 'The query parameter iri must be the IRI of a resource of this storage.');
     await requireAccess(platform, view, access, 'read', iri);
     const may = async (mode: Mode, of = iri): Promise<boolean> => authorizer.allows({ view, access, mode, iri: of });
     // Grants require control of the storage, access control lists control of the resource.
-    const share = (await may('control', rootIri)) || (addedOwners === undefined && (await may('control')));
+    const share =
+      (await may('control', rootIri)) || (administration.addedOwners === undefined && (await may('control')));
     return jsonReply(200, { append: await may('append'), write: await may('write'), share });
   });
 
 /** Size of a container with everything below it that the caller can read (rule 9.6). */
-export const sizeRoute = ({ folderSize, rootIri }: Platform): Route =>
+export const sizeRoute = ({ administration: { folderSize }, rootIri }: Platform): Route =>
   route('filtered', 'GET HEAD /app/size', async ({ access, query }) => {
     const iri = query.get('iri') ?? '';
     if (!iri.startsWith(rootIri) || !iri.endsWith('/'))
@@ -53,7 +54,8 @@ const indexMetric = 'index_';
 
 /** Status of the storage: versions, disk usage, numbers of resources and triples, last backup, queries and their index, and active settings. */
 export function statusRoute(platform: Platform): Route {
-  const { store, clock, dataDir, describeSettings, version, metrics, home, rootIri } = platform;
+  const { store, clock, dataDir, home, rootIri } = platform;
+  const { describeSettings, version, metrics } = platform.administration;
   // Rule 21.2: other storages of a deployment reveal nothing about it.
   const isOfServer = home === undefined || home === rootIri;
   const started = clock();
@@ -123,7 +125,7 @@ async function issue(platform: Platform, request: RouteRequest): Promise<Reply> 
 
 async function redeem(platform: Platform, request: RouteRequest): Promise<Reply> {
   const { resource, access } = await read(platform, request.query.get('ticket') ?? '');
-  const reply = await platform.read({ req: request.req, access }, resource);
+  const reply = await platform.administration.read({ req: request.req, access }, resource);
   if (reply.status !== 200 && reply.status !== 206) return reply;
   return {
     ...reply,

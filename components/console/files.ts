@@ -65,7 +65,7 @@ function bodyOf(name: string, values?: Readonly<Record<string, string>>): Buffer
 }
 
 /** Returns the routes of the two pages and their files. @throws SettingsError if the console was not built */
-export function fileRoutes({ rootIri, home = '', executable }: Platform): readonly Route[] {
+export function fileRoutes({ rootIri, home = '', administration: { executable } }: Platform): readonly Route[] {
   if (!existsSync(join(folder, 'app.html')))
     throw new SettingsError('The console is not built. Run "npm run build", or set lws.console.enabled to false.');
   const page = (path: string, name: string): Route => {

@@ -18,13 +18,20 @@ import type { Transaction } from '../../lib/plugin/state.js';
 const maxOwners = 100;
 const [longestId, longestName] = [2_000, 200];
 
-export function ownerRoutes({ store, rootIri: storage, authorizer, addedOwners, clock }: Platform): readonly Route[] {
+export function ownerRoutes({
+  store,
+  rootIri: storage,
+  authorizer,
+  clock,
+  administration,
+}: Platform): readonly Route[] {
   /** Checked again within the transaction: the caller may have been removed while the body arrived (rule 2.6). */
   const assertControl = async (view: Transaction, { access }: RouteRequest): Promise<void> => {
     if (!(await controls({ rootIri: storage, authorizer }, view, access)))
       throw new LwsError('forbidden', 'This requires an owner.');
   };
   // Access control lists define controllers: edit that of the root instead.
+  const { addedOwners } = administration;
   if (!addedOwners) return [];
   const path = '{prefix}/owners';
   return [

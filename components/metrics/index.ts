@@ -24,7 +24,7 @@ export default defineComponent({
   settings,
   isEnabled: ({ enabled }) => enabled,
   isOfProcess: true,
-  async install({ store, metrics }, { port }) {
+  async install({ store, administration: { metrics } }, { port }) {
     const { Metrics } = await import('./registry.js');
     const registry = new Metrics(metrics);
     store.onBatch((batch) => registry.written(batch));

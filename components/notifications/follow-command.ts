@@ -1,5 +1,5 @@
 /** `quadpod events`: prints the events of the running server on standard output. */
-import type { CommandContext } from '../../lib/component/contract.js';
+import type { CommandContext } from '../../lib/component/component.js';
 import { SettingsError } from '../../lib/settings/settings.js';
 
 /**

@@ -1,5 +1,6 @@
 /** Notifications: subscriptions, a durable outbox, signed webhooks, and event streams (rule 16.8). */
-import { defineComponent, type Installation, type Platform } from '../../lib/component/contract.js';
+import { defineComponent } from '../../lib/component/component.js';
+import type { Installation, Platform } from '../../lib/component/contract.js';
 import { flag, integer, type SettingsOf, setting } from '../../lib/settings/settings.js';
 import { hostList } from '../../lib/tools/outbound/address-policy.js';
 import { createAdmission } from '../../lib/tools/outbound/admission.js';

@@ -11,6 +11,7 @@ import {
   assertMemberState,
   memberFields,
   type SystemMember,
+  systemContainerReply,
   systemMemberReply,
 } from '../../lib/http/system-container.js';
 import { readBody } from '../../lib/resources/body.js';
@@ -83,7 +84,8 @@ async function listing(endpoint: SubscriptionEndpoint, request: RouteRequest): P
     .filter(({ subscriber }) => controller || subscriber === access.principal!.subject)
     .map((subscription) => memberOf(endpoint, subscription))
     .sort((a, b) => (a.iri < b.iri ? -1 : 1));
-  return platform.listContainer(request, { iri: subscriptionsUrl(platform), members, acceptPost: accepted.join(', ') });
+  const container = { iri: subscriptionsUrl(platform), members, acceptPost: accepted.join(', ') };
+  return systemContainerReply(platform.storage, request, container);
 }
 
 async function subscribe(

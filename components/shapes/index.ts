@@ -1,5 +1,5 @@
 /** Shapes: writes must conform to the SHACL shapes that a resource or a container above is linked to. */
-import { defineComponent } from '../../lib/component/contract.js';
+import { defineComponent } from '../../lib/component/component.js';
 import { flag, setting } from '../../lib/settings/settings.js';
 
 const settings = {

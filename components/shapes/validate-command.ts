@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { plain } from '../../lib/component/commands.js';
-import type { CommandContext } from '../../lib/component/contract.js';
+import type { CommandContext } from '../../lib/component/component.js';
 import { mediaTypeOf } from '../../lib/exchange/media-types.js';
 import { isRdfFormat } from '../../lib/rdf/formats.js';
 import { parseRdf } from '../../lib/rdf/parse.js';

@@ -7,7 +7,7 @@ import type { Reply } from '../../lib/http/reply.js';
 import type { GraphUpdate } from '../../lib/query/change-set.js';
 import { turtle } from '../../lib/rdf/formats.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
-import type { UpdatedGraph } from '../../lib/resources/update-graphs.js';
+import { type UpdatedGraph, updateGraphs } from '../../lib/resources/update-graphs.js';
 import { variantOf } from '../../lib/resources/variants.js';
 import { LwsError } from '../../lib/tools/errors.js';
 import { formatEntityTag } from '../../lib/tools/fields/etag.js';
@@ -40,7 +40,7 @@ export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: Spar
   };
   const conditions = conditionsOf(asker);
   const compute = async () => updatesOf(await runQueryTask(endpoint, asker, task));
-  return reply(endpoint, await platform.updateGraphs({ access: asker.access, compute, conditions }));
+  return reply(endpoint, await updateGraphs(platform.storage, { access: asker.access, compute, conditions }));
 }
 
 /** @throws LwsError `bad-request` */

@@ -1,7 +1,7 @@
 /** The SPARQL Query Service: queries over the resources that the caller can read (rule 14.2). */
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { defineComponent, type NamesOfStorage } from '../../lib/component/contract.js';
+import { defineComponent, type NamesOfStorage } from '../../lib/component/component.js';
 import { MemoryIndex, type MemoryIndexOptions, memoryForIndexes } from '../../lib/query/memory/memory-index.js';
 import { assertName } from '../../lib/resources/bulk.js';
 import { flag, integer, optional, SettingsError, setting, text } from '../../lib/settings/settings.js';

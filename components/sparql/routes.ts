@@ -98,7 +98,7 @@ async function answer(
     maxResults,
     maxBytes: maxAnswerBytes,
     allowedServices: services.allowed,
-    hasTextSearch: platform.searchTexts() !== undefined,
+    hasTextSearch: platform.offered('searchTexts').length > 0,
   };
   const { mediaType, hint, body } = await runQueryTask(endpoint, asker, task);
   return {

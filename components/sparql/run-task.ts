@@ -43,7 +43,7 @@ export async function runQueryTask(
     gone: signal,
     decide,
     callService: serviceCalls(services),
-    searchTexts: (call: TextCall) => platform.searchTexts()!(access, { ...call, within: task.within }),
+    searchTexts: (call: TextCall) => platform.offered('searchTexts')[0]!(access, { ...call, within: task.within }),
   };
   return pool.run(job).finally(release);
 }

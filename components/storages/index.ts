@@ -1,5 +1,5 @@
 /** Multiple storages in one deployment: endpoint and command for operators (`lws.storages.*`). */
-import { defineComponent } from '../../lib/component/contract.js';
+import { defineComponent } from '../../lib/component/component.js';
 import { integer, issuerList, SettingsError, setting } from '../../lib/settings/settings.js';
 
 export default defineComponent({

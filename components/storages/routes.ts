@@ -57,7 +57,7 @@ class StoragesEndpoint {
     const isIt = ({ name, state }: StorageRecord): boolean =>
       state === 'ready' && this.storages.addressOf(name) === open;
     const opens = open !== '' && known.some(isIt);
-    const defaults = this.platform.describeSettings().filter(({ name }) => name === quota);
+    const defaults = this.platform.administration.describeSettings().filter(({ name }) => name === quota);
     const shown = {
       ...{ totalItems: all.length, opens, isOperator, signUp: this.signUp.issuers, templates, storages },
       defaults: Object.fromEntries(defaults.map(({ name, value }) => [name, value])),

@@ -85,7 +85,7 @@ export class SignUp {
     if (typeof invitation === 'string') return this.read(invitation);
     if (this.issuers.length > 0 && typeof idToken === 'string') {
       // An access token does not name the issuer that authenticated its subject, so sign-up requires the ID token.
-      const suite = this.platform.suites().find(({ recognises }) => recognises(idToken));
+      const suite = this.platform.offered('suites').find(({ recognises }) => recognises(idToken));
       const { principal } = (await suite?.verify(idToken, address)) ?? {};
       const isTheirs = principal?.subject === access.principal!.subject;
       if (principal?.issuer && this.issuers.includes(principal.issuer) && isTheirs) return {};

@@ -1,7 +1,7 @@
 /** `quadpod storage`: changes the records of storages. A running server applies the changes. */
 
 import { askServer } from '../../lib/component/commands.js';
-import type { CommandContext } from '../../lib/component/contract.js';
+import type { CommandContext } from '../../lib/component/component.js';
 import type { StorageChange, StorageRecord } from '../../lib/component/deployment.js';
 import { CommandError } from '../../lib/tools/errors.js';
 

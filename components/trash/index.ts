@@ -1,10 +1,11 @@
 /** The trash: the console moves deleted resources there, and controllers restore them (rule 26.1). */
-import { defineComponent, type Installation, type Platform } from '../../lib/component/contract.js';
+import { defineComponent } from '../../lib/component/component.js';
+import type { Installation, Platform } from '../../lib/component/contract.js';
 import { jsonReply, readJsonObject } from '../../lib/http/json-reply.js';
 import { preconditions } from '../../lib/http/request.js';
 import { type Route, route, urlOfRoute } from '../../lib/http/route.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
-import type { TrashItem } from '../../lib/resources/trash.js';
+import { Trash, type TrashItem } from '../../lib/resources/trash.js';
 import { integer, setting } from '../../lib/settings/settings.js';
 import { LwsError } from '../../lib/tools/errors.js';
 
@@ -29,18 +30,18 @@ export default defineComponent({
   settings,
   // With 0 days, it deletes the remains of interrupted deletions.
   isEnabled: () => true,
-  install: (platform, { days }) => ({
-    ...(days > 0 ? offered(platform, days) : {}),
-    ...emptying(platform, days * dayMs),
-  }),
+  install(platform, { days }) {
+    const trash = new Trash(platform.storage);
+    return { ...(days > 0 ? offered(platform, trash, days) : {}), ...emptying(platform, trash, days * dayMs) };
+  },
 });
 
-const offered = (platform: Platform, days: number): Installation => ({
-  routes: routesOf(platform, days * dayMs),
+const offered = (platform: Platform, trash: Trash, days: number): Installation => ({
+  routes: routesOf(trash, days * dayMs),
   services: [{ type: `${lws.namespace}TrashService`, serviceEndpoint: urlOfRoute(platform, path), days }],
 });
 
-function routesOf({ trash }: Platform, keptMs: number): readonly Route[] {
+function routesOf(trash: Trash, keptMs: number): readonly Route[] {
   const shown = ({ id, from, at, by, record }: TrashItem): object => ({
     ...{ id, from, by },
     deleted: new Date(at).toISOString(),
@@ -69,7 +70,7 @@ function routesOf({ trash }: Platform, keptMs: number): readonly Route[] {
 }
 
 /** Deletes expired items at the start and every hour. With 0 days, deletes empty ones only. Of several servers, one does. */
-function emptying({ trash, store, clock, log }: Platform, keptMs: number): Pick<Installation, 'start' | 'stop'> {
+function emptying({ store, clock, log }: Platform, trash: Trash, keptMs: number): Pick<Installation, 'start' | 'stop'> {
   let working = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   const look = (): void => {

@@ -1,6 +1,6 @@
 /** Requests of commands to the server that has the storage open, and messages about them. */
 import { CommandError } from '../tools/errors.js';
-import type { CommandContext } from './contract.js';
+import type { CommandContext } from './component.js';
 
 export { CommandError };
 

@@ -1,11 +1,7 @@
 /** Plug-in API: definition of a component, its settings and its errors. */
-export {
-  type CommandContext,
-  type Component,
-  defineComponent,
-  type Installation,
-  type Platform,
-} from '../component/contract.js';
+export type { CommandContext } from '../component/component.js';
+export { type Component, defineComponent } from '../component/component.js';
+export type { Installation, Platform } from '../component/contract.js';
 export {
   flag,
   integer,

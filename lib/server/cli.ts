@@ -1,6 +1,6 @@
 /** Command line: `quadpod [command] [--setting=value ...]`. Reads settings, runs a command and reports errors. */
 import { join } from 'node:path';
-import type { Command, CommandHelp, Component } from '../component/contract.js';
+import type { Command, CommandHelp, Component } from '../component/component.js';
 import {
   meant,
   nearestName,

@@ -1,7 +1,8 @@
 /** Context of commands: settings, the storage that no server has open, and the terminal. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CommandContext, Component, Platform, Progress } from '../component/contract.js';
+import type { CommandContext, Component } from '../component/component.js';
+import type { Platform, Progress } from '../component/contract.js';
 import { type Settings, SettingsError } from '../settings/settings.js';
 import type { Store } from '../storage/transactions/store.js';
 import { createLog } from '../tools/log.js';

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { aclFaults } from '../authorization/acl-faults.js';
-import type { CommandHelp } from '../component/contract.js';
+import type { CommandHelp } from '../component/component.js';
 import { type ExplainedRequest, explainDecision } from '../resources/explanation.js';
 import { linksetFaults } from '../resources/metadata.js';
 import type { Storage } from '../resources/storage.js';

@@ -2,9 +2,12 @@
  * The whole server: opens the storage, installs components, listens, and drains on close. Does not depend on the process, which
  * may belong to another program.
  */
-import type { Component, Platform } from '../component/contract.js';
+import type { Source } from '@rdfjs/types';
+import type { Component } from '../component/component.js';
+import type { Platform } from '../component/contract.js';
 import type { Application } from '../http/app.js';
 import type { Settings } from '../settings/settings.js';
+import { quadsOf } from '../storage/transactions/quads.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Log } from '../tools/log.js';
 import { certificatesOf } from './listeners/certificates.js';
@@ -37,7 +40,7 @@ export interface Server {
   readonly upgrade: Upgrade;
   readonly store: Store;
   /** All quads, read from a new snapshot for each call. Without access control. */
-  readonly quads: Platform['quads'];
+  readonly quads: Source;
   /** Key file of the owner, if the server generated one (rule 5.1). */
   readonly mintedOwner: string | undefined;
   /** Starts an HTTP server on the configured port. @returns the port @throws the socket error */
@@ -104,7 +107,7 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     middleware: home.app.middleware,
     upgrade: home.upgrade,
     store: home.storage.store,
-    quads: home.platform.quads,
+    quads: quadsOf(home.storage.store.level),
     mintedOwner: home.mintedOwner,
     async listen() {
       if (door || ended) throw new Error(ended ? 'The server is closed.' : 'The server is already listening.');

@@ -1,5 +1,5 @@
 /** The link that opens the console signed in. */
-import type { Component } from '../component/contract.js';
+import type { Component } from '../component/component.js';
 import type { Settings } from '../settings/settings.js';
 
 /** URL of the page for users; `undefined` if no enabled component has one. */

@@ -10,7 +10,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askServer, RefusedCommand } from '../../../lib/component/commands.js';
-import type { CommandContext } from '../../../lib/component/contract.js';
+import type { CommandContext } from '../../../lib/component/component.js';
 import type { Blobs } from '../../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../../lib/storage/blobs/blobs-at.js';
 import { storeFormat } from '../../../lib/storage/graphs/format.js';

@@ -1,7 +1,7 @@
 /** Backups of a running or stopped server: create, verify and restore. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineComponent } from '../../../lib/component/contract.js';
+import { defineComponent } from '../../../lib/component/component.js';
 import { flag, setting } from '../../../lib/settings/settings.js';
 import { type Metric, metric } from '../../../lib/tools/metrics.js';
 import { lastBackupName } from './last-backup.js';

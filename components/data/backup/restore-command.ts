@@ -1,7 +1,7 @@
 /** `quadpod restore DIR`: restores a backup into an empty data directory, under the same address or, with --rewrite, another. */
 import { createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CommandContext } from '../../../lib/component/contract.js';
+import type { CommandContext } from '../../../lib/component/component.js';
 import { tasks } from '../../../lib/documents/document-tasks.js';
 import { writeLinksetGraphs } from '../../../lib/resources/linkset-migration.js';
 import type { Blobs } from '../../../lib/storage/blobs/blobs.js';

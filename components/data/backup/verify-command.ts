@@ -1,7 +1,7 @@
 /** `quadpod verify DIR`: verifies a backup without restoring it. */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CommandContext } from '../../../lib/component/contract.js';
+import type { CommandContext } from '../../../lib/component/component.js';
 import { isQuad } from '../../../lib/storage/keys/iri-rewriting.js';
 import type { ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { EntryDigests } from '../../../lib/storage/level/entry-digests.js';

@@ -8,7 +8,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { askServer } from '../../../lib/component/commands.js';
-import type { CommandContext } from '../../../lib/component/contract.js';
+import type { CommandContext } from '../../../lib/component/component.js';
 import { TransferError } from '../../../lib/exchange/member.js';
 import { isContainerIri } from '../../../lib/storage/keys/records.js';
 import { StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';

@@ -13,6 +13,7 @@ import type { ExportFunctions } from './export-worker.js';
 import type { AskedMode, ExportedState, ExportQuestions, ExportTask } from './exported-members.js';
 import { Formats } from './formats/index.js';
 import { openWriter } from './formats/open-writer.js';
+import { foreignState } from './import-state.js';
 
 export interface ExportRequest {
   /** The exported container. */
@@ -97,12 +98,12 @@ function whyBroken(error: Error, { log }: Platform): Error {
 }
 
 /** Returns the keys of component state with all targets in a container. */
-async function keptState({ store, readState }: Platform, of: string): Promise<ReadonlySet<string>> {
+async function keptState(platform: Platform, of: string): Promise<ReadonlySet<string>> {
   const kept = new Set<string>();
   for (const space of stateSpaces)
-    for await (const entries of store.entries(entryRange(space)))
+    for await (const entries of platform.store.entries(entryRange(space)))
       for (const [key, value] of entries) {
-        const found = readState(space, partsOfEntry(key)[1]!, JSON.parse(value));
+        const found = foreignState(platform, space, partsOfEntry(key)[1]!, JSON.parse(value));
         if (found?.targets.every((target) => target.startsWith(of))) kept.add(key);
       }
   return kept;

@@ -7,7 +7,7 @@ import { attribute } from '../../../lib/authorization/audit.js';
 import { type Access, freshAccess } from '../../../lib/authorization/principal.js';
 import type { Platform } from '../../../lib/component/contract.js';
 import { stateSpaces, TransferError } from '../../../lib/exchange/member.js';
-import type { BulkVerdict } from '../../../lib/resources/bulk.js';
+import { BulkStaging, type BulkVerdict } from '../../../lib/resources/bulk.js';
 import { entryKey, entryRange, partsOfEntry } from '../../../lib/storage/keys/records.js';
 import { CommitInDoubtError } from '../../../lib/storage/level/commit-in-doubt.js';
 import { Again } from '../../../lib/storage/transactions/again.js';
@@ -18,6 +18,7 @@ import type { Job } from '../jobs/job-runner.js';
 import type { BlockItem, ImportBlock, ReportEntry } from './blocks.js';
 import {
   behind,
+  foreignState,
   type ImportState,
   importSpace,
   isStored,
@@ -84,7 +85,7 @@ export async function stageItems(
   // A copy: decisions are cached by this object, and may have changed since the last block.
   const access = freshAccess(options.access);
   attribute(tx, access);
-  const staging = platform.bulk(tx, { access, isOperator });
+  const staging = new BulkStaging(platform.storage, tx, { access, isOperator });
   const [verdicts, lost]: [Verdict[], ReportEntry[]] = [[], []];
   const [incomplete, written]: [number[], number[]] = [[], []];
   const stored = new Set<string>();
@@ -131,7 +132,7 @@ export function stageStates(
   for (const { source, key, value } of states) {
     const [space = '', id = ''] = partsOfEntry(key);
     const isKnown = stateSpaces.includes(space) && /^[\w-]{1,100}$/.test(id) && key === entryKey(space, id);
-    const found = isKnown ? platform.readState(space, id, readObject(value)) : undefined;
+    const found = isKnown ? foreignState(platform, space, id, readObject(value)) : undefined;
     const leaveOut = (why: string): unknown =>
       staged.lost.push({ source: `${source}: ${space}/${id}`, why: [why, ...(found?.gives ?? [])].join(' ') });
     if (!found) leaveOut('No component of this server stores this state.');

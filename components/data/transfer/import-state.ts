@@ -1,6 +1,7 @@
 /** State of an import, as it is stored and reported. */
 
 import { plain } from '../../../lib/component/commands.js';
+import type { ForeignState, Offer, Platform } from '../../../lib/component/contract.js';
 import { TransferError } from '../../../lib/exchange/member.js';
 import type { BulkVerdict } from '../../../lib/resources/bulk.js';
 import type { Rewrite } from '../../../lib/storage/keys/iri-rewriting.js';
@@ -188,3 +189,12 @@ export function unsupportedFields(
     return 'Its access control list applies only with lws.access-control=wac.';
   return undefined;
 }
+
+/** Returns imported state as the component of its entry space reads it. @param id its name in the space */
+export const foreignState = (
+  { offered }: Pick<Platform, 'offered'>,
+  ...of: Parameters<Offer<'readState'>>
+): ForeignState | undefined =>
+  offered('readState')
+    .map((readState) => readState(...of))
+    .find(Boolean);

@@ -1,5 +1,5 @@
 /** Import and export: over HTTP while the server is running, on the data directory while it is stopped. */
-import { defineComponent } from '../../../lib/component/contract.js';
+import { defineComponent } from '../../../lib/component/component.js';
 import { flag, setting } from '../../../lib/settings/settings.js';
 
 const settings = {

@@ -1,6 +1,7 @@
 /** `quadpod mv` and `quadpod cp`: MOVE and COPY requests to the running server. */
+
 import { askServer, CommandError } from '../../../lib/component/commands.js';
-import type { CommandContext } from '../../../lib/component/contract.js';
+import type { CommandContext } from '../../../lib/component/component.js';
 import { StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
 
 export async function runMove(context: CommandContext, method: 'MOVE' | 'COPY'): Promise<number> {

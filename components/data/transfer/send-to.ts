@@ -1,5 +1,5 @@
 /** `quadpod import SOURCE --to URL`: imports a file or directory into a storage on any server, over the Linked Web Storage protocol. */
-import type { CommandContext } from '../../../lib/component/contract.js';
+import type { CommandContext } from '../../../lib/component/component.js';
 import { type GraphMember, TransferError } from '../../../lib/exchange/member.js';
 import { Formats } from './formats/index.js';
 import { addReport, type ImportState, newState, type Show, type WantedImport } from './import-state.js';

@@ -1,5 +1,5 @@
 /** Text search: words of literals, names, titles and texts, among the resources that the caller can read. */
-import { defineComponent } from '../../../lib/component/contract.js';
+import { defineComponent } from '../../../lib/component/component.js';
 import { flag, integer, setting } from '../../../lib/settings/settings.js';
 import { BackgroundRebuild } from '../postings/background-rebuild.js';
 import { PostingLists } from '../postings/posting-lists.js';

@@ -1,5 +1,5 @@
 /** The search index: types, and the resources that have them, among those that the caller can read. */
-import { defineComponent } from '../../../lib/component/contract.js';
+import { defineComponent } from '../../../lib/component/component.js';
 import { loadQueryEngine } from '../../../lib/query/query-engine.js';
 import { flag, integer, setting } from '../../../lib/settings/settings.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';

@@ -1,6 +1,6 @@
 /** Selects the certificate source by the settings. */
 import type { CertificateSource } from '../../component/certificates.js';
-import type { Component } from '../../component/contract.js';
+import type { Component } from '../../component/component.js';
 import type { Settings } from '../../settings/settings.js';
 import type { Log } from '../../tools/log.js';
 import { coreSettings, readBaseUri } from '../settings/core-settings.js';

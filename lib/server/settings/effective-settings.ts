@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { Component } from '../../component/contract.js';
+import type { Component } from '../../component/component.js';
 import { loadSettings, type SettingSources, type Settings, SettingsError } from '../../settings/settings.js';
 import { coreSettings } from './core-settings.js';
 

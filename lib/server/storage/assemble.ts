@@ -13,29 +13,27 @@ import { createGroups } from '../../authorization/groups.js';
 import { ownerModel } from '../../authorization/owner-mode.js';
 import { withTrash } from '../../authorization/trash.js';
 import { WacModel } from '../../authorization/wac.js';
-import type { Component, Installation, Platform } from '../../component/contract.js';
+import type { Component } from '../../component/component.js';
+import type { Installation, Platform } from '../../component/contract.js';
+import type { Administration, Authentication } from '../../component/services.js';
 import { pauseUpdates } from '../../documents/update-gate.js';
 import type { AppContext } from '../../http/app-context.js';
 import { graphStorePath } from '../../http/graph-store.js';
 import { factsFor } from '../../http/resource-facts.js';
+import { urlOfRoute } from '../../http/route.js';
 import { describeStorage, type VerificationMethod } from '../../http/storage-description.js';
-import { systemContainerReply } from '../../http/system-container.js';
-import { BulkStaging } from '../../resources/bulk.js';
 import { explainDecision } from '../../resources/explanation.js';
 import { folderSize } from '../../resources/folder-size.js';
 import { followMembers } from '../../resources/member-counts.js';
 import { Representations } from '../../resources/representations.js';
 import type { Storage } from '../../resources/storage.js';
 import { ensureRootAcl } from '../../resources/storage-root.js';
-import { Trash } from '../../resources/trash.js';
-import { updateGraphs } from '../../resources/update-graphs.js';
 import { profiles } from '../../settings/profile.js';
 import { describeSettings, type Settings } from '../../settings/settings.js';
 import { openSnapshots } from '../../storage/graphs/snapshot.js';
 import { canReturnDeleted } from '../../storage/level/durable-level.js';
 import { ownsAny } from '../../storage/level/owned-entries.js';
 import { folderOf } from '../../storage/level/shared-level.js';
-import { quadsOf } from '../../storage/transactions/quads.js';
 import type { Store } from '../../storage/transactions/store.js';
 import { type Metric, metric } from '../../tools/metrics.js';
 import type { GuardedFetch } from '../../tools/outbound/guarded-fetch.js';
@@ -46,7 +44,8 @@ import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.
 import { systemRoutes } from './system-routes.js';
 
 /** Parts of the server that a storage needs. */
-export interface AssemblyContext extends Pick<Platform, 'deployment' | 'signingKey' | 'read' | 'request' | 'formats'> {
+export interface AssemblyContext extends Pick<Platform, 'deployment' | 'signingKey' | 'request' | 'formats'> {
+  readonly read: Administration['read'];
   readonly settings: Settings;
   readonly process: ServerProcess;
   /** Id of the last change of owners by an operator. */
@@ -117,18 +116,20 @@ export async function assembleStorage(
 }
 
 const assembleDpop = (
-  { dpopNonce: requireNonce, dpopCache: cacheSize }: CoreSettings,
+  { dpopNonce: requireNonce, dpopCache: cacheSize, dpopOnly: required }: CoreSettings,
   { store, clock }: Storage,
   { key }: Platform['signingKey'],
-): Platform['dpop'] =>
-  dpopVerifier({
+): Authentication['dpop'] => ({
+  ...dpopVerifier({
     ...{ requireNonce, cacheSize, clock },
     // Known to all servers that have the key, and to no other.
     nonceSecret: createHmac('sha256', key.export({ format: 'der', type: 'pkcs8' }))
       .update('dpop')
       .digest(),
     isFirst: (id, validMs) => store.coordination.isFirst(id, validMs),
-  });
+  }),
+  required,
+});
 
 /** The platform object for components. */
 export function assemblePlatform(
@@ -141,66 +142,53 @@ export function assemblePlatform(
   const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, profile, clock } = assembled;
   const baseUri = storage.slice(0, -1);
   const fetch = fetchUnder();
-  const tokenEndpoint = `${baseUri}${systemPrefix}/token`;
   // RFC 7519 4.1.3 compares audiences as strings. Clients use the base URI with and without a trailing slash.
-  const accepted = new Set([baseUri, storage, tokenEndpoint, ...core.audience]);
+  const accepted = new Set([
+    baseUri,
+    storage,
+    urlOfRoute({ baseUri, systemPrefix }, '{prefix}/token'),
+    ...core.audience,
+  ]);
   return {
     baseUri,
     rootIri: storage,
     systemPrefix,
-    quads: quadsOf(store.level),
-    documents,
-    authorizer,
-    addedOwners,
-    ...{ read, request },
+    ...{ store, storage: assembled, documents, authorizer, mask, profile, request },
     facts: (access, iri) => factsFor(assembled, access, iri),
-    listContainer: (request, container) => systemContainerReply(assembled, request, container),
-    ...{ mask, clock, log },
+    ...{ clock, log },
     dataDir: core.dataDir,
     fetch,
     fetchUnder,
     signingKey,
     throttle: process.throttle,
     tally: (kind) => process.tallies.of(kind, storage),
-    identifiers: identifierResolver({ fetch, documents }),
-    dpop: assembleDpop(core, assembled, signingKey),
-    dpopRequired: core.dpopOnly,
-    suites: () => installations.flatMap(({ suites = [] }) => suites),
-    tools: (...asked) => toolsOf(installations, ...asked),
-    admitInbox: async (inbox) => {
-      for (const installation of installations) await installation.admitInbox?.(inbox);
-    },
-    searchTexts: () => installations.find(({ searchTexts }) => searchTexts)?.searchTexts,
-    readState: (...asked) => installations.map(({ readState }) => readState?.(...asked)).find(Boolean),
-    ...{ tokenEndpoint, progress, formats, deployment, profile, store },
+    offered: (name) =>
+      installations.flatMap((each): unknown => {
+        const value = each[name] ?? [];
+        return typeof value === 'function' ? value.bind(each) : value;
+      }) as never,
+    ...{ progress, formats, deployment },
     home: home?.platform.rootIri ?? (deployment && storage),
-    audience: { accepted, required: core.audienceRequired },
-    bulk: (tx, options) => new BulkStaging(assembled, tx, options),
-    trash: new Trash(assembled),
-    updateGraphs: (request) => updateGraphs(assembled, request),
-    explain: (request) => explainDecision(assembled, request),
-    folderSize: (access, iri) => folderSize(assembled, access, iri),
-    metrics: async () => [
-      ...storeMeasures(store, core.quotaBytes),
-      ...(deployment?.metrics ?? []),
-      ...(await Promise.all(installations.map((installation) => installation.metrics?.() ?? []))).flat(),
-    ],
-    // Settings of the operator for all storages are not shown.
-    version: packageVersion(),
-    executable: asTyped(),
-    describeSettings: () => describeSettings(settings, home !== undefined),
+    authentication: {
+      audience: { accepted, required: core.audienceRequired },
+      identifiers: identifierResolver({ fetch, documents }),
+      dpop: assembleDpop(core, assembled, signingKey),
+    },
+    administration: {
+      ...{ addedOwners, read },
+      explain: (request) => explainDecision(assembled, request),
+      folderSize: (access, iri) => folderSize(assembled, access, iri),
+      metrics: async () => [
+        ...storeMeasures(store, core.quotaBytes),
+        ...(deployment?.metrics ?? []),
+        ...(await Promise.all(installations.map((installation) => installation.metrics?.() ?? []))).flat(),
+      ],
+      version: packageVersion(),
+      executable: asTyped(),
+      // Settings of the operator for all storages are not shown.
+      describeSettings: () => describeSettings(settings, home !== undefined),
+    },
   };
-}
-
-async function toolsOf(
-  installations: readonly Installation[],
-  ...[caller, name]: Parameters<Platform['tools']>
-): ReturnType<Platform['tools']> {
-  const fixed = installations.flatMap(({ tools = [] }) => tools);
-  const named = name === undefined ? fixed : fixed.filter((tool) => tool.name === name);
-  if (name !== undefined && named.length > 0) return named;
-  const more = await Promise.all(installations.map((each) => each.toolsFor?.(caller, name) ?? []));
-  return [...named, ...more.flat()];
 }
 
 /** Installs enabled components and notifies disabled ones. */
@@ -227,8 +215,9 @@ function storageSuites(core: CoreSettings, platform: Platform, issuers: readonly
   const audiences = new Set([platform.rootIri, platform.baseUri]);
   const { all, ofTrusted } = accessTokenSuites({ issuers: () => issuers, audiences });
   if (!core.acceptCredentials) return [all];
+  const suites = platform.offered('suites');
   // Rule 20.11: access tokens of OpenID providers can have the same form.
-  return platform.profile?.tokenScopes ? [ofTrusted, ...platform.suites(), all] : [all, ...platform.suites()];
+  return platform.profile?.tokenScopes ? [ofTrusted, ...suites, all] : [all, ...suites];
 }
 
 const catalogTextsOf = (core: CoreSettings) => ({
@@ -275,7 +264,7 @@ export function assembleAppContext(
     description,
     authenticator: new RememberingAuthenticator({
       suites: storageSuites(core, platform, issuers),
-      dpop: platform.dpop,
+      dpop: platform.authentication.dpop,
       dpopOnly: core.dpopOnly,
       failures: process.failures,
     }),

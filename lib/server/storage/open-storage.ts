@@ -3,7 +3,8 @@
 import { createPrivateKey } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import type { Component, Installation, Platform } from '../../component/contract.js';
+import type { Component } from '../../component/component.js';
+import type { Installation, Platform } from '../../component/contract.js';
 import type { Deployment } from '../../component/deployment.js';
 import { pauseUpdates } from '../../documents/update-gate.js';
 import { type Application, createApp } from '../../http/app.js';

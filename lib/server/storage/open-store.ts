@@ -1,7 +1,7 @@
 /** Opens the storage of a data directory, with error messages for the operator. */
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Component } from '../../component/contract.js';
+import type { Component } from '../../component/component.js';
 import { writeLinksetGraphs } from '../../resources/linkset-migration.js';
 import { type Settings, SettingsError } from '../../settings/settings.js';
 import type { BlobPlace } from '../../storage/blobs/blobs.js';

@@ -1,7 +1,7 @@
 /** Combinations of settings that the server rejects at startup (rule 5.4). */
 import { isIdentity } from '../../authorization/did.js';
 import type { MakeCertificateSource } from '../../component/certificates.js';
-import type { Component } from '../../component/contract.js';
+import type { Component } from '../../component/component.js';
 import { type Settings, SettingsError } from '../../settings/settings.js';
 import { coreSettings, readBaseUri } from '../settings/core-settings.js';
 import { blobPlaceOf, formatsOf, serversOf } from './open-store.js';

@@ -1,6 +1,6 @@
 /** Settings of one storage of a deployment: those of the deployment, overridden by its record. */
 import { join } from 'node:path';
-import type { Component } from '../../component/contract.js';
+import type { Component } from '../../component/component.js';
 import type { StorageRecord } from '../../component/deployment.js';
 import { ownRecord, type Settings, SettingsError } from '../../settings/settings.js';
 import { LwsError } from '../../tools/errors.js';

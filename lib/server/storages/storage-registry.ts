@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isIdentity } from '../../authorization/did.js';
-import type { Component } from '../../component/contract.js';
+import type { Component } from '../../component/component.js';
 import type { StorageChange, StorageRecord, Storages } from '../../component/deployment.js';
 import { type Settings, SettingsError } from '../../settings/settings.js';
 import { syncPath } from '../../storage/level/synced-files.js';

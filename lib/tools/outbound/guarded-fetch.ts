@@ -53,6 +53,9 @@ export interface OutboundResponse {
 /** @throws OutboundError for every failure */
 export type GuardedFetch = (url: string | URL, request: OutboundRequest) => Promise<OutboundResponse>;
 
+/** Returns a guarded fetch under another address policy. */
+export type FetchUnder = (policy: Pick<AdmissionOptions, 'blockPrivateAddresses' | 'allowedHosts'>) => GuardedFetch;
+
 /** Creates a fetch function for one policy. It holds no connections. @throws TypeError for a malformed entry of `allowedHosts` */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const admit = createAdmission(options);

@@ -34,7 +34,7 @@ describe('authn-saml: the component', () => {
   const platform = (clock = now): Platform =>
     ({
       clock: () => clock,
-      audience: { accepted: new Set([storage]), required: true },
+      authentication: { audience: { accepted: new Set([storage]), required: true } },
       log: { warn: (...line: readonly unknown[]) => warnings.push(line) },
     }) as unknown as Platform;
   const settingsWith = (flags: Readonly<Record<string, string>>) =>

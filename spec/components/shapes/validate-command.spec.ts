@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { validateFile } from '../../../components/shapes/validate-command.js';
-import type { CommandContext } from '../../../lib/component/contract.js';
+import type { CommandContext } from '../../../lib/component/component.js';
 import { CommandError } from '../../../lib/tools/errors.js';
 
 const prefixes = '@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix ex: <https://example.org/> . ';

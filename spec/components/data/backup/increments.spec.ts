@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { isWholeDue, RunningServer } from '../../../../components/data/backup/backup-command.js';
 import { GraphSet } from '../../../../components/data/backup/graph-set.js';
-import type { CommandContext } from '../../../../lib/component/contract.js';
+import type { CommandContext } from '../../../../lib/component/component.js';
 import { storeFormat } from '../../../../lib/storage/graphs/format.js';
 import { hiddenRange } from '../../../../lib/storage/graphs/staged-keys.js';
 import type { Entry } from '../../../../lib/storage/graphs/state-blocks.js';

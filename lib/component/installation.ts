@@ -1,0 +1,79 @@
+/** Contributions of components. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { TrustedIssuer } from '../authentication/access-token.js';
+import type { Suite } from '../authentication/suite.js';
+import type { PermissionSource } from '../authorization/authorizer.js';
+import type { Access } from '../authorization/principal.js';
+import type { ResourceMethods, ResourceQuery, Route } from '../http/route.js';
+import type { CapabilityEntry, ServiceEntry } from '../http/storage-description.js';
+import type { TextAnswer, TextCall } from '../query/parse/text-patterns.js';
+import type { Storage } from '../resources/storage.js';
+import type { Answered, Metric } from '../tools/metrics.js';
+import type { Tool, ToolCaller } from './tools.js';
+
+/** Imported state of a component, such as a grant. */
+export interface ForeignState {
+  /** IRIs that it concerns. */
+  readonly targets: readonly string[];
+  /** Access that it gives, and to whom, as sentences for users. */
+  readonly gives: readonly string[];
+  /** True if the subject may have one more, in addition to `taken` ones imported in the same space. Absent: no limit. */
+  hasRoom?(subject: string, taken: number): boolean;
+  /** Returns the value to store for that subject. */
+  keptBy(subject: string): object;
+}
+
+/** Contributions of an installed component. */
+export interface Installation {
+  readonly routes?: readonly Route[];
+  readonly services?: readonly ServiceEntry[];
+  readonly capabilities?: readonly CapabilityEntry[];
+  readonly suites?: readonly Suite[];
+  /** Tools for agents. */
+  readonly tools?: readonly Tool[];
+  /** Returns more tools that the caller can use; with a name, at most the one of that name. */
+  toolsFor?(caller: ToolCaller, name?: string): Promise<readonly Tool[]>;
+  /** Links of every resource of the storage. */
+  readonly links?: Storage['links'];
+  /** Returns `Link` values for one resource and caller; `undefined` if there are none, without delay. */
+  readonly linksOf?: Storage['linksOf'];
+  /** Answers QUERY on resources. */
+  readonly resourceQuery?: ResourceQuery;
+  /** Answers more methods of resources. */
+  readonly resourceMethods?: ResourceMethods;
+  /** Permissions in addition to the base model. */
+  readonly permissions?: readonly PermissionSource[];
+  /** An authorization server of this process; its tokens are accepted. */
+  readonly authorizationServer?: TrustedIssuer;
+  /** Checks that notifications may be sent to an inbox. @throws LwsError `malformed-body` if not */
+  admitInbox?(inbox: string): Promise<void>;
+  /** Reads imported state of the component's entry space. Returns `undefined` if the value is not valid. */
+  readState?(space: string, id: string, value: unknown): ForeignState | undefined;
+  /** Returns the literals that a `text:query` pattern matches, best first. @param call `within` is a container or resource */
+  searchTexts?(access: Access, call: TextCall & { readonly within?: string | undefined }): Promise<TextAnswer>;
+  /** Returns the current metrics of the component. */
+  metrics?(): Promise<readonly Metric[]> | readonly Metric[];
+  /** Called after every response. */
+  onAnswered?(answered: Answered): void;
+  /**
+   * Accepts a connection upgrade to WebSocket. The component then authorizes it and responds on the socket.
+   * @param head bytes received after the request
+   * @returns false if the component does not handle it
+   */
+  upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+  start?(): Promise<void> | void;
+  /** Preloads optional modules; called a few seconds after the first request. */
+  warm?(): void;
+  stop?(): Promise<void> | void;
+  /** True while background work is running: the storage of a deployment is then not closed. */
+  isBusy?(): boolean;
+  /** True while clients are subscribed: the storage of a deployment is then closed for another one, but not for being idle. */
+  isFollowed?(): boolean;
+  /** Ends endless responses. Called when the server is told to stop, before it waits for the other responses. */
+  drain?(): void;
+}
+
+/** One contribution to a member of `Installation`. */
+export type Offer<K extends keyof Installation> =
+  NonNullable<Installation[K]> extends readonly (infer T)[] ? T : NonNullable<Installation[K]>;

@@ -1,7 +1,8 @@
 /** The SPARQL Query Service: queries over the resources that the caller can read (rule 14.2). */
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import { defineComponent, type NamesOfStorage } from '../../lib/component/component.js';
+import { defineComponent } from '../../lib/component/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { MemoryIndex, type MemoryIndexOptions, memoryForIndexes } from '../../lib/query/memory/memory-index.js';
 import { assertName } from '../../lib/resources/bulk.js';
 import { flag, integer, optional, SettingsError, setting, text } from '../../lib/settings/settings.js';
@@ -96,7 +97,11 @@ const indexOf = (options: Omit<MemoryIndexOptions, 'memory'>, megabytes: number 
   new MemoryIndex({ ...options, memory: megabytes === null ? memoryForIndexes() : megabytes * 2 ** 20 });
 
 /** Returns the IRI of the container or other resource that a setting names. @throws SettingsError */
-function named(storage: NamesOfStorage, setting: 'default-graph' | 'tools', name: string | null): string | undefined {
+function named(
+  storage: Pick<Platform, 'rootIri' | 'systemPrefix'>,
+  setting: 'default-graph' | 'tools',
+  name: string | null,
+): string | undefined {
   if (name === null) return undefined;
   const iri = URL.canParse(name, storage.rootIri) ? new URL(name, storage.rootIri).href : name;
   try {

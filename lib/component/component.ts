@@ -64,12 +64,6 @@ export interface Command extends CommandHelp {
   run(context: CommandContext): Promise<number>;
 }
 
-/** What the names of resources of a storage depend on. */
-export interface NamesOfStorage {
-  readonly rootIri: string;
-  readonly systemPrefix: string;
-}
-
 export interface Component<T extends SettingsTable = SettingsTable> {
   readonly name: string;
   readonly settings: T;
@@ -85,7 +79,7 @@ export interface Component<T extends SettingsTable = SettingsTable> {
    * of a deployment gets them. Not called while the component is off.
    * @throws SettingsError
    */
-  assertUsable?(settings: SettingsOf<T>, names: NamesOfStorage): void;
+  assertUsable?(settings: SettingsOf<T>, names: Pick<Platform, 'rootIri' | 'systemPrefix'>): void;
   /** Import large modules here, so that a disabled component costs nothing. */
   install(platform: Platform, settings: SettingsOf<T>): Promise<Installation> | Installation;
   /**

@@ -47,10 +47,16 @@ class GraphsWrite {
   ) {}
 
   async write(): Promise<readonly UpdatedGraph[]> {
+    const { store } = this.storage;
     const options: { frees: boolean; readonly prepare: Prepare<readonly GraphUpdate[]> } = {
       frees: false,
       prepare: async (after) => {
-        const updates = await this.prepare();
+        const updates = await this.request.compute();
+        // Remote groups are fetched before the transaction, which blocks all others.
+        for (const update of updates) {
+          const record = await this.admitted(store, update);
+          if (record !== 'nothing' && record && !isLargeGraph(record.triples ?? 0)) await store.prefetch(record);
+        }
         options.frees = updates.every(({ exists }) => !exists);
         const made = updates.filter(({ revision, exists }) => revision === null && exists);
         const contents = made.map((update) => [update.iri, contentOf(update, update.added)] as const);
@@ -58,18 +64,7 @@ class GraphsWrite {
         return updates;
       },
     };
-    return this.storage.store.transact((tx, updates) => this.commit(tx, updates), options);
-  }
-
-  private async prepare(): Promise<readonly GraphUpdate[]> {
-    const { store } = this.storage;
-    const updates = await this.request.compute();
-    // Remote groups are fetched before the transaction, which blocks all others.
-    for (const update of updates) {
-      const record = await this.admitted(store, update);
-      if (record !== 'nothing' && record && !isLargeGraph(record.triples ?? 0)) await store.prefetch(record);
-    }
-    return updates;
+    return store.transact((tx, updates) => this.commit(tx, updates), options);
   }
 
   private async commit(tx: Transaction, updates: readonly GraphUpdate[]): Promise<UpdatedGraph[]> {

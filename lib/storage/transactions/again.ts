@@ -15,13 +15,10 @@ export class Again extends Error {
 const last = new Map<string, Promise<unknown>>();
 
 /** Runs an attempt after the others on a resource. */
-export async function afterOthers<T>(iri: string, attempt: () => Promise<T>): Promise<T> {
+export function afterOthers<T>(iri: string, attempt: () => Promise<T>): Promise<T> {
   const own = (last.get(iri) ?? Promise.resolve()).then(attempt);
-  const settled = own.catch(() => {});
+  const ended = (): boolean => last.get(iri) === settled && last.delete(iri);
+  const settled = own.then(ended, ended);
   last.set(iri, settled);
-  try {
-    return await own;
-  } finally {
-    if (last.get(iri) === settled) last.delete(iri);
-  }
+  return own;
 }

@@ -23,7 +23,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 50_970, query: 15_520, console: 12_650, data: 10_450, extras: 3960 };
+const limitsOfAreas = { core: 51_115, query: 15_520, console: 12_650, data: 10_450, extras: 3960 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
@@ -38,15 +38,15 @@ const maxApiNames = 100;
 /** Numbers of things that a reader has to tell apart. They only go down. */
 const limitsOfKinds = {
   /** Classes of errors: many of them mean that work runs again. */
-  errorClasses: 35,
+  errorClasses: 30,
   /** Files that keep a list of callers that wait for their turn. */
   waitingLists: 9,
   /** Exported names that stand for several things. */
   doubleNames: 114,
   /** Files that distinguish the classes of callers. */
   filesWithCallerClass: 22,
-  membersOfPlatform: 45,
-  importsOfContract: 39,
+  membersOfPlatform: 22,
+  importsOfContract: 17,
   settings: 149,
   /** Waits of a fixed time in specs, and loops around them. */
   sleepsInSpecs: 162,

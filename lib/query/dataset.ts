@@ -5,7 +5,7 @@ import { graphPrefix, keysOfGraphs } from '../storage/keys/quad-keys.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../storage/level/durable-level.js';
 import { type DatasetGraphs, graphFilter, nameOfNone } from './access/graph-filter.js';
 import { graphAt, KeyReader } from './access/key-reader.js';
-import type { AssertTime, QuadMatches } from './access/quad-matches.js';
+import type { AssertTerm, AssertTime, QuadMatches } from './access/quad-matches.js';
 import { comparedKeys, graphBlocks } from './memory/index-data.js';
 import { type GraphKeyBlocks, type MemoryView, onlyGraphs } from './memory/memory-layers.js';
 import { MemoryMatches } from './memory/memory-matches.js';
@@ -17,6 +17,8 @@ export interface DatasetOptions extends DatasetGraphs {
   readonly snapshot: LevelSnapshot;
   /** Quads of the snapshot. */
   readonly memory: MemoryView;
+  /** Called for each term that is read. Throws to stop the query. */
+  readonly assertTerm?: AssertTerm | undefined;
 }
 
 /** The query needs the index, because it reads many graphs. */

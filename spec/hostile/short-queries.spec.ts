@@ -15,6 +15,9 @@ const times = (count: number, part: (at: number) => string, joint = ' '): string
 /** Each is short, and took 10 to 490 ms on the HTTP thread. */
 const attacks: Readonly<Record<string, (at: number) => string>> = {
   'sums of numbers of 900 digits': (at) => `SELECT (SUM(?n) AS ?s) (${at} AS ?a) { ?x <${e}long> ?n }`,
+  'sums of numbers of 900 digits of one subject': (at) => `SELECT (SUM(?n) AS ?s) (${at} AS ?a) { <${e}longs> ?p ?n }`,
+  '8 products of numbers of 64 digits': (at) =>
+    `SELECT (SUM(${times(9, () => '?n', '*')}) AS ?s) (${at} AS ?a) { <${e}wide> <${e}number> ?n }`,
   '500 sums in a row': (at) =>
     `SELECT (${times(480, () => '1', '+')}+?n AS ?s) { ?x <${e}few> ?n FILTER(${at} = ${at}) }`,
   'lists that are nested 900 deep': (at) => `SELECT * { <${e}${at}> ?p ${'('.repeat(900)}1${')'.repeat(900)} }`,
@@ -45,6 +48,9 @@ describe('Short queries under attack', function () {
     const digits = (at: number): string => String(at % 9 || 9).repeat(900);
     const body = [
       times(500, (at) => `<${e}${at}> <${e}long> ${digits(at)} .`, '\n'),
+      times(500, (at) => `<${e}longs> <${e}${at}> ${digits(at)} .`, '\n'),
+      times(8000, (at) => `<${e}wide> <${e}number> ${String(at).padStart(64, '7')} .`, '\n'),
+      times(500, (at) => `<${e}wide> <${e}some> ${String(at).padStart(64, '7')} .`, '\n'),
       times(400, (at) => `<${e}texts> <${e}text> "${'x'.repeat(20_000)}${at}" .`, '\n'),
       times(6000, (at) => `<${e}${at}> <${e}few> ${at} .`, '\n'),
     ].join('\n');
@@ -68,13 +74,25 @@ describe('Short queries under attack', function () {
   for (const [what, query] of Object.entries(attacks))
     it(`60 connections that send ${what} do not delay other clients`, async () => {
       const impact = await measureImpact(server, async () => {
-        const statuses = await Promise.all(Array.from({ length: 120 }, (_, at) => ask(query(at))));
+        const length = what.startsWith('8 products') ? 30 : 120;
+        const statuses = await Promise.all(Array.from({ length }, (_, at) => ask(query(at))));
         return new Set(statuses);
       });
       // Success, an error or 429 or 503, but never an internal error.
       for (const status of impact.result) expect(status).to.be.oneOf([200, 400, 422, 429, 503]);
       expectNoImpact(impact);
     });
+
+  it('one connection that sends queries of 2 ms without a pause does not delay other clients', async () => {
+    const impact = await measureImpact(server, async () => {
+      const statuses = new Set<number>();
+      for (let at = 0; at < 600; at++)
+        statuses.add(await ask(`SELECT (SUM(?n + ${at}) AS ?s) { <${e}wide> <${e}some> ?n }`));
+      return statuses;
+    });
+    expect([...impact.result]).to.deep.equal([200]);
+    expectNoImpact(impact);
+  });
 
   it('still executes lookups on the HTTP thread', async () => {
     await eventually(

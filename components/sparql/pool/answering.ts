@@ -24,7 +24,7 @@ const fewPending = 100;
 /** Callers who own more resources are authorized graph by graph. */
 const maxOwned = 1000;
 
-export interface QueryHost extends Pick<AskOptions, 'loadEngine'> {
+export interface QueryHost extends Pick<AskOptions, 'loadEngine' | 'assertTerm'> {
   readonly level: Level;
   readonly layers: MemoryLayers;
   readonly storage: string;
@@ -39,7 +39,7 @@ export type Asking = Pick<Caller<QueryQuestions, AnswerPart>, 'ask' | 'send' | '
 
 /** Starts a query or an update. */
 async function start(
-  { level, layers, storage, hidden: remembered, limits, loadEngine }: QueryHost,
+  { level, layers, storage, hidden: remembered, limits, loadEngine, assertTerm }: QueryHost,
   { task, limit, asked, presumed, snapshot }: AskedTask & { readonly snapshot: LevelSnapshot },
   caller: Asking,
 ): Promise<QueryRun> {
@@ -67,6 +67,7 @@ async function start(
     callService: (call: ServiceCall) => caller.ask('service', call),
     searchTexts: task.hasTextSearch ? (call: TextCall) => caller.ask('texts', call) : undefined,
     assertTime,
+    assertTerm,
     loadEngine,
   };
   // Reading the graphs that a query names is faster than reading many changed ones.

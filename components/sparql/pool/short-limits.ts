@@ -28,7 +28,7 @@ const processClocks: Clocks = {
 
 /** Limits of one query. The timer starts at the first block: before it, the query waits for the disk. */
 export class ShortLimits {
-  private left = maxWork;
+  private left: number;
   private startedAt: number | undefined;
   /** Reading of the CPU time, and the milliseconds until then. */
   private reading: { readonly cpu: number; readonly after: number } | undefined;
@@ -36,11 +36,15 @@ export class ShortLimits {
   /**
    * @param isMeasured true to read the CPU time at the start. If not, it is read after half of the time: most queries end before,
    *   and reading it takes 7 % of a lookup
+   * @param weight work of a match or row: 1 without calculations
    */
   constructor(
     readonly isMeasured: boolean,
+    weight = 1,
     private readonly clocks = processClocks,
-  ) {}
+  ) {
+    this.left = maxWork / weight;
+  }
 
   /** Called between blocks. @throws NotShortError */
   check(work: number): void {

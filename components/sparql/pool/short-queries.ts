@@ -3,13 +3,15 @@
  * and restarts in a query thread if it exceeds the limits. Independent of the caller.
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { isIri, type TermKey } from '../../../lib/query/access/terms.js';
 import type { Algebra } from '../../../lib/query/algebra.js';
 import { NeedsIndexError } from '../../../lib/query/dataset.js';
 import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
-import { parseQuery } from '../../../lib/query/parse/parse-query.js';
+import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
 import { nodesOf } from '../../../lib/query/parse/query-scopes.js';
 import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../../../lib/query/query-engine.js';
+import { xsd } from '../../../lib/rdf/vocabulary.js';
 import type { Level } from '../../../lib/storage/level/durable-level.js';
 import type { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
 import { lruCache } from '../../../lib/tools/caches.js';
@@ -50,20 +52,36 @@ const operations = new Set(
 );
 /** Maximum number of operations, terms and expressions: the work for each row grows with it. */
 const maxNodes = 100;
-/**
- * Functions and aggregates in constant time for each row. Arithmetic, casts, MIN and MAX are excluded: a number can have
- * thousands of digits.
- */
+/** Functions and aggregates in constant time for each row. */
 const functions = new Set(
   (
     '= != < > <= >= && || ! in notin bound isiri isuri isblank isliteral isnumeric sameterm lang datatype str ' +
     'asc desc if coalesce year month day count sample'
   ).split(' '),
 );
+/**
+ * Functions and aggregates whose time grows with the length of numbers and texts, with the work that each adds to a match or row. A
+ * query may have `maxCalculations` of them. It is not short if it has or reads a literal of more than `longestLiteral` characters: a
+ * number can have thousands of digits. Results stay below 1000 digits (`exact-digits`).
+ */
+const calculations: Readonly<Record<string, number>> = {
+  '+': 0.5,
+  '-': 0.5,
+  '*': 2,
+  '/': 2,
+  sum: 0.5,
+  avg: 0.5,
+  min: 0.5,
+  max: 0.5,
+};
+const [maxCalculations, castWork, longestLiteral] = [8, 0.5, 128];
+const castTypes = new Set(['integer', 'decimal', 'double', 'float', 'boolean'].map((name) => xsd.namespace + name));
 
 interface Node {
   readonly type?: string;
   readonly termType?: string;
+  readonly value?: string;
+  readonly name?: { readonly value: string };
   readonly subType?: string;
   readonly operator?: string;
   readonly aggregator?: string;
@@ -72,32 +90,47 @@ interface Node {
   readonly graph?: { readonly termType: string };
 }
 
-/** Cached results of `mayBeShort` for cached shapes (`parseQuery`). */
-const verdicts = new WeakMap<Algebra.Operation, boolean>();
+/** Cached results of `shortWeight` for cached shapes (`parseQuery`). */
+const weights = new WeakMap<Algebra.Operation, number | undefined>();
 
-/** Returns true for a query that may be short: it has a constant to start from, and no operator that multiplies rows. */
-function mayBeShort(algebra: Algebra.Operation): boolean {
-  const verdict = verdicts.get(algebra) ?? hasShortForm(algebra);
-  verdicts.set(algebra, verdict);
-  return verdict;
+/**
+ * Returns the work of a match or row of a query that may be short: it has a constant to start from, and no operator that multiplies
+ * rows. `undefined`: it is not short.
+ */
+function weightOf({ shape, constants }: ReadQuery): number | undefined {
+  if (!weights.has(shape)) weights.set(shape, shortWeight(shape));
+  const weight = weights.get(shape);
+  if (weight === undefined || weight === 1) return weight;
+  for (const value of constants.values()) if (value.length > longestLiteral) return undefined;
+  return weight;
 }
 
-function hasShortForm(algebra: Algebra.Operation): boolean {
+function shortWeight(algebra: Algebra.Operation): number | undefined {
   let begins = false;
-  let nodes = 0;
+  let [nodes, calculated, weight, longest] = [0, 0, 1, 0];
   for (const { type, subType, subject, object, graph, ...of } of nodesOf(algebra, () => true) as Iterable<Node>) {
     // A triple term may need a scan of all triple terms.
-    if (type === undefined && of.termType === 'Quad') return false;
+    if (type === undefined && of.termType === 'Quad') return undefined;
+    if (type === undefined && of.termType === 'Literal') longest = Math.max(longest, of.value!.length);
     if (type === undefined) continue;
-    if (++nodes > maxNodes) return false;
-    if (!operations.has(type)) return false;
-    const name = subType === undefined || subType === 'term' ? '=' : (of.operator ?? of.aggregator);
-    if (!functions.has((name ?? '').toLowerCase())) return false;
+    if (++nodes > maxNodes) return undefined;
+    if (!operations.has(type)) return undefined;
+    const name = subType === undefined || subType === 'term' ? '=' : (of.operator ?? of.aggregator ?? '').toLowerCase();
+    const isCast = subType === 'named' && castTypes.has(of.name!.value);
+    const work = isCast ? castWork : Object.hasOwn(calculations, name) ? calculations[name]! : 0;
+    if (work === 0 && !functions.has(name)) return undefined;
+    if (work > 0 && ++calculated > maxCalculations) return undefined;
+    weight += work;
     begins ||=
       type === 'pattern' &&
       (subject!.termType !== 'Variable' || object!.termType !== 'Variable' || graph!.termType === 'NamedNode');
   }
-  return begins;
+  return begins && (calculated === 0 || longest <= longestLiteral) ? weight : undefined;
+}
+
+/** @throws NotShortError for a literal that is too long to calculate with */
+function assertShortTerm(token: TermKey): void {
+  if (token.length > longestLiteral && !isIri(token)) throw new NotShortError();
 }
 
 export interface ShortQueriesOptions {
@@ -124,6 +157,7 @@ export class ShortQueries implements Answerer {
   private isStuck = false;
   /** Limits of the running query. */
   private limits = new ShortLimits(false);
+  private assertTerm: ((token: TermKey) => void) | undefined;
   /** Number of answered queries. */
   answered = 0;
 
@@ -168,16 +202,13 @@ export class ShortQueries implements Answerer {
     // Let other requests run between two queued queries.
     if (this.waiting > 1) await setImmediate();
     const began = performance.now();
-    const limits = new ShortLimits(this.long.get(form) !== undefined);
-    this.limits = limits;
     /** Counts a query that exceeded a limit against its form, and makes unprivileged callers pause. */
     const count = (took: number): void => {
       this.long.set(form, (this.long.get(form) ?? 0) + 1);
       if (isStranger) this.strangersAt = began + took + pauseTimes * took;
     };
     try {
-      const { shape } = await parseQuery(task.query, task.base, task);
-      if (!mayBeShort(shape)) throw new NotShortError();
+      const limits = this.limit(await parseQuery(task.query, task.base, task), this.long.get(form) !== undefined);
       const query = (begun: (answer: QueryAnswer) => void): Promise<void> =>
         new AskedQuery(job, rules, begun).run(this);
       const answer = await new Promise<QueryAnswer>((resolve, reject) => query(resolve).catch(reject));
@@ -196,6 +227,15 @@ export class ShortQueries implements Answerer {
       if (!isOperator) httpThreadShare.charge(performance.now() - began);
       end();
     }
+  }
+
+  /** Sets the limits of the query that runs. @throws NotShortError */
+  private limit(query: ReadQuery, isMeasured: boolean): ShortLimits {
+    const weight = weightOf(query);
+    if (weight === undefined) throw new NotShortError();
+    this.assertTerm = weight === 1 ? undefined : assertShortTerm;
+    this.limits = new ShortLimits(isMeasured, weight);
+    return this.limits;
   }
 
   private takes(
@@ -229,9 +269,9 @@ export class ShortQueries implements Answerer {
         if (parts.length > maxParts) throw new NotShortError();
       },
     } as unknown as Asking;
-    const { limits: own } = this;
+    const { limits: own, assertTerm } = this;
     const limits = () => (work?: number) => own.check(work ?? 0);
-    const host = { ...this.options, level: this.options.level(), layers: this.layers, limits };
+    const host = { ...this.options, level: this.options.level(), layers: this.layers, limits, assertTerm };
     const last = await answered(host, given as AskedTask, asking);
     return { ...last, chunk: parts.length === 0 ? last.chunk : Buffer.concat([...parts, last.chunk]) } as never;
   }

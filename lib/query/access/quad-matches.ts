@@ -29,6 +29,9 @@ export interface MatchOptions {
 /** Called in every block with the number of matches or rows. Throws to stop the query. */
 export type AssertTime = (work?: number) => void;
 
+/** Called for each term that is read. Throws to stop the query. */
+export type AssertTerm = (token: TermKey) => void;
+
 export interface QuadMatches {
   stream(bound: Terms, wanted: MatchOptions): AsyncGenerator<Terms[]>;
   /** Returns the matches of each pattern, in order. */

@@ -2,7 +2,13 @@
 
 import { type DatasetGraphs, type DatasetPart, graphFilter } from '../access/graph-filter.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
-import { type AssertTime, canMatch, type MatchOptions, type QuadMatches } from '../access/quad-matches.js';
+import {
+  type AssertTerm,
+  type AssertTime,
+  canMatch,
+  type MatchOptions,
+  type QuadMatches,
+} from '../access/quad-matches.js';
 import type { TermKey } from '../access/terms.js';
 import { ended, LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import type { MemoryView } from './memory-layers.js';
@@ -33,11 +39,14 @@ export class MemoryMatches implements QuadMatches {
   /** Numbers of terms in returned matches. */
   private readonly remembered = new Map<TermKey, number>();
 
+  private readonly assertTerm: AssertTerm | undefined;
+
   constructor(
-    options: DatasetGraphs,
+    options: DatasetGraphs & { readonly assertTerm?: AssertTerm | undefined },
     view: MemoryView,
     private readonly assertTime: AssertTime,
   ) {
+    this.assertTerm = options.assertTerm;
     const gates = { union: graphFilter(options, 'union'), named: graphFilter(options, 'named') };
     this.terms = view.terms;
     this.sought = options.readable.all ? undefined : view.layers[0]?.quads;
@@ -117,7 +126,7 @@ export class MemoryMatches implements QuadMatches {
           await this.scans.ask(part);
           continue;
         }
-        found.add(this.terms.termKey(scan.id(place)));
+        found.add(this.termAt(scan, place));
         if (found.size < blockLength) continue;
         this.assertTime(found.size);
         yield [...found];
@@ -194,6 +203,7 @@ export class MemoryMatches implements QuadMatches {
   private termAt(scan: MatchScan, place: number): TermKey {
     const id = scan.id(place);
     const token = this.terms.termKey(id);
+    this.assertTerm?.(token);
     if (this.remembered.size < maxRemembered) this.remembered.set(token, id);
     return token;
   }

@@ -11,9 +11,9 @@ describe('Limits of a short query', () => {
       return time.cpu;
     },
   };
-  const started = (isMeasured = false): ShortLimits => {
+  const started = (isMeasured = false, weight = 1): ShortLimits => {
     time = { wall: 1000, cpu: 500, reads: 0 };
-    const own = new ShortLimits(isMeasured, clocks);
+    const own = new ShortLimits(isMeasured, weight, clocks);
     own.check(1);
     return own;
   };
@@ -60,6 +60,12 @@ describe('Limits of a short query', () => {
   it('end a query that reads more than 8000 matches and rows', () => {
     const own = started();
     own.check(7999);
+    expect(() => own.check(1)).to.throw(NotShortError);
+  });
+
+  it('end a query with calculations after fewer rows', () => {
+    const own = started(false, 4);
+    own.check(1999);
     expect(() => own.check(1)).to.throw(NotShortError);
   });
 });

@@ -90,9 +90,7 @@ async function answer(
   within: { readonly within?: string } = {},
 ): Promise<Reply> {
   const { platform, maxResults, maxAnswerBytes, services } = endpoint;
-  const task: QueryTask = {
-    ...asked,
-    ...within,
+  const own = {
     base,
     formats: acceptedFormats(accept, asker.req.method === 'QUERY'),
     maxResults,
@@ -100,6 +98,7 @@ async function answer(
     allowedServices: services.allowed,
     hasTextSearch: platform.offered('searchTexts').length > 0,
   };
+  const task: QueryTask = Object.assign(own, asked, within);
   const { mediaType, hint, body } = await runQueryTask(endpoint, asker, task);
   return {
     status: 200,

@@ -34,11 +34,12 @@ export async function runQueryTask(
   };
   const decide = (iris: readonly string[], purpose: Purpose): Promise<boolean[]> =>
     Promise.all(iris.map((iri) => may(purpose, iri)));
-  const client = await clientFor(platform, access, address);
+  const { client, standing } = await clientFor(platform, access, address);
   const { signal, release } = whenGone(req);
   const job = {
     task,
-    ...client,
+    client,
+    standing,
     scope: async () => authorizer.readScope(access),
     gone: signal,
     decide,

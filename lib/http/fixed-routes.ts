@@ -70,7 +70,9 @@ function handlerOf(appContext: AppContext, { access: needed, handle, path }: Rou
     const address = addressOf(appContext, req) ?? '';
     const caller = () => clientFor(storage, access, address);
     exchange.reply = await handle({
-      ...{ req, access, address },
+      req,
+      access,
+      address,
       query: queryOf(req),
       body: () => requestBody(req, res, { idleMs: appContext.idleMs, caller }),
       parameters: ctx['params'] ?? {},

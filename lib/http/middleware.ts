@@ -29,7 +29,7 @@ export const authentication =
     const { origin, 'lws-purpose': purpose } = req.headers;
     const address = addressOf(appContext, req) ?? '';
     const establish = (asked: Access): Promise<void> => {
-      const access: Mutable<Access> = { ...asked };
+      const access: Mutable<Access> = Object.assign({}, asked);
       if (exchange.trace !== undefined) access.trace = exchange.trace;
       if (origin !== undefined) access.origin = origin;
       if (purpose !== undefined) access.purpose = String(purpose);

@@ -102,7 +102,8 @@ function allFields(reply: Reply, common: Fields): Fields {
   const isKept = status === 304 || (status === 200 && Buffer.isBuffer(body));
   const known = isKept ? combined.get(reply) : undefined;
   if (known?.common === common) return known.fields;
-  const fields: Record<string, string | readonly string[]> = { ...common, ...reply.fields };
+  // With spreads, each object would have its own hidden class (CONTRIBUTING.md).
+  const fields: Record<string, string | readonly string[]> = Object.assign({}, common, reply.fields);
   if (common['Vary'] !== undefined && reply.fields['Vary'] !== undefined)
     fields['Vary'] = `${reply.fields['Vary']}, ${common['Vary']}`;
   const isOfUnknownLength = body === undefined && fields['Content-Encoding'] !== undefined; // HEAD of a coded stream

@@ -71,7 +71,8 @@ function statisticsOf(cached: CachedPlan | undefined, state: object | undefined)
 }
 
 /** Source that compiles each operation from Comunica. Its methods throw `too-complex` for an operation that cannot be compiled. */
-export function quadSource({ base, constants = new Map(), asked, state, ...options }: QuadSourceOptions): QuadSource {
+export function quadSource(options: QuadSourceOptions): QuadSource {
+  const { base, constants = new Map(), asked, state } = options;
   const isTold = options.observer?.isRun === false;
   const runs: (Run & { readonly compiled: Compiled })[] = [];
   const compiledFor = (operation: Algebra.Operation): Compiled => {
@@ -92,7 +93,8 @@ export function quadSource({ base, constants = new Map(), asked, state, ...optio
     const compiled = compiledFor(operation);
     const cached = asked && plans.get(asked);
     const statistics = statisticsOf(cached?.bound === compiled ? cached : undefined, state);
-    const run = { ...startRun({ ...options, statistics, matches: options.matches() }, compiled), compiled };
+    const begins = Object.assign({}, options, { statistics, matches: options.matches() });
+    const run = Object.assign(startRun(begins, compiled), { compiled });
     runs.push(run);
     return run;
   };
@@ -109,7 +111,7 @@ export function quadSource({ base, constants = new Map(), asked, state, ...optio
       return quadStream(triples) as never;
     },
   });
-  return { ...source, runs, close: async () => void (await Promise.all(runs.map((run) => run.close()))) };
+  return Object.assign(source, { runs, close: async () => void (await Promise.all(runs.map((run) => run.close()))) });
 }
 
 export function compiledOrRefused(query: Algebra.Operation, base: string): Compiled {
@@ -174,20 +176,24 @@ export interface QueryAnswers {
  * Runs a query in Comunica's engine over one snapshot. The results throw LwsError `too-complex` for an operation that cannot be
  * compiled, and for too deep nesting.
  */
-export function answersOf(
-  { form, shape, constants, base }: ReadQuery,
-  { loadEngine = loadQueryEngine, ...options }: AskOptions,
-): QueryAnswers {
+export function answersOf({ form, shape, constants, base }: ReadQuery, options: AskOptions): QueryAnswers {
+  const assertTime = options.assertTime ?? (() => {});
+  const { memory, readable, defaultGraphs, namedGraphs, loadEngine = loadQueryEngine } = options;
   // Both engines pass the others on unchanged.
   const asked = loadEngine === loadQueryEngine || form !== 'describe' ? shape : undefined;
-  const assertTime = options.assertTime ?? (() => {});
-  const { memory, readable, defaultGraphs, namedGraphs } = options;
   // The estimates for other callers depend on the graphs that they may read.
   const isWhole = readable.all && !defaultGraphs && !namedGraphs;
+  const { observer, callService } = options;
   const source = quadSource({
-    ...options,
-    ...{ base, constants, asked, state: isWhole ? memory.state : undefined },
-    ...{ matches: () => matchesOf(options, assertTime), emptyGraphs: emptyGraphs(options, assertTime) },
+    base,
+    constants,
+    asked,
+    state: isWhole ? memory.state : undefined,
+    matches: () => matchesOf(options, assertTime),
+    emptyGraphs: emptyGraphs(options, assertTime),
+    assertTime,
+    observer,
+    callService,
   });
   const context = contextOf(source, base);
   const answers: QueryAnswers = {

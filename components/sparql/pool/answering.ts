@@ -18,6 +18,8 @@ import { catchingUp, interrupted } from './query-errors.js';
 import { type QueryRun, runQuery } from './query-execution.js';
 import { runUpdate } from './run-update.js';
 
+const encoder = new TextEncoder();
+
 /** Number of changed graphs from which a query reads the graphs that it names without the index. */
 const fewPending = 100;
 
@@ -71,7 +73,7 @@ async function start(
     loadEngine,
   };
   // Reading the graphs that a query names is faster than reading many changed ones.
-  if (!task.update) return runQuery(task, { ...run, memory, isBehind: layers.pending > fewPending });
+  if (!task.update) return runQuery(task, { memory, isBehind: layers.pending > fewPending, ...run });
   return runUpdate(task, task.update, {
     ...{ ...run, memory: await memory(), hidden, storage },
     decide: scope === 'everything' ? undefined : decide,
@@ -96,8 +98,8 @@ export async function answered(host: QueryHost, given: AskedTask, caller: Asking
   const snapshot = host.level.snapshot();
   let isSent = false;
   try {
-    const { chunks, ...head } = await start(host, { ...given, snapshot }, caller);
-    const partOf = (text: string): AnswerPart => ({ ...head, chunk: new TextEncoder().encode(text) });
+    const { chunks, ...head } = await start(host, { snapshot, ...given }, caller);
+    const partOf = (text: string): AnswerPart => ({ chunk: encoder.encode(text), ...head });
     let last: string | undefined;
     for await (const text of chunks) {
       if (last !== undefined) {

@@ -141,7 +141,7 @@ export class AskedQuery {
     if (!this.body) {
       // The query ends when the client disconnects.
       this.body = new ThreadOutput(() => void thread.end());
-      this.begun({ ...head, body: this.body });
+      this.begun({ body: this.body, ...head });
     }
     await this.body.add(chunk);
   }
@@ -150,7 +150,7 @@ export class AskedQuery {
     if (this.body) {
       this.body.push(chunk);
       this.body.finish();
-    } else this.begun({ ...head, body: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) });
+    } else this.begun({ body: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), ...head });
   }
 
   /** @throws LwsError if a question of the query cannot be answered */

@@ -35,13 +35,13 @@ export interface RunTaskOptions extends Omit<AskOptions, 'memory'> {
 
 /** Runs a query. @throws LwsError as `readQuery`, `not-acceptable` if the client accepts no format of the result, NeedsIndexError */
 export async function runQuery(task: QueryTask, run: RunTaskOptions): Promise<QueryRun> {
-  const query = await parseQuery(task.query, task.base, { ...task, searchTexts: run.searchTexts });
+  const query = await parseQuery(task.query, task.base, { searchTexts: run.searchTexts, ...task });
   const dataset = { ...run, ...graphsOf(task, query) };
   const memory = await quadsOf(run, () =>
     quadsWithoutIndex(dataset, withConstants(query.shape, query.constants), run.assertTime),
   );
   const observed = task.explain && new Observed(task.explain === 'run');
-  const answers = answersOf(query, { ...dataset, memory, observer: observed });
+  const answers = answersOf(query, { observer: observed, ...dataset, memory });
   const unknown = unknownFunctions(query.shape);
   try {
     const { mediaType, chunks } = observed

@@ -271,7 +271,8 @@ export class ShortQueries implements Answerer {
     } as unknown as Asking;
     const { limits: own, assertTerm } = this;
     const limits = () => (work?: number) => own.check(work ?? 0);
-    const host = { ...this.options, level: this.options.level(), layers: this.layers, limits, assertTerm };
+    const { level, hidden, storage } = this.options;
+    const host = { level: level(), hidden, storage, layers: this.layers, limits, assertTerm };
     const last = await answered(host, given as AskedTask, asking);
     return { ...last, chunk: parts.length === 0 ? last.chunk : Buffer.concat([...parts, last.chunk]) } as never;
   }

@@ -29,7 +29,8 @@ interface Options extends DatasetGraphs {
 
 const blockLength = 1000;
 
-export function emptyGraphs({ level, snapshot, ...graphs }: Options, assertTime: () => void): EmptyGraphs {
+export function emptyGraphs(graphs: Options, assertTime: () => void): EmptyGraphs {
+  const { level, snapshot } = graphs;
   const gate = graphFilter(graphs, 'named');
   async function* inRange(range: KeyRange): AsyncGenerator<string[]> {
     const iterator = level.iterator({ ...range, snapshot });

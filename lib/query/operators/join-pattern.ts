@@ -108,7 +108,7 @@ async function* scanned(
   const isHeld = filterOf(execution, pattern);
   const among = places.length === 1 ? { place: places[0]!, tokens: partners } : undefined;
   const joined = new JoinedRows(execution, pattern);
-  for await (const block of execution.matches.stream(constants(pattern), { ...wantedOf(pattern), among })) {
+  for await (const block of execution.matches.stream(constants(pattern), { among, ...wantedOf(pattern) })) {
     for (const terms of block) {
       const rows = partners.get(joinTokens(terms, places));
       if (rows && isHeld(terms)) for (const full of joined.blocks(rows, [terms])) yield full;

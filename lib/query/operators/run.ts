@@ -19,7 +19,7 @@ export interface RunOptions {
   /** Records statistics of operators. */
   readonly observer?: Observer | undefined;
   /** Sends a request to another endpoint. */
-  readonly callService?: (call: ServiceCall) => Promise<ServiceAnswer>;
+  readonly callService?: ((call: ServiceCall) => Promise<ServiceAnswer>) | undefined;
 }
 
 export interface Run {

@@ -11,11 +11,13 @@ import { ActorQueryOperationSource } from '@comunica/actor-query-operation-sourc
 import { ActorQueryProcessSequential } from '@comunica/actor-query-process-sequential';
 import { KeysQueryOperation } from '@comunica/context-entries';
 import { Bus } from '@comunica/core';
+import type { IActionContext, IQuerySourceWrapper } from '@comunica/types';
 import type { Algebra } from '@comunica/utils-algebra';
 import { assignOperationSource, getOperationSource } from '@comunica/utils-query-operation';
 import type { Pipeline } from './pipeline.js';
 
 type OptimizeAction = Parameters<ActorOptimizeQueryOperationDescribeToConstructsSubject['run']>[0];
+type ProcessAction = { readonly query: Algebra.Operation; readonly context: IActionContext };
 type OperationAction = Parameters<ActorQueryOperationSource['run']>[0];
 
 const isUpdate = ({ type }: Algebra.Operation): boolean => type === 'deleteinsert' || type === 'compositeupdate';
@@ -69,5 +71,20 @@ export function composedOfActors(): QueryEngineBase {
       return { type: 'void', execute: () => source.queryVoid(operation, context) };
     }),
   });
-  return new QueryEngineBase({ mediatorQueryProcess: always((action) => process.run(action)) } as never);
+  // The other actors copy and visit the whole operation. For a cached one, their result depends on the source only.
+  const types = new WeakMap<Algebra.Operation, 'bindings' | 'boolean'>();
+  const processed = async (action: ProcessAction): Promise<{ readonly result: unknown }> => {
+    const { query, context } = action;
+    const type = types.get(query);
+    if (type) {
+      const [{ source }] = context.getSafe(KeysQueryOperation.querySources) as [IQuerySourceWrapper];
+      if (type === 'boolean')
+        return { result: { type, context, execute: () => source.queryBoolean(query as Algebra.Ask, context) } };
+      return { result: { type, context, bindingsStream: source.queryBindings(query, context) } };
+    }
+    const { result } = await process.run(action as never);
+    if ('type' in result && (result.type === 'bindings' || result.type === 'boolean')) types.set(query, result.type);
+    return { result };
+  };
+  return new QueryEngineBase({ mediatorQueryProcess: always(processed) } as never);
 }

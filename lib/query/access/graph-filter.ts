@@ -1,6 +1,6 @@
 /** Graphs that a pattern may read: those of the dataset that the caller may read are open, all others are closed. */
 import { only as alone, type IriRange, unionOfRanges } from '../../storage/keys/iri-ranges.js';
-import type { ReadableGraphs } from './readable-graphs.js';
+import { allGraphs, type ReadableGraphs } from './readable-graphs.js';
 import { isIri, type TermKey } from './terms.js';
 
 /** The graphs of a dataset. */
@@ -41,8 +41,19 @@ export const nameOfNone = (graph: TermKey): TermKey => `${graph}\u0001`;
 /** Maximum number of graphs for which one lookup per graph costs less than one scan over all graphs. */
 const maxFew = 64;
 
+const unfiltered: GraphFilter = {
+  all: true,
+  few: undefined,
+  ranges: undefined,
+  isExact: false,
+  isOpen: () => true,
+  ask: async () => {},
+  decide: () => undefined,
+};
+
 export function graphFilter({ readable, defaultGraphs, namedGraphs }: DatasetGraphs, part: DatasetPart): GraphFilter {
   const names = part === 'union' ? defaultGraphs : namedGraphs;
+  if (!names && readable === allGraphs) return unfiltered;
   const only = names && new Set(names);
   const isOpen = (graph: TermKey): boolean | undefined =>
     only && !only.has(graph) ? false : readable.all || readable.known(graph);

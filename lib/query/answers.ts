@@ -197,21 +197,9 @@ export function answersOf({ form, shape, constants, base }: ReadQuery, options: 
   });
   const context = contextOf(source, base);
   const answers: QueryAnswers = {
-    async *rows() {
-      const engine = await loadEngine();
-      const stream = (await engine.queryBindings(shape, context).catch(tooDeep)) as RowStream;
-      const slots = stream.columns.map(([, slot]) => slot);
-      const termAt = termCache();
-      for await (const block of stream.blocks())
-        yield block.map((row) => slots.map((slot) => (row[slot] === undefined ? undefined : termAt(row[slot]))));
-    },
+    rows: () => solutionsOf(async () => (await loadEngine()).queryBindings(shape, context)),
     truth: async () => (await loadEngine()).queryBoolean(shape, context).catch(tooDeep),
-    async *quads() {
-      const engine = await loadEngine();
-      const stream = await engine.queryQuads(shape, context).catch(tooDeep);
-      const quadOf = tripleReader();
-      for await (const block of (stream as BlockStream<TripleKeys[], Quad>).blocks()) yield block.map(quadOf);
-    },
+    quads: () => quadsOf(async () => (await loadEngine()).queryQuads(shape, context)),
     async explain(observed) {
       if (form === 'ask') await answers.truth();
       else for await (const _ of form === 'select' ? answers.rows() : answers.quads());
@@ -221,6 +209,22 @@ export function answersOf({ form, shape, constants, base }: ReadQuery, options: 
     close: () => source.close(),
   };
   return answers;
+}
+
+// V8 creates a hidden class for each function that returns a generator. Only a full collection frees it, and what the function refers to.
+
+async function* solutionsOf(begin: () => Promise<unknown>): AsyncGenerator<Solution[]> {
+  const stream = (await begin().catch(tooDeep)) as RowStream;
+  const slots = stream.columns.map(([, slot]) => slot);
+  const termAt = termCache();
+  for await (const block of stream.blocks())
+    yield block.map((row) => slots.map((slot) => (row[slot] === undefined ? undefined : termAt(row[slot]))));
+}
+
+async function* quadsOf(begin: () => Promise<unknown>): AsyncGenerator<Quad[]> {
+  const stream = (await begin().catch(tooDeep)) as BlockStream<TripleKeys[], Quad>;
+  const quadOf = tripleReader();
+  for await (const block of stream.blocks()) yield block.map(quadOf);
 }
 
 /** Compilers and Comunica's visitors recurse into the query, whose depth is limited only by its length. */

@@ -166,14 +166,15 @@ function split<T>(items: readonly T[], test: (item: T) => boolean): [yes: T[], n
 async function peek(blocks: Blocks): Promise<[readonly Row[], Blocks]> {
   const iterator = blocks[Symbol.asyncIterator]();
   const first = await iterator.next();
-  async function* all(): AsyncGenerator<Row[]> {
-    try {
-      for (let next = first; !next.done; next = await iterator.next()) yield next.value;
-    } finally {
-      await iterator.return?.();
-    }
+  return [first.done ? [] : first.value, resumed(first, iterator)];
+}
+
+async function* resumed(first: IteratorResult<Row[]>, iterator: AsyncIterator<Row[]>): AsyncGenerator<Row[]> {
+  try {
+    for (let next = first; !next.done; next = await iterator.next()) yield next.value;
+  } finally {
+    await iterator.return?.();
   }
-  return [first.done ? [] : first.value, all()];
 }
 
 async function* filtered(input: Blocks, conditions: readonly Expression[]): AsyncGenerator<Row[]> {

@@ -3,7 +3,7 @@ import type { EmptyGraphs } from '../access/empty-graphs.js';
 import type { AssertTime, QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import type { Compiled } from '../plan/compile-query.js';
-import type { Row } from '../plan/plan.js';
+import type { Plan, Row } from '../plan/plan.js';
 import { execute } from './execute.js';
 import { type Execution, type Memory, maxOfTexts, type Observer } from './execution.js';
 
@@ -48,10 +48,7 @@ export function startRun(
     texts: { left: maxOfTexts },
     callService: options.callService ?? (() => Promise.reject(new Error('SERVICE is not available here.'))),
   };
-  async function* rows(): AsyncGenerator<Row[]> {
-    if (options.observer?.isRun !== false) yield* execute(execution, plan);
-  }
-  const running = rows();
+  const running = rowsOf(execution, plan);
   return {
     execution,
     rows: running,
@@ -60,4 +57,8 @@ export function startRun(
       await matches.close();
     },
   };
+}
+
+async function* rowsOf(execution: Execution, plan: Plan): AsyncGenerator<Row[]> {
+  if (execution.observer?.isRun !== false) yield* execute(execution, plan);
 }

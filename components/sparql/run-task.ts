@@ -35,16 +35,21 @@ export async function runQueryTask(
   const decide = (iris: readonly string[], purpose: Purpose): Promise<boolean[]> =>
     Promise.all(iris.map((iri) => may(purpose, iri)));
   const { client, standing } = await clientFor(platform, access, address);
-  const { signal, release } = whenGone(req);
+  // Short queries do not need it.
+  let watch: ReturnType<typeof whenGone> | undefined;
+  const gone = (): AbortSignal => {
+    watch ??= whenGone(req);
+    return watch.signal;
+  };
   const job = {
     task,
     client,
     standing,
     scope: async () => authorizer.readScope(access),
-    gone: signal,
+    gone,
     decide,
     callService: serviceCalls(services),
     searchTexts: (call: TextCall) => platform.offered('searchTexts')[0]!(access, { ...call, within: task.within }),
   };
-  return pool.run(job).finally(release);
+  return pool.run(job).finally(() => watch?.release());
 }

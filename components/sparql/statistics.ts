@@ -126,7 +126,7 @@ export class CountedStatistics {
       },
       ...(by?.client ?? { standing: 'known', client: 'statistics' }),
       scope: async () => (by ? authorizer.readScope(by.access) : 'everything'),
-      gone: by?.gone ?? new AbortController().signal,
+      gone: () => by?.gone ?? new AbortController().signal,
       decide: (iris) =>
         Promise.all(iris.map((iri) => !by || authorizer.finds({ view: store, access: by.access, iri }))),
       callService: () => Promise.reject(new Error('The statistics query has no SERVICE.')),

@@ -19,8 +19,8 @@ export interface QueryJob {
   readonly standing: CallerClass;
   /** Returns the read access of the caller. Evaluated, again if necessary, after the thread has its snapshot. */
   readonly scope: () => Promise<GraphScope>;
-  /** Aborts when the client disconnects. */
-  readonly gone: AbortSignal;
+  /** Returns a signal that aborts when the client disconnects. */
+  readonly gone: () => AbortSignal;
   /** Decides for graphs that the thread cannot decide. */
   readonly decide: (iris: readonly string[], purpose: Purpose) => Promise<readonly boolean[]>;
   /** Calls another endpoint, at most until the query ends. */
@@ -63,9 +63,9 @@ export class AskedQuery {
   ) {}
 
   /** Resolves when the result has ended. @throws LwsError for the client */
-  async run(thread: Answerer): Promise<void> {
+  async run(thread: Answerer, gone?: AbortSignal): Promise<void> {
     try {
-      this.end(await this.ask(thread));
+      this.end(await this.ask(thread, gone));
     } catch (error) {
       const refusal = refusalOf(error, this.rules.limit);
       // The result starts before the error, even if the scope takes long.
@@ -78,7 +78,7 @@ export class AskedQuery {
     }
   }
 
-  private async ask(thread: Answerer): Promise<AnswerPart> {
+  private async ask(thread: Answerer, gone: AbortSignal | undefined): Promise<AnswerPart> {
     const { job } = this;
     const { memory, limit } = this.rules;
     let asked = memory?.asked;
@@ -94,7 +94,7 @@ export class AskedQuery {
       { task: job.task, limit, asked, presumed },
       {
         deadlineMs: limit.timeoutMs,
-        gone: job.gone,
+        gone,
         take: (part) => this.take(part, thread),
         answers: {
           scope: async () => ({

@@ -56,7 +56,7 @@ export async function runQuery(task: QueryTask, run: RunTaskOptions): Promise<Qu
           ),
         }
       : await startQuery(task, query, answers);
-    const ended = endingWith(measured(chunks, task.maxBytes), () => answers.close());
+    const ended = bounded(chunks, task.maxBytes, () => answers.close());
     return { mediaType, hint: unknown.length > 0 ? hintOf(unknown) : undefined, chunks: ended };
   } catch (error) {
     await answers.close();
@@ -85,14 +85,6 @@ const hintOf = (functions: readonly string[]): string =>
     .slice(0, 3)
     .map((iri) => `<${encodeURI(Buffer.from(iri.slice(0, 200)).toString())}>`)
     .join(', ')}`;
-
-async function* endingWith(chunks: AsyncIterable<string>, end: () => Promise<void>): AsyncGenerator<string> {
-  try {
-    yield* chunks;
-  } finally {
-    await end();
-  }
-}
 
 async function startQuery(task: QueryTask, query: ReadQuery, answers: QueryAnswers): Promise<QueryRun> {
   const { form, prefixes, variables } = query;
@@ -170,13 +162,21 @@ function lengthOf(item: ResultRow | Quad): number {
   return length;
 }
 
-/** @throws LwsError `too-complex` over the limit */
-async function* measured(chunks: AsyncIterable<string>, maxBytes: number): AsyncGenerator<string> {
+/** @param end called at the end in any case. @throws LwsError `too-complex` over the limit */
+async function* bounded(
+  chunks: AsyncIterable<string>,
+  maxBytes: number,
+  end: () => Promise<void>,
+): AsyncGenerator<string> {
   let bytes = 0;
-  for await (const chunk of chunks) {
-    bytes += Buffer.byteLength(chunk);
-    if (bytes > maxBytes) throw tooLong(maxBytes);
-    yield chunk;
+  try {
+    for await (const chunk of chunks) {
+      bytes += Buffer.byteLength(chunk);
+      if (bytes > maxBytes) throw tooLong(maxBytes);
+      yield chunk;
+    }
+  } finally {
+    await end();
   }
 }
 

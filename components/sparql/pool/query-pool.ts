@@ -91,11 +91,12 @@ export class QueryPool {
     if (++this.asked === manyQueries && this.options.store) this.loadShort(this.options.store);
     const short = await this.short?.run(job, rules);
     if (short) return short;
-    const { client, gone, standing } = job;
+    const { client, standing } = job;
+    const gone = job.gone();
     return new Promise((resolve, reject) => {
       const query = new AskedQuery(job, rules, resolve);
       this.threads
-        .run({ client, rank: priorityOf(standing), gone, work: (thread) => query.run(thread) })
+        .run({ client, rank: priorityOf(standing), gone, work: (thread) => query.run(thread, gone) })
         .catch((error: unknown) => reject(refusalOf(error, rules.limit)));
     });
   }

@@ -90,7 +90,7 @@ describe('Calls for SERVICE', () => {
       client: 'somebody',
       standing: 'known' as const,
       scope: async () => 'everything',
-      gone,
+      gone: () => gone,
       decide: async () => [],
       callService,
     });

@@ -127,7 +127,7 @@ class Queried {
       client: String(Math.random()),
       standing: 'known',
       scope: async () => scope,
-      gone: new AbortController().signal,
+      gone: () => new AbortController().signal,
       decide: async (iris) => iris.map(() => true),
       callService: () => Promise.reject(new Error('The authorizer must not be asked.')),
     });

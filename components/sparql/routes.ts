@@ -4,8 +4,6 @@ import { clientFor } from '../../lib/authorization/client.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { whenGone } from '../../lib/http/request.js';
 import { type ResourceQuery, type Route, type RouteRequest, route, type StoredQuestion } from '../../lib/http/route.js';
-import { lws } from '../../lib/rdf/vocabulary.js';
-import { formatLink } from '../../lib/tools/fields/link.js';
 import { update } from './endpoint-update.js';
 import type { QueryTask } from './pool/messages.js';
 import {
@@ -111,7 +109,6 @@ async function answer(
       Vary: 'Accept, Authorization',
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "sandbox; default-src 'none'",
-      Link: formatLink(platform.rootIri, lws.storage),
       ...(hint !== undefined && { 'LWS-Hint': hint }),
     },
     body,

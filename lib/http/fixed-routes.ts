@@ -23,6 +23,8 @@ export function fixedRoutes(appContext: AppContext): Step {
   const places = [`${basePath}${storage.systemPrefix}/`, `${basePath}/.well-known/`, `${basePath}/app/`];
   let router: Router<State> | undefined;
   let dispatch: ReturnType<Router<State>['routes']> | undefined;
+  /** Handlers of routes without parameters, by method and path: the router compares the path with every route. */
+  const direct = new Map<string, (ctx: ParameterizedContext<State>) => Promise<void>>();
   const elsewhere = new Set([...pathsElsewhere(appContext.routes), `${basePath}/app`, `${basePath}/callback`]);
   return (ctx, next) => {
     const { path } = ctx.state.exchange;
@@ -31,10 +33,15 @@ export function fixedRoutes(appContext: AppContext): Step {
       if (!places.some((place) => path.startsWith(place))) return next();
       readTarget(ctx.req.url ?? '/', storage.rootIri);
     }
+    const name = `${ctx.req.method} ${path}`;
+    const known = direct.get(name);
+    if (known) return known(ctx);
     // The path as sent. Koa interprets unusual ones.
     Object.assign(ctx, { newRouterPath: path });
     // The router's regular expressions take more memory than an idle storage.
     router ??= routerOf(appContext, basePath);
+    const [layer] = router.match(path, ctx.req.method ?? 'GET').pathAndMethod;
+    if (layer?.path === path) direct.set(name, layer.stack[0] as never);
     dispatch ??= router.routes();
     return dispatch(ctx as never, () => missed(router!, ctx, next));
   };

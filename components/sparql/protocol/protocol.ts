@@ -4,6 +4,7 @@ import { acceptedRanges } from '../../../lib/http/negotiate.js';
 import type { Parameters } from '../../../lib/query/parse/parameters.js';
 import { type RdfFormat, rdfFormats } from '../../../lib/rdf/formats.js';
 import { type RequestBody, readBody } from '../../../lib/resources/body.js';
+import { lruCache } from '../../../lib/tools/caches.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import { chooseMediaType } from '../../../lib/tools/fields/accept.js';
 import { decodeUtf8 } from '../../../lib/tools/json/json.js';
@@ -172,9 +173,20 @@ export interface AcceptedFormats {
   readonly graph?: RdfFormat;
 }
 
+/** Clients send the same few fields. */
+const chosen = [lruCache<AcceptedFormats>(500), lruCache<AcceptedFormats>(500)] as const;
+
 /** @param strict omit the default if the client accepts none of the formats: it gets 406 (rule 7.1) */
-export function acceptedFormats(accept: string | undefined, strict = true): AcceptedFormats {
-  const ranges = accept === undefined ? undefined : acceptedRanges(accept);
+export function acceptedFormats(accept = '', strict = true): AcceptedFormats {
+  const known = chosen[strict ? 1 : 0].get(accept);
+  if (known) return known;
+  const formats = chooseFormats(accept, strict);
+  chosen[strict ? 1 : 0].set(accept, formats);
+  return formats;
+}
+
+function chooseFormats(accept: string, strict: boolean): AcceptedFormats {
+  const ranges = accept === '' ? undefined : acceptedRanges(accept);
   const defaults = { results: resultFormats[0], graph: rdfFormats[0] };
   if (!ranges) return defaults;
   const results = chooseMediaType(ranges, [...resultFormats, ...Object.keys(aliases)]);

@@ -10,10 +10,10 @@ import { get, type IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { credential, ed25519Identity } from '../support/identity.js';
 import { runProcess, startProcess } from '../support/process.js';
-import { eventually } from '../support/subscriptions.js';
 
 const [rounds = 2, leveldb = 'ours'] = process.argv.slice(2).map((word) => Number(word) || word);
 const [graphs, replaced, added, triples] = [40, 28, 16, 1000];

@@ -10,10 +10,10 @@ import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { chromiumPath } from '../support/browser.js';
+import { eventually } from '../support/eventually.js';
 import { credential, ed25519Identity } from '../support/identity.js';
 import { patience } from '../support/patience.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
-import { eventually } from '../support/subscriptions.js';
 import { fetchWith } from './journey.js';
 
 const { MASHLIB: dist } = process.env;

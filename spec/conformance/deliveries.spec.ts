@@ -1,6 +1,7 @@
 /** Rule 16.8: delivery of notifications. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import {
   answering,
   type Behaviour,
@@ -15,7 +16,6 @@ import {
 import { slowness } from '../support/patience.js';
 import {
   cancel,
-  eventually,
   expectAllSigned,
   readSubscription,
   subscribe,

@@ -2,10 +2,11 @@
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { type EventStream, openStream } from '../support/event-stream.js';
+import { eventually } from '../support/eventually.js';
 import { credential, nowSeconds } from '../support/identity.js';
 import { type Activity, startInboxHost } from '../support/inbox.js';
 import { slowness } from '../support/patience.js';
-import { eventually, subscribe } from '../support/subscriptions.js';
+import { subscribe } from '../support/subscriptions.js';
 import { agent, alice, anybody, as, bob, inWac, rule, setAcl } from '../support/wac.js';
 
 const at = (s: StorageUnderTest, ...topics: readonly string[]): string =>

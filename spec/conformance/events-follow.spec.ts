@@ -4,12 +4,12 @@ import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import { expectChallenge } from '../support/expectations.js';
 import { type Answer, startRequest } from '../support/http.js';
 import type { Activity } from '../support/inbox.js';
 import { slowness } from '../support/patience.js';
 import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
-import { eventually } from '../support/subscriptions.js';
 import { agent, alice, as, inWac, rule, setBareAcl } from '../support/wac.js';
 
 const script = fileURLToPath(new URL('../../components/main.js', import.meta.url));

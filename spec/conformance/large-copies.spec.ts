@@ -8,12 +8,12 @@ import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import { failNextBatch } from '../crash/failing-level.js';
 import { StorageUnderTest } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import { expectProblem } from '../support/expectations.js';
 import type { Answer } from '../support/http.js';
 import { imported } from '../support/imports.js';
 import { pageOf, searchFor } from '../support/search.js';
 import { rows } from '../support/sparql.js';
-import { eventually } from '../support/subscriptions.js';
 import { agent, alice, as, owner, ownerRule, rule, setAcl, wacSettings } from '../support/wac.js';
 
 const members = 1_100;

@@ -12,10 +12,10 @@ import { keyBlocks } from '../../lib/storage/level/durable-level.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import { StorageUnderTest } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import { imported } from '../support/imports.js';
 import { pageOf, searchFor } from '../support/search.js';
 import { rows } from '../support/sparql.js';
-import { eventually } from '../support/subscriptions.js';
 
 const [members, large] = [1_200, 30_000];
 const recursive = { Depth: 'infinity' };

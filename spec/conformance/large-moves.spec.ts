@@ -6,10 +6,10 @@ import { hiddenRange } from '../../lib/storage/graphs/staged-keys.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import { failNextBatch } from '../crash/failing-level.js';
 import { StorageUnderTest } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import { expectProblem } from '../support/expectations.js';
 import { imported } from '../support/imports.js';
 import { rows } from '../support/sparql.js';
-import { eventually } from '../support/subscriptions.js';
 import { agent, alice, as, owner, ownerRule, rule, setAcl, wacSettings } from '../support/wac.js';
 
 const [large, small, smallGraphs] = [40_000, 1_000, 80];

@@ -2,9 +2,10 @@
 import { expect } from 'chai';
 import { formatTraceparent, readTraceparent } from '../../lib/tools/fields/traceparent.js';
 import { describeStorage } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
 import { startInboxHost, told } from '../support/inbox.js';
-import { eventually, watchAt } from '../support/subscriptions.js';
+import { watchAt } from '../support/subscriptions.js';
 import { alice, as } from '../support/wac.js';
 
 const host = await startInboxHost();

@@ -1,10 +1,10 @@
 /** Rule 14.7: with the index, queries return the same results and see every acknowledged write. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import { putLinks } from '../support/linkset.js';
 import { ask, askByGet, graphsSeen, holds, rows } from '../support/sparql.js';
 import { below, build, e, expectImmediateRevocation, half, wholeTree } from '../support/sparql-views.js';
-import { eventually } from '../support/subscriptions.js';
 import { agent, alice, as, inWac, rule, setAcl } from '../support/wac.js';
 
 const withIndex = (megabytes: number) => inWac({ 'index.memory-mb': String(megabytes) });

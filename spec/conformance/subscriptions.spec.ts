@@ -1,6 +1,7 @@
 /** Rule 16.3: creating, listing, reading and cancelling subscriptions. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
 import { startInboxHost } from '../support/inbox.js';
 import { visible } from '../support/masking.js';
@@ -9,7 +10,6 @@ import { lwsContext, lwsJson } from '../support/search.js';
 import {
   ask,
   cancel,
-  eventually,
   readSubscription,
   type Subscription,
   subscribe,

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import { exchange } from '../support/http.js';
 import {
   requestExport as asked,
@@ -15,7 +16,6 @@ import {
 } from '../support/imports.js';
 import { found } from '../support/search.js';
 import { rows } from '../support/sparql.js';
-import { eventually } from '../support/subscriptions.js';
 import { anybody, as, bob, inWac, ownerRule, rule, setBareAcl } from '../support/wac.js';
 import { zipOf } from '../support/zip.js';
 

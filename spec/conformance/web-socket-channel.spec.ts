@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import { linked } from '../support/expectations.js';
 import { type Answer, exchange, head } from '../support/http.js';
 import { slowness } from '../support/patience.js';
-import { eventually } from '../support/subscriptions.js';
 import { agent, alice, anybody, as, bob, inWac, rule, setAcl } from '../support/wac.js';
 
 const at = (s: StorageUnderTest): string => `${s.root}.lws/notifications/WebSocketChannel2023`;

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { axeFindings, axeFindingsInBothModes, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import { request } from '../support/http.js';
 import { silent, startInboxHost } from '../support/inbox.js';
 import { pathsOf } from '../support/places.js';
-import { eventually } from '../support/subscriptions.js';
 
 const host = await startInboxHost();
 after(() => host.close());

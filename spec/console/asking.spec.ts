@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core';
 import { ask, example, expectAccessible, queries, queryText, run, said, write } from '../support/asking.js';
 import { Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import { request } from '../support/http.js';
 import { pathsOf } from '../support/places.js';
-import { eventually } from '../support/subscriptions.js';
 
 /** What an example opens with, if it is not the table. */
 const opening: Readonly<Record<string, string>> = {

@@ -5,8 +5,8 @@ import type { Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { ConsoleResources } from '../support/console-resources.js';
+import { eventually } from '../support/eventually.js';
 import { pathsOf } from '../support/places.js';
-import { eventually } from '../support/subscriptions.js';
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',

@@ -1,12 +1,12 @@
 /** Rule 14.7: unauthorized callers with many identities do not block the queries of other callers. */
 import { expect } from 'chai';
 import { by, expectNoImpact, measureImpact, startOwned } from '../support/attack.js';
+import { eventually } from '../support/eventually.js';
 import { type Answer, request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import { slowness } from '../support/patience.js';
 import type { ServerProcess } from '../support/process.js';
 import { sparqlQuery } from '../support/sparql.js';
-import { eventually } from '../support/subscriptions.js';
 
 const owner = ed25519Identity();
 const strangers = 12;

@@ -2,10 +2,10 @@
 import { Agent, request as send } from 'node:http';
 import { expect } from 'chai';
 import { by, expectNoImpact, measureImpact, startOwned } from '../support/attack.js';
+import { eventually } from '../support/eventually.js';
 import { request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import type { ServerProcess } from '../support/process.js';
-import { eventually } from '../support/subscriptions.js';
 
 const owner = ed25519Identity();
 const e = 'https://e.example/';

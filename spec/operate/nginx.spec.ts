@@ -15,11 +15,12 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { StorageUnderTest } from '../support/conformance.js';
+import { eventually } from '../support/eventually.js';
 import { request, startRequest } from '../support/http.js';
 import { tlsSettings, useHttp2 } from '../support/http2.js';
 import { type InboxHost, startInboxHost, told } from '../support/inbox.js';
 import { freePort, startSpecServer } from '../support/server.js';
-import { eventually, subscribe } from '../support/subscriptions.js';
+import { subscribe } from '../support/subscriptions.js';
 import { connectTls } from '../support/tls.js';
 
 const nginx = '/usr/sbin/nginx';

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
 import { type Behaviour, type Delivery, type Description, expectSigned, type InboxHost } from './inbox.js';
-import { patience } from './patience.js';
 import { lwsContext, lwsJson } from './search.js';
 
 export interface Subscription {
@@ -59,14 +58,6 @@ export async function expectAllSigned(s: StorageUnderTest, deliveries: readonly 
   const { text } = await s.send('GET', `${s.root}.lws/storage-description`, { Accept: 'application/lws+cid' });
   const description = JSON.parse(text) as Description;
   for (const delivery of deliveries) await expectSigned(delivery, description);
-}
-
-/** Polls until a condition holds. @throws Error after the given time */
-export async function eventually(look: () => Promise<boolean>, what: string, milliseconds = 10_000): Promise<void> {
-  for (const limit = performance.now() + milliseconds * patience; !(await look()); ) {
-    if (performance.now() > limit) throw new Error(`timed out waiting until ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 export interface Watched {

@@ -12,12 +12,12 @@ import type { LoggedEvent } from '../../../lib/storage/log/change-entry.js';
 import { checkStore } from '../../../lib/storage/transactions/check.js';
 import { failNextBatch } from '../../crash/failing-level.js';
 import { type EventStream, openStream } from '../../support/event-stream.js';
+import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { startInboxHost } from '../../support/inbox.js';
 import { type Postgres, postgresFor } from '../../support/postgres.js';
 import { startSpecServer } from '../../support/server.js';
 import { runs } from '../../support/speed.js';
-import { eventually } from '../../support/subscriptions.js';
 import { Cluster, type ClusterServer } from './cluster.js';
 import { startCuttingProxy } from './cutting-proxy.js';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { IndexFolder } from '../../../lib/query/memory/index-folder.js';
 import { pageBytes } from '../../../lib/query/segments/page-file.js';
+import { eventually } from '../../support/eventually.js';
 import { type Answer, request } from '../../support/http.js';
 import { type SpecServer, startSpecServer } from '../../support/server.js';
 import { isSharedRun } from '../../support/shared-storage.js';
-import { eventually } from '../../support/subscriptions.js';
 
 const e = 'http://example.org/';
 const settings = { 'dev.open': 'true', 'require-conditional-writes': 'false' };

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pauseAfter, renewalOf } from '../../../../components/acme/acme-certificates.js';
+import { eventually } from '../../../support/eventually.js';
 import { requestHttp2, tlsSettings } from '../../../support/http2.js';
 import { freePort, type SpecServer, startSpecServer } from '../../../support/server.js';
-import { eventually } from '../../../support/subscriptions.js';
 import { connectTls, openSession, presentedCertificate } from '../../../support/tls.js';
 
 const hour = 3_600_000;

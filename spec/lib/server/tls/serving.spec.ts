@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { certificateFiles } from '../../../../lib/server/listeners/certificate-files.js';
+import { eventually } from '../../../support/eventually.js';
 import { exchange, head, request, startRequest } from '../../../support/http.js';
 import { frame, prefaceHttp2, requestHttp2 } from '../../../support/http2.js';
 import { startProcess } from '../../../support/process.js';
 import { freePort, type SpecServer, startSpecServer } from '../../../support/server.js';
-import { eventually } from '../../../support/subscriptions.js';
 import { connectTls, makePair, openSession, presentedCertificate, writePair } from '../../../support/tls.js';
 
 const open = { 'dev.open': 'true', 'max-connections-per-address': '200', 'request-idle-seconds': '1' };

@@ -1,9 +1,10 @@
-/** Access control lists that are not those of the records: they were deleted or replaced, and returned (decision 168). */
+/** Access control lists that are not those of the records: deleted or replaced ones that returned (decision 168), and lost ones. */
 import { StagedNames } from '../storage/graphs/staged-keys.js';
-import { entryRange, partsOfEntry } from '../storage/keys/records.js';
+import { allRecords, entryRange, iriOfRecordKey, partsOfEntry, readRecord } from '../storage/keys/records.js';
+import { differenceOf, digestEntry, digestOfEntries } from '../storage/level/entry-digests.js';
 import type { StorageFault } from '../storage/transactions/repair.js';
 import type { Store } from '../storage/transactions/store.js';
-import { type AclRule, aclSpace, isAclOf, readAcl } from './acl.js';
+import { type AclRule, aclKey, aclSpace, isAclOf, readAcl } from './acl.js';
 
 /** Returns what rules give, in words. */
 function given(rules: readonly AclRule[]): string {
@@ -14,15 +15,30 @@ function given(rules: readonly AclRule[]): string {
   return gives.join('; ') || 'nothing';
 }
 
-/** Yields the ACLs that have no effect. */
+/**
+ * Yields the resources with a record that names an ACL, and no ACL. The records are read only if the digest of the ACLs differs.
+ * Without returned ACLs, and if none is lost, a difference means that a fault was repaired by writing an ACL again.
+ */
+export async function* lostAcls(store: Store): AsyncGenerator<string> {
+  if (!(await differenceOf(store.level, aclSpace))) return;
+  for await (const entries of store.entries(allRecords()))
+    for (const [key, value] of entries) {
+      const { iri, acl } = readRecord(iriOfRecordKey(key), value);
+      if (acl !== undefined && store.entry(aclKey(iri)) === undefined) yield iri;
+    }
+}
+
+/** Yields the ACLs that have no effect, or are lost. */
 export async function* aclFaults(store: Store): AsyncGenerator<StorageFault> {
   // Those of a deleted subtree are removed after its records.
   const staged = await StagedNames.of(store);
+  let isRight = true;
   for await (const entries of store.entries(entryRange(aclSpace)))
     for (const [key, value] of entries) {
       const iri = partsOfEntry(key)[1]!;
       const [record, acl] = [store.record(iri), readAcl(iri, value)];
       if (isAclOf(acl, record) || staged.has(iri)) continue;
+      isRight = false;
       if (record?.acl === undefined)
         yield {
           text: `A deleted access control list of ${iri} returned. It would give ${given(acl.rules)}.`,
@@ -30,7 +46,16 @@ export async function* aclFaults(store: Store): AsyncGenerator<StorageFault> {
         };
       else
         yield {
-          text: `An earlier access control list of ${iri} returned. It would give ${given(acl.rules)}, and has no effect: only controllers of the root have access. Write the access control list again.`,
+          text: `An earlier access control list of ${iri} returned. It would give ${given(acl.rules)}, and has no effect: ${remedy}`,
         };
     }
+  for await (const iri of lostAcls(store)) {
+    isRight = false;
+    yield { text: `The access control list of ${iri} is lost: ${remedy}` };
+  }
+  if (!isRight || !(await differenceOf(store.level, aclSpace))) return;
+  const later = [digestEntry(aclSpace, await digestOfEntries(store.level, aclSpace))];
+  yield { text: 'The digest of the access control lists is not theirs. Each of them is that of its resource.', later };
 }
+
+const remedy = 'only controllers of the root have access. Write the access control list again.';

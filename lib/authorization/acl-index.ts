@@ -7,7 +7,8 @@
 import { below, type IriRange, only } from '../storage/keys/iri-ranges.js';
 import { entryRange, partsOfEntry } from '../storage/keys/records.js';
 import type { Store } from '../storage/transactions/store.js';
-import { type Acl, type AclRule, aclKey, aclSpace, isAclOf, originOf, readAcl } from './acl.js';
+import { type Acl, type AclRule, aclKey, aclSpace, closedAcl, isAclOf, originOf, readAcl } from './acl.js';
+import { lostAcls } from './acl-faults.js';
 import type { Access } from './principal.js';
 
 /** A resource with an ACL that exists or is staged. */
@@ -57,8 +58,9 @@ export class AclIndex {
       for (const [key, value] of entries) {
         const iri = partsOfEntry(key)[1]!;
         const [acl, record] = [readAcl(iri, value), store.record(iri)];
-        index.set(index.listOf(iri), isAclOf(acl, record) ? acl : record?.acl ? acl.closed : undefined);
+        index.set(index.listOf(iri), isAclOf(acl, record) ? acl : record?.acl ? closedAcl(iri) : undefined);
       }
+    for await (const iri of lostAcls(store)) index.set(index.listOf(iri), closedAcl(iri));
     const prefix = aclKey('');
     store.onForeign(({ entries }) => {
       for (const [key, value] of entries)

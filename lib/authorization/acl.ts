@@ -52,14 +52,15 @@ export const readAclDocument = (value: string): AclDocument => JSON.parse(value)
 /** A stored ACL. */
 export interface StoredAcl extends Acl {
   readonly revision: string;
-  /** Stands for it if the record of the resource names another revision. */
-  readonly closed: Acl;
 }
+
+/** Stands for an ACL that is lost, or of which an earlier state returned: it gives no access. */
+export const closedAcl = (of: string): Acl => ({ of, rules: [], isEmpty: false });
 
 /** Returns the rules of a stored ACL. */
 export function readAcl(of: string, value: string): StoredAcl {
   const { keys, revision } = readAclDocument(value);
-  return { ...aclOfGraph(of, keys), revision, closed: { of, rules: [], isEmpty: false } };
+  return { ...aclOfGraph(of, keys), revision };
 }
 
 /** True if the ACL is that of a record: LevelDB can return a deleted ACL, or an earlier state (decision 168). */

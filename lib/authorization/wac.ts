@@ -6,7 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import { type IriRange, isWholeStorage } from '../storage/keys/iri-ranges.js';
 import { HiddenField } from '../tools/hidden-field.js';
-import { type Acl, type AclRule, aclKey, isAclOf, originOf, readAcl } from './acl.js';
+import { type Acl, type AclRule, aclKey, closedAcl, isAclOf, originOf, readAcl } from './acl.js';
 import type { AclIndex } from './acl-index.js';
 import { ancestorsOf, type BaseModel, type Decision, type Question, type ReadScope, type View } from './authorizer.js';
 import type { Groups } from './groups.js';
@@ -232,11 +232,13 @@ export class WacModel implements BaseModel {
     if (!this.options.index.mayHave(iri)) return undefined;
     const acl = view.derived(aclKey(iri), (value) => readAcl(iri, value));
     // An empty ACL is not an ACL.
-    if (acl?.isEmpty !== false) return undefined;
+    if (acl?.isEmpty) return undefined;
     const record = view.record(iri);
-    if (isAclOf(acl, record)) return acl;
+    if (acl && isAclOf(acl, record)) return acl;
+    if (!acl && record?.acl === undefined) return undefined;
+    // A returned ACL, or a lost one: the record says that there is another one.
     this.options.onReturned?.(iri);
-    return record?.acl === undefined ? undefined : acl.closed;
+    return record?.acl === undefined ? undefined : closedAcl(iri);
   }
 
   /** Returns the resource's own ACL, or the nearest one above with its inherited rules. */

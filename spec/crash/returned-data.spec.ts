@@ -152,6 +152,7 @@ describe('Returned data', function () {
       await server.stop();
     }
     expect(await check()).to.match(/list of .*secret returned.*\n.*: 2 faults\.\n$/);
+    expect(await check('--repair')).to.match(/all in order/);
   });
 
   it('is refused by backup, and a backup that contains it by verify', async () => {
@@ -161,6 +162,7 @@ describe('Returned data', function () {
       for (const [what, pattern, named] of [
         ['a quad', /^GSPO.*three/s, /triples of .*graph differ.*check --repair/],
         ['a grant', /^E\0access-grants\0/, /A deleted access grant returned.*check --repair/],
+        ['a list', /^E\0acl\0/, /A deleted access control list returned.*check --repair/],
       ] as const) {
         const missing = await putBack([[what, pattern, named]], false);
         const refused = await run('backup', join(folder, what));
@@ -175,7 +177,7 @@ describe('Returned data', function () {
       expect((await run('verify', kept)).stdout).to.match(/all in order/);
       for (const [name, wanted, instead, named] of [
         ['quads', /(u0000)one/, '$1eno', /The triples of .*graph differ from those that were written/],
-        ['state', /(\["R.*?revision\\":\\")../, '$1--', /A resource record is not the one that was written/],
+        ['state', /(\["R.*?revision\\":\\")../, '$1--', /Of the resource records, one is not the one that was written/],
       ] as const) {
         const file = join(kept, readdirSync(kept).find((each) => each.startsWith(`${name}-`))!);
         const bytes = readFileSync(file);
@@ -191,10 +193,7 @@ describe('Returned data', function () {
   });
 
   it('is removed by check --repair, which names it, with indexes and counters', async () => {
-    const all = [
-      ...returned.filter(([what]) => what !== 'an access control list' && !what.includes('without')),
-      ...others,
-    ];
+    const all = [...returned.filter(([what]) => !what.includes('without')), ...others];
     await putBack(all);
     await onLevel((level) => level.put(metaKey('bytes'), '5'));
     const report = await check('--repair');
@@ -239,4 +238,33 @@ describe('Returned data', function () {
       expect(faults.filter((line) => !/text index/.test(line))).to.deep.equal([]);
       expect(await check('--repair')).to.match(/all in order/);
     });
+
+  it('gives nobody access by a container if the access control list of a resource is lost (rule 10.12)', async () => {
+    await start();
+    await change('PUT', '.acl', { body: turtleOf(ownerRule, rule('Read', anybody)), replaces: true });
+    await change('PUT', 'closed', { body: '<> <urn:p> "closed" .' });
+    await change('PUT', 'closed.acl', { body: turtleOf(ownerRule) });
+    await server.stop();
+    await onLevel((level) => level.del(entryKey('acl', `${server.root}closed`)));
+    expect(await check()).to.match(
+      /The access control list of .*closed is lost: only controllers(.*\n)+.*: 2 faults\.\n$/,
+    );
+    const refused = await runProcess(['backup', `${server.dataDir}-copy`], { ...server, environment });
+    rmSync(`${server.dataDir}-copy`, { recursive: true, force: true });
+    expect(refused.stderr).to.match(/Of the access control lists, one is not the last one written, or is lost/);
+    await start();
+    const query = encodeURIComponent('SELECT ?o { GRAPH ?g { ?s <urn:p> ?o } }');
+    const rows = async (by: RequestInit): Promise<string> =>
+      (await fetch(new URL(`.lws/sparql?query=${query}`, server.root), by)).text();
+    expect((await fetch(new URL('closed', server.root))).status).to.equal(401);
+    expect(await rows({}))
+      .to.include('secret')
+      .and.not.include('closed');
+    expect((await send('GET', 'closed')).status).to.equal(404);
+    await change('PUT', 'closed.acl', { body: turtleOf(ownerRule, rule('Read', anybody)) });
+    expect((await fetch(new URL('closed', server.root))).status).to.equal(200);
+    await server.stop();
+    expect(await check()).to.match(/The digest of the access control lists is not theirs(.*\n)+.*: 2 faults\.\n$/);
+    expect(await check('--repair')).to.match(/all in order/);
+  });
 });

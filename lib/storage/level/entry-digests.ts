@@ -19,6 +19,7 @@ import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot, writeBat
 export const digestedSpaces: ReadonlyMap<string, string> = new Map([
   ['access-grants', 'access grant'],
   ['access-requests', 'access request'],
+  ['acl', 'access control list'],
   ['links', 'linkset'],
   ['owners', 'owner'],
   ['records', 'resource record'],
@@ -88,6 +89,16 @@ export async function digestOfEntries(level: Level, space: string, snapshot?: Le
   for await (const entries of entryBlocks(level, rangeOfSpace(space), snapshot ? { snapshot } : {}))
     digest.toggle(entries.map(([key, value]) => textOfEntry(key, value)));
   return digest;
+}
+
+/** Returns the difference between the entries of a space and its digest; `undefined` if there is none, or no digest. */
+export async function differenceOf(
+  level: Level,
+  space: string,
+  snapshot?: LevelSnapshot,
+): Promise<KeyDigest | undefined> {
+  const difference = storedDigest(level, space, snapshot)?.combine(await digestOfEntries(level, space, snapshot));
+  return difference?.isZero === false ? difference : undefined;
 }
 
 /** Returns the entries of a space that its digest lacks, given the difference of the digests; `undefined` if they cannot be named. */

@@ -356,7 +356,8 @@ class Check {
 
   /** Entries with a digest are those that were written last. */
   async entries(): Promise<void> {
-    for await (const { text, ...changes } of entryFaults(this.store.level, this.snapshot)) this.fault(text, changes);
+    for await (const { text, ...changes } of entryFaults(this.store.level, this.snapshot, 'acl'))
+      this.fault(text, changes);
   }
 
   report(): CheckReport {

@@ -1,6 +1,6 @@
 /** Entries of one space in memory by name, loaded once and updated on commit. */
 import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
-import { digestOfEntries, returnedEntriesOf, storedDigest } from '../level/entry-digests.js';
+import { differenceOf, returnedEntriesOf } from '../level/entry-digests.js';
 import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
 
@@ -23,9 +23,9 @@ async function returnedEntries(
   { level, returned }: Store,
   space: string,
 ): Promise<ReadonlyMap<string, string> | undefined> {
-  const digest = storedDigest(level, space)?.combine(await digestOfEntries(level, space));
-  if (!digest || digest.isZero) return new Map();
-  const found = await returnedEntriesOf(level, space, digest);
+  const difference = await differenceOf(level, space);
+  if (!difference) return new Map();
+  const found = await returnedEntriesOf(level, space, difference);
   if (found) returned.removeEntries(found);
   else returned.damaged(`The entries of ${space} differ from what was written. The server uses none of them.`);
   return found;

@@ -14,11 +14,11 @@ import {
   writeBatch,
 } from '../level/durable-level.js';
 import {
+  differenceOf,
   digestEntry,
   digestedSpaces,
   digestOfEntries,
   returnedEntriesOf,
-  storedDigest,
 } from '../level/entry-digests.js';
 import { printed } from './returned-data.js';
 
@@ -39,12 +39,16 @@ export interface StorageFault {
 /** Maximum characters of an entry in a message, and keys of a batch. */
 const [shown, changesAtATime] = [300, 10_000];
 
-/** Yields returned and lost entries of the spaces with a digest. */
-export async function* entryFaults(level: Level, snapshot: LevelSnapshot): AsyncGenerator<StorageFault> {
+/** Yields returned and lost entries of the spaces with a digest. @param except a space that the caller compares itself */
+export async function* entryFaults(
+  level: Level,
+  snapshot: LevelSnapshot,
+  except?: string,
+): AsyncGenerator<StorageFault> {
   for (const [space, name] of digestedSpaces) {
-    const digest = await digestOfEntries(level, space, snapshot);
-    const difference = storedDigest(level, space, snapshot)?.combine(digest);
-    if (!difference || difference.isZero) continue;
+    if (space === except) continue;
+    const difference = await differenceOf(level, space, snapshot);
+    if (!difference) continue;
     const named = await returnedEntriesOf(level, space, difference);
     for (const [key, value] of named ?? []) {
       const text = `A deleted ${name} returned: ${printed(key)} ${value}`.slice(0, shown);
@@ -53,8 +57,8 @@ export async function* entryFaults(level: Level, snapshot: LevelSnapshot): Async
     if (named) continue;
     const used = space === 'records' ? '' : ' The server uses none of the kind.';
     yield {
-      text: `A ${name} is not the last one written, or is lost, and it is unknown which.${used} "check --repair" accepts those that exist: review them before.`,
-      later: [digestEntry(space, digest)],
+      text: `Of the ${name}s, one is not the last one written, or is lost, and it is unknown which.${used} "check --repair" accepts those that exist: review them before.`,
+      later: [digestEntry(space, await digestOfEntries(level, space, snapshot))],
     };
   }
 }

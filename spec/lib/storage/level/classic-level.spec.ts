@@ -44,7 +44,7 @@ describe('LevelDB of the package (decision 168)', () => {
     // A package of its own, whose file can be damaged.
     cpSync(join(packageRoot, 'package.json'), join(folder, 'package.json'));
     symlinkSync(join(packageRoot, 'node_modules'), join(folder, 'node_modules'));
-    for (const name of ['storage/level/classic-level.js', 'threads/package-root.js']) {
+    for (const name of ['storage/level/classic-level.js', 'tools/threads/package-root.js']) {
       mkdirSync(dirname(join(folder, 'lib', name)), { recursive: true });
       cpSync(join(packageRoot, 'dist/lib', name), join(folder, 'lib', name));
     }

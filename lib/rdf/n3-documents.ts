@@ -76,18 +76,41 @@ export interface N3Parsing {
   readonly factory: DataFactory<Quad>;
 }
 
-/** Parses a document as a whole. @throws LwsError `malformed-body` */
-export function parseN3(text: string, format: string, { base, factory }: N3Parsing): RdfDocument {
-  const prefixes: Record<string, string> = {};
+/** Maximum length of documents for which a parser is kept, in characters: it keeps the last document. */
+const longestKept = 64 << 10;
+
+/** What a parser of n3 gets from its options. `parse` begins everything else anew. */
+interface KeptParser extends Parser {
+  _factory: object;
+  _setBase(base: string | undefined): void;
+}
+
+/** One for each format: V8 keeps a parser with its document until a full collection, and creating one takes as long as three triples. */
+const kept = new Map<string, KeptParser>();
+
+function parserFor(text: string, format: string, { base, factory }: N3Parsing): Parser {
   // n3's terms compute their parts on every access.
   const options = { format, factory: factory as never };
-  const parser = new Parser(base === undefined ? options : { ...options, baseIRI: base });
+  if (base === undefined || text.length > longestKept)
+    return new Parser(base === undefined ? options : { ...options, baseIRI: base });
+  const parser = kept.get(format) ?? (new Parser(options) as unknown as KeptParser);
+  kept.set(format, parser);
+  parser._factory = factory;
+  parser._setBase(base);
+  return parser;
+}
+
+/** Parses a document as a whole. @throws LwsError `malformed-body` */
+export function parseN3(text: string, format: string, parsing: N3Parsing): RdfDocument {
+  const prefixes: Record<string, string> = {};
+  const parser = parserFor(text, format, parsing);
   try {
     const quads = parser.parse(text, null, (prefix, iri) => {
       prefixes[prefix] = iri.value;
     });
     return { quads, prefixes };
   } catch (error) {
+    kept.delete(format);
     throw faultOf(text, error);
   }
 }

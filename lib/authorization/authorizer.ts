@@ -131,7 +131,7 @@ export function createAuthorizer(
   return {
     decide,
     allows,
-    finds: (question) => allows({ ...question, mode: 'read' }),
+    finds: (question) => allows(Object.assign({}, question, { mode: 'read' as const })),
     ...(base.readersOf && { readersOf: base.readersOf.bind(base) }),
     knows: (access) => sources().some((source) => source.names(access)) || base.knows(access),
     async standing(view, access) {

@@ -163,7 +163,7 @@ export class Documents {
 
   /** Returns an instance for the client that `sender` returns. It is called only if a task needs a thread. */
   sentBy(sender: () => Promise<Sender>): Documents {
-    return new Documents(this.options, this.pools, { ...this.whose, sender });
+    return new Documents(this.options, this.pools, Object.assign({}, this.whose, { sender }));
   }
 
   /** Returns an instance for one storage of a deployment. Storages are served in round robin. */
@@ -299,7 +299,7 @@ export class Documents {
     store?: Pick<Store, 'level'>,
   ): Promise<GraphDelta | undefined> {
     const { updateTimeoutMs: timeoutMs, taskTimeoutMs = usualTimeoutMs } = this.options;
-    const task = { ...update, target, timeoutMs };
+    const task = { target, timeoutMs, ...update };
     if (store) {
       const folder = folderOf(store.level);
       await untilResumed(folder);

@@ -14,7 +14,7 @@ import {
 import { chooseCoding } from '../tools/fields/accept.js';
 import type { Reply } from './reply.js';
 import { preconditions } from './request.js';
-import { notModified } from './state-fields.js';
+import { fieldsWithout, notModified } from './state-fields.js';
 
 /** Minimum size of a body in bytes. */
 const leastBytes = 1 << 10;
@@ -54,7 +54,7 @@ export function withCoding(req: IncomingMessage, reply: Reply): Reply | Promise<
   const choice = chooseCoding(String(accepted), names);
   const { fields, body } = reply;
   const vary = fields['Vary'] === undefined ? 'Accept-Encoding' : `${fields['Vary']}, Accept-Encoding`;
-  const varying = { ...reply, fields: { ...fields, Vary: vary } };
+  const varying = Object.assign({}, reply, { fields: Object.assign({}, fields, { Vary: vary }) });
   const size = Buffer.isBuffer(body) ? body.length : Number(fields['Content-Length'] ?? Number.POSITIVE_INFINITY);
   const isWorthIt = size > leastBytes || (choice.isRequired && size > 0);
   // Digests of representations are those of the uncoded one (rule 10.7).
@@ -65,12 +65,8 @@ export function withCoding(req: IncomingMessage, reply: Reply): Reply | Promise<
 
 async function coded(req: IncomingMessage, reply: Reply, coding: Coding): Promise<Reply> {
   const { suffix, stream } = codings[coding];
-  const {
-    'Content-Length': _length,
-    'Accept-Ranges': _ranges,
-    ETag,
-    ...fields
-  } = reply.fields as Record<string, string>;
+  const { ETag } = reply.fields as Record<string, string>;
+  const fields = fieldsWithout(reply.fields as Record<string, string>, ['Content-Length', 'Accept-Ranges', 'ETag']);
   const tag = ETag === undefined ? undefined : `${ETag.slice(1, -1)}${suffix}`;
   if (tag !== undefined) fields['ETag'] = `"${tag}"`;
   const { body } = reply;

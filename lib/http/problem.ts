@@ -84,20 +84,16 @@ const serverFailed = {
 export function problemReply(error: unknown, instance: string, policy: ChallengePolicy): Reply {
   const refusal = error instanceof LwsError ? error : undefined;
   const status = statusOf(error);
-  const body = Buffer.from(JSON.stringify({ ...(refusal ? problemOf(refusal) : serverFailed), instance }));
-  return {
-    status,
-    fields: {
-      ...refusal?.fields,
-      ...(refusal && (status === 401 || refusal.code === 'forbidden')
-        ? { 'WWW-Authenticate': challenges(policy, refusal) }
-        : {}),
-      'Content-Type': 'application/problem+json',
-      'Cache-Control': 'no-store',
-      'X-Content-Type-Options': 'nosniff',
-    },
-    body,
-  };
+  const problem = Object.assign({}, refusal ? problemOf(refusal) : serverFailed, { instance });
+  const fields: Record<string, string | readonly string[]> = Object.assign({}, refusal?.fields);
+  if (refusal && (status === 401 || refusal.code === 'forbidden'))
+    fields['WWW-Authenticate'] = challenges(policy, refusal);
+  Object.assign(fields, {
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  });
+  return { status, fields, body: Buffer.from(JSON.stringify(problem)) };
 }
 
 /** Returns a problem in another media type, if the error has one that `Accept` prefers. */
@@ -114,8 +110,8 @@ const escaped = (text: unknown): string => String(text).replace(/[&<>"]/g, (char
 export function problemPage(problem: Reply, accept: string | undefined): Reply {
   const offers = [String(problem.fields['Content-Type']), 'text/html'];
   const isPage = accept !== undefined && chooseMediaType(parseAccept(accept) ?? [], offers) === offers[1];
-  const fields = { ...problem.fields, Vary: 'Accept' };
-  if (!isPage) return { ...problem, fields };
+  const fields = Object.assign({}, problem.fields, { Vary: 'Accept' });
+  if (!isPage) return Object.assign({}, problem, { fields });
   const { detail, status, instance } = JSON.parse(String(problem.body)) as Record<string, unknown>;
   const page = `<!doctype html>
 <html lang="en">

@@ -46,16 +46,15 @@ async function representBytes(
   record: ResourceRecord,
 ): Promise<Reply | undefined> {
   const { revision, size, mediaType } = record;
-  const fields: Record<string, string> = {
-    ...recordFields(storage, record),
+  const fields: Record<string, string> = Object.assign({}, recordFields(storage, record), {
     ETag: formatEntityTag(revision),
     'Content-Type': mediaType,
     'Cache-Control': revalidate,
     'Accept-Ranges': 'bytes',
-  };
+  });
   if (executable.test(mediaType.split(';', 1)[0]!.trim().toLowerCase())) fields['Content-Disposition'] = 'attachment';
   if (isConditional(req) && isNotModified(preconditions(req), revision, record))
-    return { ...notModified(fields), isCodable: isText(record) };
+    return notModified(fields, isText(record));
   const range = requestedRange(req, record);
   if (range === 'unsatisfiable')
     throw new LwsError('range-not-satisfiable', `The resource has ${size} bytes.`, {
@@ -212,20 +211,19 @@ const graphFields = (
   storage: Storage,
   record: ResourceRecord,
   { contentType, tag }: { readonly contentType: string; readonly tag: string },
-): Record<string, string> => ({
-  ...recordFields(storage, record),
-  'Content-Type': contentType,
-  Vary: 'Accept',
-  'Cache-Control': revalidate,
-  ETag: formatEntityTag(tag),
-});
+): Record<string, string> =>
+  Object.assign({}, recordFields(storage, record), {
+    'Content-Type': contentType,
+    Vary: 'Accept',
+    'Cache-Control': revalidate,
+    ETag: formatEntityTag(tag),
+  });
 
 /** Returns a large graph as a stream of lines. `undefined` if it is no longer large. */
 async function representLines({ storage, req, record, format }: AskedGraph): Promise<Reply | undefined> {
   const tag = `${record.revision}.${variantOf(format)}`;
   const fields = lineFields(storage, record, format);
-  if (isConditional(req) && isNotModified(preconditions(req), tag, record))
-    return { ...notModified(fields), isCodable: true };
+  if (isConditional(req) && isNotModified(preconditions(req), tag, record)) return notModified(fields, true);
   const wanted = wantedDigests(req, true);
   const isHead = req.method === 'HEAD' && lengthOf(format, record) !== undefined;
   if (isHead && !wanted.repr && !wanted.content) return { status: 200, fields, isCodable: true };

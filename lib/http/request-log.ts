@@ -69,10 +69,9 @@ function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange
     id,
     subject,
     client,
-    ...decisionOf(access),
-    ...reply?.logged,
-    ...(trace && { traceId: trace.traceId, spanId: trace.spanId, parentSpanId: trace.parentId }),
   };
+  Object.assign(line, decisionOf(access), reply?.logged);
+  if (trace) Object.assign(line, { traceId: trace.traceId, spanId: trace.spanId, parentSpanId: trace.parentId });
   const status = statusAnswered(exchange);
   for (const tell of appContext.onAnswered) tell({ method: req.method ?? '', route, status, seconds: took / 1000 });
   if (failure === undefined) appContext.log.info(line);

@@ -131,10 +131,10 @@ export async function read(exchange: Reading): Promise<Reply> {
       if (storage.store.record(target.iri)?.revision !== record.revision) await assertStillReadable(exchange, reply);
       const links = storage.linksOf?.(access, target.iri);
       if (!storage.acls && !links) return reply;
-      const fields: Record<string, string | readonly string[]> = { ...reply.fields };
+      const fields: Record<string, string | readonly string[]> = Object.assign({}, reply.fields);
       if (storage.acls) fields['WAC-Allow'] = await wacAllow(storage, access, record);
       if (links) fields['Link'] = [fields['Link'], ...(await links)].join(', ');
-      return { ...reply, fields };
+      return Object.assign({}, reply, { fields });
     }
     throw tooBusy('The resource is being replaced again and again. Retry in a second.', 1);
   } catch (error) {
@@ -161,7 +161,8 @@ async function assertReadable(exchange: Reading, record: ResourceRecord): Promis
 /** Common options of all writes. @throws LwsError as `preconditions` */
 export const writeOf = (exchange: ResourceExchange) =>
   ({
-    ...{ iri: exchange.target.iri, access: exchange.access },
+    iri: exchange.target.iri,
+    access: exchange.access,
     preconditions: preconditionsOf(exchange),
     model: undefined,
   }) as const;
@@ -169,16 +170,21 @@ export const writeOf = (exchange: ResourceExchange) =>
 async function post(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, target } = exchange;
   const links = requestLinks(req);
+  const { iri, access, preconditions } = writeOf(exchange);
   const { record } = await create(storage, {
-    ...writeOf(exchange),
+    iri,
+    access,
+    preconditions,
     model: exchange.model ?? requestedModel(links, target.iri),
     // Rule 6.4: the links of a creating POST are its first metadata.
-    ...(links.length > 0 ? { links } : {}),
+    links: links.length > 0 ? links : undefined,
     // Rule 6.2: longer values are ignored.
     slug: field(req, 'slug')?.slice(0, 1_000),
     body: exchange.body(),
   });
-  return { status: 201, fields: { ...(await writtenFields(exchange, record)), Location: record.iri } };
+  const fields = await writtenFields(exchange, record);
+  fields['Location'] = record.iri;
+  return { status: 201, fields };
 }
 
 async function put(exchange: ResourceExchange): Promise<Reply> {
@@ -187,8 +193,11 @@ async function put(exchange: ResourceExchange): Promise<Reply> {
   if (req.headers['content-range'] !== undefined)
     throw new LwsError('bad-request', 'Partial PUT is not supported. Send the whole content without Content-Range.');
   const links = requestLinks(req);
+  const { iri, access, preconditions } = writeOf(exchange);
   const { record, created } = await replace(storage, {
-    ...writeOf(exchange),
+    iri,
+    access,
+    preconditions,
     model: exchange.model ?? requestedModel(links, target.iri),
     links: setsLinkset(req) ? links : undefined,
     body: exchange.body(),
@@ -198,17 +207,14 @@ async function put(exchange: ResourceExchange): Promise<Reply> {
 
 async function patchResource(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req } = exchange;
-  const { record, created } = await patch(storage, {
-    ...writeOf(exchange),
-    links: setsLinkset(req) ? requestLinks(req) : undefined,
-    body: exchange.body(),
-  });
+  const own = { links: setsLinkset(req) ? requestLinks(req) : undefined, body: exchange.body() };
+  const { record, created } = await patch(storage, Object.assign(writeOf(exchange), own));
   return written(exchange, record, created);
 }
 
 /** Returns the response of a write. */
 export async function written(exchange: ResourceExchange, record: ResourceRecord, created: boolean): Promise<Reply> {
-  const { ETag, 'Last-Modified': modified, ...others } = await writtenFields(exchange, record);
+  const fields = await writtenFields(exchange, record);
   const { storage, req, access } = exchange;
   const { iri } = record;
   // Rule 6.13: both would tell a caller without read access if its patch changed anything.
@@ -216,19 +222,20 @@ export async function written(exchange: ResourceExchange, record: ResourceRecord
     !created &&
     req.method !== 'PUT' &&
     !(await storage.authorizer.allows({ view: storage.store, access, mode: 'read', iri, record }));
-  const fields: Record<string, string> = isMasked ? others : { ETag: ETag!, 'Last-Modified': modified!, ...others };
-  return created ? { status: 201, fields: { ...fields, Location: record.iri } } : { status: 204, fields };
+  if (isMasked) for (const name of ['ETag', 'Last-Modified']) delete fields[name];
+  if (created) fields['Location'] = iri;
+  return { status: created ? 201 : 204, fields };
 }
 
 async function deleteResource(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, webDav } = exchange;
-  await remove(storage, {
-    ...writeOf(exchange),
+  const own = {
     // RFC 4918 9.6.1, 10.2. Other values are ignored (rules 6.20, 25.10).
     recursive: (field(req, 'depth') ?? (webDav ? 'infinity' : '')).trim().toLowerCase() === 'infinity',
     // The body of a DELETE has no meaning (RFC 9110 9.3.5) and is not read.
     body: req.headers['content-digest'] === undefined ? undefined : exchange.body(),
-  });
+  };
+  await remove(storage, Object.assign(writeOf(exchange), own));
   return { status: 204, fields: { 'Want-Content-Digest': wantContentDigest } };
 }
 
@@ -276,14 +283,15 @@ async function writtenFields(
 ): Promise<Record<string, string>> {
   const { kind, modified } = record;
   const tag = kind === 'container' ? (await jsonListing(storage, access, record, undefined)).tag : tagOfData(record);
-  return {
+  const fields: Record<string, string> = {
     ETag: formatEntityTag(tag),
     'Last-Modified': formatHttpDate(modified),
     Link: resourceLinks(await shown(storage, access, record), storage),
     'Want-Content-Digest': wantContentDigest,
-    ...(setsLinkset(req) ? { 'Preference-Applied': 'set-linkset' } : {}),
-    ...(kind === 'binary' && req.headers['content-type']?.startsWith(formType) ? formHint : {}),
   };
+  if (setsLinkset(req)) fields['Preference-Applied'] = 'set-linkset';
+  if (kind === 'binary' && req.headers['content-type']?.startsWith(formType)) Object.assign(fields, formHint);
+  return fields;
 }
 
 /** A query over a resource, or over everything below a container (rule 14.8). */

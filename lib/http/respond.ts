@@ -51,7 +51,12 @@ export function replyWriter({
     }
     if (exchange.failure instanceof ClientGone) return void res.destroy();
     try {
-      const streaming = respond(req, res, exchange.reply!, exchange.cors ? { ...fixed, ...exchange.cors } : fixed);
+      const streaming = respond(
+        req,
+        res,
+        exchange.reply!,
+        exchange.cors ? Object.assign({}, fixed, exchange.cors) : fixed,
+      );
       // Most responses over HTTP/1.1 are sent by now.
       endUnread(res, idleMs);
       if (streaming) await streaming;

@@ -53,9 +53,22 @@ export const isConditional = ({ headers }: IncomingMessage): boolean =>
   headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined;
 
 /** RFC 9110 15.4.5: fields repeated in a 304 response. */
-export function notModified(fields: Record<string, string>): Reply {
-  const { 'Content-Type': _type, 'Content-Length': _length, 'Accept-Ranges': _ranges, ...kept } = fields;
-  return { status: 304, fields: kept };
+export const notModified = (fields: Readonly<Record<string, string>>, isCodable = false): Reply => ({
+  status: 304,
+  fields: fieldsWithout(fields, ofContent),
+  isCodable,
+});
+
+const ofContent = ['Content-Type', 'Content-Length', 'Accept-Ranges'];
+
+/** Copies fields without some of them. */
+export function fieldsWithout(
+  fields: Readonly<Record<string, string>>,
+  names: readonly string[],
+): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const name in fields) if (!names.includes(name)) kept[name] = fields[name]!;
+  return kept;
 }
 
 /** Most requests ask for one of these, so they are cached. */
@@ -76,11 +89,12 @@ export function keptReplies(
   let kept = replies.get(representation);
   if (kept?.contentType !== contentType) {
     const { bytes } = representation;
-    const fields = { ...fieldsOf(), 'Content-Type': contentType, 'Content-Length': String(bytes.length) };
+    const own = { 'Content-Type': contentType, 'Content-Length': String(bytes.length) };
+    const fields = Object.assign({}, fieldsOf(), own);
     kept = {
       contentType,
       whole: { status: 200, fields, body: bytes, isCodable: true },
-      unchanged: { ...notModified(fields), isCodable: true },
+      unchanged: notModified(fields, true),
     };
     replies.set(representation, kept);
   }

@@ -44,11 +44,12 @@ export interface ChangedContent {
 export async function stageDelta(
   staging: Staging,
   before: ResourceRecord,
-  { links, ...request }: DeltaRequest & { readonly links?: readonly Link[] | undefined },
+  request: DeltaRequest & { readonly links?: readonly Link[] | undefined },
 ): Promise<(Pick<ChangedContent, 'content'> & { readonly record: ResourceRecord }) | undefined> {
   const changed = await changeGraph(staging, before, request);
   if (!changed) return undefined;
   const { facts, isSame, content } = changed;
+  const { links } = request;
   if (isSame && !request.isBlind) return { record: stageLinksAlone(staging, before, links) };
   const record = stageFacts(staging, before, { facts, links: { given: links, partial: true } });
   return content ? { record, content } : { record };
@@ -80,7 +81,7 @@ export async function changeGraph(
   const known = before.prefixes ?? {};
   const prefixes = joinedPrefixes(isSame ? {} : delta.prefixes, known);
   const facts = { kind: 'rdf', mediaType: turtle, triples, prefixes } as const;
-  if (isSame) return { facts: { ...facts, size: before.size }, isSame };
+  if (isSame) return { facts: Object.assign(facts, { size: before.size }), isSame };
   if (length !== undefined)
     documents.assertGrown(
       { before: had, after: triples, characters: charactersOf(added) - charactersOf(removed) },
@@ -89,7 +90,7 @@ export async function changeGraph(
   if (isLarge && isLargeGraph(triples)) {
     const size = before.size + (await sizeOf(added)) - (await sizeOf(removed));
     tx.changeGraph(iri, change, had);
-    return { facts: { ...facts, size }, isSame };
+    return { facts: Object.assign(facts, { size }), isSame };
   }
   const isSum = !delta.after && small && prefixes === known;
   const size = isSum ? changedSize({ keys, size: before.size }, small, { base: iri, prefixes }) : undefined;
@@ -99,7 +100,7 @@ export async function changeGraph(
   const content: Content = { kind: 'rdf', document: { keys: changed.keys, prefixes, ...written } };
   if (keys && !isLargeGraph(triples)) tx.putGraph(iri, keys, changed);
   else await tx.replaceGraph(before, changed.keys);
-  return { facts: { ...facts, size: written.size }, isSame, content };
+  return { facts: Object.assign(facts, { size: written.size }), isSame, content };
 }
 
 /** The patch does not change the content, but its Link fields may change the metadata. */

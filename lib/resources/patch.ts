@@ -39,7 +39,8 @@ export async function patch(storage: Storage, given: PatchRequest): Promise<Writ
   const { authorizer, documents, store } = storage;
   const { access, body, iri } = given;
   if (!store.record(iri)) return patchAbsent(storage, given, (same) => patch(storage, same));
-  const request = { ...given, isBlind: !(await authorizer.allows({ view: store, access, mode: 'read', iri })) };
+  const isBlind = !(await authorizer.allows({ view: store, access, mode: 'read', iri }));
+  const request = Object.assign({}, given, { isBlind });
   const { kind } = await admit(storage, store, request);
   const bytes = await readRequestBody(storage, body);
   if (kind !== 'json')
@@ -52,7 +53,7 @@ export async function patch(storage: Storage, given: PatchRequest): Promise<Writ
 
 /** Returns the request of a patch that depends on the content. @throws LwsError `forbidden` for callers without read access */
 function requireRead(request: PatchRequest): PatchRequest {
-  if (!request.isBlind) return { ...request, readsContent: true };
+  if (!request.isBlind) return Object.assign({}, request, { readsContent: true });
   throw new LwsError(
     'forbidden',
     'You may write this resource, but not read it. Updates with a WHERE, and JSON Patch operations that depend on ' +
@@ -76,7 +77,7 @@ async function patchGraph(storage: Storage, given: PatchRequest, update: SentUpd
   };
   const work = async (tx: Transaction, delta: GraphDelta) => {
     attribute(tx, access);
-    const before = await admit(storage, tx, { ...request, removes: delta.removes !== false });
+    const before = await admit(storage, tx, Object.assign({}, request, { removes: delta.removes !== false }));
     const staged = await stageDelta({ storage, tx }, before, { delta, length: update.text.length, links, isBlind });
     needsSnapshot = !staged;
     if (!staged) throw new Again(iri);

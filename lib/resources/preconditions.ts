@@ -33,8 +33,10 @@ export const undated: Dated = { modified: Number.POSITIVE_INFINITY };
 
 /** Returns the state with the date of one that replaces it. */
 export function datedAnew<T extends Dated>(before: T, now: number): T {
-  const { sharesSecond: _ofBefore, ...others } = before;
-  return { ...others, ...dateAfter(before, now) } as T;
+  const { modified, sharesSecond } = dateAfter(before, now);
+  const dated = Object.assign({}, before, { modified }) as { -readonly [K in keyof T]: T[K] };
+  if (dated.sharesSecond !== sharesSecond) dated.sharesSecond = sharesSecond;
+  return dated;
 }
 
 /** True if a date in whole seconds identifies this state only. */

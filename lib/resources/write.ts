@@ -88,16 +88,12 @@ export function stageMade(
   const now = storage.clock();
   const parent = tx.record(parentOf(iri))!;
   const owner = storage.authorizer.ownerOfNew(access, parent);
-  const record = stageRest({
-    iri,
-    ...facts,
-    revision: newRevision(),
-    created: created ?? now,
-    modified: modified ?? now,
-    ...(owner === undefined ? {} : { owner }),
-  });
+  const dates = { revision: newRevision(), created: created ?? now, modified: modified ?? now };
+  const bare = Object.assign({ iri }, facts, dates);
+  const record = stageRest(owner === undefined ? bare : Object.assign(bare, { owner }));
   tx.changed({ after: record });
-  tx.putRecord({ ...datedAnew(parent, now), revision: newRevision(), members: (parent.members ?? 0) + 1 });
+  const members = (parent.members ?? 0) + 1;
+  tx.putRecord(Object.assign(datedAnew(parent, now), { revision: newRevision(), members }));
   return record;
 }
 
@@ -108,8 +104,9 @@ export function stageMembership(
   by: number,
 ): void {
   const parent = tx.record(parentOf(iri))!;
-  const shown = { ...parent, modified: Math.max(parent.modified, modified) };
-  tx.putRecord({ ...datedAnew(shown, storage.clock()), revision: newRevision(), members: (parent.members ?? 0) + by });
+  const shown = Object.assign({}, parent, { modified: Math.max(parent.modified, modified) });
+  const members = (parent.members ?? 0) + by;
+  tx.putRecord(Object.assign(datedAnew(shown, storage.clock()), { revision: newRevision(), members }));
 }
 
 /** Stages a new resource with its content and links. */

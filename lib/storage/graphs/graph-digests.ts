@@ -45,7 +45,7 @@ export function digestIn({ digest, revision }: ResourceRecord): KeyDigest | unde
 /** Returns the record with the digest of its graph. */
 export function withDigest(record: ResourceRecord, digest: KeyDigest | undefined): ResourceRecord {
   const value = digest && record.revision.slice(0, revisionCharacters) + digest.toString();
-  return value === record.digest ? record : { ...record, digest: value };
+  return value === record.digest ? record : Object.assign({}, record, { digest: value });
 }
 
 /**

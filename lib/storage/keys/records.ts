@@ -129,8 +129,7 @@ export function iriOfRecordKey(key: string): string {
 }
 
 export function writeRecord(record: ResourceRecord): string {
-  const { iri: _key, ...value } = record;
-  return JSON.stringify(value);
+  return JSON.stringify(Object.assign({}, record, { iri: undefined }));
 }
 
 export const readRecord = (iri: string, value: string): ResourceRecord => ({ iri, ...JSON.parse(value) });

@@ -33,7 +33,7 @@ export interface StagedChange extends ResourceChange, EventStamp {
 }
 
 export const stamped = <T extends object>(what: T): T & EventStamp => ({
-  ...what,
   event: `urn:uuid:${randomUUID()}`,
   at: Date.now(),
+  ...what,
 });

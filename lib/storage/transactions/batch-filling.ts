@@ -35,8 +35,9 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
     }
   let quads = 0;
   const graphs = [...after(transaction.graphs, done.graphs), ...transaction.hidden];
-  for (const [, { added, removed, ...change }] of graphs) {
+  for (const [, change] of graphs) {
     if ('isPartners' in change) continue;
+    const { added, removed } = change;
     for (const [keys, isAdded] of [
       [removed, false],
       [added, true],

@@ -232,7 +232,7 @@ export class CommitQueue {
     this.options.onStage(transaction);
     const commit = this.measured(transaction);
     const committed = new Promise<void>((resolve, reject) => {
-      this.pending.push({ ...commit, resolve, reject });
+      this.pending.push({ resolve, reject, ...commit });
     });
     this.state.lay(transaction, commit.sequence, committed);
     this.lastCommit = committed;

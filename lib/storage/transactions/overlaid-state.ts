@@ -144,7 +144,7 @@ export class OverlaidState implements TransactionBase {
   lay({ records, graphs, entries, bytes }: Staged, sequence: number, settled: Promise<void>): void {
     for (const [iri, value] of records) this.records.set(iri, { value, sequence });
     for (const [iri, value] of graphs) {
-      const change = { value, sequence, ...(value.isPartners ? { settled } : {}) };
+      const change = value.isPartners ? { value, sequence, settled } : { value, sequence };
       this.graphs.set(iri, [...(this.graphs.get(iri) ?? []), change]);
     }
     for (const [key, value] of entries) {

@@ -365,7 +365,7 @@ export class Transaction {
       const change = this.graphs.get(iri);
       const rdfVersion = versionAfter(before, change);
       if (rdfVersion) this.addFeature(newTerms);
-      const complete = rdfVersion === record.rdfVersion ? record : { ...record, rdfVersion };
+      const complete = rdfVersion === record.rdfVersion ? record : Object.assign({}, record, { rdfVersion });
       this.records.set(iri, withDigest(complete, digestAfter(before, change)));
     }
   }

@@ -23,14 +23,14 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 51_235, query: 15_550, console: 12_650, data: 10_450, extras: 3960 };
+const limitsOfAreas = { core: 51_280, query: 15_550, console: 12_650, data: 10_450, extras: 3960 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
   'lib/resources/patch': 6_350,
   'lib/resources/replace': 5_600,
   'components/formats/formats': 2_650,
-  'components/data/transfer/import-worker': 8_650,
+  'components/data/transfer/import-worker': 8_675,
 };
 
 const maxApiNames = 100;

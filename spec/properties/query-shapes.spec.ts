@@ -22,7 +22,7 @@ import { nodeNames, predicateNames, smallDataset } from './sparql-data.js';
 import { prologue, randomQuery } from './sparql-queries.js';
 import { Random, write } from './sparql-random.js';
 
-const count = runs(2000);
+const count = runs(1000);
 const readable = new Set(graphNames);
 
 /** Returns the text with other strings and IRIs, some of which are equal to each other, or to a prefixed name that stays. */

@@ -35,7 +35,8 @@ export const undated: Dated = { modified: Number.POSITIVE_INFINITY };
 export function datedAnew<T extends Dated>(before: T, now: number): T {
   const { modified, sharesSecond } = dateAfter(before, now);
   const dated = Object.assign({}, before, { modified }) as { -readonly [K in keyof T]: T[K] };
-  if (dated.sharesSecond !== sharesSecond) dated.sharesSecond = sharesSecond;
+  if (sharesSecond) dated.sharesSecond = sharesSecond;
+  else if (before.sharesSecond) delete dated.sharesSecond;
   return dated;
 }
 

@@ -1,6 +1,7 @@
 /** Access control lists that are not those of the records: deleted or replaced ones that returned (decision 168), and lost ones. */
 import { StagedNames } from '../storage/graphs/staged-keys.js';
-import { allRecords, entryRange, iriOfRecordKey, partsOfEntry, readRecord } from '../storage/keys/records.js';
+import { entryRange, partsOfEntry } from '../storage/keys/records.js';
+import { recordBlocks } from '../storage/level/all-records.js';
 import { differenceOf, digestEntry, digestOfEntries } from '../storage/level/entry-digests.js';
 import type { StorageFault } from '../storage/transactions/repair.js';
 import type { Store } from '../storage/transactions/store.js';
@@ -15,17 +16,10 @@ function given(rules: readonly AclRule[]): string {
   return gives.join('; ') || 'nothing';
 }
 
-/**
- * Yields the resources with a record that names an ACL, and no ACL. The records are read only if the digest of the ACLs differs.
- * Without returned ACLs, and if none is lost, a difference means that a fault was repaired by writing an ACL again.
- */
+/** Yields the resources with a record that names an ACL, and no ACL. Reads all records. */
 export async function* lostAcls(store: Store): AsyncGenerator<string> {
-  if (!(await differenceOf(store.level, aclSpace))) return;
-  for await (const entries of store.entries(allRecords()))
-    for (const [key, value] of entries) {
-      const { iri, acl } = readRecord(iriOfRecordKey(key), value);
-      if (acl !== undefined && store.entry(aclKey(iri)) === undefined) yield iri;
-    }
+  for await (const records of recordBlocks(store))
+    for (const { iri, acl } of records) if (acl !== undefined && store.entry(aclKey(iri)) === undefined) yield iri;
 }
 
 /** Yields the ACLs that have no effect, or are lost. */
@@ -49,13 +43,15 @@ export async function* aclFaults(store: Store): AsyncGenerator<StorageFault> {
           text: `An earlier access control list of ${iri} returned. It would give ${given(acl.rules)}, and has no effect: ${remedy}`,
         };
     }
+  if (!(await differenceOf(store.level, aclSpace))) return;
   for await (const iri of lostAcls(store)) {
     isRight = false;
     yield { text: `The access control list of ${iri} is lost: ${remedy}` };
   }
-  if (!isRight || !(await differenceOf(store.level, aclSpace))) return;
+  if (!isRight) return;
+  // A returned or lost ACL was written again.
   const later = [digestEntry(aclSpace, await digestOfEntries(store.level, aclSpace))];
-  yield { text: 'The digest of the access control lists is not theirs. Each of them is that of its resource.', later };
+  yield { text: 'The digest of the access control lists is outdated, but each list is that of its resource.', later };
 }
 
 const remedy = 'only controllers of the root have access. Write the access control list again.';

@@ -5,7 +5,9 @@
  */
 
 import { below, type IriRange, only } from '../storage/keys/iri-ranges.js';
+import type { KeyDigest } from '../storage/keys/key-digest.js';
 import { entryRange, partsOfEntry } from '../storage/keys/records.js';
+import { isOtherDigest, toggleEntry } from '../storage/level/entry-digests.js';
 import type { Store } from '../storage/transactions/store.js';
 import { type Acl, type AclRule, aclKey, aclSpace, closedAcl, isAclOf, originOf, readAcl } from './acl.js';
 import { lostAcls } from './acl-faults.js';
@@ -54,13 +56,16 @@ export class AclIndex {
   /** Loads the existing ACLs and follows commits. */
   static async open(store: Store): Promise<AclIndex> {
     const index = new AclIndex();
+    const digests = new Map<string, KeyDigest>();
     for await (const entries of store.entries(entryRange(aclSpace)))
       for (const [key, value] of entries) {
+        toggleEntry(digests, key, () => [value]);
         const iri = partsOfEntry(key)[1]!;
         const [acl, record] = [readAcl(iri, value), store.record(iri)];
         index.set(index.listOf(iri), isAclOf(acl, record) ? acl : record?.acl ? closedAcl(iri) : undefined);
       }
-    for await (const iri of lostAcls(store)) index.set(index.listOf(iri), closedAcl(iri));
+    if (isOtherDigest(store.level, aclSpace, digests))
+      for await (const iri of lostAcls(store)) index.set(index.listOf(iri), closedAcl(iri));
     const prefix = aclKey('');
     store.onForeign(({ entries }) => {
       for (const [key, value] of entries)

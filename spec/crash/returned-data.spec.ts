@@ -177,7 +177,7 @@ describe('Returned data', function () {
       expect((await run('verify', kept)).stdout).to.match(/all in order/);
       for (const [name, wanted, instead, named] of [
         ['quads', /(u0000)one/, '$1eno', /The triples of .*graph differ from those that were written/],
-        ['state', /(\["R.*?revision\\":\\")../, '$1--', /Of the resource records, one is not the one that was written/],
+        ['state', /(\["R.*?revision\\":\\")../, '$1--', /One of the resource records is not the one that was written/],
       ] as const) {
         const file = join(kept, readdirSync(kept).find((each) => each.startsWith(`${name}-`))!);
         const bytes = readFileSync(file);
@@ -251,7 +251,7 @@ describe('Returned data', function () {
     );
     const refused = await runProcess(['backup', `${server.dataDir}-copy`], { ...server, environment });
     rmSync(`${server.dataDir}-copy`, { recursive: true, force: true });
-    expect(refused.stderr).to.match(/Of the access control lists, one is not the last one written, or is lost/);
+    expect(refused.stderr).to.match(/One of the access control lists is not the last one written, or is lost/);
     await start();
     const query = encodeURIComponent('SELECT ?o { GRAPH ?g { ?s <urn:p> ?o } }');
     const rows = async (by: RequestInit): Promise<string> =>
@@ -264,7 +264,7 @@ describe('Returned data', function () {
     await change('PUT', 'closed.acl', { body: turtleOf(ownerRule, rule('Read', anybody)) });
     expect((await fetch(new URL('closed', server.root))).status).to.equal(200);
     await server.stop();
-    expect(await check()).to.match(/The digest of the access control lists is not theirs(.*\n)+.*: 2 faults\.\n$/);
+    expect(await check()).to.match(/The digest of the access control lists is outdated(.*\n)+.*: 2 faults\.\n$/);
     expect(await check('--repair')).to.match(/all in order/);
   });
 });

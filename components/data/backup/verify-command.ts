@@ -102,7 +102,7 @@ class Verification {
       this.told(block.length);
     }
     for (const name of digests.differing)
-      this.fault(`Of the ${name}s, one is not the one that was written, or is missing.`);
+      this.fault(`One of the ${name}s is not the one that was written, or is missing.`);
     if (this.blobs !== manifest.blobs)
       this.fault(`The state has ${this.blobs} blobs instead of ${manifest.blobs}, the number in the manifest.`);
   }

@@ -91,6 +91,10 @@ export async function digestOfEntries(level: Level, space: string, snapshot?: Le
   return digest;
 }
 
+/** Tests if the stored digest of a space, if there is one, is not that of entries that were read (`toggleEntry`). */
+export const isOtherDigest = (level: Level, space: string, digests: ReadonlyMap<string, KeyDigest>): boolean =>
+  storedDigest(level, space)?.combine(digests.get(space) ?? new KeyDigest()).isZero === false;
+
 /** Returns the difference between the entries of a space and its digest; `undefined` if there is none, or no digest. */
 export async function differenceOf(
   level: Level,

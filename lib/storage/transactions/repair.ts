@@ -57,7 +57,7 @@ export async function* entryFaults(
     if (named) continue;
     const used = space === 'records' ? '' : ' The server uses none of the kind.';
     yield {
-      text: `Of the ${name}s, one is not the last one written, or is lost, and it is unknown which.${used} "check --repair" accepts those that exist: review them before.`,
+      text: `One of the ${name}s is not the last one written, or is lost, and it is unknown which.${used} "check --repair" accepts those that exist: review them before.`,
       later: [digestEntry(space, await digestOfEntries(level, space, snapshot))],
     };
   }

@@ -6,7 +6,7 @@ import { keyBlocks, type Level, type LevelSnapshot } from '../storage/level/dura
 import { type DatasetGraphs, graphFilter, nameOfNone } from './access/graph-filter.js';
 import { graphAt, KeyReader } from './access/key-reader.js';
 import type { AssertTerm, AssertTime, QuadMatches } from './access/quad-matches.js';
-import { comparedKeys, graphBlocks } from './memory/index-data.js';
+import { comparedKeys, graphBlocks, recordIn } from './memory/index-data.js';
 import { type GraphKeyBlocks, type MemoryView, onlyGraphs } from './memory/memory-layers.js';
 import { MemoryMatches } from './memory/memory-matches.js';
 import { anyGraph } from './parse/graph-names.js';
@@ -100,9 +100,9 @@ async function readableKeys(
       }
     }
   }
-  return new Map(
-    [...found].map(([graph, keys]) => [graph, comparedKeys({ level, snapshot }, graph, inOneBlock(keys))]),
-  );
+  const compared = (graph: string, keys: string[]) =>
+    comparedKeys(recordIn({ level, snapshot }, graph), inOneBlock(keys));
+  return new Map([...found].map(([graph, keys]) => [graph, compared(graph, keys)]));
 }
 
 async function* inOneBlock(keys: readonly string[]): AsyncGenerator<readonly string[]> {

@@ -1,13 +1,15 @@
 /** Initial states of an update: a snapshot of the store, or one graph in memory. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
+import { graphRange } from '../storage/keys/quad-keys.js';
 import { type ResourceRecord, readRecord, recordKey } from '../storage/keys/records.js';
+import { keyBlocks } from '../storage/level/durable-level.js';
 import { LwsError } from '../tools/errors.js';
 import { type EmptyGraphs, emptyGraphs } from './access/empty-graphs.js';
 import type { DatasetGraphs } from './access/graph-filter.js';
 import type { QuadMatches } from './access/quad-matches.js';
 import { type DatasetOptions, matchesOf, quadsWithoutIndex, subjectsOf } from './dataset.js';
-import { graphBlocks, subjectPrefix } from './memory/index-data.js';
+import { comparedKeys, graphBlocks, recordIn, subjectPrefix } from './memory/index-data.js';
 import { type GraphKeyBlocks, type MemoryView, onlyGraph, withGraphs } from './memory/memory-layers.js';
 import { MemoryMatches } from './memory/memory-matches.js';
 import type { UpdateTarget } from './parse/read-update.js';
@@ -38,10 +40,7 @@ export const snapshotState = (
   { level, snapshot, memory }: Opened & { readonly memory: MemoryView | undefined },
   assertTime: () => void,
 ): StateBefore => ({
-  record(iri) {
-    const value = level.getSync(recordKey(iri), { snapshot });
-    return value === undefined ? undefined : readRecord(iri, value);
-  },
+  record: (iri) => recordIn({ level, snapshot }, iri),
   has: (key) => level.getSync(key, { snapshot }) !== undefined,
   async *keysOf(graph, subjects) {
     for await (const keys of graphBlocks({ level, snapshot }, graph, subjects)) {
@@ -137,7 +136,7 @@ export async function stateOfGraph(
   if (record.kind !== 'rdf') return undefined;
   if (isLargeGraph(record.triples ?? 0)) return stateOfLarge(opened, record, assertTime);
   const keys: string[] = [];
-  for await (const block of graphBlocks(opened, graph)) {
+  for await (const block of comparedKeys(record, keyBlocks(level, graphRange(graph), { snapshot }))) {
     assertTime();
     for (const key of block) keys.push(key);
   }

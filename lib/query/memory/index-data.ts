@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { DamagedGraphError, digestIn, returnedKeys, withoutReturned } from '../../storage/graphs/graph-digests.js';
 import { isLargeGraph } from '../../storage/graphs/graph-lines.js';
 import { graphPrefix, graphRange, separator } from '../../storage/keys/quad-keys.js';
-import { rangeOf, readRecord, recordKey } from '../../storage/keys/records.js';
+import { type ResourceRecord, rangeOf, readRecord, recordKey } from '../../storage/keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/level/durable-level.js';
 import { KeyReader } from '../access/key-reader.js';
 import { PageCache } from '../segments/page-file.js';
@@ -102,40 +102,45 @@ interface State {
   readonly snapshot: LevelSnapshot;
 }
 
+/** Returns the record of a resource in a snapshot. */
+export function recordIn({ level, snapshot }: State, iri: string): ResourceRecord | undefined {
+  const value = level.getSync(recordKey(iri), { snapshot });
+  return value === undefined ? undefined : readRecord(iri, value);
+}
+
 /** Keys of a graph, or of some of its subjects. @throws DamagedGraphError, for a whole graph only */
 export async function* graphBlocks(
-  { level, snapshot }: State,
+  state: State,
   graph: string,
   subjects?: readonly string[],
 ): AsyncGenerator<readonly string[]> {
-  if (!subjects)
-    return yield* comparedKeys({ level, snapshot }, graph, keyBlocks(level, graphRange(graph), { snapshot }));
+  const { level, snapshot } = state;
+  if (!subjects) return yield* comparedKeys(recordIn(state, graph), keyBlocks(level, graphRange(graph), { snapshot }));
   for (const subject of subjects) yield* keyBlocks(level, rangeOf(subjectPrefix(graph, subject)), { snapshot });
 }
 
 /**
  * Yields the keys of a graph without deleted ones that LevelDB returned (decision 168), found by the digest in its record.
+ * @param record absent for a graph that is not a resource, such as that of a linkset
  * @param blocks its keys
  * @throws DamagedGraphError if they cannot be named, and for a large graph
  */
 export async function* comparedKeys(
-  { level, snapshot }: State,
-  graph: string,
+  record: ResourceRecord | undefined,
   blocks: AsyncIterable<readonly string[]>,
 ): AsyncGenerator<readonly string[]> {
-  const value = level.getSync(recordKey(graph), { snapshot });
-  const record = value === undefined ? undefined : readRecord(graph, value);
   const digest = record && digestIn(record);
   if (!digest) return yield* blocks;
-  const isLarge = isLargeGraph(record.triples ?? 0);
-  const all: string[] = [];
-  for await (const keys of blocks)
-    if (isLarge) {
+  if (isLargeGraph(record.triples ?? 0)) {
+    for await (const keys of blocks) {
       digest.toggle(keys);
       yield keys;
-    } else for (const key of keys) all.push(key);
-  if (isLarge && !digest.isZero) throw new DamagedGraphError(graph);
-  if (isLarge) return;
+    }
+    if (!digest.isZero) throw new DamagedGraphError(record.iri);
+    return;
+  }
+  const all: string[] = [];
+  for await (const keys of blocks) for (const key of keys) all.push(key);
   const returned = returnedKeys(record, all);
   yield returned ? withoutReturned(all, returned) : all;
 }

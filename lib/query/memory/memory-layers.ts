@@ -5,7 +5,7 @@
 import { graphRange, sortGraphs } from '../../storage/keys/quad-keys.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { OrderedRanges } from '../../storage/level/ordered-ranges.js';
-import { comparedKeys, type GraphTriples, type IndexData, openIndex, readTriples } from './index-data.js';
+import { comparedKeys, type GraphTriples, type IndexData, openIndex, readTriples, recordIn } from './index-data.js';
 import { type QuadOrders, SortedQuads, sortQuads } from './sorted-quads.js';
 import { type BaseTerms, noTerms, TermIds } from './term-ids.js';
 import { TableFullError } from './term-table.js';
@@ -167,7 +167,7 @@ class GraphReader {
   }
 
   private async *blocksOf(ranges: OrderedRanges, graph: string): AsyncGenerator<readonly string[]> {
-    for await (const keys of comparedKeys(this, graph, ranges.blocksOf(graphRange(graph)))) {
+    for await (const keys of comparedKeys(recordIn(this, graph), ranges.blocksOf(graphRange(graph)))) {
       yield keys;
       this.check();
     }

@@ -11,6 +11,7 @@ import type { ResourceRecord } from '../storage/keys/records.js';
 import { Again } from '../storage/transactions/again.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { patchConflict } from '../tools/errors.js';
+import { yieldToEventLoop } from '../tools/event-loop.js';
 import type { Link } from '../tools/fields/link.js';
 import type { Content } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
@@ -138,7 +139,7 @@ async function sizeOf(keys: readonly string[]): Promise<number> {
   const count = lineCounter();
   let size = 0;
   for (const [index, key] of keys.entries()) {
-    if (index % keysAtATime === keysAtATime - 1) await new Promise((resolve) => setImmediate(resolve));
+    if (index % keysAtATime === keysAtATime - 1) await yieldToEventLoop();
     size += count(key);
   }
   return size;

@@ -19,8 +19,8 @@ import { KeyRuns } from '../storage/keys/key-runs.js';
 import { graphPrefix, keyInGraph } from '../storage/keys/quad-keys.js';
 import { blobFacts, isContainerIri, type ResourceRecord, rangeOf } from '../storage/keys/records.js';
 import { Again } from '../storage/transactions/again.js';
-import { yieldToEventLoop } from '../storage/transactions/batch-filling.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { yieldToEventLoop } from '../tools/event-loop.js';
 import type { Storage } from './storage.js';
 import type { WriteRequest } from './write.js';
 

@@ -1,4 +1,7 @@
-/** Pauses of work in the HTTP thread that many unprivileged callers can request at once. */
+/** Pauses of work in the HTTP thread. */
+
+/** Yields to the event loop once. */
+export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const inLine: (() => void)[] = [];
 /** Time of the last turn, and number of callers that it resumed. */
@@ -16,9 +19,9 @@ function resumeNext(): void {
 }
 
 /**
- * Yields to the event loop, which resumes a few waiting callers in each of its turns, in order of arrival: one if their steps take
- * milliseconds. After `setImmediate`, a step of each of a hundred callers would run in the same turn. Every other request would
- * wait for all of these, several times.
+ * Yields to the event loop in work that many unprivileged callers can request at once. It resumes a few waiting callers in each of
+ * its turns, in order of arrival: one if their steps take milliseconds. After `setImmediate`, a step of each of a hundred callers
+ * would run in the same turn. Every other request would wait for all of these, several times.
  */
 export function yieldInLine(): Promise<void> {
   return new Promise((resolve) => {

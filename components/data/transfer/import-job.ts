@@ -11,9 +11,9 @@ import { BulkStaging, type BulkVerdict } from '../../../lib/resources/bulk.js';
 import { entryKey, entryRange, partsOfEntry } from '../../../lib/storage/keys/records.js';
 import { CommitInDoubtError } from '../../../lib/storage/level/commit-in-doubt.js';
 import { Again } from '../../../lib/storage/transactions/again.js';
-import { yieldToEventLoop } from '../../../lib/storage/transactions/batch-filling.js';
 import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
 import { LwsError } from '../../../lib/tools/errors.js';
+import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import type { Job } from '../jobs/job-runner.js';
 import type { BlockItem, ImportBlock, ReportEntry } from './blocks.js';
 import {

@@ -1,8 +1,8 @@
 /** The thread that reads an import and writes its batches, as seen by the HTTP thread. */
 
 import { TransferError } from '../../../lib/exchange/member.js';
-import { yieldToEventLoop } from '../../../lib/storage/transactions/batch-filling.js';
 import { LwsError } from '../../../lib/tools/errors.js';
+import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { ThreadEnded } from '../../../lib/tools/threads/messages.js';
 import { Thread } from '../../../lib/tools/threads/thread.js';
 import type { BlockItem, BlockWrite, ImportBlock, ImportTask, Operation, ReadPart } from './blocks.js';

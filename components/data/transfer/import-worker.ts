@@ -5,7 +5,7 @@
 import type { Blobs } from '../../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../../lib/storage/blobs/blobs-at.js';
 import { type Level, openLevel, PreparedBatch } from '../../../lib/storage/level/durable-level.js';
-import { yieldToEventLoop } from '../../../lib/storage/transactions/batch-filling.js';
+import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { acquire, type Caller, isEnding, serve, threadData } from '../../../lib/tools/threads/worker-host.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
 import type { BlockPart, BlockWrite, ImportTask, Operation, ReadPart } from './blocks.js';

@@ -8,10 +8,10 @@ import { PackedKeys } from '../../../lib/storage/keys/graph-keys.js';
 import { graphPrefix } from '../../../lib/storage/keys/quad-keys.js';
 import { entryKey, type ResourceRecord, rangeOf } from '../../../lib/storage/keys/records.js';
 import type { ResourceChange } from '../../../lib/storage/log/changes.js';
-import { yieldToEventLoop } from '../../../lib/storage/transactions/batch-filling.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
 import { LwsError } from '../../../lib/tools/errors.js';
+import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { MaintainedIndex } from '../postings/maintained-index.js';
 import { contentText, hasText, nameText, titlesText } from './content.js';
 import {

@@ -2,7 +2,7 @@
 
 import { type IriRange, isInRanges, ofPostings, only, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
 import { entryRange } from '../../../lib/storage/keys/records.js';
-import { yieldToEventLoop } from '../../../lib/storage/transactions/batch-filling.js';
+import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { matches } from '../postings/merge.js';
 import { RangedStream } from '../postings/ranged-stream.js';
 import {

@@ -1,6 +1,6 @@
 /** Readable resources that match one term of a search, with the number of matches in each. */
 
-import { yieldToEventLoop } from '../../../lib/storage/transactions/batch-filling.js';
+import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { matches } from '../postings/merge.js';
 import { countOf, positionsOf, readPosting } from './entries.js';
 import { type Grouped, openPostings, postingsWith } from './readable-postings.js';

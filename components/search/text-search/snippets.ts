@@ -2,8 +2,8 @@
 import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
 import { graphPrefix, separator } from '../../../lib/storage/keys/quad-keys.js';
 import { entryKey, type ResourceRecord, rangeOf } from '../../../lib/storage/keys/records.js';
-import { yieldToEventLoop } from '../../../lib/storage/transactions/batch-filling.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
+import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { contentText, nameText, titlesText } from './content.js';
 import { subjectSpace } from './entries.js';
 import { foldedText } from './folding.js';

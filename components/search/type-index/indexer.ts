@@ -7,10 +7,10 @@ import { type GraphChange, overlay } from '../../../lib/storage/keys/graph-chang
 import { PackedKeys } from '../../../lib/storage/keys/graph-keys.js';
 import { entryKey, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { type KeySource, statementReader } from '../../../lib/storage/keys/subject-statements.js';
-import { yieldToEventLoop } from '../../../lib/storage/transactions/batch-filling.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
 import { LwsError } from '../../../lib/tools/errors.js';
+import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { MaintainedIndex } from '../postings/maintained-index.js';
 import { currentState, entriesOf, ownedSpace, postingSpace, relationOf, stateKey, typeRelation } from './postings.js';
 

@@ -2,6 +2,7 @@
  * The sorted GSPO keys of a graph: as an array of strings, or packed as bytes for a large graph. Bytes are transferred between
  * threads without a copy and need a fraction of the memory.
  */
+import { yieldToEventLoop } from '../../tools/event-loop.js';
 import { laterVersion, type RdfVersion, versionOf } from './key-layout.js';
 import { comesBefore, compareKeys } from './key-order.js';
 
@@ -165,7 +166,7 @@ export async function unpackedSoon(keys: PackedKeys): Promise<string[]> {
   const all: string[] = [];
   for (const block of keys.blocks()) {
     for (const key of block) all.push(key);
-    await new Promise((resolve) => setImmediate(resolve));
+    await yieldToEventLoop();
   }
   return all;
 }

@@ -71,12 +71,8 @@ function positionOf(ranges: readonly IriRange[], name: string): number {
   return low;
 }
 
-/** Returns the range that contains a name, or the next one after it. */
-export const rangeAt = (ranges: readonly IriRange[], name: string): IriRange | undefined =>
-  ranges[positionOf(ranges, name)];
-
 export const isInRanges = (ranges: readonly IriRange[], name: string): boolean => {
-  const range = rangeAt(ranges, name);
+  const range = ranges[positionOf(ranges, name)];
   return range !== undefined && range.from <= name;
 };
 

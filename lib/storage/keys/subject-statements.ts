@@ -1,4 +1,5 @@
 /** Statements of a graph about its own resource, read from the keys without decoding them. */
+import { yieldToEventLoop } from '../../tools/event-loop.js';
 import { separator, suffixStart } from './key-layout.js';
 import { graphPrefix, layoutOf } from './quad-keys.js';
 
@@ -19,7 +20,7 @@ export async function* ownStatements(iri: string, keys: KeySource): AsyncGenerat
   let since = 0;
   for await (const block of isList(keys) ? slices(keys) : keys) {
     if (since + block.length > keysAtATime) {
-      await new Promise((resolve) => setImmediate(resolve));
+      await yieldToEventLoop();
       since = 0;
     }
     since += block.length;

@@ -1,5 +1,6 @@
 /** Converts the changes of a transaction to batch operations. */
 
+import { yieldToEventLoop } from '../../tools/event-loop.js';
 import { blobKey, garbageKey, recordKey, writeRecord } from '../keys/records.js';
 import type { BatchWriter } from '../level/durable-level.js';
 import { after } from './prepared-changes.js';
@@ -7,9 +8,6 @@ import type { Transaction } from './transaction.js';
 
 const quadsAtATime = 250;
 const none = { bytes: 0, quads: 0, records: 0, entries: 0, postings: 0, graphs: 0 };
-
-/** Yields to the event loop once. */
-export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Writes a transaction's changes into a batch that does not have them, in slices that yield to the event loop. */
 export async function fillBatch(batch: BatchWriter, transaction: Transaction): Promise<void> {

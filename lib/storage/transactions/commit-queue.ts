@@ -4,6 +4,7 @@
  * affect others. None is acknowledged before its batch is synced.
  */
 import { randomUUID } from 'node:crypto';
+import { yieldToEventLoop } from '../../tools/event-loop.js';
 import type { WrittenBatch } from '../../tools/metrics.js';
 import { metaKey } from '../keys/records.js';
 import { commitInDoubt } from '../level/commit-in-doubt.js';
@@ -13,7 +14,7 @@ import { writeDigests } from '../level/entry-digests.js';
 import { quotaExceeded } from '../level/quota.js';
 import { countedResources, resourceCounter } from '../level/resource-counter.js';
 import { Again } from './again.js';
-import { fillBatch, quadsOf, sizeOfBatch, yieldToEventLoop } from './batch-filling.js';
+import { fillBatch, quadsOf, sizeOfBatch } from './batch-filling.js';
 import { writeWithPartner } from './batch-writer.js';
 import { type ChangeLog, loggedBatch } from './change-log.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';

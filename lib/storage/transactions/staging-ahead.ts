@@ -2,10 +2,12 @@
  * Stages the changes of many resources while other transactions run: indexes are updated and the batch is filled then too, so that
  * others hardly wait. Those that write in the same containers wait. A server that shares the storage with others does not do this.
  */
+
+import { yieldToEventLoop } from '../../tools/event-loop.js';
 import { featuresKey } from '../keys/features.js';
 import { type Level, PreparedBatch } from '../level/durable-level.js';
 import { Again } from './again.js';
-import { fillBatch, quadsOf, sizeOfBatch, yieldToEventLoop } from './batch-filling.js';
+import { fillBatch, quadsOf, sizeOfBatch } from './batch-filling.js';
 import type { OverlaidState } from './overlaid-state.js';
 import { Transaction } from './transaction.js';
 

@@ -187,7 +187,7 @@ export class GrantIndex implements PermissionSource {
           else if (covers(grant.policy, target, target)) ranges.push(covered);
         }
       }
-    if (withoutRanges(unionOfRanges(decided), unionOfRanges(ranges)).length > 0) return 'decide';
+    if (decided.length > 0 && withoutRanges(unionOfRanges(decided), unionOfRanges(ranges)).length > 0) return 'decide';
     return ranges.length > 0 ? ranges : undefined;
   }
 

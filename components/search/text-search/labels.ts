@@ -213,18 +213,18 @@ function firstOf(labels: readonly Ordered[]): Ordered[] {
 }
 
 /** Returns the ranges that contain exactly the readable resources, `undefined` if the caller can read all or access is decided. */
-function readableRanges({ scope, owned }: Searched): readonly IriRange[] | undefined {
-  return typeof scope === 'string' ? undefined : unionOfRanges([...scope.ranges, ...owned.map(only)]);
+function readableRanges({ scope, single }: Searched): readonly IriRange[] | undefined {
+  return typeof scope === 'string' ? undefined : unionOfRanges([...scope.ranges, ...single.map(only)]);
 }
 
 /** Returns a test for graphs that are visible and that the caller can read. */
 function readableGraphs(searched: Searched): (iri: string) => boolean | Promise<boolean> {
   const { scope, hidden, decided } = searched;
-  const owned = new Set(searched.owned);
+  const single = new Set(searched.single);
   return (iri) => {
     if (hidden.has(iri)) return false;
     if (typeof scope === 'string') return mayRead(searched, iri);
-    const known = decided.get(iri) ?? (owned.has(iri) || isInRanges(scope.ranges, iri));
+    const known = decided.get(iri) ?? (single.has(iri) || isInRanges(scope.ranges, iri));
     decided.set(iri, known);
     return known;
   };

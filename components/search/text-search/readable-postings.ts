@@ -105,9 +105,9 @@ function ranged({ snapshot }: Searched, { token, ranges, list }: Ranged): Groupe
 
 /** Yields the postings of each word with a beginning: of all words, or of those in readable resources. */
 export async function* postingsWith(searched: Searched, beginning: string): AsyncGenerator<Grouped> {
-  const { scope, snapshot, owned, vocabulary } = searched;
+  const { scope, snapshot, single, vocabulary } = searched;
   if (scope !== 'everything') {
-    const all = scope === 'decide' ? undefined : unionOfRanges([...scope.ranges, ...owned.map(only)]);
+    const all = scope === 'decide' ? undefined : unionOfRanges([...scope.ranges, ...single.map(only)]);
     for (const [token, iris] of vocabulary.beginnings.get(beginning) ?? [])
       yield ranged(searched, { token, ranges: all && all.length < iris.length ? all : unionOfRanges(iris.map(only)) });
     return;

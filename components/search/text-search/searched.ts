@@ -27,8 +27,8 @@ export interface Searched extends TextIndex {
   /** Exactly these resources are readable, or access is decided one by one. */
   readonly scope: Exclude<ReadScope, 'nothing'>;
   readonly snapshot: StoreSnapshot;
-  /** Resources of the owner of the scope, and those that are a range of it if there are many, in order. */
-  owned: readonly string[];
+  /** Resources that are looked up one by one, in order: those of the owner of the scope, and ranges of one resource if they are many. */
+  single: readonly string[];
   /** The other ranges of the scope. */
   readonly ranges: readonly IriRange[];
   /** Graphs that are being written or removed. Their postings are not visible. */
@@ -46,12 +46,12 @@ export interface Searched extends TextIndex {
 /** With fewer ranges of one resource, a seek to each takes less time than reading its words. */
 const manySingle = 16;
 
-function partsOf(scope: Searched['scope']): Pick<Searched, 'owned' | 'ranges'> {
-  if (typeof scope === 'string') return { owned: [], ranges: [whole] };
-  const isSingle = ({ from, to }: IriRange): boolean => to === only(from).to;
-  const single = scope.ranges.filter(isSingle);
-  if (single.length < manySingle) return { owned: [], ranges: scope.ranges };
-  return { owned: single.map(({ from }) => from), ranges: scope.ranges.filter((range) => !isSingle(range)) };
+function partsOf(scope: Searched['scope']): Pick<Searched, 'single' | 'ranges'> {
+  if (typeof scope === 'string') return { single: [], ranges: [whole] };
+  const [single, ranges]: [IriRange[], IriRange[]] = [[], []];
+  for (const range of scope.ranges) (range.to === only(range.from).to ? single : ranges).push(range);
+  if (single.length < manySingle) return { single: [], ranges: scope.ranges };
+  return { single: single.map(({ from }) => from), ranges };
 }
 
 const empty: Vocabulary = { tokens: new Map(), beginnings: new Map() };
@@ -88,18 +88,18 @@ export const onState = async <T>(index: TextIndex, work: (searched: Searched) =>
 export async function prepare(searched: Searched, terms: readonly Term[] = [], language: Language = {}): Promise<void> {
   const { snapshot, scope, ranges } = searched;
   if (typeof scope === 'object' && scope.owner !== undefined) {
-    const found = new Set(searched.owned);
+    const found = new Set(searched.single);
     for await (const block of intersection([snapshot.cursor(ownedSpace, scope.owner)]))
       for (const iri of block) found.add(iri);
-    searched.owned = [...found].sort();
+    searched.single = [...found].sort();
   }
-  const { owned } = searched;
+  const { single } = searched;
   searched.hidden = await StagedNames.of(snapshot);
   if (scope === 'everything') return;
   const beginnings = terms.flatMap((term) => (term.kind === 'prefix' ? [term.token] : []));
-  const tokens = owned.length === 0 ? [] : terms.flatMap((term) => tokensOfTerm(term, language));
+  const tokens = single.length === 0 ? [] : terms.flatMap((term) => tokensOfTerm(term, language));
   const isReadable = (iri: string): boolean | Promise<boolean> => mayRead(searched, iri);
-  searched.vocabulary = await readVocabulary(searched, { owned, ranges, tokens, beginnings, isReadable });
+  searched.vocabulary = await readVocabulary(searched, { single, ranges, tokens, beginnings, isReadable });
 }
 
 const tokensOfTerm = (term: Term, language: Language): readonly string[] => {
@@ -108,8 +108,8 @@ const tokensOfTerm = (term: Term, language: Language): readonly string[] => {
 };
 
 /** Streams that restrict an intersection to readable resources, first, so that others are skipped. */
-export const scopeStreams = ({ scope, owned }: Pick<Searched, 'scope' | 'owned'>): readonly SortedStream[] =>
-  typeof scope === 'object' ? [either([new RangeStream(scope.ranges), new ListStream(owned)])] : [];
+export const scopeStreams = ({ scope, single }: Pick<Searched, 'scope' | 'single'>): readonly SortedStream[] =>
+  typeof scope === 'object' ? [either([new RangeStream(scope.ranges), new ListStream(single)])] : [];
 
 /** Returns whether a resource is readable that no scope excludes. */
 export function mayRead({ storage, access, scope, decided }: Searched, iri: string): boolean | Promise<boolean> {

@@ -19,9 +19,9 @@ import { writtenWords } from './tokens.js';
 
 /** Resources whose words are read, and the words that are looked for. */
 interface Wanted {
-  readonly owned: readonly string[];
+  readonly single: readonly string[];
   readonly ranges: readonly IriRange[];
-  /** Looked for in owned resources only: postings in ranges are found without this. */
+  /** Looked for in single resources only: postings in ranges are found without this. */
   readonly tokens: readonly string[];
   readonly beginnings: readonly string[];
   /** Called before words of a resource are used. */
@@ -43,7 +43,7 @@ export interface Vocabulary {
   readonly beginnings: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 }
 
-const [ownedAtATime, resourcesAtATime, costAtATime] = [100, 200, 4 << 10];
+const [singleAtATime, resourcesAtATime, costAtATime] = [100, 200, 4 << 10];
 /** Maximum number of words with a beginning, of their resources, and of characters of long texts that a search reads. */
 export const maxExpansions = 1_000;
 const [maxPairs, maxRead] = [200_000, 4 << 20];
@@ -57,7 +57,7 @@ export const tooMany = (detail: string): LwsError =>
  */
 export async function readVocabulary(
   searched: Source,
-  { owned, ranges, tokens, beginnings, isReadable }: Wanted,
+  { single, ranges, tokens, beginnings, isReadable }: Wanted,
 ): Promise<Vocabulary> {
   const { snapshot, pause } = searched;
   const reader = { pairs: 0, left: maxRead };
@@ -91,8 +91,8 @@ export async function readVocabulary(
     return undefined;
   };
   if (tokens.length + beginnings.length > 0)
-    for (let at = 0; at < owned.length; at += ownedAtATime) {
-      const iris = owned.slice(at, at + ownedAtATime);
+    for (let at = 0; at < single.length; at += singleAtATime) {
+      const iris = single.slice(at, at + singleAtATime);
       const values = await snapshot.values(iris.map((iri) => entryKey(wordsSpace, iri)));
       for (const [index, iri] of iris.entries()) {
         const work = note(iri, values[index] ?? '', true);

@@ -15,6 +15,7 @@ const indexMb = process.argv[3] ?? '64';
 const e = 'https://e.example/hidden/';
 const hidden = 100_000;
 const label = 'http://www.w3.org/2000/01/rdf-schema#label';
+const reifies = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies';
 const [owner, alice, bob, carol] = [ed25519Identity(), ed25519Identity(), ed25519Identity(), ed25519Identity()];
 const print = (...words: readonly string[]): void => void process.stdout.write(`${words.join('  ')}\n`);
 
@@ -51,7 +52,7 @@ const acl = (caller: Identity): string =>
 
 /**
  * Half of the hidden triples share one graph, one subject and a word. The other half are in graphs of 100 triples and share one object.
- * Each of these graphs has 100 words of its own with the same beginning.
+ * Each of these graphs has 100 words of its own with the same beginning, and 100 reifiers of one triple.
  */
 async function fill(server: ServerProcess, hasAcls: boolean): Promise<void> {
   await put(server, 'secret/');
@@ -64,7 +65,7 @@ async function fill(server: ServerProcess, hasAcls: boolean): Promise<void> {
     await put(
       server,
       `secret/n${i}`,
-      `${times(100, (j) => `<${e}${i}-${j}> <${e}hp> <${e}ho> .`)} <${e}${i}> <${label}> "hiddenword of ${i}", "${times(100, (j) => `hidden${i}x${j}`).replaceAll('\n', ' ')}" .`,
+      `${times(100, (j) => `<${e}${i}-${j}> <${e}hp> <${e}ho> . <${e}${i}-r${j}> <${reifies}> <<( <${e}hs> <${e}hp> <${e}ho> )>> .`)} <${e}${i}> <${label}> "hiddenword of ${i}", "${times(100, (j) => `hidden${i}x${j}`).replaceAll('\n', ' ')}" .`,
     );
   const open = (count: number, start: string): string =>
     times(
@@ -124,6 +125,13 @@ const allForms: Readonly<Record<string, (names: Names) => string>> = {
   'ASK subject': ({ subject }) => `ASK { <${subject}> ?p ?o }`,
   'subject and predicate': ({ subject, predicate }) => `SELECT * { <${subject}> <${predicate}> ?o }`,
   'DISTINCT of a subject': ({ subject }) => `SELECT DISTINCT ?p { <${subject}> ?p ?o }`,
+  'reifiers of a triple term': ({ subject, predicate, object }) =>
+    `SELECT * { ?r <${reifies}> <<( <${subject}> <${predicate}> <${object}> )>> }`,
+  'annotations of a triple': ({ subject, predicate }) => `SELECT * { <${subject}> <${predicate}> ?o {| ?q ?v |} }`,
+  'triple terms with a variable': ({ subject, predicate }) =>
+    `SELECT * { ?r <${reifies}> <<( <${subject}> <${predicate}> ?o )>> }`,
+  'TRIPLE of terms': ({ subject, predicate, object }) =>
+    `ASK { BIND(TRIPLE(<${subject}>, <${predicate}>, <${object}>) AS ?t) ?r <${reifies}> ?t }`,
   DESCRIBE: ({ subject }) => `DESCRIBE <${subject}>`,
   'text search, a word': ({ word }) => `/text-search?q=${word}`,
   'text search, two words': ({ word }) => `/text-search?q=word+${word}`,

@@ -24,6 +24,9 @@ const attacks: Readonly<Record<string, (at: number) => string>> = {
   '200 free patterns': (at) => `SELECT * { <${e}${at}> ?p ?o ${times(180, () => '.?a ?b ?c', '')} } LIMIT 1`,
   'ORDER BY over long texts with a common beginning': (at) =>
     `SELECT ?v${at} { <${e}texts> <${e}text> ?v${at} } ORDER BY ?v${at} LIMIT 1`,
+  'triple terms of long texts': (at) => `SELECT ?r${at} { <${e}texts> <${e}text> ?o {| ?r${at} ?v |} }`,
+  'triple terms of 8000 numbers': (at) =>
+    `SELECT ?r${at} { <${e}wide> <${e}number> ?n ${times(8, (i) => `{| ?r${at} ?v${i} |}`)} }`,
   'GRAPH that is nested 180 deep': (at) => `SELECT * { ${'GRAPH?g{'.repeat(180)}<${e}${at}> ?p ?o${'}'.repeat(180)} }`,
 };
 
@@ -96,15 +99,31 @@ describe('Short queries under attack', function () {
     expectNoImpact(impact);
   });
 
-  it('still executes lookups on the HTTP thread', async () => {
-    await eventually(
-      async () => {
-        const before = await answeredByHttp();
-        expect(await ask(`SELECT ?o { <${e}7> <${e}few> ?o }`)).to.equal(200);
-        return (await answeredByHttp()) > before;
-      },
-      'the HTTP thread answers a lookup',
-      60_000,
-    );
-  });
+  for (const [what, query] of Object.entries({
+    lookups: `SELECT ?o { <${e}7> <${e}few> ?o }`,
+    'lookups of annotations': `SELECT * { <${e}7> <${e}few> ?o {| ?p ?v |} }`,
+    'lookups of a triple term': `SELECT * { ?r <${e}of> <<( <${e}7> <${e}few> 7 )>> }`,
+  }))
+    it(`still executes ${what} on the HTTP thread`, async () => {
+      await eventually(
+        async () => {
+          const before = await answeredByHttp();
+          expect(await ask(query)).to.equal(200);
+          return (await answeredByHttp()) > before;
+        },
+        `the HTTP thread executes ${what}`,
+        60_000,
+      );
+    });
+
+  for (const [what, query] of Object.entries({
+    'a triple term with a variable of its own': `SELECT * { ?r <${e}of> <<( <${e}7> <${e}few> ?o )>> }`,
+    'a triple term in another': `SELECT * { <${e}7> <${e}few> ?o . ?r <${e}of> <<( <${e}1> <${e}of> <<( <${e}7> <${e}few> ?o )>> )>> }`,
+    'a triple term in a filter': `SELECT * { <${e}7> <${e}few> ?o FILTER(?o != <<( <${e}7> <${e}few> ?o )>>) }`,
+  }))
+    it(`does not execute ${what} on the HTTP thread`, async () => {
+      const before = await answeredByHttp();
+      for (let at = 0; at < 5; at++) expect(await ask(query)).to.equal(200);
+      expect(await answeredByHttp()).to.equal(before);
+    });
 });

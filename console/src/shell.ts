@@ -1,10 +1,9 @@
 /** Shell around the pages: navigation, signed-in identity, and the page named by the fragment. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { confirmed } from './frame/confirm.js';
 import { clearNotices } from './frame/notice.js';
 import { Page, type Place, placeHref, placeNow, signInHref } from './frame/page.js';
-import { browserIdentity, homeUri, onSession, signOut, storageUri, subjectNow, who } from './session/session.js';
+import { homeUri, onSession, signOut, storageUri, subjectNow, who } from './session/session.js';
 import { messageOf } from './storage/api.js';
 import { controls } from './storage/controller.js';
 import { shortName } from './storage/names.js';
@@ -173,11 +172,6 @@ export class Shell extends Page {
   }
 
   private async leave(): Promise<void> {
-    // Its key cannot be restored.
-    const text =
-      'The identity of this browser is deleted with its key. Everything shared with it becomes unreachable and cannot be restored. To come back later, close the page instead.';
-    if ((await browserIdentity()) !== undefined && !(await confirmed({ title: 'Sign out', text, proceed: 'Sign out' })))
-      return;
     await this.attempt(signOut, 'You are signed out in all tabs of this browser.');
     location.hash = placeHref('signin');
   }

@@ -182,6 +182,54 @@ for (const path of pathsOf('The console, signing-in'))
       await page.locator('.who >> text=Nobody').waitFor();
     });
 
+    it('keeps the identity of the browser on sign-out, and deletes it only when asked', async () => {
+      const page = await console.person();
+      await page.goto(console.at('signin'));
+      const [forget, iri] = [page.getByRole('button', { name: 'Forget this browser' }), page.locator('.card .iri')];
+      await page.locator('button >> text=Create an identity').waitFor();
+      expect(await forget.count()).to.equal(0);
+      await page.click('button >> text=Create an identity');
+      await page.locator('.who >> text=This browser').waitFor();
+      await page.click('text=Sign out');
+      await page.locator('.who >> text=Nobody').waitFor();
+      const identity = await iri.textContent();
+      await forget.click();
+      await page.click('dialog >> text=Cancel');
+      await page.locator('.who >> text=Nobody').waitFor();
+      expect(await iri.textContent()).to.equal(identity);
+      await forget.click();
+      await page.click('dialog button.danger');
+      await page.locator('.notice >> text=is deleted').waitFor();
+      await page.click('button >> text=Create an identity');
+      await page.locator('.who >> text=This browser').waitFor();
+      expect(await page.locator('.who span').getAttribute('title')).not.to.equal(identity);
+    });
+
+    it('deletes the key of an owner only after a second confirmation', async () => {
+      const page = await console.owner();
+      await console.go(page, 'owners');
+      await page.fill('input[name=name]', 'A second laptop');
+      await page.click('text=Make this browser an owner');
+      await page.locator('td >> text=A second laptop').waitFor();
+      await console.go(page, 'signin');
+      const forget = page.getByRole('button', { name: 'Forget this browser' });
+      await page.locator('button >> text=Sign in as this browser').waitFor();
+      // Signed in as another owner.
+      expect(await forget.count()).to.equal(0);
+      await page.click('text=Sign out');
+      await page.locator('.who >> text=Nobody').waitFor();
+      await forget.click();
+      await page.click('dialog button.danger');
+      const second = page.locator('dialog', { hasText: 'Delete the key of an owner' });
+      await second.waitFor();
+      expect(await second.locator('button.danger').isDisabled()).to.equal(true);
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await second.locator('input').fill('owner');
+      await second.locator('button.danger').click();
+      await page.locator('.notice >> text=is deleted').waitFor();
+      await page.locator('button >> text=Create an identity').waitFor();
+    });
+
     it('causes no script error or CSP violation and contacts no other origin', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);

@@ -1,9 +1,11 @@
 /** Sign-in: owner's link, identity of this browser, pasted credential, identity provider, or anonymous. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import { confirmed } from '../frame/confirm.js';
 import { Page, placeAfter, placeHref, submitted } from '../frame/page.js';
-import { browserIdentity, signIn, signInAsBrowser } from '../session/session.js';
+import { browserIdentity, forgetBrowser, signIn, signInAsBrowser, signOut, subjectNow } from '../session/session.js';
 import { beginOpenId, openIdProvider } from '../sign-in/openid.js';
+import { controls } from '../storage/controller.js';
 
 @customElement('page-signin')
 export class SignInPage extends Page {
@@ -43,10 +45,13 @@ export class SignInPage extends Page {
           <h2>As this browser</h2>
           <p>
             The browser creates an identity with a key that cannot be exported. Owners can share resources with it, and you can request
-            access. Signing out or clearing the data of this site deletes it.
+            access. Signing out keeps it. Clearing the data of this site deletes it.
           </p>
           ${this.known ? html`<p class="iri">${this.known}</p>` : nothing}
-          <button type="button" @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Create an identity'}</button>
+          <div class="row">
+            <button type="button" @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Create an identity'}</button>
+            ${this.known && ['', this.known].includes(subjectNow()) ? html`<button type="button" @click=${this.forget}>Forget this browser</button>` : nothing}
+          </div>
         </section>
         <section class="card">
           <h2>With a credential</h2>
@@ -68,6 +73,29 @@ export class SignInPage extends Page {
 
   private async asBrowser(): Promise<void> {
     if (await this.attempt(signInAsBrowser)) location.hash = this.next;
+  }
+
+  /** Only the identity itself can find out if it controls the storage, so it is signed in. */
+  private async forget(): Promise<void> {
+    const wasAnonymous = subjectNow() === '';
+    let isOwner = false;
+    if (!(await this.attempt(signInAsBrowser))) return;
+    const hasAsked = await this.attempt(async () => {
+      isOwner = await controls();
+    });
+    if (!hasAsked) return;
+    const title = 'Forget this browser';
+    const text =
+      'The identity of this browser is deleted with its key. Everything shared with it becomes unreachable and cannot be restored. To come back later, sign out instead.';
+    const owners =
+      'This identity controls the storage. If nobody else does, only the operator of the server can give control again.';
+    const isSure =
+      (await confirmed({ title, text, proceed: title })) &&
+      (!isOwner ||
+        (await confirmed({ title: 'Delete the key of an owner', text: owners, proceed: title, typed: 'owner' })));
+    if (isSure) await this.attempt(forgetBrowser, 'The identity of this browser is deleted.');
+    else if (wasAnonymous) await this.attempt(signOut);
+    await this.load();
   }
 
   private async withCredential(event: SubmitEvent): Promise<void> {

@@ -1,10 +1,10 @@
 /**
  * Session: a credential, a DPoP key that cannot be exported, and tokens that are renewed while the credential is valid. Stored in
- * IndexedDB and deleted on sign-out.
+ * IndexedDB and deleted on sign-out. The identity of the browser is stored beside it and remains.
  */
 import * as DPoP from 'dpop';
 import { type BrowserSource, makeIdentity, signedBy } from './browser-identity.js';
-import { forget, forgetAll, keptKey, recall, remember } from './vault.js';
+import { forget, forgetSession, keptKey, recall, remember } from './vault.js';
 
 /** Storage URI with a trailing slash. The console is at `app` below it. */
 export const storageUri = new URL('./', location.href.replace(/[?#].*$/, '')).href;
@@ -123,12 +123,18 @@ export async function browserIdentity(): Promise<string | undefined> {
   return (await recall<BrowserSource>('browser'))?.did;
 }
 
-/** Deletes everything, including the identity of this browser, in all tabs. */
+/** Ends the session in all tabs. The identity of this browser remains. */
 export async function signOut(): Promise<void> {
   leave();
   tabs.postMessage('signed out');
-  await forgetAll();
+  await forgetSession();
   changed();
+}
+
+/** Deletes the identity of this browser with its key, and ends the session in all tabs. */
+export async function forgetBrowser(): Promise<void> {
+  await forget('browser');
+  await signOut();
 }
 
 function leave(): void {

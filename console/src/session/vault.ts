@@ -36,8 +36,16 @@ export const remember = async (name: string, value: unknown): Promise<void> =>
   void (await within('readwrite', (objects) => objects.put(value, own(name))));
 export const forget = async (name: string): Promise<void> =>
   void (await within('readwrite', (objects) => objects.delete(own(name))));
-export async function forgetAll(): Promise<void> {
-  await within('readwrite', (objects) => objects.delete(IDBKeyRange.bound(own(''), own('\uffff'))));
+/** Name of the identity of this browser, which remains after a sign-out. */
+const identity = 'browser';
+
+/** Deletes the session: everything but the identity of this browser. */
+export async function forgetSession(): Promise<void> {
+  for (const [after, before] of [
+    ['', identity],
+    [`${identity}\0`, '\uffff'],
+  ] as const)
+    await within('readwrite', (objects) => objects.delete(IDBKeyRange.bound(own(after), own(before), false, true)));
   for (const key of Object.keys(localStorage)) if (key.startsWith(keptKey(''))) localStorage.removeItem(key);
 }
 

@@ -36,7 +36,8 @@ const line = (activity: Activity, position: number): string => `${JSON.stringify
 async function follow({ followers, platform, includeActor }: EventsEndpoint, request: RouteRequest): Promise<Reply> {
   const { access, query } = request;
   const { changes } = platform.store;
-  const { since, goesOn } = wishOf(query);
+  const { since: earliest, newest, goesOn } = wishOf(query);
+  const since = newest === undefined ? earliest : Math.max(earliest!, await changes.positionBeforeNewest(newest));
   if (since !== undefined) await changes.next(since);
   const body = new PassThrough({ highWaterMark: maxBehind });
   const isOpen = (): boolean => !body.destroyed && !body.writableEnded;
@@ -104,16 +105,24 @@ async function tellPast(past: PastEvents, { body, mayGoOn, goesOn }: Told): Prom
   }
 }
 
-/**
- * @returns `since`: a position, absent for events from now on, `goesOn`: true to follow after the past events
- * @throws LwsError `bad-request`
- */
-function wishOf(query: URLSearchParams): { readonly since: number | undefined; readonly goesOn: boolean } {
-  const [since, follow = 'true'] = [query.get('since') ?? undefined, query.get('follow') ?? undefined];
+interface Wish {
+  /** Position after which events are sent. Absent: events from now on. */
+  readonly since: number | undefined;
+  /** Maximum number of past events. */
+  readonly newest: number | undefined;
+  /** True to follow after the past events. */
+  readonly goesOn: boolean;
+}
+
+/** @throws LwsError `bad-request` */
+function wishOf(query: URLSearchParams): Wish {
+  const [since, newest, follow = 'true'] = ['since', 'newest', 'follow'].map((name) => query.get(name) ?? undefined);
   if (follow !== 'true' && follow !== 'false')
     throw new LwsError('bad-request', 'The parameter follow must be true or false.');
+  if (newest !== undefined && (since === undefined || !/^[1-9]\d{0,3}$/.test(newest)))
+    throw new LwsError('bad-request', 'The parameter newest must be a number from 1 to 9999, together with since.');
   if (since === undefined) {
-    if (follow === 'true') return { since, goesOn: true };
+    if (follow === 'true') return { since, newest: undefined, goesOn: true };
     throw new LwsError('bad-request', 'With follow=false, the parameter since is required.');
   }
   const position = /^\d{1,15}$/.test(since) ? Number(since) : positionBefore(parseDateTime(since));
@@ -122,5 +131,5 @@ function wishOf(query: URLSearchParams): { readonly since: number | undefined; r
       'bad-request',
       'The parameter since must be the position of an event, or a time such as 2026-01-31T12:00:00Z.',
     );
-  return { since: position, goesOn: follow === 'true' };
+  return { since: position, newest: newest === undefined ? undefined : Number(newest), goesOn: follow === 'true' };
 }

@@ -78,6 +78,19 @@ describeStorage(
       expect(linesOf(await eventsSince(0)).slice(-4)).to.deep.equal(all);
     });
 
+    it('leaves out all but the newest past events on request (rule 16.11)', async () => {
+      const container = await s.container();
+      for (let at = 0; at < 6; at++) await s.stored('text/plain', 'x', `${container}n${at}`);
+      const all = linesOf(await eventsSince(0));
+      for (const newest of [1, 2, 5])
+        expect(linesOf(await eventsSince(0, `false&newest=${newest}`))).to.deep.equal(all.slice(-newest));
+      expect(linesOf(await eventsSince(0, 'false&newest=9999'))).to.deep.equal(all);
+      expect(linesOf(await eventsSince(all.at(-2)!.position, 'false&newest=5'))).to.deep.equal(all.slice(-1));
+      for (const newest of ['0', '-1', '10000', 'many', ''])
+        expect((await eventsSince(0, `false&newest=${newest}`)).status, newest).to.equal(400);
+      expect((await s.get(`${s.root}.lws/events?newest=5`)).status).to.equal(400);
+    });
+
     it('Rule 16.11: stored and new events form one stream without a gap', async () => {
       const container = await s.container();
       const { position } = linesOf(await eventsSince(0)).at(-1)!;

@@ -138,6 +138,17 @@ for (const path of pathsOf('The console, administration'))
       expect(await page.getByLabel('Address').inputValue()).to.equal(`${console.server.root}data/first`);
     });
 
+    it('shows the newest 500 of many changes (rule 16.11)', async () => {
+      for (let from = 0; from < 600; from += 20)
+        await Promise.all(Array.from({ length: 20 }, (_, at) => put(`data/many-${from + at}`)));
+      await put('data/last');
+      await tab('Activity');
+      await page.getByText('Following.').waitFor();
+      const happened = page.getByRole('region', { name: 'What happened' });
+      await happened.getByRole('link', { name: '/data/last', exact: true }).waitFor();
+      expect(await happened.locator('tbody tr').count()).to.equal(500);
+    });
+
     it('explains why a caller has or lacks permission', async () => {
       await tab('Check access');
       const answer = page.locator('admin-explain [role=status]');

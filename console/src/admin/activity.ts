@@ -1,6 +1,7 @@
 /** Activity of the storage: the last day, then live from the event stream while the page is shown. */
-import { html, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
+import { repeat } from 'lit/directives/repeat.js';
 import { openHref, Page, placeHref, scrollTable } from '../frame/page.js';
 import { person } from '../sharing/people.js';
 import { messageOf, refusalOf, request, systemUrl } from '../storage/api.js';
@@ -8,6 +9,7 @@ import { compact, iriName } from '../storage/labels.js';
 import { dateText } from '../storage/names.js';
 
 interface Activity {
+  readonly position: number;
   readonly type: readonly string[];
   readonly object: { readonly id: string };
   readonly published: string;
@@ -26,6 +28,8 @@ export class AdminActivity extends Page {
   /** Events received while the list is paused. */
   @state() private held: readonly Activity[] | undefined;
   @state() private following: Following = 'connecting';
+  /** Events received since the last frame, oldest first. They are rendered together: each rendering takes milliseconds. */
+  private arrived: Activity[] = [];
   private stop: AbortController | undefined;
 
   override disconnectedCallback(): void {
@@ -41,10 +45,10 @@ export class AdminActivity extends Page {
     try {
       const ask = async (query: string): Promise<Response> =>
         request('GET', await systemUrl(`events${query}`), { signal: stop.signal });
-      const past = await ask(`?since=${new Date(Date.now() - dayMs).toISOString()}`);
+      const past = await ask(`?since=${new Date(Date.now() - dayMs).toISOString()}&newest=${most}`);
       // The log of the server does not reach back a day.
       const response = past.status === 410 ? await ask('') : past;
-      this.events = [];
+      this.events = this.arrived = [];
       if ([401, 403, 404].includes(response.status)) {
         this.following = 'hidden';
         return;
@@ -61,8 +65,17 @@ export class AdminActivity extends Page {
   }
 
   private take(activity: Activity): void {
-    if (this.held) this.held = [activity, ...this.held].slice(0, most);
-    else this.events = [activity, ...this.events].slice(0, most);
+    if (this.arrived.length === 0) requestAnimationFrame(() => this.show());
+    this.arrived.push(activity);
+    // A hidden tab has no frames.
+    if (this.arrived.length > 2 * most) this.arrived = this.arrived.slice(-most);
+  }
+
+  private show(): void {
+    const newest = this.arrived.reverse();
+    this.arrived = [];
+    if (this.held) this.held = [...newest, ...this.held].slice(0, most);
+    else this.events = [...newest, ...this.events].slice(0, most);
   }
 
   private toggle(): void {
@@ -96,12 +109,17 @@ export class AdminActivity extends Page {
   }
 
   private renderEvents(): TemplateResult {
+    // The server leaves actors out unless lws.notifications.include-actor is set.
+    const hasActors = this.events.some(({ actor }) => actor);
     return scrollTable(
       'What happened',
-      ['When', 'What', 'Resource', 'By', 'Access'],
-      this.events.map(
+      ['When', 'What', 'Resource', ...(hasActors ? ['By'] : []), 'Access'],
+      repeat(
+        this.events,
+        ({ position }) => position,
         ({ type, object, published, actor }) => html`<tr>
-          <td>${dateText(published)}</td><td>${type.join(', ')}</td><td><a href=${openHref(object.id)}>${iriName(object.id, compact(object.id))}</a></td><td>${actor ? person(actor) : html`<span class="soft">not recorded</span>`}</td>
+          <td>${dateText(published)}</td><td>${type.join(', ')}</td><td><a href=${openHref(object.id)}>${iriName(object.id, compact(object.id))}</a></td>
+          ${hasActors ? html`<td>${actor ? person(actor) : html`<span class="soft">not recorded</span>`}</td>` : nothing}
           <td>${explainLink(object.id, actor)}</td>
         </tr>`,
       ),

@@ -165,6 +165,17 @@ export class ChangeLog {
     return [];
   }
 
+  /** Returns a position before the newest `count` events; 0 if the log has fewer. */
+  async positionBeforeNewest(count: number): Promise<number> {
+    let left = count;
+    for await (const entry of this.level.iterator({ ...allChanges(), reverse: true })) {
+      const { events } = readEntry(entry, this.storage);
+      if (events.length >= left) return events.at(-left)!.position - 1;
+      left -= events.length;
+    }
+    return 0;
+  }
+
   private eventsOf(entries: readonly (readonly [key: string, value: string])[], after: number): LoggedEvent[] {
     let at = after;
     const events: LoggedEvent[] = [];

@@ -2,8 +2,10 @@
  * Claims of an assertion, read from the direct children of the signed content (SAML 2.0 Core 2.3 to 2.7). Independent of
  * signatures and of the settings of this server.
  */
+
 import { isAbsoluteIri } from '../../lib/plugin/formats.js';
-import { attributeOf, childrenOf, isNamed, onlyChild, textContentOf, type XmlElement } from './document.js';
+import type { XmlElement } from '../../lib/plugin/xml.js';
+import { childrenOf, onlyChild, textContentOf } from './document.js';
 import { assertionNamespace as saml } from './identifiers.js';
 import { refuse, shownName } from './refusal.js';
 
@@ -59,14 +61,14 @@ export function readClaims(assertion: XmlElement, id: string): Claims {
   assertAssertion(assertion, id);
   const subject = onlyChild(assertion, saml, 'Subject');
   const confirmation = readConfirmation(subject);
-  const [conditions, ...more] = childrenOf(assertion).filter((child) => isNamed(child, saml, 'Conditions'));
+  const [conditions, ...more] = childrenOf(assertion).filter((child) => child.isNamed(saml, 'Conditions'));
   if (more.length > 0) refuse(notBuilt, 'the assertion has more than one Conditions');
-  const sessions = childrenOf(assertion).filter((child) => isNamed(child, saml, 'AuthnStatement'));
+  const sessions = childrenOf(assertion).filter((child) => child.isNamed(saml, 'AuthnStatement'));
   return {
     issuer: readIssuer(onlyChild(assertion, saml, 'Issuer')),
     subject: readSubject(subject),
-    client: readUri(attributeOf(confirmation, 'Recipient'), 'Recipient'),
-    issued: readInstant(attributeOf(assertion, 'IssueInstant') ?? '', 'IssueInstant'),
+    client: readUri(confirmation.attribute('Recipient'), 'Recipient'),
+    issued: readInstant(assertion.attribute('IssueInstant') ?? '', 'IssueInstant'),
     notBefore: [...bounds(conditions, 'NotBefore'), ...bounds(confirmation, 'NotBefore')],
     notOnOrAfter: [
       ...readExpiry(conditions, confirmation),
@@ -77,15 +79,15 @@ export function readClaims(assertion: XmlElement, id: string): Claims {
 }
 
 function assertAssertion(assertion: XmlElement, id: string): void {
-  if (!isNamed(assertion, saml, 'Assertion') || attributeOf(assertion, 'ID') !== id)
+  if (!assertion.isNamed(saml, 'Assertion') || assertion.attribute('ID') !== id)
     refuse(
       notBuilt,
       `the signed content is ${shownName(assertion.localName)}, expected the Assertion ${shownName(id)}`,
     );
-  const version = attributeOf(assertion, 'Version');
+  const version = assertion.attribute('Version');
   if (version !== '2.0') refuse(notBuilt, `Version is ${shownName(version)}, expected "2.0"`);
   for (const child of childrenOf(assertion))
-    if (child.namespaceURI !== saml || !known.includes(child.localName))
+    if (child.namespace !== saml || !known.includes(child.localName))
       refuse(
         notBuilt,
         `the assertion contains ${shownName(child.localName)}, which is not part of a SAML 2.0 assertion`,
@@ -94,7 +96,7 @@ function assertAssertion(assertion: XmlElement, id: string): void {
 
 /** Core 2.2.5: an issuer is an entity by default. 8.3.6: the identifier of an entity is a URI. */
 function readIssuer(issuer: XmlElement): string {
-  const format = attributeOf(issuer, 'Format');
+  const format = issuer.attribute('Format');
   if (format !== undefined && format !== entityFormat)
     refuse('The issuer of the assertion must be an entity.', `the Format of Issuer is ${shownName(format)}`);
   return readUri(textContentOf(issuer), 'Issuer');
@@ -111,7 +113,7 @@ function readSubject(subject: XmlElement): string {
 /** Profiles 3.3: the bearer of the assertion is its subject. One confirmation only, so that none applies to another subject. */
 function readConfirmation(subject: XmlElement): XmlElement {
   const confirmation = onlyChild(subject, saml, 'SubjectConfirmation');
-  const method = attributeOf(confirmation, 'Method');
+  const method = confirmation.attribute('Method');
   if (method !== bearer)
     refuse(
       'The subject of the assertion must be confirmed by bearer.',
@@ -137,7 +139,7 @@ function readConditions(conditions: XmlElement): string[][] {
   const children = childrenOf(conditions);
   for (const child of children) {
     // This server issues no assertions based on others, which is all that a ProxyRestriction limits (2.5.1.6).
-    if (isNamed(child, saml, 'AudienceRestriction') || isNamed(child, saml, 'ProxyRestriction')) continue;
+    if (child.isNamed(saml, 'AudienceRestriction') || child.isNamed(saml, 'ProxyRestriction')) continue;
     // 2.5.1.5: it requires a record of used assertions, which this server does not have (rule 15.12).
     refuse(
       'The assertion has a condition that this server does not support.',
@@ -149,13 +151,13 @@ function readConditions(conditions: XmlElement): string[][] {
 
 function readAudiences(restriction: XmlElement): string[] {
   const audiences = childrenOf(restriction);
-  if (audiences.length === 0 || audiences.some((audience) => !isNamed(audience, saml, 'Audience')))
+  if (audiences.length === 0 || audiences.some((audience) => !audience.isNamed(saml, 'Audience')))
     refuse(notBuilt, 'an AudienceRestriction contains something other than at least one Audience');
   return audiences.map(textContentOf);
 }
 
 function bounds(element: XmlElement | undefined, name: string): Bound[] {
-  const value = element && attributeOf(element, name);
+  const value = element?.attribute(name);
   return element && value !== undefined
     ? [{ name: `${element.localName}/@${name}`, time: readInstant(value, name) }]
     : [];

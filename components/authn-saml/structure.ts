@@ -2,7 +2,8 @@
  * Structure of a signed assertion: one assertion as the root, one signature as its child, unique identifiers. Rejecting all else
  * prevents signature wrapping.
  */
-import { attributeOf, childElements, childrenOf, isNamed, type XmlElement } from './document.js';
+import type { XmlElement } from '../../lib/plugin/xml.js';
+import { childElements, childrenOf } from './document.js';
 import { assertionNamespace, protocolNamespace, signatureNamespace } from './identifiers.js';
 import { refuse, shownName } from './refusal.js';
 
@@ -29,26 +30,23 @@ export function dissectAssertion(root: XmlElement): SignedAssertion {
   assertRoot(root);
   const elements = [...childElements(root)];
   assertCounts(elements);
-  const id = attributeOf(root, 'ID') ?? '';
+  const id = root.attribute('ID') ?? '';
   if (!identifier.test(id)) refuse(notAlone, `the ID of the assertion is ${shownName(id)}, expected an NCName`);
   assertUniqueIds(elements);
-  const signature = childrenOf(root).find((child) => isNamed(child, signatureNamespace, 'Signature'));
+  const signature = childrenOf(root).find((child) => child.isNamed(signatureNamespace, 'Signature'));
   if (!signature) refuse(notAlone, 'the Signature is not a child of the assertion');
   return { id, signature, ...dissectSignature(signature) };
 }
 
 /** A `Response` is rejected: its status and destination would have to be validated, too. */
 function assertRoot(root: XmlElement): void {
-  if (isNamed(root, assertionNamespace, 'Assertion')) return;
-  if (isNamed(root, protocolNamespace, 'Response'))
+  if (root.isNamed(assertionNamespace, 'Assertion')) return;
+  if (root.isNamed(protocolNamespace, 'Response'))
     refuse(
       'A SAML response is not a credential. Send only its assertion.',
       'the root element is a Response, expected Assertion',
     );
-  refuse(
-    notAlone,
-    `the root element is ${shownName(`{${root.namespaceURI ?? ''}}${root.localName}`)}, expected Assertion`,
-  );
+  refuse(notAlone, `the root element is ${shownName(`{${root.namespace}}${root.localName}`)}, expected Assertion`);
 }
 
 function assertCounts(elements: readonly XmlElement[]): void {
@@ -64,7 +62,7 @@ function assertCounts(elements: readonly XmlElement[]): void {
 function assertUniqueIds(elements: readonly XmlElement[]): void {
   const seen = new Set<string>();
   for (const { attributes } of elements)
-    for (const { localName, value } of Array.from(attributes)) {
+    for (const { localName, value } of attributes) {
       if (localName.toLowerCase() !== 'id') continue;
       if (seen.has(value)) refuse(notAlone, `the identifier ${shownName(value)} is repeated`);
       seen.add(value);
@@ -83,4 +81,4 @@ function dissectSignature(signature: XmlElement): Pick<SignedAssertion, 'signedI
   return { signedInfo: children[0]!, signatureValue: children[1]! };
 }
 
-const isOfSignature = (element: XmlElement): boolean => element.namespaceURI === signatureNamespace;
+const isOfSignature = (element: XmlElement): boolean => element.namespace === signatureNamespace;

@@ -4,18 +4,12 @@
  * A chain without a gap: a configured key verifies the octets of SignedInfo. These octets, parsed again, contain the digest. The
  * digest matches the returned octets. Nothing of the document as sent is trusted.
  */
+
 import { timingSafeEqual } from 'node:crypto';
 import { type HashAlgorithm, type SignatureAlgorithm, SignedXml } from 'xml-crypto';
+import type { XmlElement } from '../../lib/plugin/xml.js';
 import { type Algorithms, digestValueOf, type SignatureMethod, signatureHolds } from './algorithms.js';
-import {
-  attributeOf,
-  childrenOf,
-  isNamed,
-  parseDocument,
-  textContentOf,
-  type XmlDocument,
-  type XmlElement,
-} from './document.js';
+import { childrenOf, parseDocument, textContentOf, type XmlDocument } from './document.js';
 import { envelopedSignature, exclusiveCanonicalization, signatureNamespace, xmlnsNamespace } from './identifiers.js';
 import type { TrustedCertificate } from './idp-certificates.js';
 import { refuse, shownName } from './refusal.js';
@@ -74,7 +68,7 @@ function assertCovers(octets: string, content: string, id: string, algorithms: A
 /** @returns the signed content, undefined if the signature is not valid */
 function check(verifier: SignedXml, xml: string, { signature }: SignedAssertion): readonly string[] | undefined {
   try {
-    verifier.loadSignature(signature as never);
+    verifier.loadSignature(signature.node as never);
     return verifier.checkSignature(xml) ? verifier.getSignedReferences() : undefined;
   } catch {
     // It also throws for an invalid signature. Its message quotes the document, so it is dropped.
@@ -148,7 +142,7 @@ function readReference(
   id: string,
   { digests }: Algorithms,
 ): Pick<SignedInfo, 'digestMethod' | 'hash' | 'digest'> {
-  const uri = attributeOf(reference, 'URI');
+  const uri = reference.attribute('URI');
   // Only the assertion that contains the signature: not '' (the whole document), no XPointer, no other element.
   if (uri !== `#${id}`)
     refuse(
@@ -171,7 +165,7 @@ function readReference(
 function assertTransforms(transforms: XmlElement): void {
   const children = childrenOf(transforms);
   const found = children.map((child) =>
-    isNamed(child, signatureNamespace, 'Transform') ? algorithmOf(child) : child.localName,
+    child.isNamed(signatureNamespace, 'Transform') ? algorithmOf(child) : child.localName,
   );
   if (found.length !== 2 || found[0] !== envelopedSignature || found[1] !== exclusiveCanonicalization)
     refuse(
@@ -193,9 +187,9 @@ function assertCanonicalization(method: XmlElement): void {
 function assertPrefixes(method: XmlElement): void {
   const [parameter, ...others] = childrenOf(method);
   if (!parameter) return;
-  const isPrefixList = isNamed(parameter, exclusiveCanonicalization, 'InclusiveNamespaces');
-  const prefixes = attributeOf(parameter, 'PrefixList') ?? '';
-  if (!isPrefixList || others.length > 0 || parameter.childNodes.length > 0)
+  const isPrefixList = parameter.isNamed(exclusiveCanonicalization, 'InclusiveNamespaces');
+  const prefixes = parameter.attribute('PrefixList') ?? '';
+  if (!isPrefixList || others.length > 0 || parameter.content.length > 0)
     refuse(
       notAllowed,
       `${method.localName} contains ${shownName(parameter.localName)}, expected at most InclusiveNamespaces`,
@@ -206,8 +200,8 @@ function assertPrefixes(method: XmlElement): void {
 
 /** Returns the `Algorithm` of an element without other attributes: xml-crypto ignores the namespace of attributes. */
 function algorithmOf(element: XmlElement): string {
-  const algorithm = attributeOf(element, 'Algorithm');
-  const attributes = Array.from(element.attributes).filter(({ namespaceURI }) => namespaceURI !== xmlnsNamespace);
+  const algorithm = element.attribute('Algorithm');
+  const attributes = element.attributes.filter(({ namespace }) => namespace !== xmlnsNamespace);
   if (algorithm === undefined || attributes.length !== 1)
     refuse(notAsExpected, `${element.localName} has ${attributes.length} attributes, expected Algorithm only`);
   return algorithm;
@@ -218,7 +212,7 @@ function childrenNamed(element: XmlElement, names: readonly string[]): XmlElemen
   const children = childrenOf(element);
   if (
     children.length !== names.length ||
-    children.some((child, index) => !isNamed(child, signatureNamespace, names[index]!))
+    children.some((child, index) => !child.isNamed(signatureNamespace, names[index]!))
   )
     refuse(
       notAsExpected,

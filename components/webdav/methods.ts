@@ -2,8 +2,9 @@
 import { Readable } from 'node:stream';
 import { LwsError, type Platform } from '../../lib/plugin/component.js';
 import { type Reply, type RouteRequest, readBody } from '../../lib/plugin/requests.js';
+import type { XmlElement } from '../../lib/plugin/xml.js';
 import { type Properties, wholeOf, writerOf } from './properties.js';
-import { childrenOf, escaped, type Name, parseXml, type XmlElement } from './xml.js';
+import { childrenOf, escaped, type Name, parseXml } from './xml.js';
 
 /** Maximum size of a body, in bytes. */
 const maxBytes = 8 << 10;

@@ -1,36 +1,13 @@
 /** XML of request bodies, and parts of responses. */
-import { createRequire } from 'node:module';
 import { LwsError } from '../../lib/plugin/component.js';
 import { decodeUtf8 } from '../../lib/plugin/requests.js';
+import { XmlElement } from '../../lib/plugin/xml.js';
 
 export interface Name {
   readonly namespace: string;
   readonly localName: string;
 }
 
-export interface XmlElement extends Name {
-  readonly node: DomNode;
-}
-
-/** Used part of a DOM node. */
-interface DomNode {
-  readonly nodeType: number;
-  readonly namespaceURI?: string | null;
-  readonly localName?: string;
-  readonly prefix?: string | null;
-  readonly childNodes: ArrayLike<DomNode>;
-}
-
-interface Xmldom {
-  readonly DOMParser: new (options: {
-    errorHandler: Readonly<Record<'warning' | 'error' | 'fatalError', (message: string) => never>>;
-  }) => { parseFromString(source: string, mediaType: string): { readonly documentElement?: DomNode | null } };
-}
-
-// Not `import`: the package's types would add browser globals to the whole program.
-const { DOMParser } = createRequire(import.meta.url)('@xmldom/xmldom') as Xmldom;
-
-/** The message of the parser is not shown, because it quotes the body. */
 function refuse(): never {
   throw new LwsError('malformed-body', 'The body is not well-formed XML.');
 }
@@ -39,24 +16,16 @@ function refuse(): never {
 export function parseXml(bytes: Uint8Array): XmlElement {
   const text = decodeUtf8(bytes);
   if (/<!(?!--|\[CDATA\[)/.test(text)) throw new LwsError('malformed-body', 'The body must not have a document type.');
-  const parser = new DOMParser({ errorHandler: { warning: refuse, error: refuse, fatalError: refuse } });
-  return elementOf(parser.parseFromString(text, 'text/xml').documentElement ?? refuse());
+  return checked(XmlElement.parse(text, refuse));
 }
 
 const ncName = /^[\p{L}_][\p{L}\p{M}\p{N}._-]*$/u;
 
-function elementOf(node: DomNode): XmlElement {
-  const { namespaceURI, localName, prefix } = node;
-  // An undeclared prefix (Namespaces in XML 5).
-  if (!localName || !ncName.test(localName) || (prefix && !namespaceURI)) return refuse();
-  return { node, namespace: namespaceURI ?? '', localName };
-}
+const checked = (element: XmlElement): XmlElement =>
+  ncName.test(element.localName) && !element.hasUnknownPrefix ? element : refuse();
 
 /** Returns the child elements. @throws LwsError `malformed-body` for an undeclared prefix */
-export const childrenOf = ({ node }: XmlElement): XmlElement[] =>
-  Array.from(node.childNodes)
-    .filter(({ nodeType }) => nodeType === 1)
-    .map(elementOf);
+export const childrenOf = ({ elements }: XmlElement): XmlElement[] => elements.map(checked);
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 

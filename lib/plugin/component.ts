@@ -8,7 +8,6 @@ export {
   list,
   matching,
   optional,
-  type Setting,
   type SettingParser,
   SettingsError,
   type SettingsOf,

@@ -9,3 +9,4 @@ export * from './credentials.js';
 export * from './formats.js';
 export * from './requests.js';
 export * from './state.js';
+export * from './xml.js';

@@ -148,7 +148,7 @@ describe('authn-saml: two readers', () => {
       '<?xml version="1.0"?> <a:b xmlns:a="urn:a" c="&#10;1\r\n2\t&lt;">x\r\ny&amp;&#x1F600;</a:b> ',
     );
     expect(xml.startsWith('<a:b') && xml.endsWith('</a:b>')).to.equal(true);
-    expect(root.textContent).to.equal('x\ny&😀');
+    expect(root.text).to.equal('x\ny&😀');
     expect(root.attributes[1]!.value).to.equal('\n1 2 <');
   });
 });

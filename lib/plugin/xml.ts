@@ -1,0 +1,2 @@
+/** Plug-in API: XML. */
+export { XmlElement } from '../tools/xml.js';

@@ -2,6 +2,7 @@
  * Many storages in one process, over HTTP: `node dist/spec/bench/deployment.js [STORAGES] [SECONDS]` (1000, 60). Measures a start
  * with all records on disk, the open of a storage, and 32 clients of random storages (Zipf) while a tenth may be open.
  */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -9,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.js';
 import { credential, ed25519Identity } from '../support/identity.js';
+import { until } from '../support/until.js';
 
 const [count = 1000, seconds = 60] = process.argv.slice(2).map(Number);
 const clients = 32;
@@ -56,13 +58,12 @@ async function start(): Promise<Running> {
     },
     stdio: ['ignore', 'inherit', 'ignore'],
   });
-  while (
-    !(await ask('home').then(
+  await until(() =>
+    ask('home').then(
       ({ status }) => status > 0,
       () => false,
-    ))
-  )
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    ),
+  );
   const stat = (): string[] => readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return {
     child,

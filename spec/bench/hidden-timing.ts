@@ -4,11 +4,12 @@
  * dist/spec/bench/hidden-timing.js [seconds for each form] [MiB of the index in memory]
  * [name of forms]`. It is not a spec and asserts nothing.
  */
+
 import { rmSync } from 'node:fs';
 import { request } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { credential, ed25519Identity, type Identity } from '../support/identity.js';
 import { type ServerProcess, startProcess } from '../support/process.js';
+import { until } from '../support/until.js';
 
 const seconds = Number(process.argv[2] ?? 2);
 const indexMb = process.argv[3] ?? '64';
@@ -196,7 +197,7 @@ async function compare(server: ServerProcess, name: string, caller: Identity | u
 
 async function indexed(server: ServerProcess): Promise<void> {
   await ask(server, 'ASK {}', owner);
-  for (let i = 0; i < 600 && !server.output.stdout.includes(`"quads":1`); i++) await sleep(100);
+  await until(() => server.output.stdout.includes(`"quads":1`)).catch(() => {});
 }
 
 for (const [mode, readers] of [

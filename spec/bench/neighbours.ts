@@ -3,6 +3,7 @@
  * and queries at a storage, alone, and while another storage has a hundred clients with heavy queries, large JSON-LD documents
  * and an import.
  */
+
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,6 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../support/free-port.js';
 import { credential, ed25519Identity } from '../support/identity.js';
 import { runProcess } from '../support/process.js';
+import { until } from '../support/until.js';
 
 const seconds = Number(process.argv[2] ?? 15);
 
@@ -105,13 +107,12 @@ async function latencies(): Promise<Record<string, string>> {
   return Object.fromEntries([...rows, ['statuses', [...statuses].join()]]);
 }
 
-while (
-  !(await get().then(
+await until(() =>
+  get().then(
     () => true,
     () => false,
-  ))
-)
-  await sleep(50);
+  ),
+);
 await ask({ name: 'other', method: 'PUT', path: 'it', type: 'text/turtle', body: turtle });
 const things = Array.from({ length: 60_000 }, (_, each) => `<#s${each}> <http://e.example/p> "${each % 100}" .`).join(
   '\n',

@@ -10,10 +10,10 @@ import { get, type IncomingMessage } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { credential, ed25519Identity } from '../support/identity.js';
 import { runProcess, startProcess } from '../support/process.js';
+import { until } from '../support/until.js';
 
 const [rounds = 2, leveldb = 'ours'] = process.argv.slice(2).map((word) => Number(word) || word);
 const [graphs, replaced, added, triples] = [40, 28, 16, 1000];
@@ -121,7 +121,7 @@ async function differences(): Promise<readonly [wrong: readonly string[], refuse
     asked = await ask(query);
     return asked.status !== 503;
   };
-  await eventually(isReady, 'the index', 60_000).catch(() => {});
+  await until(isReady, 'the index', 60_000).catch(() => {});
   if (!asked) return [found, refused];
   if (asked.status !== 200) return [found, [...refused, `SPARQL: ${asked.status} ${await asked.text()}`]];
   const { results } = (await asked.json()) as {

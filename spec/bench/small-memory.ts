@@ -3,12 +3,14 @@
  * As root on Linux, a control group limits the memory. Otherwise only the peak is measured, which does not prove survival. Run it
  * with `node dist/spec/bench/small-memory.js [MiB, 512] [quads, 250000]`.
  */
+
 import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
+import { until } from '../support/until.js';
 
 const [mib, quads] = [Number(process.argv[2] ?? 512), Number(process.argv[3] ?? 250_000)];
 const quadsOfGraph = 20;
@@ -107,17 +109,15 @@ const askers = Promise.all(
     }
   }),
 );
-const until = async (isThere: () => boolean): Promise<boolean> => {
-  for (let seconds = 0; seconds < 180 && !isThere(); seconds++) await sleep(1000);
-  return isThere();
-};
-print(`built: ${await until(() => built().length > 0)}, RSS ${statusOf('VmRSS')} MiB`);
+await until(() => built().length > 0, 'the index is built', 180_000);
+print(`built, RSS ${statusOf('VmRSS')} MiB`);
 for (let number = 0; number < 3000; number++) {
   const headers = { 'Content-Type': 'text/turtle', 'If-Match': '*' };
   const { status } = await fetch(`${root}r${number}`, { method: 'PUT', headers, body: turtle(number, 1) });
   if (status !== 204) throw new Error(`PUT: ${status}`);
 }
-print(`rebuilt: ${await until(() => built().length > 1)}, RSS ${statusOf('VmRSS')} MiB`);
+await until(() => built().length > 1, 'the index is rebuilt', 180_000);
+print(`rebuilt, RSS ${statusOf('VmRSS')} MiB`);
 await sleep(5000);
 isOver = true;
 await askers;

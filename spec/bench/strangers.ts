@@ -2,6 +2,7 @@
  * Effect of unauthorized callers on an owner in a deployment: `node dist/spec/bench/strangers.js [SECONDS]` (15). Latencies of
  * sequential GETs at a storage, alone, during requests that open one storage after another, and during unfinished requests.
  */
+
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../support/free-port.js';
 import { credential, ed25519Identity } from '../support/identity.js';
+import { until } from '../support/until.js';
 
 type Attack = 'cold starts' | 'unfinished requests';
 interface Sent {
@@ -107,7 +109,7 @@ else {
     stdio: ['ignore', 'inherit', 'ignore'],
   });
   const headers = { Authorization: `Bearer ${tokenFor(owner, 'own')}` };
-  while ((await ask({ name: 'own', headers }).catch(() => 0)) !== 200) await sleep(50);
+  await until(async () => (await ask({ name: 'own', headers }).catch(() => 0)) === 200);
   const latencies = async (): Promise<string> => {
     const taken: number[] = [];
     let failed = 0;

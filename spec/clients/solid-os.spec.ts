@@ -10,10 +10,10 @@ import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { chromiumPath } from '../support/browser.js';
-import { eventually } from '../support/eventually.js';
 import { credential, ed25519Identity } from '../support/identity.js';
 import { patience } from '../support/patience.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
+import { until } from '../support/until.js';
 import { fetchWith } from './journey.js';
 
 const { MASHLIB: dist } = process.env;
@@ -116,10 +116,10 @@ describe('SolidOS under the Solid profile', function () {
     await click('img[title^="Add"]');
     await page.getByAltText('Add Everyone').or(page.getByTitle('Add Everyone')).first().waitFor();
     await page.getByAltText('Add Everyone').or(page.getByTitle('Add Everyone')).first().dispatchEvent('click');
-    await eventually(async () => (await statusFor(fetch)) === 200, 'the document is public');
+    await until(async () => (await statusFor(fetch)) === 200, 'the document is public');
     expect((await unauthorized!(document, { method: 'DELETE' })).status).to.equal(403);
     await page.getByRole('button', { name: /Remove custom sharing/ }).click();
-    await eventually(async () => (await own!(`${document}.acl`)).status === 404, 'the list is deleted');
+    await until(async () => (await own!(`${document}.acl`)).status === 404, 'the list is deleted');
     expect([await statusFor(own!), await statusFor(unauthorized!)]).to.deep.equal([200, 403]);
   });
 

@@ -1,4 +1,5 @@
 /** Rule 15.4: the authorization server across restarts, key rotations and setting changes. */
+
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -9,6 +10,7 @@ import { credential, ed25519Identity } from '../support/identity.js';
 import { accessToken, baseOf, bearer, jwksOf, metadataIri, requestToken, verified } from '../support/oauth.js';
 import { runProcess } from '../support/process.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
+import { until } from '../support/until.js';
 
 const owner = ed25519Identity();
 
@@ -51,10 +53,10 @@ describe('Authorization server across restarts', () => {
     expect(ended.stdout + ended.stderr).not.to.match(/PRIVATE|"d"/);
     let fresh = await token();
     const kidOf = (jwt: string): unknown => decodeProtectedHeader(jwt).kid;
-    for (let i = 0; i < 50 && kidOf(fresh) === kidOf(before); i++) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(async () => {
       fresh = await token();
-    }
+      return kidOf(fresh) !== kidOf(before);
+    });
     expect(kidOf(fresh)).not.to.equal(kidOf(before));
     const { keys } = await jwksOf(s);
     expect(keys.map(({ kid }) => kid)).to.have.members([old[0]!.kid, kidOf(fresh)]);

@@ -1,7 +1,6 @@
 /** Rule 16.8: delivery of notifications. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import {
   answering,
   type Behaviour,
@@ -22,6 +21,7 @@ import {
   type Watched,
   watchAt,
 } from '../support/subscriptions.js';
+import { until } from '../support/until.js';
 
 const host = await startInboxHost();
 const second = await startInboxHost();
@@ -48,7 +48,7 @@ describeStorage(
     async function attempts({ inbox, make }: Watched): Promise<number> {
       const [one] = await make();
       const [two] = await make();
-      await eventually(async () => toldAt(inbox).includes(two!), `${two} is told`);
+      await until(async () => toldAt(inbox).includes(two!), `${two} is told`);
       return toldAt(inbox).filter((each) => each === one).length;
     }
 
@@ -68,7 +68,7 @@ describeStorage(
       it(`Rule 16.8: after ${what} it retries with backoff, in order`, async () => {
         const watched = await watch(s, failing(2, how));
         const [one, two] = await watched.make(2);
-        await eventually(async () => toldAt(watched.inbox).includes(two!), 'both are told');
+        await until(async () => toldAt(watched.inbox).includes(two!), 'both are told');
         expect(toldAt(watched.inbox)).to.deep.equal([one, one, one, two]);
         const [a, b, c] = host.at(watched.inbox).map(({ at }) => at);
         expect(b! - a!, 'first back-off').to.be.within(backoff - 5, backoff * 20);
@@ -96,7 +96,7 @@ describeStorage(
     it('Rule 16.8: 410 deactivates the subscription', async () => {
       const { inbox, subscription, make } = await watch(s, answering(410));
       const [one] = await make();
-      await eventually(async () => !(await readSubscription(s, subscription.id)).active, 'it is inactive');
+      await until(async () => !(await readSubscription(s, subscription.id)).active, 'it is inactive');
       host.behave(inbox, answering(202));
       await make(2);
       await attempts(await watch(s));
@@ -108,7 +108,7 @@ describeStorage(
         answering(before === 2 ? 202 : 404)(res, before),
       );
       const made = await make(8);
-      await eventually(async () => !(await readSubscription(s, subscription.id)).active, 'it is inactive');
+      await until(async () => !(await readSubscription(s, subscription.id)).active, 'it is inactive');
       expect(toldAt(inbox)).to.deep.equal(made.slice(0, 6));
     });
 
@@ -119,7 +119,7 @@ describeStorage(
       const earliest = Date.now();
       for (const member of ['lastSuccess', 'lastFailure'] as const) {
         await make();
-        await eventually(async () => (await readSubscription(s, id))[member] !== undefined, `${member} is shown`);
+        await until(async () => (await readSubscription(s, id))[member] !== undefined, `${member} is shown`);
         const { [member]: shown, active } = await readSubscription(s, id);
         expect(Date.parse(shown as string)).to.be.within(earliest - 1000, Date.now() + 1000);
         expect(active).to.equal(true);
@@ -132,7 +132,7 @@ describeStorage(
       );
       await make(3);
       const shown = async () => (await readSubscription(s, subscription.id)).lastFailure !== undefined;
-      await eventually(shown, 'the failure is shown', 3500);
+      await until(shown, 'the failure is shown', 3500);
     });
 
     it('Rule 16.8: a cancelled subscription receives nothing more, pending retries included', async () => {

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { type EventStream, openStream } from '../support/event-stream.js';
-import { eventually } from '../support/eventually.js';
 import { credential, nowSeconds } from '../support/identity.js';
 import { type Activity, startInboxHost } from '../support/inbox.js';
 import { slowness } from '../support/patience.js';
 import { subscribe } from '../support/subscriptions.js';
+import { until } from '../support/until.js';
 import { agent, alice, anybody, as, bob, inWac, rule, setAcl } from '../support/wac.js';
 
 const at = (s: StorageUnderTest, ...topics: readonly string[]): string =>
@@ -268,7 +268,7 @@ describeStorage(
       expect(await status(s.stranger), 'of strangers').to.equal(429);
       expect(await status({ token: s.token! }), 'a controller').to.equal(200);
       for (const stream of streams) stream.close();
-      await eventually(async () => (await status(as(s, bob))) === 200, 'the places are back');
+      await until(async () => (await status(as(s, bob))) === 200, 'the places are back');
     });
 
     it('the server stops while streams are open', async () => {

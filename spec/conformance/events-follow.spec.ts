@@ -4,12 +4,12 @@ import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { expectChallenge } from '../support/expectations.js';
 import { type Answer, startRequest } from '../support/http.js';
 import type { Activity } from '../support/inbox.js';
 import { slowness } from '../support/patience.js';
 import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
+import { until } from '../support/until.js';
 import { agent, alice, as, inWac, rule, setBareAcl } from '../support/wac.js';
 
 const script = fileURLToPath(new URL('../../components/main.js', import.meta.url));
@@ -175,7 +175,7 @@ describe('quadpod events --follow', function () {
       return `${method === 'PUT' ? 'Create' : 'Delete'} ${iri}`;
     };
     // It follows from an unknown moment on. The first event shows that it is connected.
-    await eventually(async () => {
+    await until(async () => {
       expect(child.exitCode, printed.stderr).to.equal(null);
       await write('PUT', `${root}probe${count++}`);
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -189,7 +189,7 @@ describe('quadpod events --follow', function () {
         .map((line) => JSON.parse(line) as Activity)
         .filter(({ object }) => /\/f\d+$/.test(object.id))
         .map(({ type, object }) => `${type} ${object.id}`);
-    await eventually(async () => told().length >= wanted.length, 'all are printed');
+    await until(async () => told().length >= wanted.length, 'all are printed');
     expect(told()).to.deep.equal(wanted);
     const positionOf = (iri: string): number =>
       lines()

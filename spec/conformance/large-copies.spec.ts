@@ -8,12 +8,12 @@ import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import { failNextBatch } from '../crash/failing-level.js';
 import { StorageUnderTest } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { expectProblem } from '../support/expectations.js';
 import type { Answer } from '../support/http.js';
 import { imported } from '../support/imports.js';
 import { pageOf, searchFor } from '../support/search.js';
 import { rows } from '../support/sparql.js';
+import { until } from '../support/until.js';
 import { agent, alice, as, owner, ownerRule, rule, setAcl, wacSettings } from '../support/wac.js';
 
 const members = 1_100;
@@ -40,7 +40,7 @@ class Stopping {
   async reached(below: string, send: () => Promise<Answer>): Promise<Promise<Answer>[]> {
     this.below = below;
     const answer = send();
-    await eventually(async () => this.releases.length > 0, 'the transaction is stopped');
+    await until(async () => this.releases.length > 0, 'the transaction is stopped');
     return [answer];
   }
 
@@ -92,7 +92,7 @@ describe('COPY and MOVE of many resources', function () {
   afterEach(async () => {
     stopping.release();
     if (!s.server) return;
-    await eventually(async () => store.removedSubtrees.length === 0, 'all is removed');
+    await until(async () => store.removedSubtrees.length === 0, 'all is removed');
     await expectInOrder(store);
   });
 
@@ -182,10 +182,10 @@ describe('COPY and MOVE of many resources', function () {
       const moving = await stopped(method, name);
       void failNextBatch(store.level);
       expectProblem(await released(moving), 507, s);
-      await eventually(async () => !store.commits.hasFailed, 'the store has recovered');
+      await until(async () => !store.commits.hasFailed, 'the store has recovered');
       await s.expectAbsent(name);
       await expectAll(source);
-      await eventually(async () => store.commits.counts.quads === before.quads, 'the quads are removed');
+      await until(async () => store.commits.counts.quads === before.quads, 'the quads are removed');
       expect((await send(method, name)).status).to.equal(201);
       await expectAll(name);
       if (method === 'COPY') await s.delete(name, recursive);
@@ -197,7 +197,7 @@ describe('COPY and MOVE of many resources', function () {
       const moving = await stopped(method, name);
       void failNextBatch(store.level);
       expect((await s.put(s.fresh(), 'text/plain', 'x')).status).to.equal(507);
-      await eventually(async () => !store.commits.hasFailed, 'the store has recovered');
+      await until(async () => !store.commits.hasFailed, 'the store has recovered');
       expect((await released(moving)).status).to.equal(201);
       await expectAll(name);
       if (method === 'COPY') await s.delete(name, recursive);
@@ -238,7 +238,7 @@ describe('COPY and MOVE of many resources', function () {
     await s.expectAbsent(source);
     const again = await send('COPY', s.fresh('/'));
     expectProblem(again, 404, s);
-    await eventually(async () => store.removedSubtrees.length === 0, 'all is removed');
+    await until(async () => store.removedSubtrees.length === 0, 'all is removed');
     // To the names of what is being removed.
     const back = await send('MOVE', source, {}, name);
     expect(back.status, back.text).to.equal(201);
@@ -286,7 +286,7 @@ describe('COPY and MOVE of many resources with access control lists', function (
   afterEach(async () => {
     stopping.release();
     if (!s.server) return;
-    await eventually(async () => store.removedSubtrees.length === 0, 'all is removed');
+    await until(async () => store.removedSubtrees.length === 0, 'all is removed');
     await expectInOrder(store);
   });
 

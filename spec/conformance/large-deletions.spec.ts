@@ -12,10 +12,10 @@ import { keyBlocks } from '../../lib/storage/level/durable-level.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import { StorageUnderTest } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { imported } from '../support/imports.js';
 import { pageOf, searchFor } from '../support/search.js';
 import { rows } from '../support/sparql.js';
+import { until } from '../support/until.js';
 
 const [members, large] = [1_200, 30_000];
 const recursive = { Depth: 'infinity' };
@@ -43,7 +43,7 @@ describe('DELETE of a large subtree', function () {
   afterEach(async () => {
     isPaused = false;
     if (!s.server) return;
-    await eventually(async () => store.removedSubtrees.length === 0, 'all is removed');
+    await until(async () => store.removedSubtrees.length === 0, 'all is removed');
     expect((await checkStore(store, { content: true })).faults).to.deep.equal([]);
     for (const index of [typeIndex, textIndex]) for await (const fault of index.faultsOf(store)) expect.fail(fault);
     await s.close();
@@ -121,7 +121,7 @@ describe('DELETE of a large subtree', function () {
     const container = await filled();
     expect((await s.send('DELETE', container, recursive)).status).to.equal(204);
     isPaused = false;
-    await eventually(async () => store.removedSubtrees.length === 0, 'all is removed');
+    await until(async () => store.removedSubtrees.length === 0, 'all is removed');
     // Two containers, the large graph, the binary and the linked resource.
     expect([told.length, new Set(told).size]).to.deep.equal([members + 5, members + 5]);
     expect(told.at(-1)).to.equal(container);
@@ -135,7 +135,7 @@ describe('DELETE of a large subtree', function () {
     await s.restart({ settings: { 'text-search.enabled': 'true' } });
     isPaused = false;
     store = s.server!.server.store;
-    await eventually(async () => store.removedSubtrees.length === 0, 'all is removed');
+    await until(async () => store.removedSubtrees.length === 0, 'all is removed');
     expect((await s.get(container)).status).to.equal(404);
     expect([await quads(), await typed(), await words()]).to.deep.equal(['0', 0, 0]);
     expect(await all(store.blobs.all())).to.deep.equal([]);

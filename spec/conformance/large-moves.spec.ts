@@ -6,10 +6,10 @@ import { hiddenRange } from '../../lib/storage/graphs/staged-keys.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import { failNextBatch } from '../crash/failing-level.js';
 import { StorageUnderTest } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { expectProblem } from '../support/expectations.js';
 import { imported } from '../support/imports.js';
 import { rows } from '../support/sparql.js';
+import { until } from '../support/until.js';
 import { agent, alice, as, owner, ownerRule, rule, setAcl, wacSettings } from '../support/wac.js';
 
 const [large, small, smallGraphs] = [40_000, 1_000, 80];
@@ -39,7 +39,7 @@ describe('MOVE and COPY of many triples', function () {
   afterEach(async () => {
     if (!s.server) return;
     const { store } = s.server.server;
-    await eventually(async () => !(await hasStaged()), 'all are removed');
+    await until(async () => !(await hasStaged()), 'all are removed');
     expect((await checkStore(store, { content: true })).faults).to.deep.equal([]);
     for (const index of [typeIndex, textIndex]) for await (const fault of index.faultsOf(store)) expect.fail(fault);
   });
@@ -126,7 +126,7 @@ describe('MOVE and COPY of many triples', function () {
   it('rule 6.24: of a COPY that is refused nothing stays, and its names are free', async () => {
     const to = s.fresh('/');
     const copying = send('COPY', container, to, { Overwrite: 'F' });
-    await eventually(hasStaged, 'graphs are written');
+    await until(hasStaged, 'graphs are written');
     await s.container(to);
     expectProblem(await copying, 412, s);
     await s.stored(nTriples, '<a:s> <a:p> <a:o> .', `${to}a`);
@@ -137,7 +137,7 @@ describe('MOVE and COPY of many triples', function () {
   it('rule 6.23: a large graph that is changed meanwhile is moved with the change', async () => {
     const to = s.fresh('/');
     const moving = send('MOVE', container, to);
-    await eventually(hasStaged, 'graphs are written');
+    await until(hasStaged, 'graphs are written');
     const change = await s.patch(`${container}a`, 'application/sparql-update', 'INSERT DATA { <a:s> <a:p> "late" }');
     expect((await moving).status).to.equal(201);
     expect(change.status).to.be.oneOf([204, 404]);
@@ -155,8 +155,8 @@ describe('MOVE and COPY of many triples', function () {
       const { quads } = store.commits.counts;
       void failNextBatch(store.level, { afterWriting });
       expectProblem(await send('COPY', source, to), 507, s);
-      await eventually(async () => !store.commits.hasFailed, 'the store has recovered');
-      await eventually(async () => store.commits.counts.quads === quads, 'the quads are removed');
+      await until(async () => !store.commits.hasFailed, 'the store has recovered');
+      await until(async () => store.commits.counts.quads === quads, 'the quads are removed');
       expect((await send('COPY', source, to)).status).to.equal(201);
     });
 

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { formatTraceparent, readTraceparent } from '../../lib/tools/fields/traceparent.js';
 import { describeStorage } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
 import { startInboxHost, told } from '../support/inbox.js';
 import { watchAt } from '../support/subscriptions.js';
+import { until } from '../support/until.js';
 import { alice, as } from '../support/wac.js';
 
 const host = await startInboxHost();
@@ -74,7 +74,7 @@ describeStorage(
       const iri = `${container}traced`;
       expect((await s.send('PUT', iri, { 'Content-Type': 'text/plain', traceparent }, 'x')).status).to.equal(201);
       const [later] = await make();
-      await eventually(async () => host.activities(inbox).map(told).includes(later!), 'the later one is told');
+      await until(async () => host.activities(inbox).map(told).includes(later!), 'the later one is told');
       const deliveries = host.deliveries.filter(({ to }) => to === inbox);
       const fields = deliveries.map(({ headers }) => headers['traceparent']);
       expect(fields.filter((field) => field !== undefined)).to.have.length(1);

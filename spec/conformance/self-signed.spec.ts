@@ -1,4 +1,5 @@
 /** Rules 15.4, 15.11, 15.16: subjects with a controlled identifier document. */
+
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
@@ -8,6 +9,7 @@ import { type Json, privateJwk, signingKey } from '../support/jwt.js';
 import { baseOf, bearer } from '../support/oauth.js';
 import { remote } from '../support/remote.js';
 import { didKey, didWebSubject, multikey, Subject, webSubject } from '../support/subjects.js';
+import { until } from '../support/until.js';
 
 const sec = 'https://w3id.org/security#';
 const mallory = signingKey('ES256', 'key-1');
@@ -184,8 +186,7 @@ describeStorage(
         const [token, subject] = tokenOf(each);
         const answer = await bearer(s.scratch, token);
         expect(answer.status, answer.headers['www-authenticate']).to.equal(200);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        expect(s.server!.log.at(-1)).to.have.property('subject', subject.iri);
+        await until(() => s.server!.log.at(-1)?.['subject'] === subject.iri, 'the subject is logged');
       });
 
     for (const [what, each] of Object.entries(refused))

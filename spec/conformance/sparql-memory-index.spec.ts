@@ -1,20 +1,16 @@
 /** Rule 14.7: with the index, queries return the same results and see every acknowledged write. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { putLinks } from '../support/linkset.js';
 import { ask, askByGet, graphsSeen, holds, rows } from '../support/sparql.js';
 import { below, build, e, expectImmediateRevocation, half, wholeTree } from '../support/sparql-views.js';
+import { until } from '../support/until.js';
 import { agent, alice, as, inWac, rule, setAcl } from '../support/wac.js';
 
 const withIndex = (megabytes: number) => inWac({ 'index.memory-mb': String(megabytes) });
 
 async function logged(s: StorageUnderTest, text: string): Promise<void> {
-  for (let i = 0; i < 400; i++) {
-    if (s.server!.log.some(({ msg }) => String(msg).includes(text))) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error(`The log does not say: ${text}`);
+  await until(() => s.server!.log.some(({ msg }) => String(msg).includes(text)), `the log says: ${text}`);
 }
 
 const ready = 'The index is ready';
@@ -110,7 +106,7 @@ describeStorage(
         await rows(s, lookup);
         return (await answered(s))[0] > 0;
       };
-      await eventually(isShort, 'the HTTP thread answers a query', 30_000);
+      await until(isShort, 'the HTTP thread answers a query', 30_000);
     });
 
     describe('for a caller who may read half', () => half(s, () => as(s, alice)));
@@ -141,7 +137,7 @@ describeStorage(
             return (await answered(s))[0] === before + 1;
           };
           // On a busy machine a query may count as long, and unauthorized callers pause after that.
-          await eventually(isShort, 'the HTTP thread answers it', 30_000);
+          await until(isShort, 'the HTTP thread answers it', 30_000);
           // A query with its own limit runs in a worker thread.
           expect(short).to.equal(await asked([['timeout', '30']]));
           expect((await answered(s))[0]).to.equal(before + 1);

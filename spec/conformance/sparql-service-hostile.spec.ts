@@ -1,12 +1,14 @@
 /** Rule 14.9, SPARQL 1.1 Federated Query: endpoints that fail, hang or return malicious responses. */
+
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
-import { patience, slowness } from '../support/patience.js';
+import { slowness } from '../support/patience.js';
 import { ask, endpointOf, holds, rows, rowsOf } from '../support/sparql.js';
 import { startSparqlEndpoint } from '../support/sparql-endpoint.js';
+import { until } from '../support/until.js';
 import { owner } from '../support/wac.js';
 
 const e = 'https://e.example/hostile/';
@@ -184,7 +186,7 @@ describeStorage(
 
     it('Rule 14.7: queries that wait for remote endpoints do not block other clients', async () => {
       const waiting = Array.from({ length: 4 }, () => ask(s, `ASK { SERVICE <${url('/never')}> { ?s ?p ?o } }`));
-      await until(() => remote.asked.length > 0, 2000);
+      await until(() => remote.asked.length > 0);
       expect((await s.get(s.scratch)).status).to.equal(200);
       for (const answer of await Promise.all(waiting)) expectProblem(answer, 502, s);
       expect(await holds(s, 'ASK {}')).to.equal(true);
@@ -327,9 +329,3 @@ describeStorage(
     owner,
   },
 );
-
-async function until(test: () => boolean, ms: number): Promise<void> {
-  for (const end = Date.now() + ms * patience; !test() && Date.now() < end; )
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(test()).to.equal(true);
-}

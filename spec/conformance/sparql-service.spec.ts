@@ -1,10 +1,12 @@
 /** Rule 14.9, SPARQL 1.1 Federated Query: SERVICE only contacts endpoints of allowed hosts. */
+
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 import { exchange, head } from '../support/http.js';
 import { ask, askByGet, endpointOf, holds, rows, rowsBothWays, rowsOf, sparqlQuery } from '../support/sparql.js';
 import { startSparqlEndpoint } from '../support/sparql-endpoint.js';
+import { until } from '../support/until.js';
 import { agent, alice, as, inWac, rule, setAcl } from '../support/wac.js';
 
 const e = 'https://e.example/service/';
@@ -361,7 +363,7 @@ describeStorage(
       const request = head(endpointOf(s), 'QUERY', { ...fields, 'Content-Length': String(query.length) });
       await exchange(endpointOf(s), [request + query, 500, 'abort'], 1000);
       expect(first.asked).to.have.length(1);
-      for (let i = 0; i < 100 && first.aborted === 0; i++) await new Promise((resolve) => setTimeout(resolve, 10));
+      await until(() => first.aborted > 0);
       expect(first.aborted).to.equal(1);
     });
 

@@ -1,9 +1,9 @@
 /** Rule 14.13: VoID and DCAT in the service description: statistics of the readable data. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { graphOf } from '../support/rdf.js';
 import { ask, endpointOf, resultsOf } from '../support/sparql.js';
+import { until } from '../support/until.js';
 import { agent, alice, as, bob, inWac, rule, setAcl } from '../support/wac.js';
 
 const voidTerms = 'http://rdfs.org/ns/void#';
@@ -42,7 +42,7 @@ async function counted(
   by?: Sender,
 ): Promise<ReportedImport> {
   let found: ReportedImport | undefined;
-  await eventually(async () => {
+  await until(async () => {
     found = await told(s, by);
     return found !== undefined && holds(found);
   }, 'the description says what there is');

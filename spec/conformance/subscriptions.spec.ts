@@ -1,7 +1,6 @@
 /** Rule 16.3: creating, listing, reading and cancelling subscriptions. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
 import { startInboxHost } from '../support/inbox.js';
 import { visible } from '../support/masking.js';
@@ -16,6 +15,7 @@ import {
   subscriptionIn,
   subscriptionsOf,
 } from '../support/subscriptions.js';
+import { until } from '../support/until.js';
 import { agent, alice, as, bob, inWac, owner, rule, setAcl } from '../support/wac.js';
 
 const host = await startInboxHost();
@@ -204,7 +204,7 @@ describeStorage(
       const { iri } = await s.stored('text/plain', 'late');
       await host.receivedAbout(kept, iri);
       expect(host.activities(short)).to.deep.equal([]);
-      await eventually(async () => (await s.get(made.id)).status === 404, 'it is purged');
+      await until(async () => (await s.get(made.id)).status === 404, 'it is purged');
       expect(await listed(s)).not.to.include(made.id);
     });
   },

@@ -4,7 +4,6 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { exchange } from '../support/http.js';
 import {
   requestExport as asked,
@@ -16,6 +15,7 @@ import {
 } from '../support/imports.js';
 import { found } from '../support/search.js';
 import { rows } from '../support/sparql.js';
+import { until } from '../support/until.js';
 import { anybody, as, bob, inWac, ownerRule, rule, setBareAcl } from '../support/wac.js';
 import { zipOf } from '../support/zip.js';
 
@@ -191,7 +191,7 @@ describeStorage(
       const { host, pathname, search } = new URL(`${s.root}.lws/import`);
       const head = `POST ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${s.token}\r\nContent-Type: ${nquads}\r\nContent-Length: 1000000\r\n\r\n`;
       await exchange(s.root, [head, '<urn:s> ', 100, 'abort']);
-      await eventually(async () => files().length === before.length, 'the upload is dropped');
+      await until(async () => files().length === before.length, 'the upload is dropped');
       expect((await imported(s, '')).status).to.equal('done');
       expect(files()).to.deep.equal(before);
     });

@@ -1,4 +1,5 @@
 /** Trash (rules 26.1 to 26.5). */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -12,6 +13,7 @@ import type { Answer } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import { runProcess } from '../support/process.js';
 import { startSpecServer } from '../support/server.js';
+import { until } from '../support/until.js';
 import { aclOf, agent, alice, anybody, as, inWac, modesOf, owner, ownerRule, rule, setAcl } from '../support/wac.js';
 
 interface Item {
@@ -366,10 +368,7 @@ describeStorage(
           if (value.includes(old)) await store.transact(async (tx) => tx.putEntry(key, past(value)));
       await store.close();
       s.server = await startSpecServer({ settings: { 'trash.days': '30' }, again });
-      for (let i = 0; (await s.get(placeOf(s, oldId, old))).status !== 404; i++) {
-        expect(i).to.be.below(100);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+      await until(async () => (await s.get(placeOf(s, oldId, old))).status === 404);
       expect((await items(s)).map(({ id }) => id)).to.deep.equal([recentId]);
       await s.server.stop(true);
       await expectConsistent();
@@ -377,10 +376,7 @@ describeStorage(
       s.server = await startSpecServer({ settings: { 'trash.days': '0' }, again });
       expectProblem(await s.get(trashUrl(s)), 404, s);
       expect(await trashService(s)).to.equal(undefined);
-      for (let i = 0; (await s.members(`${s.root}.trash/`)).length > 1; i++) {
-        expect(i, 'empty containers are deleted').to.be.below(100);
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
+      await until(async () => (await s.members(`${s.root}.trash/`)).length <= 1, 'empty containers are deleted');
       expect((await s.get(placeOf(s, recentId, iri))).status).to.equal(200);
       await s.server.stop(true);
       await expectConsistent();

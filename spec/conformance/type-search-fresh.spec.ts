@@ -1,8 +1,10 @@
 /** Rules 13.7, 16.5: a search sees every previous write. */
+
 import { expect } from 'chai';
 import { asContainer, describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { mergePatch, metaOf, putLinks } from '../support/linkset.js';
 import { found, indexed, searchOf, uniqueIri } from '../support/search.js';
+import { until } from '../support/until.js';
 
 const update = 'application/sparql-update';
 const ofType = (s: StorageUnderTest, type: string): Promise<string[]> => found(s, [['type', type]]);
@@ -180,8 +182,7 @@ describeStorage(
       await putLinks(s, after.iri, { type: [{ href: declared }] });
       await s.restart({ settings: { 'public-read': 'true' } });
       // Membership may be eventually consistent, and the index must converge.
-      for (let i = 0; i < 50 && (await ofType(s, declared)).length === 0; i++)
-        await new Promise((wake) => setTimeout(wake, 100));
+      await until(async () => (await ofType(s, declared)).length > 0);
       expect([await ofType(s, kept), await ofType(s, gone)]).to.deep.equal([[before.iri], []]);
       expect([await ofType(s, made), await ofType(s, declared)]).to.deep.equal([[after.iri], [after.iri]]);
     });

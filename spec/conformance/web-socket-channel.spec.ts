@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { linked } from '../support/expectations.js';
 import { type Answer, exchange, head } from '../support/http.js';
 import { slowness } from '../support/patience.js';
+import { until } from '../support/until.js';
 import { agent, alice, anybody, as, bob, inWac, rule, setAcl } from '../support/wac.js';
 
 const at = (s: StorageUnderTest): string => `${s.root}.lws/notifications/WebSocketChannel2023`;
@@ -104,7 +104,7 @@ describeStorage(
       const address = new RegExp(`<${notify}receiveFrom>|notify:receiveFrom <([^>]+)>`).exec(answer.text)?.[1];
       const client = await opened(address!);
       await s.put(iri, 'text/plain', 'y', { 'If-Match': '*' });
-      await eventually(async () => client.told.length === 1, 'the change is told');
+      await until(async () => client.told.length === 1, 'the change is told');
       client.socket.close();
       for (const bad of [`[] <${notify}topic> <${iri}> .`, `[] a <${notify}WebSocketChannel2023> .`, 'no Turtle'])
         expect((await s.send('POST', at(s), asTurtle, bad)).status, bad).to.equal(400);
@@ -123,11 +123,11 @@ describeStorage(
       await s.delete(`${container}a`);
       await s.put(iri, 'text/plain', 'y', { 'If-Match': '*' });
       await s.delete(iri);
-      await eventually(async () => ofResource.told.length === 2 && ofContainer.told.length === 3, 'all is told');
+      await until(async () => ofResource.told.length === 2 && ofContainer.told.length === 3, 'all is told');
       expect(ofResource.told).to.deep.equal([`Update ${iri}`, `Delete ${iri}`]);
       expect(ofContainer.told).to.deep.equal([`Add ${container}below/`, `Add ${container}a`, `Remove ${container}a`]);
       expect(ofContainer.messages[1]).to.include({ target: container });
-      await eventually(async () => ofResource.code === 1001, 'the channel ends with its topic');
+      await until(async () => ofResource.code === 1001, 'the channel ends with its topic');
       ofContainer.socket.close();
     });
 
@@ -175,8 +175,8 @@ describeStorage(
       const loud = await opened(addressIn(await ask(s, container)));
       loud.socket.send('x'.repeat(2000));
       await setAcl(s, container);
-      await eventually(async () => lost.code !== undefined && short.code !== undefined, 'both end');
-      await eventually(async () => loud.code !== undefined, 'the loud one ends');
+      await until(async () => lost.code !== undefined && short.code !== undefined, 'both end');
+      await until(async () => loud.code !== undefined, 'the loud one ends');
       expect([lost.code, short.code, loud.code]).to.deep.equal([1001, 1001, 1009]);
     });
 
@@ -213,11 +213,11 @@ describeStorage(
       const address = addressIn(await ask(s, container, as(s, bob)));
       expect((await ask(s, container, as(s, bob))).status).to.equal(429);
       clients[0]!.socket.terminate();
-      await eventually(async () => (await ask(s, container, as(s, bob))).status === 200, 'its place is free');
+      await until(async () => (await ask(s, container, as(s, bob))).status === 200, 'its place is free');
       const started = performance.now();
       await s.server!.stop(true);
       expect(performance.now() - started).to.be.below(8_000 * slowness);
-      await eventually(async () => clients.every(({ code }) => code !== undefined), 'all end');
+      await until(async () => clients.every(({ code }) => code !== undefined), 'all end');
       await s.restart(inWac(bounds));
       expect(await connect(address)).to.equal(404);
     });

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { axeFindings, axeFindingsInBothModes, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { request } from '../support/http.js';
 import { silent, startInboxHost } from '../support/inbox.js';
 import { pathsOf } from '../support/places.js';
+import { until } from '../support/until.js';
 
 const host = await startInboxHost();
 after(() => host.close());
@@ -68,7 +68,7 @@ for (const path of pathsOf('The console, administration'))
       expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       await put('data/told');
       await host.receivedAbout(inbox, `${console.server.root}data/told`);
-      await eventually(async () => {
+      await until(async () => {
         await page.getByRole('button', { name: 'Read again' }).click();
         return (await list().getByText('last delivery').count()) === 1;
       }, 'the delivery is shown');

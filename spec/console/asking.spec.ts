@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core';
 import { ask, example, expectAccessible, queries, queryText, run, said, write } from '../support/asking.js';
 import { Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { request } from '../support/http.js';
 import { pathsOf } from '../support/places.js';
+import { until } from '../support/until.js';
 
 /** What an example opens with, if it is not the table. */
 const opening: Readonly<Record<string, string>> = {
@@ -107,7 +107,7 @@ for (const path of pathsOf('The console, queries'))
           await page.locator('.cm-tooltip-autocomplete').waitFor();
           return (await offered.count()) > 0;
         };
-        await eventually(isOffered, `${option} is offered`);
+        await until(isOffered, `${option} is offered`);
         await offered.click();
       };
       await choose('SELECT * { ?x a ', 'http://schema.org/Dataset');
@@ -205,7 +205,7 @@ for (const path of pathsOf('The console, queries'))
       const kept = 'Object.keys(localStorage).filter((key) => key.includes("history")).length';
       expect(await user.evaluate(kept)).to.equal(1);
       await user.click('text=Sign out');
-      await eventually(async () => (await user.evaluate(kept)) === 0, 'the history is deleted');
+      await until(async () => (await user.evaluate(kept)) === 0, 'the history is deleted');
     });
 
     it('opens a query from a link without running it', async () => {
@@ -257,7 +257,7 @@ for (const path of pathsOf('The console, queries'))
       await page.click('text=Copy link');
       const link = `${console.server.root}app#/ask?from=${encodeURIComponent(iri)}`;
       const copied = async (): Promise<boolean> => (await page.evaluate('navigator.clipboard.readText()')) === link;
-      await eventually(copied, 'the link is copied');
+      await until(copied, 'the link is copied');
       const other = await console.owner();
       const sent: string[] = [];
       other.on('request', (each) => sent.push(`${each.method()} ${each.url()}`));

@@ -5,8 +5,8 @@ import type { Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { ConsoleResources } from '../support/console-resources.js';
-import { eventually } from '../support/eventually.js';
 import { pathsOf } from '../support/places.js';
+import { until } from '../support/until.js';
 
 const png = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -169,7 +169,7 @@ for (const path of pathsOf('The console, preview in Browse'))
           `[...document.querySelectorAll('tr')].find((row) => row.textContent.includes('${name}'))?.querySelector('canvas')` +
             "?.getContext('2d').getImageData(0, 0, 64, 64).data.some((value) => value > 0) ?? false",
         );
-      const drawn = (name: string): Promise<void> => eventually(() => isDrawn(name), `${name} is drawn`);
+      const drawn = (name: string): Promise<void> => until(() => isDrawn(name), `${name} is drawn`);
       await drawn('0.png');
       await drawn('n1.png');
       expect(read).to.include('1-broken.png').and.include('5-huge.png').and.not.include('n9.png');

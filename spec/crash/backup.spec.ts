@@ -1,4 +1,5 @@
 /** Backups of a running server under load: verified, restored, restored at another address, and rejected if damaged. */
+
 import {
   appendFileSync,
   existsSync,
@@ -15,6 +16,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Ended, runProcess, type ServerProcess, startProcess } from '../support/process.js';
 import { freePort } from '../support/server.js';
+import { until } from '../support/until.js';
 
 const turtle = { 'Content-Type': 'text/turtle' };
 
@@ -128,7 +130,7 @@ describe('Back-ups', function () {
     const broken = request(`${server.root}.lws/backups`, { method: 'POST', headers });
     broken.on('error', () => {});
     broken.write('some');
-    while (!existsSync(join(server.dataDir, 'backup'))) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => existsSync(join(server.dataDir, 'backup')));
     expect((await begin(authorization, Buffer.alloc(0))).status).to.equal(409);
     broken.destroy();
     let next = await begin(authorization, Buffer.alloc(0));

@@ -3,6 +3,7 @@
  * every acknowledged write, and pending notifications are delivered without another request to it (rule 21.4). Commands are run
  * with a running and a stopped server (rule 21.3).
  */
+
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import { freePort } from '../support/free-port.js';
 import { credential, ed25519Identity } from '../support/identity.js';
 import { type InboxHost, startInboxHost, told } from '../support/inbox.js';
 import { type Ended, runProcess, type ServerProcess, startProcess } from '../support/process.js';
+import { until } from '../support/until.js';
 
 const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 3);
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -85,7 +87,7 @@ describe('Storages of a deployment and kill -9', function () {
     it(`every acknowledged write is present and notified, round ${round}`, async () => {
       const before = acknowledged.length;
       const writing = names.map(write);
-      for (let tries = 0; acknowledged.length === before && tries < 600; tries++) await sleep(50);
+      await until(() => acknowledged.length !== before);
       await sleep(Math.random() * 700);
       await server.kill();
       await Promise.all(writing);
@@ -93,20 +95,21 @@ describe('Storages of a deployment and kill -9', function () {
       server = await begin();
       const owed = acknowledged.filter((iri) => iri.startsWith(`${origin}/a/`)).map((iri) => `Create ${iri}`);
       // No request is sent to it.
-      for (let tries = 0; tries < 200; tries++) {
-        const heard = new Set(host.deliveries.map((delivery) => told(JSON.parse(delivery.bytes.toString()).activity)));
-        if (owed.every((event) => heard.has(event))) break;
-        if (tries === 199) expect([...heard]).to.include.members(owed);
-        await sleep(50);
-      }
+      const heard = (): string[] =>
+        host.deliveries.map((delivery) => told(JSON.parse(delivery.bytes.toString()).activity));
+      const isHeard = (): boolean => {
+        const all = new Set(heard());
+        return owed.every((event) => all.has(event));
+      };
+      await until(isHeard).catch(() => expect(heard()).to.include.members(owed));
       for (const iri of acknowledged) {
         const [, name, path] = iri.slice(origin.length).split('/');
-        let answer = await send(name!, 'GET', path!);
-        for (let tries = 0; answer.status === 503 && tries < 100; tries++) {
-          await sleep(100);
-          answer = await send(name!, 'GET', path!);
-        }
-        expect(answer.status, iri).to.equal(200);
+        let status = 503;
+        await until(async () => {
+          ({ status } = await send(name!, 'GET', path!));
+          return status !== 503;
+        });
+        expect(status, iri).to.equal(200);
       }
     });
 
@@ -164,7 +167,7 @@ describe('Storages of a deployment and kill -9', function () {
         server = await begin();
       }
       // It returns 503 if a template takes longer than a request waits.
-      while (isOwed()) await Promise.all([send(name, 'GET', ''), sleep(100)]);
+      await until(async () => !isOwed() || !(await send(name, 'GET', '').then(isOwed)));
       for (let each = 0; each < 600; each++)
         expect((await send(name, 'HEAD', `n${each}.ttl`)).status, `${each}`).to.equal(200);
       const last = await (await send(name, 'GET', 'n599.ttl')).text();

@@ -2,6 +2,7 @@
  * Type index of a killed server: acknowledged resources are found with their current types, and nothing else. The spec must not
  * know the internal interface of the index.
  */
+
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +10,7 @@ import { expect } from 'chai';
 import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
 import { type Level, openLevel } from '../../lib/storage/level/durable-level.js';
 import { killStart, runProcess, type ServerProcess, startProcess } from '../support/process.js';
+import { until } from '../support/until.js';
 import { below } from './contents.js';
 import { commonFacts, factsOf, IndexClient, readState, type State, textOf, vocabulary } from './index-client.js';
 
@@ -115,7 +117,7 @@ describe('The type index and kill -9', function () {
     it(`finds exactly the acknowledged states, round ${round}`, async () => {
       const enough = acknowledged() + (below(3) === 0 ? 10 : 200);
       const done = Promise.all(clients.map((client) => client.run()));
-      while (acknowledged() < enough) await sleep(10);
+      await until(() => acknowledged() >= enough);
       await sleep(below(200));
       await server.kill();
       await done;

@@ -12,6 +12,7 @@ import { entryBlocks, keyBlocks, openLevel } from '../../lib/storage/level/durab
 import { allChanges, readEntry } from '../../lib/storage/log/change-entry.js';
 import { killStart, runProcess, type ServerProcess, startProcess } from '../support/process.js';
 import { isSharedRun } from '../support/shared-storage.js';
+import { until } from '../support/until.js';
 import { Client, listMembers, readState } from './client.js';
 import { below } from './contents.js';
 import { Model } from './model.js';
@@ -46,7 +47,7 @@ describe('kill -9 under load', function () {
     const done = Promise.all(clients.map((client) => client.run()));
     // A fresh server is still loading its SPARQL engine. Kills are most effective when all kinds of writes are in progress.
     const enough = model.acknowledged + (below(3) === 0 ? 5 : 100);
-    while (model.acknowledged < enough && clients.some(({ alive }) => alive)) await sleep(10);
+    await until(() => model.acknowledged >= enough || !clients.some(({ alive }) => alive));
     await sleep(below(300));
     await server.kill();
     await done;

@@ -1,14 +1,15 @@
 /** Deleted entries return in the LevelDB of npm, and do not in that of this package and of `leveldb --compile` (decision 168). */
+
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ClassicLevel, isOurLevel } from '../../lib/storage/level/classic-level.js';
 import { packageRoot } from '../../lib/tools/threads/package-root.js';
+import { until } from '../support/until.js';
 
 const headers = join(dirname(dirname(process.execPath)), 'include/node/node_api.h');
 const canCompile = existsSync(headers) && ['g++', 'patch'].every((tool) => spawnSync(tool, ['--version']).status === 0);
@@ -41,7 +42,7 @@ async function countReturned(Constructor: typeof ClassicLevel): Promise<number> 
     await write('del');
     // Four files in level 0 start a compaction, while the snapshot is open.
     for (let count = 0; count < 4; count++) await writeFile();
-    while (filesOfLevel(0) > 0) await sleep(20);
+    await until(() => filesOfLevel(0) === 0);
     await snapshot.close();
     expect(filesOfLevel(1)).to.be.above(4);
     for (let at = 0; at < keys.length; at += 40) await level.compactRange(keys[0]!, keys[at]!);

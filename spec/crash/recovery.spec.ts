@@ -2,6 +2,7 @@
  * After a failed batch, the storage accepts writes again by itself. Uncertain writes are visible to all callers or to none, and
  * concurrent reads get a response. The spec must not know the operations on LevelDB.
  */
+
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +11,7 @@ import { newRevision } from '../../lib/storage/keys/records.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
 import { isSharedRun } from '../support/shared-storage.js';
+import { until } from '../support/until.js';
 import { type DiskStore, diskStore, failNextBatch, root, stayFull } from './failing-level.js';
 
 const codeOf = ({ code }: { code: string }): string => code;
@@ -52,19 +54,17 @@ describe('A storage after a failed batch', function () {
 
   /** Writes until a write is accepted. */
   async function recovered(): Promise<void> {
-    for (let at = 0; ; at++) {
+    await until(async () => {
       const { status } = await put(`probe${++probes}`, 1);
-      if (status < 300) return;
-      expect(status).to.equal(507);
-      expect(at, 'attempts').to.be.below(100);
-      await sleep(50);
-    }
+      if (status >= 300) expect(status).to.equal(507);
+      return status < 300;
+    });
   }
 
   async function expectInOrder(): Promise<void> {
     expect((await checkStore(server.server.store, { content: true })).faults).to.deep.equal([]);
     // A mark is removed after the response.
-    for (let at = 0; at < 50 && marks().length > 0; at++) await sleep(10);
+    await until(() => marks().length === 0);
     expect(marks()).to.deep.equal([]);
   }
   const marks = (): string[] => readdirSync(join(server.dataDir, 'blobs/tmp'));
@@ -157,7 +157,7 @@ describe('A store after a failed batch', () => {
     await sleep(1200);
     expect(await write()).to.equal('storage-full');
     goOn();
-    for (let at = 0; at < 50 && (await write()) !== 'written'; at++) await sleep(100);
+    await until(async () => (await write()) === 'written');
     expect(await write()).to.equal('written');
     void failNextBatch(disk.store.level);
     expect(await write()).to.equal('storage-full');
@@ -175,7 +175,7 @@ describe('A store after a failed batch', () => {
       const put = (name: string): Promise<void> => store.transact((tx) => tx.putEntry(name, 'value'));
       void failNextBatch(store.level, { afterWriting });
       expect(await put('Edoubted').then(String, codeOf)).to.equal('storage-full');
-      for (let at = 0; at < 50 && told.length < 2; at++) await sleep(100);
+      await until(() => told.length >= 2);
       await put('Elater');
       const fate = afterWriting ? 'committed' : 'dropped';
       expect(told).to.deep.equal(['staged Edoubted', `${fate} Edoubted`, 'staged Elater', 'committed Elater']);

@@ -1,17 +1,14 @@
 /** A killed server with its contents in S3: acknowledged contents are present, and leftovers of others are deleted. */
+
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
 import { expect } from 'chai';
 import { startProcess } from '../support/process.js';
 import { SpecS3 } from '../support/s3-server.js';
+import { until } from '../support/until.js';
 
 const headers = { 'Content-Type': 'application/octet-stream' };
-
-async function until(isSo: () => boolean): Promise<void> {
-  for (let i = 0; i < 1000 && !isSo(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(isSo()).to.equal(true);
-}
 
 describe('A killed server with its contents in S3', function () {
   this.timeout(60_000);

@@ -2,6 +2,7 @@
  * The primary of a storage in PostgreSQL is killed under load, with and without its synchronous standby, and finally the standby
  * is promoted: it has every acknowledged write, and the server continues with it.
  */
+
 import { rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +12,7 @@ import { request } from '../support/http.js';
 import { patience } from '../support/patience.js';
 import { ask, type Postgres, postgresFor, type Standby, standbyOf } from '../support/postgres.js';
 import { type ServerProcess, startProcess } from '../support/process.js';
+import { until } from '../support/until.js';
 
 /** Address that is forwarded to one of two databases. */
 class Switch {
@@ -95,7 +97,8 @@ describe('A storage in PostgreSQL after its primary is killed', function () {
   }
   /** Waits for further acknowledged writes. The timeout of the spec ends it. */
   async function more(): Promise<void> {
-    for (const before = acknowledged.size; acknowledged.size < before + 20; ) await sleep(20);
+    const before = acknowledged.size;
+    await until(() => acknowledged.size >= before + 20);
   }
   const commitsWait = async (): Promise<boolean> =>
     (await ask(postgres.port, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'"))
@@ -103,7 +106,7 @@ describe('A storage in PostgreSQL after its primary is killed', function () {
   /** Kills the primary while a commit waits for the standby, and starts it. */
   async function killInDoubt(): Promise<void> {
     await standby.stop();
-    while (!(await commitsWait())) await sleep(20);
+    await until(commitsWait);
     await postgres.kill();
     await postgres.start();
     // Time for a server that trusts the restarted primary to acknowledge its content.

@@ -7,11 +7,11 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { blobFacts, blobKey, garbageKey, newRevision } from '../../lib/storage/keys/records.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import { runProcess, startProcess } from '../support/process.js';
+import { until } from '../support/until.js';
 import { type DiskStore, diskStore, root } from './failing-level.js';
 
 describe('Cleanup at a start', () => {
@@ -45,7 +45,7 @@ describe('Cleanup at a start', () => {
       tx.putRecord({ ...parent, revision: newRevision(), members: (parent.members ?? 0) + 1 });
     });
     // The mark is deleted after the commit, in the background.
-    while (existsSync(mark(blob))) await sleep(1);
+    await until(() => !existsSync(mark(blob)));
     return blob;
   }
 
@@ -154,7 +154,7 @@ describe('An upload interrupted by a kill', function () {
       const upload = request(`${server.root}cut-off`, { method: 'PUT', headers });
       const broken = new Promise((resolve) => upload.once('error', resolve));
       upload.write(Buffer.alloc(2_000_000));
-      while (uploads().length === 0) await sleep(5);
+      await until(() => uploads().length > 0);
       await server.kill();
       await broken;
       expect(uploads()).to.have.length(1);

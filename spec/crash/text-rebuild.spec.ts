@@ -1,8 +1,9 @@
 /** Rebuild of the text index of a server that is serving requests, and is killed (rule 13.13). */
+
 import { rmSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
+import { until } from '../support/until.js';
 
 const [on, off] = ['true', 'false'].map((LWS_TEXT_SEARCH_ENABLED) => ({ LWS_TEXT_SEARCH_ENABLED }));
 const turtle = { 'Content-Type': 'text/turtle' };
@@ -39,13 +40,14 @@ describe('The rebuild of the text index', function () {
   const search = (q: string): Promise<Response> =>
     fetch(`${server.root}.lws/text-search?${new URLSearchParams({ q })}`);
   async function found(q: string): Promise<readonly string[]> {
-    for (;;) {
+    let items: readonly { readonly id: string }[] = [];
+    await until(async () => {
       const response = await search(q);
-      const body = (await response.json()) as { readonly items: readonly { readonly id: string }[] };
-      if (response.status === 200) return body.items.map(({ id }) => id.slice(server.root.length));
-      expect(response.status).to.equal(503);
-      await sleep(100);
-    }
+      ({ items } = (await response.json()) as { readonly items: typeof items });
+      if (response.status !== 200) expect(response.status).to.equal(503);
+      return response.status === 200;
+    });
+    return items.map(({ id }) => id.slice(server.root.length));
   }
   async function expectUnavailable(): Promise<void> {
     const query = 'PREFIX text: <http://jena.apache.org/text#> SELECT * { ?s text:query "lorem" }';
@@ -87,7 +89,7 @@ describe('The rebuild of the text index', function () {
     ]);
     for (const q of ['f0', 'f119', 'f118']) expect(await found(q), q).to.deep.equal([]);
     // The process of this spec may read the output after the answers.
-    while (!(server.output.stderr + server.output.stdout).includes('The text index is complete.')) await sleep(100);
+    await until(() => (server.output.stderr + server.output.stdout).includes('The text index is complete.'));
   });
 
   it('is not repeated when the index is complete', async () => {

@@ -1,4 +1,5 @@
 /** Compressed request bodies that expand without limit, never end, or come from callers without access. */
+
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { request as requestPlain } from 'node:http';
@@ -11,6 +12,7 @@ import { exchange, head, request } from '../support/http.js';
 import { ed25519Identity, type Identity } from '../support/identity.js';
 import type { ServerProcess } from '../support/process.js';
 import { lwsContext, lwsJson } from '../support/search.js';
+import { until } from '../support/until.js';
 
 const owner = ed25519Identity();
 /** Higher qualities take minutes on large bodies. */
@@ -125,7 +127,7 @@ describe('Compressed request bodies', function () {
       return { statuses, ends: Promise.all(ends) };
     });
     // Four of each are rejected as soon as its others hold all shares that it can have.
-    while (attacks.some(({ statuses }) => statuses.length < 4)) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => !attacks.some(({ statuses }) => statuses.length < 4));
     const put = (who: Identity, name: string) =>
       send(`shared/${name}`, 'text/plain', 'gzip', gzipSync('a'), by(server, who));
     expect((await put(owner, 'own')).status).to.equal(201);

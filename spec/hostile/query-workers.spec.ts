@@ -1,12 +1,12 @@
 /** Rule 14.7: unauthorized callers with many identities do not block the queries of other callers. */
 import { expect } from 'chai';
 import { by, expectNoImpact, measureImpact, startOwned } from '../support/attack.js';
-import { eventually } from '../support/eventually.js';
 import { type Answer, request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import { slowness } from '../support/patience.js';
 import type { ServerProcess } from '../support/process.js';
 import { sparqlQuery } from '../support/sparql.js';
+import { until } from '../support/until.js';
 
 const owner = ed25519Identity();
 const strangers = 12;
@@ -62,7 +62,7 @@ describe('Query workers under attack', function () {
       const { text } = await request(`${server.root}.lws/metrics`, { headers: asOwner });
       return !/^quadpod_sparql_short_queries_total 0$/m.test(text);
     };
-    await eventually(isLoaded, 'the HTTP thread answers queries', 30_000);
+    await until(isLoaded, 'the HTTP thread answers queries', 30_000);
     const names = (name: string): string => `VALUES ?${name} { ${Array.from({ length: 99 }, (_, n) => n).join(' ')} }`;
     const impact = await measureImpact(server, async () => {
       let [count, answered] = [0, 0];

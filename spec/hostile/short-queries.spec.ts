@@ -2,10 +2,10 @@
 import { Agent, request as send } from 'node:http';
 import { expect } from 'chai';
 import { by, expectNoImpact, measureImpact, startOwned } from '../support/attack.js';
-import { eventually } from '../support/eventually.js';
 import { request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import type { ServerProcess } from '../support/process.js';
+import { until } from '../support/until.js';
 
 const owner = ed25519Identity();
 const e = 'https://e.example/';
@@ -60,7 +60,7 @@ describe('Short queries under attack', function () {
     const headers = { ...by(server, owner), 'Content-Type': 'text/turtle' };
     expect((await request(`${server.root}data`, { method: 'PUT', headers, body })).status).to.equal(201);
     // The HTTP thread executes short queries from the ninth on, after an idle moment.
-    await eventually(
+    await until(
       async () => {
         for (let at = 0; at < 10; at++) expect(await ask(`ASK { <${e}${at}> ?p ?o }`)).to.equal(200);
         return (await answeredByHttp()) > 0;
@@ -105,7 +105,7 @@ describe('Short queries under attack', function () {
     'lookups of a triple term': `SELECT * { ?r <${e}of> <<( <${e}7> <${e}few> 7 )>> }`,
   }))
     it(`still executes ${what} on the HTTP thread`, async () => {
-      await eventually(
+      await until(
         async () => {
           const before = await answeredByHttp();
           expect(await ask(query)).to.equal(200);

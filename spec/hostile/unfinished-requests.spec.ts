@@ -1,4 +1,5 @@
 /** Rules 21.4 and 21.5: unfinished requests of unauthorized callers take neither open storages nor slots from owners. */
+
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect, type Socket } from 'node:net';
@@ -7,6 +8,7 @@ import { type Pod, type SpecDeployment, startDeployment } from '../support/deplo
 import { head } from '../support/http.js';
 import { tlsSettings } from '../support/http2.js';
 import { localhostCertificate } from '../support/localhost-certificate.js';
+import { until } from '../support/until.js';
 
 const form = { 'Content-Type': 'application/x-www-form-urlencoded', 'Content-Length': '1000' };
 const query = { 'Content-Type': 'application/sparql-query', 'Content-Length': '1000' };
@@ -94,7 +96,7 @@ describe('Unfinished requests of unauthorized callers', function () {
       for (const session of sessions) await new Promise((done) => session.ping(() => done(undefined)));
       expect(await statuses(pod, 20)).to.deep.equal([200]);
       // Those of a crowd are answered one after the other (rule 21.11).
-      while (ended.length < 4 * 80 - 128) await new Promise((resolve) => setTimeout(resolve, 20));
+      await until(() => ended.length >= 4 * 80 - 128);
       // One address has 128 slots. The owner's requests need none of them.
       expect([new Set(ended).size, ended[0], ended.length]).to.deep.equal([1, 503, 4 * 80 - 128]);
     } finally {

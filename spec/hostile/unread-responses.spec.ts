@@ -1,10 +1,12 @@
 /** Rules 21.4 and 21.5: responses that no client reads take no slots from owners, and end. */
+
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { type Pod, type SpecDeployment, startDeployment } from '../support/deployments.js';
 import { head, request } from '../support/http.js';
 import { credential, ed25519Identity } from '../support/identity.js';
+import { until } from '../support/until.js';
 
 const grant = 'grant_type=urn:ietf:params:oauth:grant-type:token-exchange';
 const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
@@ -95,6 +97,6 @@ describe('Unread responses', function () {
     // A request is logged when its response ends.
     const ended = (): number =>
       deployment.log.filter(({ method, path }) => method === 'GET' && path === '/one/file').length;
-    while (ended() < 21) await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => ended() >= 21);
   });
 });

@@ -15,13 +15,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../lib/tools/threads/package-root.js';
 import { StorageUnderTest } from '../support/conformance.js';
-import { eventually } from '../support/eventually.js';
 import { request, startRequest } from '../support/http.js';
 import { tlsSettings, useHttp2 } from '../support/http2.js';
 import { type InboxHost, startInboxHost, told } from '../support/inbox.js';
 import { freePort, startSpecServer } from '../support/server.js';
 import { subscribe } from '../support/subscriptions.js';
 import { connectTls } from '../support/tls.js';
+import { until } from '../support/until.js';
 
 const nginx = '/usr/sbin/nginx';
 const mib = 1 << 20;
@@ -91,7 +91,7 @@ describe('Documented nginx configuration', function () {
       socket?.destroy();
       return socket !== undefined;
     };
-    await eventually(isUp, 'nginx listens');
+    await until(isUp, 'nginx listens');
     useHttp2(new URL(s.root).origin);
   });
   after(async () => {
@@ -133,7 +133,7 @@ describe('Documented nginx configuration', function () {
     });
     const before = bytesIn(s.server!.dataDir);
     for (let i = 0; i < 16; i++) req.write(piece);
-    await eventually(async () => bytesIn(s.server!.dataDir) - before > 8 * mib, 'half of the upload is stored');
+    await until(async () => bytesIn(s.server!.dataDir) - before > 8 * mib, 'half of the upload is stored');
     expect(bytesIn(join(folder, 'temp'))).to.equal(0);
     req.end();
     expect(await status).to.equal(201);
@@ -145,7 +145,7 @@ describe('Documented nginx configuration', function () {
     const inbox = host.inbox();
     await subscribe(s, container, inbox);
     const { iri } = await s.stored('text/plain', 'x', `${container}new`);
-    await eventually(
+    await until(
       async () => host.activities(inbox).map(told).includes(`Create ${iri}`),
       'the notification is delivered',
     );

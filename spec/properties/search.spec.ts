@@ -25,6 +25,7 @@ import { root, storeOnDisk } from '../support/memory-store.js';
 import { searchBySparql } from '../support/search-oracle.js';
 import { enough, runs } from '../support/speed.js';
 import { type SpecStorage, specStorage } from '../support/storage.js';
+import { until } from '../support/until.js';
 import { type Filter, isGranted, ldp, lws, Model, rdfType, storageOwner, type Viewer } from './search-model.js';
 import { modelOf } from './search-readback.js';
 import { beginning, perform, predicates, principals, step, targets } from './search-steps.js';
@@ -312,7 +313,7 @@ describe('Search index against a model', function () {
       for (const filter of filters) {
         await find(filter, 0);
         // The lists are read after the response.
-        while ((await find(filter, 0)).seeks > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+        await until(async () => (await find(filter, 0)).seeks === 0);
         const others = filter.length === 0 ? 1 : 0;
         const first = `${root}${String(20_000 - others).padStart(6, '0')}`;
         expect(await find(filter, 20_000)).to.deep.equal({ seeks: 0, total: count + others, first });

@@ -1,5 +1,5 @@
 /** Imports and exports over HTTP. */
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import { expect } from 'chai';
 import { ArchiveWriter } from '../../components/data/transfer/formats/archive-writer.js';
 import type { Member } from '../../lib/exchange/member.js';
@@ -7,6 +7,7 @@ import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
 import { writeAll } from './members.js';
 import { memorySink } from './memory-tree.js';
+import { until } from './until.js';
 import { zipOf } from './zip.js';
 
 export const nquads = 'application/n-quads';
@@ -57,11 +58,12 @@ export const imported = async (
 
 /** Starts an export. Retries on 503, because the thread of the previous export may still hold the slot. */
 export async function requestExport(s: StorageUnderTest, query: string, sender?: Sender): Promise<Answer> {
-  for (let tries = 0; ; tries++) {
-    const answer = await s.send('GET', `${s.root}.lws/export${query}`, {}, undefined, sender);
-    if (answer.status !== 503 || tries > 100) return answer;
-    await sleep(20);
-  }
+  let answer: Answer | undefined;
+  await until(async () => {
+    answer = await s.send('GET', `${s.root}.lws/export${query}`, {}, undefined, sender);
+    return answer.status !== 503;
+  });
+  return answer!;
 }
 
 /** Returns a ZIP archive of a container. */

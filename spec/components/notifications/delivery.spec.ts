@@ -1,4 +1,5 @@
 /** Deliveries to subscribers that are no controllers: attempts have a rate, and lines are read in pages. */
+
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
 import { Deliveries } from '../../../components/notifications/delivery/delivery.js';
@@ -10,6 +11,7 @@ import { entryKey } from '../../../lib/storage/keys/records.js';
 import { createLog } from '../../../lib/tools/log.js';
 import type { GuardedFetch } from '../../../lib/tools/outbound/guarded-fetch.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
+import { until } from '../../support/until.js';
 
 const activity = { id: 'urn:a', type: ['Create'], object: { id: `${root}a`, type: [] }, published: '' } as never;
 
@@ -62,7 +64,7 @@ describe('notifications/delivery', () => {
         tx.putEntry(entryKey('outbox', inboxName(each.inbox), String(at).padStart(12, '0')), JSON.stringify(each));
     });
   const idle = async (): Promise<void> => {
-    while (deliveries.isBusy) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => !deliveries.isBusy);
   };
   const left = async (): Promise<number> => {
     let count = 0;
@@ -95,7 +97,7 @@ describe('notifications/delivery', () => {
     await owe([toOthers, { inbox: own.inbox, subscriptions: [own.id], activity }], [other, own]);
     status = 200;
     await start(1);
-    while (!attempts.some(({ inbox }) => inbox === own.inbox)) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => attempts.some(({ inbox }) => inbox === own.inbox));
     expect(attempts.filter(({ inbox }) => inbox === other.inbox).length).to.be.below(50);
   });
 
@@ -138,7 +140,7 @@ describe('notifications/delivery', () => {
     };
     status = 404;
     await start(10);
-    while (attempts.length < 20) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => attempts.length >= 20);
     await deliveries.stop();
     expect(rows).to.be.at.most(attempts.length + 1);
   });

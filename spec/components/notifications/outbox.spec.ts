@@ -1,4 +1,5 @@
 /** Work of a write for its subscribers: independent of the number of subscriptions. */
+
 import { expect } from 'chai';
 import { FanOut } from '../../../components/notifications/delivery/fan-out.js';
 import { type Delivery, linesOf, Outbox, outboxRange } from '../../../components/notifications/delivery/outbox.js';
@@ -9,6 +10,7 @@ import type { Authorizer, CallerClass, Question } from '../../../lib/authorizati
 import { newRevision, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { createLog } from '../../../lib/tools/log.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
+import { until } from '../../support/until.js';
 
 const log = createLog('silent');
 
@@ -83,7 +85,7 @@ describe('The outbox', () => {
   async function told(): Promise<string[]> {
     for (const each of Object.values(distributions)) {
       each.run(memory.store);
-      while (each.sequences.length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => each.sequences.length === 0);
     }
     // Staged when no other event waits.
     await memory.store.transact(() => {});

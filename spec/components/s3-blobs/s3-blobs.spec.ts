@@ -1,4 +1,5 @@
 /** Blobs in an S3 store: atomic, read as written, and without remains of uncommitted ones. */
+
 import { createHash, randomBytes } from 'node:crypto';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
@@ -10,6 +11,7 @@ import { PartBuffers } from '../../../components/s3-blobs/s3-upload.js';
 import { type BlobFacts, DamagedBlobError } from '../../../lib/storage/keys/blob-integrity.js';
 import { StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
 import { SpecS3 } from '../../support/s3-server.js';
+import { until } from '../../support/until.js';
 
 const root = 'http://spec.example/';
 const prefix = 'pre/fix/';
@@ -153,8 +155,7 @@ describe('Blobs in an S3 store', () => {
     const read: Buffer[] = [];
     for await (const chunk of stream) {
       read.push(chunk);
-      if (read.length === 1)
-        for (let i = 0; i < 1000 && stream['source']; i++) await new Promise((resolve) => setTimeout(resolve, 10));
+      if (read.length === 1) await until(() => !stream['source']);
     }
     client.close();
     expect(Buffer.concat(read).equals(bytes)).to.equal(true);

@@ -1,4 +1,5 @@
 /** A storage with its contents in an S3 store, as seen by clients and operators. */
+
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { runBackup } from '../../support/backups.js';
 import { type Answer, type RequestOptions, request } from '../../support/http.js';
 import { SpecS3 } from '../../support/s3-server.js';
 import { type SpecServer, startSpecServer } from '../../support/server.js';
+import { until } from '../../support/until.js';
 
 const binary = { 'Content-Type': 'application/octet-stream' };
 const json = { 'Content-Type': 'application/json' };
@@ -36,11 +38,6 @@ describe('A storage with its contents in S3', () => {
       headers: { Authorization: `Bearer ${server.ownerToken}`, ...headers },
     });
   const blobs = (): string[] => s3.keys('one/blobs/');
-  /** Polls for work that continues after the response. */
-  async function until(isSo: () => boolean): Promise<void> {
-    for (let i = 0; i < 500 && !isSo(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(isSo()).to.equal(true);
-  }
   const faults = async (): Promise<readonly string[]> =>
     (await checkStore(server.server.store, { content: true })).faults;
 

@@ -1,7 +1,6 @@
 /** One storage behind several servers: writes, deletions and revocations on one apply to all. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { writeCheckpoint } from '../../../components/shared-storage/checkpoint.js';
 import { Connection } from '../../../components/shared-storage/connection.js';
@@ -12,12 +11,12 @@ import type { LoggedEvent } from '../../../lib/storage/log/change-entry.js';
 import { checkStore } from '../../../lib/storage/transactions/check.js';
 import { failNextBatch } from '../../crash/failing-level.js';
 import { type EventStream, openStream } from '../../support/event-stream.js';
-import { eventually } from '../../support/eventually.js';
 import { freePort } from '../../support/free-port.js';
 import { startInboxHost } from '../../support/inbox.js';
 import { type Postgres, postgresFor } from '../../support/postgres.js';
 import { startSpecServer } from '../../support/server.js';
 import { runs } from '../../support/speed.js';
+import { until } from '../../support/until.js';
 import { Cluster, type ClusterServer } from './cluster.js';
 import { startCuttingProxy } from './cutting-proxy.js';
 
@@ -98,7 +97,7 @@ describe('A storage in PostgreSQL', function () {
       }
       for (const name of ['doubtful', 'copied'])
         for (const turn of [0, 1])
-          await eventually(
+          await until(
             async () => (await any(turn).ask('GET', `doubt/${name}`)).text === 'bytes',
             `server ${turn} returns ${name}`,
           );
@@ -316,7 +315,7 @@ describe('A storage in PostgreSQL', function () {
       await servers[0]!.stop();
       await make(30, servers.slice(1));
       const told = (): string[] => host.activities(inbox).map(({ object }) => object.id);
-      await eventually(async () => new Set(told()).size === made.length, 'everything is told', 40_000);
+      await until(async () => new Set(told()).size === made.length, 'everything is told', 40_000);
       const first = [...new Set(told())];
       expect(first).to.deep.equal(made);
       expect(told().length - made.length).to.be.below(51);
@@ -345,10 +344,10 @@ describe('A storage in PostgreSQL', function () {
       await postgres.start();
       for (const server of [a, b]) {
         let status = 503;
-        for (let tries = 0; status === 503 && tries < 100; tries++) {
+        await until(async () => {
           ({ status } = await server.ask('GET', 'kept'));
-          if (status === 503) await sleep(100);
-        }
+          return status !== 503;
+        });
         expect(status).to.equal(200);
         expect((await server.ask('GET', 'lost')).status).to.equal(404);
         expect(
@@ -375,7 +374,7 @@ describe('A storage in PostgreSQL', function () {
         expect((await b.ask('PUT', `${name}-2`, turtle, '<> <urn:p> 3 .')).status).to.equal(201);
         const read = await a.ask('GET', 'kept');
         expect([read.status, read.headers['retry-after']]).to.deep.equal([503, '5']);
-        await eventually(async () => (await a.ask('GET', 'kept')).status === 200, 'it reads again', 30_000);
+        await until(async () => (await a.ask('GET', 'kept')).status === 200, 'it reads again', 30_000);
         for (const each of [name, `${name}-2`]) expect((await a.ask('GET', each)).status).to.equal(200);
         expect((await a.ask('PUT', `${name}-3`, turtle, '<> <urn:p> 4 .')).status).to.equal(201);
         expect((await b.ask('GET', `${name}-3`)).status).to.equal(200);

@@ -1,4 +1,5 @@
 /** A primary with a synchronous standby: acknowledged commits are on the standby, also after a crash of the primary during a commit. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type {
@@ -11,6 +12,7 @@ import { AppendInDoubtError, Journal, openTables } from '../../../components/sha
 import { SharedLog } from '../../../components/shared-storage/shared-log.js';
 import { patience } from '../../support/patience.js';
 import { ask, type Postgres, postgresFor, type Standby, standbyOf } from '../../support/postgres.js';
+import { until } from '../../support/until.js';
 
 const limitMs = 1_500 * patience;
 
@@ -32,13 +34,14 @@ describe('A storage in PostgreSQL with a synchronous standby', function () {
   beforeEach(async () => {
     await standby.start();
     // All three connections: after a failure, a connection rests for a while.
-    await until(async () => {
+    const connect = async (): Promise<boolean> => {
       await journal.head();
       await journal.after({ seq: 0 });
       await journal.lock({ seq: 0 });
       await journal.release();
       return true;
-    });
+    };
+    await until(() => connect().catch(() => false));
   });
   after(async () => {
     await journal?.close();
@@ -48,13 +51,16 @@ describe('A storage in PostgreSQL with a synchronous standby', function () {
 
   const seqsAt = async (port: number): Promise<number[]> =>
     (await ask(port, 'SELECT seq::int FROM standby.journal ORDER BY seq')).map(({ seq }) => Number(seq));
-  /** Polls until the response matches, up to the time limit of the spec. */
-  async function until(holds: () => Promise<boolean>): Promise<void> {
-    while (!(await holds().catch(() => false))) await sleep(50);
-  }
+  /** Returns a condition, which does not hold while the database cannot be reached. */
+  const isAt = (port: number, holds: (seqs: number[]) => boolean) => (): Promise<boolean> =>
+    seqsAt(port).then(holds, () => false);
   const waiting = (): Promise<unknown[]> =>
     ask(postgres.port, "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
-  const isWaiting = async (): Promise<boolean> => (await waiting()).length > 0;
+  const isWaiting = (): Promise<boolean> =>
+    waiting().then(
+      ({ length }) => length > 0,
+      () => false,
+    );
 
   /** Starts to append a row while the standby is away, and crashes the primary while the commit waits. @returns the outcome */
   async function crashDuringCommit(seq: number): Promise<{ readonly outcome: Promise<unknown> }> {
@@ -72,7 +78,7 @@ describe('A storage in PostgreSQL with a synchronous standby', function () {
   it('acknowledges a commit that the standby has (rule 19.10)', async () => {
     await journal.lock({ seq: 0 });
     expect(await journal.append(1, Buffer.from('[]'))).to.include({ seq: 1 });
-    await until(async () => (await seqsAt(standby.port)).includes(1));
+    await until(isAt(standby.port, (seqs) => seqs.includes(1)));
   });
 
   it('reports a doubtful commit while no standby confirms it, and reads nothing of it (rule 19.10)', async () => {
@@ -133,7 +139,7 @@ describe('A storage in PostgreSQL with a synchronous standby', function () {
 
   it('has all acknowledged rows on the promoted standby (rule 19.10)', async () => {
     const acknowledged = await seqsAt(postgres.port);
-    await until(async () => (await seqsAt(standby.port)).length === acknowledged.length);
+    await until(isAt(standby.port, ({ length }) => length === acknowledged.length));
     const { outcome } = await crashDuringCommit(5);
     expect(await outcome).to.be.instanceOf(AppendInDoubtError);
     await postgres.kill();

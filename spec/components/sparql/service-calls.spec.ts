@@ -1,4 +1,5 @@
 /** Calls for SERVICE: data that leaves the server for a query, timeouts and aborts (rule 14.9). */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/servi
 import { createLog } from '../../../lib/tools/log.js';
 import { parseAllowedHost } from '../../../lib/tools/outbound/address-policy.js';
 import type { OutboundRequest } from '../../../lib/tools/outbound/guarded-fetch.js';
+import { until } from '../../support/until.js';
 
 const endpoint = 'https://remote.example/sparql?key=1';
 const allowed = [parseAllowedHost('remote.example')!];
@@ -112,7 +114,7 @@ describe('Calls for SERVICE', () => {
     it('end with the client', async () => {
       const [ends, gone] = [[] as Promise<void>[], new AbortController()];
       const answer = pool.run(job(hanging(ends), gone.signal)).catch((reason: unknown) => reason);
-      while (ends.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      await until(() => ends.length > 0);
       gone.abort();
       expect(await answer).to.include({ code: 'query-limit' });
       await ends[0];

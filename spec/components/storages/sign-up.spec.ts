@@ -1,4 +1,5 @@
 /** Self-service storages and their initial content (rules 21.6 to 21.8): invitations, sign-up by an OpenID issuer, templates. */
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { ed25519Identity, type Identity } from '../../support/identity.js';
 import type { Json } from '../../support/jwt.js';
 import { remote } from '../../support/remote.js';
 import { Provider, type Subject, webSubject } from '../../support/subjects.js';
+import { until } from '../../support/until.js';
 
 const json = { 'Content-Type': 'application/json' };
 const wac = '@prefix acl: <http://www.w3.org/ns/auth/acl#> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .\n';
@@ -246,8 +248,7 @@ describe('Self-service storages', function () {
       await deployment.restart();
       expect((await sven.ask('GET', 'profile.ttl')).status).to.equal(404);
       await deployment.change('sven', { state: 'deleted', isForGood: true });
-      for (let tries = 0; (await home.ask('GET', '.lws/storages/sven')).status !== 404 && tries < 100; tries++)
-        await new Promise((resolve) => setTimeout(resolve, 50));
+      await until(async () => (await home.ask('GET', '.lws/storages/sven')).status === 404);
       await post({ name: 'sven', owners: [sven.owner.did] });
       expect((await sven.ask('GET', 'notes/readme.txt')).status).to.equal(404);
     });

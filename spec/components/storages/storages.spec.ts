@@ -1,4 +1,5 @@
 /** The operator's endpoint `{prefix}/storages`, and its effect on storages of a running server (rules 21.1, 21.3, 12.6). */
+
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -9,6 +10,7 @@ import { type Pod, type SpecDeployment, startDeployment } from '../../support/de
 import { type Answer, exchange, head } from '../../support/http.js';
 import { ed25519Identity } from '../../support/identity.js';
 import { activityOf, startInboxHost, told } from '../../support/inbox.js';
+import { until } from '../../support/until.js';
 
 const json = { 'Content-Type': 'application/json' };
 
@@ -26,12 +28,6 @@ describe('Storages of a deployment', function () {
     home.ask('POST', '.lws/storages', json, JSON.stringify(body), token);
   const patch = (name: string, body: unknown, fields = {}): Promise<Answer> =>
     home.ask('PATCH', `.lws/storages/${name}`, { ...json, ...fields }, JSON.stringify(body));
-  const until = async (is: () => Promise<boolean>): Promise<void> => {
-    for (let tries = 0; !(await is()); tries++) {
-      if (tries > 100) throw new Error('It did not come to that.');
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  };
 
   it('an operator creates a storage, which responds immediately', async () => {
     const answer = await post({ name: 'alice' });

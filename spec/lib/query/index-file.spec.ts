@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { IndexFolder } from '../../../lib/query/memory/index-folder.js';
 import { pageBytes } from '../../../lib/query/segments/page-file.js';
-import { eventually } from '../../support/eventually.js';
 import { type Answer, request } from '../../support/http.js';
 import { type SpecServer, startSpecServer } from '../../support/server.js';
 import { isSharedRun } from '../../support/shared-storage.js';
+import { until } from '../../support/until.js';
 
 const e = 'http://example.org/';
 const settings = { 'dev.open': 'true', 'require-conditional-writes': 'false' };
@@ -32,7 +32,7 @@ describe('Files of the index', function () {
   async function ask(query: string): Promise<string> {
     const url = `${server.root}.lws/sparql?query=${encodeURIComponent(query)}`;
     let answer: Answer | undefined;
-    await eventually(async () => {
+    await until(async () => {
       answer = await request(url, { headers: { Accept: 'text/csv' } });
       return answer.status !== 503;
     }, 'the index is built');

@@ -1,4 +1,5 @@
 /** In-memory index during concurrent writes: every result reflects one state of the store, with all acknowledged writes. */
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +17,7 @@ import { newRevision, type ResourceRecord } from '../../../lib/storage/keys/reco
 import { completeIndex, indexStateKey } from '../../../lib/storage/level/owned-entries.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import { LwsError } from '../../../lib/tools/errors.js';
+import { until } from '../../support/until.js';
 
 const factory = new DataFactory<Quad>();
 const root = 'http://example.org/';
@@ -138,7 +140,7 @@ class Queried {
   }
 
   async until(holds: () => boolean): Promise<void> {
-    for (let i = 0; i < 1000 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(holds).catch(() => {});
     expect(holds(), this.said.join('\n')).to.equal(true);
   }
 

@@ -2,6 +2,7 @@
  * Updates of one graph: triples without variables are parsed inline, everything else is evaluated over a snapshot that a worker
  * thread opens.
  */
+
 import { expect } from 'chai';
 import { Documents, makePools, type Pools } from '../../../lib/documents/documents.js';
 import { pauseUpdates, withLevel } from '../../../lib/documents/update-gate.js';
@@ -13,6 +14,7 @@ import { type Level, reopenLevel } from '../../../lib/storage/level/durable-leve
 import { folderOf } from '../../../lib/storage/level/shared-level.js';
 import { root, storeOnDisk } from '../../support/memory-store.js';
 import { body, type SpecStorage, specStorage } from '../../support/storage.js';
+import { until } from '../../support/until.js';
 
 const graph = `${root}r`;
 const common = { access: {}, preconditions: {}, model: undefined, iri: graph };
@@ -124,7 +126,7 @@ describe('Documents.evaluateUpdate', function () {
       () => expect.fail('it ended'),
       (error: { code: string }) => error.code,
     );
-    while (pools.updates.state.busy === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => pools.updates.state.busy > 0);
     const resume = await pauseUpdates(folderOf(spec.memory.level));
     expect(await refusal).to.equal('too-busy');
     await reopenLevel(spec.memory.level);

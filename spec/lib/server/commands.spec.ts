@@ -1,8 +1,10 @@
 /** Commands on a storage, run as by an operator, and the log as an audit trail. */
+
 import { rmSync } from 'node:fs';
 import { expect } from 'chai';
 import { credential, ed25519Identity } from '../../support/identity.js';
 import { runProcess, type ServerProcess, startProcess } from '../../support/process.js';
+import { until } from '../../support/until.js';
 
 const owner = ed25519Identity();
 const other = ed25519Identity();
@@ -37,7 +39,7 @@ describe('server/commands', function () {
 
   it('logs every granted and rejected write, with subject, mode, target and rule', async () => {
     const complete = (): string => server.output.stdout.slice(0, server.output.stdout.lastIndexOf('\n'));
-    while (!complete().includes('"status":401')) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(() => complete().includes('"status":401'));
     const lines = complete()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);

@@ -1,4 +1,5 @@
 /** Storage mounted in another server (README, "In a server of your own"), beside its other handlers. */
+
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import Koa from 'koa';
@@ -6,6 +7,7 @@ import type { StorageServer } from 'quadpod';
 import { DataFactory } from 'rdf-data-factory';
 import { exchange, request } from '../../support/http.js';
 import { Program, putText, text } from '../../support/program.js';
+import { until } from '../../support/until.js';
 
 describe('Mounted storage', () => {
   let program: Program;
@@ -183,7 +185,7 @@ describe('Mounted storage', () => {
         100,
         'abort',
       ]);
-      while (program.log.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+      await until(() => program.log.length > 0);
       expect(JSON.parse(program.log[0]!).status).to.equal(499);
       expect((await request(`${baseUri}/a`)).status).to.equal(404);
     });

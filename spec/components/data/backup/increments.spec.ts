@@ -24,6 +24,7 @@ import { runProcess } from '../../../support/process.js';
 import { type SpecServer, startSpecServer } from '../../../support/server.js';
 import { isSharedRun } from '../../../support/shared-storage.js';
 import { runs } from '../../../support/speed.js';
+import { until } from '../../../support/until.js';
 
 const turtle = { 'Content-Type': 'text/turtle' };
 const acl = 'http://www.w3.org/ns/auth/acl#';
@@ -86,8 +87,7 @@ describe('Incremental backups', () => {
   const live = async (): Promise<Entry[]> => {
     const { level } = server.server.store;
     // Hidden entries are deleted in the background.
-    while ((await level.keys({ ...hiddenRange, limit: 1 }).all()).length > 0)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(async () => (await level.keys({ ...hiddenRange, limit: 1 }).all()).length === 0);
     return entriesOf(level);
   };
   const entriesIn = async (dataDir: string): Promise<Entry[]> => {

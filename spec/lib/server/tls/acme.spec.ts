@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pauseAfter, renewalOf } from '../../../../components/acme/acme-certificates.js';
-import { eventually } from '../../../support/eventually.js';
 import { requestHttp2, tlsSettings } from '../../../support/http2.js';
 import { freePort, type SpecServer, startSpecServer } from '../../../support/server.js';
 import { connectTls, openSession, presentedCertificate } from '../../../support/tls.js';
+import { until } from '../../../support/until.js';
 
 const hour = 3_600_000;
 
@@ -98,11 +98,11 @@ describe('ACME', function () {
     s = await startSpecServer({ isSecure: true, settings: settings() });
     expect(said('no TLS certificate yet: clients cannot connect until the authority issues one')).to.have.length(1);
     const failed = 'no TLS certificate was issued: there is none, so clients cannot connect';
-    await eventually(async () => said(failed).length === 1, 'the first attempt failed');
+    await until(async () => said(failed).length === 1, 'the first attempt failed');
     expect(await connectTls(s.root).catch(() => 'refused')).to.equal('refused');
     await startPebble(3600);
     s.server.reload();
-    await eventually(async () => said('a TLS certificate was issued').length === 1, 'a certificate is issued');
+    await until(async () => said('a TLS certificate was issued').length === 1, 'a certificate is issued');
     expect(await presentedCertificate(s.root)).to.contain('BEGIN CERTIFICATE');
     const place = join(s.dataDir, 'acme');
     const files = readdirSync(place, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -129,7 +129,7 @@ describe('ACME', function () {
     await startPebble(5);
     s = await startSpecServer({ settings: settings(), again: s });
     const issued = (count: number) =>
-      eventually(async () => said('a TLS certificate was issued').length >= count, `${count} are issued`);
+      until(async () => said('a TLS certificate was issued').length >= count, `${count} are issued`);
     await issued(1);
     const first = await presentedCertificate(s.root);
     const sessions = await Promise.all(Array.from({ length: 100 }, () => openSession(s.root)));
@@ -146,7 +146,7 @@ describe('ACME', function () {
     for (const session of sessions) session.destroy();
     await stopPebble();
     const failed = 'no TLS certificate was issued: the previous one is still used';
-    await eventually(async () => said(failed).length === 1, 'a renewal failed');
+    await until(async () => said(failed).length === 1, 'a renewal failed');
     expect(await presentedCertificate(s.root)).to.contain('BEGIN CERTIFICATE');
   });
 });

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { certificateFiles } from '../../../../lib/server/listeners/certificate-files.js';
-import { eventually } from '../../../support/eventually.js';
 import { exchange, head, request, startRequest } from '../../../support/http.js';
 import { frame, prefaceHttp2, requestHttp2 } from '../../../support/http2.js';
 import { startProcess } from '../../../support/process.js';
 import { freePort, type SpecServer, startSpecServer } from '../../../support/server.js';
 import { connectTls, makePair, openSession, presentedCertificate, writePair } from '../../../support/tls.js';
+import { until } from '../../../support/until.js';
 
 const open = { 'dev.open': 'true', 'max-connections-per-address': '200', 'request-idle-seconds': '1' };
 
@@ -66,7 +66,7 @@ describe('TLS', () => {
         await get(session, s.root);
         stream.destroy();
         const isLogged = async () => s.log.slice(lines).some(({ path }) => path === '/cancelled');
-        await eventually(isLogged, 'the request is logged');
+        await until(isLogged, 'the request is logged');
         expect(s.log.slice(lines).find(({ path }) => path === '/cancelled')?.['status'], type).to.equal(499);
         expect((await get(session, s.root, '/cancelled')).status, type).to.equal(404);
       }
@@ -226,7 +226,7 @@ describe('TLS', () => {
     const next = makePair();
     writePair(files, next);
     process.kill(server.pid, 'SIGHUP');
-    await eventually(
+    await until(
       async () => (await presentedCertificate(server.root)).trim() === next.certificate.trim(),
       'it is shown',
     );

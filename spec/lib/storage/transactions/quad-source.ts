@@ -1,4 +1,5 @@
 /** Tests of an RDF/JS Source over the quads of a store: every pattern, no open iterators, all errors reported. */
+
 import type { EventEmitter } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +9,7 @@ import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
 import { type Level, openLevel, writeBatch } from '../../../../lib/storage/level/durable-level.js';
+import { until } from '../../../support/until.js';
 
 export const f = new DataFactory<Quad>();
 const base = 'http://spec.example/';
@@ -134,7 +136,7 @@ export function testSource({ objects: more = [], method, entry, sourceOf }: Test
     const stream = match(level);
     await new Promise((resolve) => stream.once('data', resolve));
     stream.destroy();
-    for (let turn = 0; turn < 100 && open > 0; turn++) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until(() => open === 0);
     expect(open).to.equal(0);
   });
 

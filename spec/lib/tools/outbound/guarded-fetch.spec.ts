@@ -2,6 +2,7 @@
  * Guarded fetch: rejected requests, and the data sent to each host. Must only connect to loopback. For a public address, the
  * socket only records the connection.
  */
+
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -10,6 +11,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Lookup } from '../../../../lib/tools/outbound/admission.js';
 import { createGuardedFetch, type OutboundRequest } from '../../../../lib/tools/outbound/guarded-fetch.js';
+import { until } from '../../../support/until.js';
 import { closedPort, closeHosts, serve } from './hosts.js';
 import { codeOf, refusalOf } from './refusal.js';
 
@@ -445,7 +447,3 @@ describe('outbound/guarded-fetch', () => {
     });
   });
 });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

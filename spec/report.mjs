@@ -85,14 +85,14 @@ const suites = [
   })),
 ];
 
-/** Deviations have a reason at the end, or the rule of the service at the beginning. */
+/** Deviations have a reason at the end, or, in the suites without numbers, the rule of the service. */
 const titles = /^(?:(?<id>[\w./-]+(?:#\S+)?): )?(?<name>.*?)(?: \[fails: (?<reason>.*)\])?$/s;
 
 function resultsOf(suite, results) {
   return results.flatMap(({ titles: [of, title], passed }) => {
     if (of !== suite.of || title === undefined) return [];
     if (!suite.ids) {
-      const reason = /^Rule \d+\.\d+/.exec(title)?.[0].toLowerCase();
+      const reason = /^(?!\d).* \((rule \d+\.\d+)\)$/.exec(title)?.[1];
       return [{ iri: suite.iri(title), name: title, reason, passed: passed && reason === undefined }];
     }
     const { id, name, reason } = titles.exec(title).groups;

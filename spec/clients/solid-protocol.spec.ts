@@ -255,10 +255,10 @@ const requirements: Readonly<Record<string, (send: Send, container: string) => P
     ).to.equal(true);
   },
   /** Deviations from the specification-tests. */
-  'Rule 7.2: a container is JSON by default': async (send) => {
+  'a container is JSON by default (rule 7.2)': async (send) => {
     expect((await send('GET', '')).headers['content-type']).to.equal('application/lws+json');
   },
-  'Rule 11.5: the description of a data resource is a linkset, not Turtle': async (send) => {
+  'the description of a data resource is a linkset, not Turtle (rule 11.5)': async (send) => {
     expect(linked(await send('GET', 'rdf'), 'describedby')).to.deep.equal([]);
     expect(
       (await send('PUT', 'rdf.meta', { 'Content-Type': 'text/turtle', 'If-Match': '*' }, '<> a <urn:C> .')).status,

@@ -228,7 +228,7 @@ describeStorage(
       }
     });
 
-    it('Rule 17.1: a request filed as a grant, or a grant as a request, has no effect', async () => {
+    it('a request filed as a grant, or a grant as a request, has no effect (rule 17.1)', async () => {
       const access = [policy(bob, 'read', s.scratch)];
       await postDocument(s, requestsOf(s), documentOf(s, 'AccessGrant', access));
       expect((await s.send('GET', s.scratch, {}, undefined, as(s, bob))).status).to.equal(404);

@@ -113,7 +113,7 @@ function views(s: StorageUnderTest): void {
     await revoke(s, made);
   });
 
-  it('Rules 4.3, 17.3: an unreadable request or grant gets the response of a nonexistent one', async () => {
+  it('an unreadable request or grant gets the response of a nonexistent one (rules 4.3, 17.3)', async () => {
     const hidden = [await file(s, policy(bob, 'read', s.scratch)), await grant(s, policy(bob, 'read', s.scratch))];
     for (const iri of hidden) {
       const absent = iri.replace(/[^/]{6}$/, 'absent');
@@ -128,7 +128,7 @@ function views(s: StorageUnderTest): void {
     await revoke(s, hidden[1]!);
   });
 
-  it('Rule 17.3: read access to the whole storage does not include requests and grants', async () => {
+  it('read access to the whole storage does not include requests and grants (rule 17.3)', async () => {
     const made = await file(s, policy(bob, 'read', s.scratch));
     const whole = await grant(s, policy(alice, ['read', 'modify', 'create', 'delete'], s.root));
     for (const iri of [made, requestsOf(s)]) {
@@ -171,7 +171,7 @@ describeStorage(
 describeStorage(
   'Access requests and grants, open mode',
   (s) => {
-    it('Rule 2.10: in open mode no caller has control, so a grant is 403 or 401', async () => {
+    it('in open mode no caller has control, so a grant is 403 or 401 (rule 2.10)', async () => {
       const document = documentOf(s, 'AccessGrant', [policy(alice, 'read', s.scratch)]);
       expectProblem(await postDocument(s, grantsOf(s), document, s.stranger), 403, s);
       expectChallenge(await postDocument(s, grantsOf(s), document, 'anonymous'), s);
@@ -184,7 +184,7 @@ describeStorage(
 describeStorage(
   'Access requests and grants, disabled',
   (s) => {
-    it('Rule 12.5: with lws.access-requests.enabled=false they are neither enforced, nor routed, nor advertised', async () => {
+    it('with lws.access-requests.enabled=false they are neither enforced, nor routed, nor advertised (rule 12.5)', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       const [made, asked] = [await grant(s, policy(alice, 'read', iri)), await file(s, policy(alice, 'read', iri))];
       expect((await s.send('GET', iri, {}, undefined, as(s, alice))).status).to.equal(200);

@@ -204,7 +204,7 @@ describeStorage(
         expectChallenge(await bearer(s.scratch, token), s, 'invalid_token');
     });
 
-    it('Rule 15.8: a token is accepted on public endpoints; an invalid one is rejected there too', async () => {
+    it('a token is accepted on public endpoints; an invalid one is rejected there too (rule 15.8)', async () => {
       for (const iri of [s.root, `${s.root}.lws/storage-description`]) {
         expect((await bearer(iri, issuer.token(s.root, sub))).status).to.equal(200);
         expectChallenge(await bearer(iri, issuer.token(s.root, sub, { exp: from(-100) })), s, 'invalid_token');

@@ -225,7 +225,7 @@ describeStorage(
 );
 
 describeStorage('Owner mode', (s: StorageUnderTest) => {
-  it('Rules 1.4, 3.1: in owner mode there is no Link rel="acl", and `.acl` is only reserved', async () => {
+  it('in owner mode there is no Link rel="acl", and `.acl` is only reserved (rules 1.4, 3.1)', async () => {
     const { iri } = await s.stored(turtle, '<> a <#C> .');
     for (const target of [iri, s.scratch, s.root, `${iri}.meta`])
       for (const Accept of [turtle, '*/*'])

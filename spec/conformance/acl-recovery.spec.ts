@@ -27,7 +27,7 @@ const onlyAlice = rule('Read Write Control', agent(alice));
 describeStorage(
   'ACLs without access for anyone',
   (s) => {
-    it('Rule 3.12: agents with control of the root may read, replace and delete an ACL that names another agent', async () => {
+    it('agents with control of the root may read, replace and delete an ACL that names another agent (rule 3.12)', async () => {
       const container = await s.container();
       const { iri } = await s.stored(turtle, '<> a <#Hidden> .', `${container}hidden`);
       await setBareAcl(s, container, [onlyAlice]);
@@ -52,7 +52,7 @@ describeStorage(
       expect((await s.get(iri)).status).to.equal(200);
     });
 
-    it('Rule 3.12: Control of a parent container or public Control is not sufficient', async () => {
+    it('Control of a parent container or public Control is not sufficient (rule 3.12)', async () => {
       const outer = await s.container();
       await setBareAcl(s, outer, [ownerRule, rule('Read Write Control', agent(bob))]);
       const inner = await s.container(`${outer}inner/`);
@@ -75,7 +75,7 @@ describeStorage(
       }
     });
 
-    it('Rule 3.12: a member of a group named by the root ACL may, while it is a member', async () => {
+    it('a member of a group named by the root ACL may, while it is a member (rule 3.12)', async () => {
       const group = await s.stored(turtle, `<#g> <http://www.w3.org/2006/vcard/ns#hasMember> <${bob.did}> .`);
       await setBareAcl(s, group.iri, [ownerRule]);
       const container = await s.container();
@@ -93,7 +93,7 @@ describeStorage(
       }
     });
 
-    it('Rule 3.9: the root ACL must name an agent with Control and a valid identifier', async () => {
+    it('the root ACL must name an agent with Control and a valid identifier (rule 3.9)', async () => {
       for (const who of [
         anybody,
         'acl:agentGroup <https://groups.example/g#g>',
@@ -106,7 +106,7 @@ describeStorage(
         );
     });
 
-    it('Rule 3.13: PUT and PATCH reject an invalid did:key as an agent, in any authorization', async () => {
+    it('PUT and PATCH reject an invalid did:key as an agent, in any authorization (rule 3.13)', async () => {
       const { iri } = await s.stored(turtle, '');
       const text = turtleOf(
         ownerRule,
@@ -151,7 +151,7 @@ describeStorage(
       }
     });
 
-    it('Rule 3.11: a PATCH of an existing ACL needs a condition, as PUT does', async () => {
+    it('a PATCH of an existing ACL needs a condition, as PUT does (rule 3.11)', async () => {
       const { iri } = await s.stored(turtle, '');
       const insert = `INSERT DATA { <#x> <#y> <#z> }`;
       await setBareAcl(s, iri, [ownerRule]);
@@ -168,7 +168,7 @@ describeStorage(
 describeStorage(
   'ACLs without conditions',
   (s) => {
-    it('Rule 6.9: lws.require-conditional-writes=false applies to ACLs and resources; linksets still need If-Match', async () => {
+    it('lws.require-conditional-writes=false applies to ACLs and resources; linksets still need If-Match (rule 6.9)', async () => {
       const { iri } = await s.stored(turtle, '');
       for (const status of [201, 204])
         expect((await s.put(aclOf(iri), turtle, turtleOf(ownerRule))).status).to.equal(status);
@@ -184,7 +184,7 @@ describeStorage(
 describeStorage(
   'Invalid identities',
   (s) => {
-    it('Rule 17.2: an invalid did:key is rejected as an assignee of a grant or a request', async () => {
+    it('an invalid did:key is rejected as an assignee of a grant or a request (rule 17.2)', async () => {
       for (const assignee of [
         placeholder,
         alice.did.replace('did:key', 'DID:KEY'),

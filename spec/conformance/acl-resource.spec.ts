@@ -178,7 +178,7 @@ describeStorage(
       expectChallenge(await s.send('GET', target.slice(0, -4), {}, undefined, 'anonymous'), s);
     });
 
-    it('Rule 7.6: an ACL has the storage link and is not an ldp:Container', async () => {
+    it('an ACL has the storage link and is not an ldp:Container (rule 7.6)', async () => {
       const answer = await s.get(await withAcl('/'));
       expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
       expect(linked(answer, 'type')).not.to.include.members([`${ldp}BasicContainer`]);

@@ -83,7 +83,7 @@ describe('Authorization server across restarts', () => {
     expect(await use(await token())).to.equal(200);
   });
 
-  it('Rule 15.3: lws.oauth.enabled=false disables the authorization server and its advertisement', async () => {
+  it('lws.oauth.enabled=false disables the authorization server and its advertisement (rule 15.3)', async () => {
     const before = await token();
     await restart({ 'oauth.enabled': 'false' });
     const Authorization = `Bearer ${credential(owner, { aud: baseOf(s) })}`;

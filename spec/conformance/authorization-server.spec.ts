@@ -62,7 +62,7 @@ describeStorage(
       ]);
     });
 
-    it('Rules 15.2, 15.4: the metadata list the enabled suites; SAML requires a certificate', async () => {
+    it('the metadata list the enabled suites; SAML requires a certificate (rules 15.2, 15.4)', async () => {
       const { subject_token_types_supported: types } = await json<Record<string, string[]>>(metadataIri(baseOf(s)));
       expect(types)
         .to.include.members([`${tokenType}id_token`, `${tokenType}jwt`])
@@ -86,7 +86,7 @@ describeStorage(
       expect(keys[0]).not.to.have.any.keys('d', 'k', 'p', 'q');
     });
 
-    it('Rule 15.5: the token has exactly the header and the claims of RFC 9068', async () => {
+    it('the token has exactly the header and the claims of RFC 9068 (rule 15.5)', async () => {
       // A credential that ends later than the token, so that its age does not shorten the token.
       const token = (await tokenFor({ exp: nowSeconds() + 600 }))['access_token'] as string;
       const { keys } = await jwksOf(s);
@@ -99,7 +99,7 @@ describeStorage(
       expect(claims.exp! - claims.iat!).to.equal(300);
     });
 
-    it('Rule 15.5: the response contains the token type and lifetime', async () => {
+    it('the response contains the token type and lifetime (rule 15.5)', async () => {
       const { access_token, expires_in, ...rest } = await tokenFor();
       expect(rest).to.deep.equal({ issued_token_type: `${tokenType}access_token`, token_type: 'Bearer' });
       expect(access_token).to.be.a('string');
@@ -111,26 +111,26 @@ describeStorage(
       expect([mediaType(answer), answer.headers['cache-control']]).to.deep.equal(['application/json', 'no-store']);
     });
 
-    it('Rule 15.5: a token does not outlive the credential it was exchanged for', async () => {
+    it('a token does not outlive the credential it was exchanged for (rule 15.5)', async () => {
       const exp = nowSeconds() + 100;
       const { access_token, expires_in } = await tokenFor({ exp });
       expect((await verified(s, access_token as string)).exp).to.be.within(exp - 2, exp);
       expect(expires_in).to.be.within(95, 100);
     });
 
-    it('Rule 15.5: a credential that expires within the clock skew never yields an expired token', async () => {
+    it('a credential that expires within the clock skew never yields an expired token (rule 15.5)', async () => {
       const claims = { iat: nowSeconds() - 100, exp: nowSeconds() - 20 };
       const answer = await requestToken(s, form(s, credential(owner, { aud: baseOf(s), claims })));
       expect(answer.status, answer.text).to.equal(400);
       expect(JSON.parse(answer.text)).to.have.property('error', 'invalid_request');
     });
 
-    it('Rule 15.4: the audience of the credential is the server or its token endpoint', async () => {
+    it('the audience of the credential is the server or its token endpoint (rule 15.4)', async () => {
       for (const aud of [baseOf(s), s.root, `${s.root}.lws/token`, ['https://x.example/', `${s.root}.lws/token`]])
         expect((await requestToken(s, form(s, credential(owner, { aud })))).status, String(aud)).to.equal(200);
     });
 
-    it('Rule 15.6: resource may lack its slash; a type and unknown parameters have no effect', async () => {
+    it('resource may lack its slash; a type and unknown parameters have no effect (rule 15.6)', async () => {
       const subject = credential(owner, { aud: baseOf(s) });
       const fine = [
         { resource: baseOf(s) },
@@ -145,7 +145,7 @@ describeStorage(
       expect((await requestToken(s, form(s, subject), headers)).status).to.equal(200);
     });
 
-    it('Rule 15.6: a credential may be exchanged again; the tokens differ', async () => {
+    it('a credential may be exchanged again; the tokens differ (rule 15.6)', async () => {
       const fields = form(s, credential(second, { aud: baseOf(s) }));
       const [one, two] = [await requestToken(s, fields), await requestToken(s, fields)].map(({ text }) =>
         JSON.parse(text),

@@ -16,7 +16,7 @@ const raw = (s: StorageUnderTest, method: string, iri: string, fields: Record<st
 const junk = ['', ',', ';', '=', '"', '"open', '\\', 'a'.repeat(5000), ';;;=,,"', '\u00e9\u00ff', '%', '<', '()', '\t'];
 
 describeStorage('Bad input: header fields', (s) => {
-  it('Rule 10.9: only the script of the server is allowed as a service worker, never a stored resource', async () => {
+  it('only the script of the server is allowed as a service worker, never a stored resource (rule 10.9)', async () => {
     const { iri } = await s.stored('text/javascript', 'onfetch = () => {};');
     const fields = { 'Service-Worker': 'script', 'Sec-Fetch-Dest': 'serviceworker' };
     for (const asked of [iri, s.root, `${s.root}app`, `${s.root}nothing.js`]) {

@@ -172,7 +172,7 @@ describeStorage('Bad input: RDF', (s) => {
     ['application/rdf+xml', xml('<e:a></e:b>')],
     ['application/ld+json', '{"@id":"a",\n\n"b" "c"}'],
   ] as const)
-    it(`Rule 1.6: the error for malformed ${type} contains line and column`, async () => {
+    it(`the error for malformed ${type} contains line and column (rule 1.6)`, async () => {
       const { text } = await s.put(s.fresh(), type, body);
       expect(JSON.parse(text).detail).to.match(/\bline 3\b.*column \d+|\b3:\d+/i);
     });
@@ -191,7 +191,7 @@ describeStorage('Bad input: RDF', (s) => {
     }
   });
 
-  it('Rule 1.9: JSON-LD nested deeper than 64 levels is 400', async () => {
+  it('JSON-LD nested deeper than 64 levels is 400 (rule 1.9)', async () => {
     const body = `${'{"http://e.example/p":'.repeat(65)}1${'}'.repeat(65)}`;
     expectProblem(await s.put(s.fresh(), 'application/ld+json', body), 400, s);
   });

@@ -127,7 +127,7 @@ describeStorage(
       ['anonymous', 401],
       ['stranger', 404],
     ] as const)
-      it(`Rule 2.6: ${who} is rejected before the body: ${status} without 100 Continue`, async () => {
+      it(`${who} is rejected before the body: ${status} without 100 Continue (rule 2.6)`, async () => {
         const iri = s.fresh();
         const token = who === 'anonymous' ? '' : s.stranger.token;
         const answer = await upload(iri, [], { 'Content-Length': '1000000', Expect: '100-continue' }, token);
@@ -135,7 +135,7 @@ describeStorage(
         expect(answer!.interim).to.deep.equal([]);
       });
 
-    it('Rule 6.9: reserved names, 428, 412 and a missing parent are rejected without 100 Continue', async () => {
+    it('reserved names, 428, 412 and a missing parent are rejected without 100 Continue (rule 6.9)', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       const cases: readonly (readonly [number, string, Record<string, string>])[] = [
         [409, s.fresh('.acl'), {}],
@@ -150,7 +150,7 @@ describeStorage(
       }
     });
 
-    it('Rule 2.6: a client that sends megabytes without a credential still receives the error', async () => {
+    it('a client that sends megabytes without a credential still receives the error (rule 2.6)', async () => {
       const body = Buffer.alloc(3 << 20, 'x');
       const answers: Answer[] = [];
       for (let i = 0; i < 3; i++) answers.push(await request(s.fresh(), { method: 'PUT', body }));

@@ -72,7 +72,7 @@ describeStorage(
       expect(challengesOf(answer)['DPoP']).to.include({ ...plain(s)['DPoP'], error: 'invalid_token' });
     });
 
-    it('Rule 4.6: an unknown scheme is invalid_request', async () => {
+    it('an unknown scheme is invalid_request (rule 4.6)', async () => {
       for (const Authorization of ['Basic YTpi', 'Negotiate YTpi', 'Bearer', 'x']) {
         const { Bearer } = challengesOf(await request(s.scratch, { headers: { Authorization } }));
         expect(Bearer).to.include({ error: 'invalid_request' });
@@ -112,7 +112,7 @@ describeStorage(
       expect(challengesOf(await request(s.scratch, { headers }))['DPoP']).to.include({ error: 'invalid_token' });
     });
 
-    it('Rule 4.6: an invalid credential does not reveal which resources exist', async () => {
+    it('an invalid credential does not reveal which resources exist (rule 4.6)', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       for (const method of ['GET', 'PUT', 'DELETE']) {
         const ask = (target: string): Promise<Answer> => s.send(method, target, {}, undefined, { token: expired(s) });
@@ -120,7 +120,7 @@ describeStorage(
       }
     });
 
-    it('Rule 4.3: a principal without access gets a 404 without challenges', async () => {
+    it('a principal without access gets a 404 without challenges (rule 4.3)', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       const token = await accessToken(s, ed25519Identity());
       const [hidden, absent] = [await bearer(iri, token), await bearer(s.fresh(), token)];
@@ -139,7 +139,7 @@ describeStorage(
       expect((await request(s.scratch, { ...options, body: `access_token=${s.token}` })).status).to.equal(401);
     });
 
-    it('Rule 15.4: two Authorization fields are rejected', async () => {
+    it('two Authorization fields are rejected (rule 15.4)', async () => {
       const [one, two] = [`Bearer ${s.token}`, 'Bearer x'];
       for (const Authorization of [`${one}, ${two}`, `${two}, ${one}`, `${one},${one}`])
         expectProblem(await request(s.scratch, { headers: { Authorization } }), [400, 401]);
@@ -165,7 +165,7 @@ describeStorage(
         for (const line of logged) expect(line).not.to.include(part.slice(0, 40)).and.not.include(part.slice(-12));
     };
 
-    it('Rule 15.4: logs the failed check with expected and actual value, never the token', async () => {
+    it('logs the failed check with expected and actual value, never the token (rule 15.4)', async () => {
       const cases: readonly (readonly [string, RegExp])[] = [
         [expired(s), /exp/i],
         [credential(owner, { aud: 'https://elsewhere.example/x' }), /aud.*elsewhere\.example\/x/],
@@ -183,7 +183,7 @@ describeStorage(
       }
     });
 
-    it('Rule 15.14: logs the same for a proof', async () => {
+    it('logs the same for a proof (rule 15.14)', async () => {
       const token = await accessToken(s, owner, { DPoP: proof(key, `${s.root}.lws/token`, { method: 'POST' }) });
       const DPoP = proof(key, `${s.root}elsewhere`, { token });
       const logged = await lines(() => request(s.scratch, { headers: { Authorization: `DPoP ${token}`, DPoP } }));
@@ -192,7 +192,7 @@ describeStorage(
       expectSilence(logged, DPoP);
     });
 
-    it('Rule 15.6: logs the same at the token endpoint, and grants without their token', async () => {
+    it('logs the same at the token endpoint, and grants without their token (rule 15.6)', async () => {
       const bad = expired(s);
       const logged = await lines(() => requestToken(s, form(s, bad)));
       expect(logged.filter((line) => /exp/i.test(line))).not.to.deep.equal([]);

@@ -71,7 +71,7 @@ function notModified(s: StorageUnderTest): void {
     expect((await s.get(iri, { 'If-Modified-Since': past })).status).to.equal(200);
   });
 
-  it('Rule 8.3: If-Modified-Since is ignored if If-None-Match is present', async () => {
+  it('If-Modified-Since is ignored if If-None-Match is present (rule 8.3)', async () => {
     const { iri, etag } = await s.stored('text/plain', 'x');
     const modified = (await s.get(iri)).headers['last-modified']!;
     const fields = { 'If-None-Match': '"other"', 'If-Modified-Since': modified };
@@ -79,7 +79,7 @@ function notModified(s: StorageUnderTest): void {
     expect((await s.get(iri, { 'If-None-Match': etag, 'If-Modified-Since': past })).status).to.equal(304);
   });
 
-  it('Rule 8.3: If-None-Match is per representation', async () => {
+  it('If-None-Match is per representation (rule 8.3)', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     const turtle = await s.tag(iri, { Accept: 'text/turtle' });
     const other = { Accept: 'application/ld+json', 'If-None-Match': turtle };
@@ -89,14 +89,14 @@ function notModified(s: StorageUnderTest): void {
 }
 
 function validators(s: StorageUnderTest): void {
-  it('Rule 8.1: each RDF representation has its own strong ETag', async () => {
+  it('each RDF representation has its own strong ETag (rule 8.1)', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     const tags = await times(rdfTypes.length, (i) => s.tag(iri, { Accept: rdfTypes[i]! }));
     expect(new Set(tags).size).to.equal(rdfTypes.length);
     for (const tag of tags) expect(tag).to.match(/^"[\x21\x23-\x7e]+"$/);
   });
 
-  it('Rule 8.1: the ETag of JSON and binary resources does not depend on Accept', async () => {
+  it('the ETag of JSON and binary resources does not depend on Accept (rule 8.1)', async () => {
     for (const [type, body] of kinds.slice(1)) {
       const { iri, etag } = await s.stored(type, body);
       expect(await s.tag(iri, { Accept: 'text/turtle' })).to.equal(etag);
@@ -104,14 +104,14 @@ function validators(s: StorageUnderTest): void {
   });
 
   for (const Accept of rdfTypes)
-    it(`Rule 8.1: If-Match accepts the ETag of the ${Accept} representation`, async () => {
+    it(`If-Match accepts the ETag of the ${Accept} representation (rule 8.1)`, async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       const tag = await s.tag(iri, { Accept });
       expect((await s.put(iri, 'text/turtle', '<> a <#D> .', { 'If-Match': `"x", ${tag}` })).status).to.equal(204);
       expectProblem(await s.put(iri, 'text/turtle', '<> a <#E> .', { 'If-Match': tag }), 412, s);
     });
 
-  it('Rule 8.1, RFC 9110 13.1.1: a weak tag never satisfies If-Match', async () => {
+  it('a weak tag never satisfies If-Match (rule 8.1, RFC 9110 13.1.1)', async () => {
     const { iri, etag } = await s.stored('text/plain', 'x');
     expectProblem(await s.put(iri, 'text/plain', 'y', { 'If-Match': `W/${etag}` }), 412, s);
   });
@@ -122,7 +122,7 @@ function validators(s: StorageUnderTest): void {
     expectProblem(await s.get(iri, { 'If-Match': '"stale"' }), 412, s);
   });
 
-  it('Rule 8.3: If-Unmodified-Since is honoured', async () => {
+  it('If-Unmodified-Since is honoured (rule 8.3)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     expectProblem(await s.put(iri, 'text/plain', 'y', { 'If-Unmodified-Since': past }), 412, s);
     expectProblem(await s.delete(iri, { 'If-Unmodified-Since': past }), 412, s);
@@ -157,7 +157,7 @@ function validators(s: StorageUnderTest): void {
   });
 
   for (const Accept of ['application/lws+json', 'application/json', ...rdfTypes])
-    it(`Rule 8.4: the ETag of a container as ${Accept} satisfies If-Match`, async () => {
+    it(`the ETag of a container as ${Accept} satisfies If-Match (rule 8.4)`, async () => {
       const container = await s.container();
       const tag = await s.tag(container, { Accept });
       expect((await s.delete(container, { 'If-Match': tag })).status).to.equal(204);
@@ -202,13 +202,13 @@ function races(s: StorageUnderTest): void {
     expectOneWinner(await times(8, (i) => s.put(iri, 'text/plain', `${i}`, { 'If-None-Match': '*' })), 201);
   });
 
-  it('rules 6.7, 6.9: exactly one of the unconditional creations succeeds', async () => {
+  it('exactly one of the unconditional creations succeeds (rules 6.7, 6.9)', async () => {
     const iri = s.fresh();
     const statuses = (await times(8, (i) => s.put(iri, 'text/plain', `${i}`))).map(({ status }) => status).sort();
     expect(statuses).to.deep.equal([201, 428, 428, 428, 428, 428, 428, 428]);
   });
 
-  it('Rule 6.22: a member created during the deletion of its container is never orphaned', async () => {
+  it('a member created during the deletion of its container is never orphaned (rule 6.22)', async () => {
     const container = await s.container();
     const [deletion] = await Promise.all([
       s.delete(container, { Depth: 'infinity' }),

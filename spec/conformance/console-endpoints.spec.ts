@@ -20,7 +20,7 @@ describeStorage(
     };
 
     for (const path of ['explain?iri=x', 'status'])
-      it(`Rule 12.6: ${path} requires control and is read-only`, async () => {
+      it(`${path} requires control and is read-only (rule 12.6)`, async () => {
         const at = `${s.root}.lws/${path}`;
         expectChallenge(await s.send('GET', at, {}, undefined, 'anonymous'), s);
         for (const who of [as(s, alice), s.stranger])

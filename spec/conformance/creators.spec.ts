@@ -93,7 +93,7 @@ describeStorage(
       await s.delete(`${s.scratch}mixed/secret`);
     });
 
-    it('Rules 2.3, 4.5: a recursive deletion that an unreadable descendant forbids is 403 without names', async () => {
+    it('a recursive deletion that an unreadable descendant forbids is 403 without names (rules 2.3, 4.5)', async () => {
       const answer = await byAlice('DELETE', 'mixed/', { Depth: 'infinity' });
       expectProblem(answer, 403, s);
       expect(answer.text).not.to.match(/\bhis\b/);
@@ -101,11 +101,11 @@ describeStorage(
         expect((await s.get(s.scratch + path)).status).to.equal(200);
     });
 
-    it('Rule 2.3: a recursive deletion of resources of one creator succeeds', async () => {
+    it('a recursive deletion of resources of one creator succeeds (rule 2.3)', async () => {
       expect((await byAlice('DELETE', 'alices/', { Depth: 'infinity' })).status).to.equal(204);
     });
 
-    it('Rule 4.3: an unreadable existing name cannot be distinguished from a free one', async () => {
+    it('an unreadable existing name cannot be distinguished from a free one (rule 4.3)', async () => {
       const [taken, free] = [await byAlice('PUT', 'bobs/his', {}, 'x'), await byAlice('PUT', 'bobs/not', {}, 'x')];
       expectProblem(taken, 404, s);
       expect(free.status).to.equal(taken.status);

@@ -107,7 +107,7 @@ describeStorage(
           expectChallenge(await bearer(s, flipped(token, part)), s, 'invalid_token');
         });
 
-      it(`Rule 15.18: a non-canonical encoding of the signature is rejected (${kind})`, async () => {
+      it(`a non-canonical encoding of the signature is rejected (${kind}) (rule 15.18)`, async () => {
         const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
         const token = credential(id, { aud: base(s) });
         const other = token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1)!) ^ 1];
@@ -165,7 +165,7 @@ describeStorage(
       'Bearer =x',
       '"',
     ])
-      it(`Rule 4.6: Authorization: ${field} is an unknown or malformed scheme: 401 invalid_request`, async () => {
+      it(`Authorization: ${field} is an unknown or malformed scheme: 401 invalid_request (rule 4.6)`, async () => {
         const answer = await request(s.scratch, { headers: { Authorization: field } });
         expectChallenge(answer, s, 'invalid_request');
       });
@@ -175,12 +175,12 @@ describeStorage(
       expect((await request(s.scratch, { headers: { Authorization } })).status).to.equal(200);
     });
 
-    it('Rule 4.6: an invalid credential is 401 also on the public description', async () => {
+    it('an invalid credential is 401 also on the public description (rule 4.6)', async () => {
       const headers = { Authorization: 'Bearer x' };
       expectChallenge(await request(s.root, { headers }), s, 'invalid_token');
     });
 
-    it('Rule 15.8: a credential may be used more than once', async () => {
+    it('a credential may be used more than once (rule 15.8)', async () => {
       const token = credential(ed, { aud: base(s) });
       for (let i = 0; i < 3; i++) expect((await bearer(s, token)).status).to.equal(200);
     });
@@ -205,16 +205,16 @@ describeStorage(
 describeStorage(
   'Credentials with other settings',
   (s) => {
-    it('Rule 15.8: a value of lws.audience is an audience', async () => {
+    it('a value of lws.audience is an audience (rule 15.8)', async () => {
       expect((await bearer(s, credential(ed, { aud: 'https://alias.example/' }))).status).to.equal(200);
       expectChallenge(await bearer(s, credential(ed, { aud: 'https://elsewhere.example' })), s, 'invalid_token');
     });
 
-    it('Rule 15.8: with lws.audience.require=false a credential need not name an audience', async () => {
+    it('with lws.audience.require=false a credential need not name an audience (rule 15.8)', async () => {
       expect((await bearer(s, credential(ed, { aud: undefined }))).status).to.equal(200);
     });
 
-    it('Rule 15.11: lws.token.max-lifetime-seconds caps self-signed credentials', async () => {
+    it('lws.token.max-lifetime-seconds caps self-signed credentials (rule 15.11)', async () => {
       expect((await bearer(s, credential(ed, { aud: base(s), claims: { exp: from(400) } }))).status).to.equal(200);
       const long = credential(ed, { aud: base(s), claims: { iat: from(0), exp: from(500) } });
       expectChallenge(await bearer(s, long), s, 'invalid_token');

@@ -28,7 +28,7 @@ describeStorage('DELETE', (s) => {
       expect(await s.members(s.scratch)).not.to.include(iri);
     });
 
-  it('Rule 10.2: a deleted resource is 404, never 410, and its name can be reused', async () => {
+  it('a deleted resource is 404, never 410, and its name can be reused (rule 10.2)', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#Old> .');
     await s.delete(iri);
     expectProblem(await s.delete(iri), 404, s);

@@ -15,7 +15,7 @@ const settings = { 'webhook.allowed-hosts': `${narrow.authority},${single.author
 describeStorage(
   'Deliveries to one host',
   (s) => {
-    it('Rule 16.8: respects lws.webhook.max-in-flight-per-host (4)', async () => {
+    it('respects lws.webhook.max-in-flight-per-host (4) (rule 16.8)', async () => {
       const several: Watched[] = [];
       for (let i = 0; i < 9; i++) several.push(await watchAt(narrow, s, later(30)));
       for (let round = 0; round < 3; round++) for (const { make } of several) await make();
@@ -29,7 +29,7 @@ describeStorage(
 describeStorage(
   'Deliveries, one at a time per host',
   (s) => {
-    it('Rule 16.8: respects lws.webhook.max-in-flight-per-host=1 and serves every inbox', async () => {
+    it('respects lws.webhook.max-in-flight-per-host=1 and serves every inbox (rule 16.8)', async () => {
       single.maxOpen = 0;
       const several: Watched[] = [];
       for (let i = 0; i < 2; i++) several.push(await watchAt(single, s, later(20)));
@@ -38,7 +38,7 @@ describeStorage(
       expect(single.maxOpen).to.equal(1);
     });
 
-    it('Rule 16.8: does not deliver to a subscription that is cancelled while it is queued', async () => {
+    it('does not deliver to a subscription that is cancelled while it is queued (rule 16.8)', async () => {
       const [slow, waiting] = [await watchAt(single, s, later(600)), await watchAt(single, s)];
       await slow.make();
       await single.received(slow.inbox);

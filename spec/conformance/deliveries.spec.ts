@@ -53,7 +53,7 @@ describeStorage(
     }
 
     for (const status of [200, 201, 202, 204, 299])
-      it(`Rule 16.8: ${status} is a success`, async () => {
+      it(`${status} is a success (rule 16.8)`, async () => {
         expect(await attempts(await watch(s, answering(status)))).to.equal(1);
       });
 
@@ -65,7 +65,7 @@ describeStorage(
       'a reset': dropping,
       'no HTTP': garbage,
     }))
-      it(`Rule 16.8: after ${what} it retries with backoff, in order`, async () => {
+      it(`after ${what} it retries with backoff, in order (rule 16.8)`, async () => {
         const watched = await watch(s, failing(2, how));
         const [one, two] = await watched.make(2);
         await until(async () => toldAt(watched.inbox).includes(two!), 'both are told');
@@ -77,23 +77,23 @@ describeStorage(
         expect(new Set(ids.slice(0, 3)).size, 'ids of the attempts').to.equal(1);
       });
 
-    it('Rule 16.8: it gives up after lws.webhook.max-attempts attempts', async () => {
+    it('it gives up after lws.webhook.max-attempts attempts (rule 16.8)', async () => {
       expect(await attempts(await watch(s, failing(3)))).to.equal(3);
     });
 
     for (const status of [400, 401, 403, 404, 408, 413, 422])
-      it(`Rule 16.8: ${status} fails immediately`, async () => {
+      it(`${status} fails immediately (rule 16.8)`, async () => {
         expect(await attempts(await watch(s, failing(1, answering(status))))).to.equal(1);
       });
 
     for (const status of [300, 301, 302, 303, 304, 307, 308])
-      it(`Rule 16.8: ${status} fails immediately and is not followed`, async () => {
+      it(`${status} fails immediately and is not followed (rule 16.8)`, async () => {
         const elsewhere = second.inbox();
         expect(await attempts(await watch(s, failing(1, answering(status, { Location: elsewhere }))))).to.equal(1);
         expect(second.at(elsewhere)).to.deep.equal([]);
       });
 
-    it('Rule 16.8: 410 deactivates the subscription', async () => {
+    it('410 deactivates the subscription (rule 16.8)', async () => {
       const { inbox, subscription, make } = await watch(s, answering(410));
       const [one] = await make();
       await until(async () => !(await readSubscription(s, subscription.id)).active, 'it is inactive');
@@ -103,7 +103,7 @@ describeStorage(
       expect(toldAt(inbox)).to.deep.equal([one]);
     });
 
-    it('Rule 16.8: lws.webhook.max-consecutive-failures deactivates; a success resets the count', async () => {
+    it('lws.webhook.max-consecutive-failures deactivates; a success resets the count (rule 16.8)', async () => {
       const { inbox, subscription, make } = await watch(s, (res, before) =>
         answering(before === 2 ? 202 : 404)(res, before),
       );
@@ -112,7 +112,7 @@ describeStorage(
       expect(toldAt(inbox)).to.deep.equal(made.slice(0, 6));
     });
 
-    it('Rule 16.8: the owner sees the last success and the last failure', async () => {
+    it('the owner sees the last success and the last failure (rule 16.8)', async () => {
       const { subscription, make } = await watch(s, (res, before) => answering(before === 0 ? 202 : 404)(res, before));
       const { id } = subscription;
       expect(subscription).to.not.have.any.keys('lastSuccess', 'lastFailure');
@@ -126,7 +126,7 @@ describeStorage(
       }
     });
 
-    it('Rule 16.8: the last failure is visible while the next delivery is in progress', async () => {
+    it('the last failure is visible while the next delivery is in progress (rule 16.8)', async () => {
       const { subscription, make } = await watch(s, (res, before) =>
         [later(300), answering(404), later(4500)][before]?.(res, before),
       );
@@ -135,7 +135,7 @@ describeStorage(
       await until(shown, 'the failure is shown', 3500);
     });
 
-    it('Rule 16.8: a cancelled subscription receives nothing more, pending retries included', async () => {
+    it('a cancelled subscription receives nothing more, pending retries included (rule 16.8)', async () => {
       const { inbox, subscription, make } = await watch(s, answering(503));
       await make(3);
       await host.received(inbox);
@@ -148,7 +148,7 @@ describeStorage(
       expect(host.at(inbox).length).to.be.at.most(had);
     });
 
-    it('Rule 16.7: the signature verifies for inboxes with a query and without a path', async () => {
+    it('the signature verifies for inboxes with a query and without a path (rule 16.7)', async () => {
       const watched = [await watch(s, answering(202), '?a=b%20c&d'), await watch(s, answering(202), '/%C3%A9//x;y')];
       const root = `${second.origin}/`;
       second.behave(root, answering(202));
@@ -162,7 +162,7 @@ describeStorage(
       await expectAllSigned(s, (await second.received(root)).slice(-1));
     });
 
-    it('Rule 16.8: a huge or endless response is a success and is not read to its end', async () => {
+    it('a huge or endless response is a success and is not read to its end (rule 16.8)', async () => {
       let sent = 0;
       const endless: Behaviour = (res) => {
         const more = (): void => {
@@ -178,7 +178,7 @@ describeStorage(
       expect(sent).to.be.below(64 << 20);
     });
 
-    it('Rule 16.8: order holds per inbox, for several subscriptions and concurrent writes', async () => {
+    it('order holds per inbox, for several subscriptions and concurrent writes (rule 16.8)', async () => {
       const { inbox, make, container } = await watch(s, failing(1));
       await subscribe(s, [container], inbox);
       const made = await make(10);
@@ -187,7 +187,7 @@ describeStorage(
       for (const each of made.slice(1)) expect(toldAt(inbox).filter((one) => one === each)).to.have.length(2);
     });
 
-    it('Rule 16.8: an unresponsive inbox delays neither other inboxes nor writes', async () => {
+    it('an unresponsive inbox delays neither other inboxes nor writes (rule 16.8)', async () => {
       const [slow, quick] = [await watch(s, silent), await watch(s)];
       await slow.make(3);
       await host.received(slow.inbox);

@@ -6,7 +6,7 @@ import { describeStorage } from '../support/conformance.js';
 const insecure = { [oauth.allowInsecureRequests]: true } as const;
 
 describeStorage('Discovery by OAuth clients', (s) => {
-  it('Rule 15.17: a client that knows only the storage finds its token endpoint', async () => {
+  it('a client that knows only the storage finds its token endpoint (rule 15.17)', async () => {
     const storage = new URL(s.root);
     const resource = await oauth.processResourceDiscoveryResponse(
       storage,
@@ -21,7 +21,7 @@ describeStorage('Discovery by OAuth clients', (s) => {
     expect(server.token_endpoint).to.equal(`${s.root}.lws/token`);
   });
 
-  it('Rule 15.17: a rejected client finds it from the challenge', async () => {
+  it('a rejected client finds it from the challenge (rule 15.17)', async () => {
     const { headers } = await s.send('GET', s.scratch, {}, undefined, 'anonymous');
     const url = /resource_metadata="([^"]+)"/.exec(String(headers['www-authenticate']))![1]!;
     const answer = await fetch(url);
@@ -29,7 +29,7 @@ describeStorage('Discovery by OAuth clients', (s) => {
     expect(await answer.json()).to.deep.include({ resource: s.root, authorization_servers: [s.root.slice(0, -1)] });
   });
 
-  it('Rule 15.17: both documents are available below the storage too', async () => {
+  it('both documents are available below the storage too (rule 15.17)', async () => {
     for (const name of ['oauth-authorization-server', 'oauth-protected-resource', 'lws-configuration'])
       expect((await fetch(`${s.root}.well-known/${name}`)).status, name).to.equal(200);
   });
@@ -38,7 +38,7 @@ describeStorage('Discovery by OAuth clients', (s) => {
 describeStorage(
   'Discovery without an authorization server',
   (s) => {
-    it('Rule 15.17: advertises none', async () => {
+    it('advertises none (rule 15.17)', async () => {
       const { headers } = await s.send('GET', s.scratch, {}, undefined, 'anonymous');
       expect(String(headers['www-authenticate'])).to.not.include('resource_metadata');
       for (const name of ['oauth-authorization-server', 'oauth-protected-resource'])

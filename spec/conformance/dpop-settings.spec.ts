@@ -48,7 +48,7 @@ describe('DPoP with lws.dpop.require-nonce', () => {
     expect(second.status, second.text).to.equal(200);
   });
 
-  it('Rule 15.15: a request without a nonce is 401 use_dpop_nonce, and with the returned nonce 200', async () => {
+  it('a request without a nonce is 401 use_dpop_nonce, and with the returned nonce 200 (rule 15.15)', async () => {
     const first = await present(token, proven(undefined));
     expect(first.status).to.equal(401);
     expect(challengeOf(first)).to.match(/DPoP .*error="use_dpop_nonce"/);
@@ -60,7 +60,7 @@ describe('DPoP with lws.dpop.require-nonce', () => {
     expect((await present(token, proven(nonce))).status).to.equal(200);
   });
 
-  it('Rule 15.15: a nonce of the token endpoint is valid at the storage', async () => {
+  it('a nonce of the token endpoint is valid at the storage (rule 15.15)', async () => {
     expect((await present(token, proven(await nonceAtEndpoint()))).status).to.equal(200);
   });
 
@@ -108,7 +108,7 @@ describe('DPoP with lws.dpop.require', () => {
   });
   after(() => s.stop());
 
-  it('Rule 15.15: the token endpoint requires a proof', async () => {
+  it('the token endpoint requires a proof (rule 15.15)', async () => {
     expectOauthError(await requestToken(s, subject()), 'invalid_dpop_proof');
   });
 
@@ -123,7 +123,7 @@ describe('DPoP with lws.dpop.require', () => {
     expect((await present(token, proof(key, s.root, { token }))).status).to.equal(200);
   });
 
-  it('Rule 15.1: the challenge does not offer Bearer', async () => {
+  it('the challenge does not offer Bearer (rule 15.1)', async () => {
     for (const answer of [await request(resource()), await bearer(resource(), 'x')])
       expect(challengeOf(answer))
         .to.match(/^DPoP as_uri=/)

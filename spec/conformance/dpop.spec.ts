@@ -92,7 +92,7 @@ const accepted: Readonly<Record<string, Violation>> = {
 describeStorage(
   'DPoP',
   (s) => {
-    it('Rule 15.5: a request with a proof gets a token bound to its key', async () => {
+    it('a request with a proof gets a token bound to its key (rule 15.5)', async () => {
       const pair = await DPoP.generateKeyPair('ES256');
       const [subject, proven] = [
         credential(owner, { aud: baseOf(s) }),
@@ -139,7 +139,7 @@ describeStorage(
         expectOauthError(await requestToken(s, form(s, subject), { DPoP: bad }), 'invalid_dpop_proof');
       });
 
-    it('Rule 15.14: rejects HMAC with the public key, unsigned proofs and malformed JWTs', async () => {
+    it('rejects HMAC with the public key, unsigned proofs and malformed JWTs (rule 15.14)', async () => {
       const token = await boundToken(s);
       const claims = { jti: randomUUID(), htm: 'GET', htu: s.scratch, iat: nowSeconds(), ath: hashOf(token) };
       const header = { typ: 'dpop+jwt', jwk: key.jwk };
@@ -148,7 +148,7 @@ describeStorage(
       for (const each of bad) expectChallenge(await present(s.scratch, token, each), s, 'invalid_token');
     });
 
-    it('Rule 15.14: rejects keys with invalid members', async () => {
+    it('rejects keys with invalid members (rule 15.14)', async () => {
       for (const signer of [key, rsa, signingKey('EdDSA')])
         for (const member of ['kty', 'crv', 'x', 'y', 'n', 'e'].filter((name) => name in signer.jwk))
           for (const value of [null, 5, '', 'A', [], {}]) {
@@ -165,7 +165,7 @@ describeStorage(
         expectChallenge(await present(s.scratch, token, proofs), s, 'invalid_token');
     });
 
-    it('Rule 15.14: requires the key of the token', async () => {
+    it('requires the key of the token (rule 15.14)', async () => {
       const token = await boundToken(s);
       expectChallenge(await present(s.scratch, token, proof(mallory, s.scratch, { token })), s, 'invalid_token');
       const same = { ...rsa, alg: 'PS256' };
@@ -182,14 +182,14 @@ describeStorage(
       expectChallenge(await bearer(s.scratch, token), s, 'invalid_token');
     });
 
-    it('Rule 15.14: unbound tokens and credentials are rejected as DPoP', async () => {
+    it('unbound tokens and credentials are rejected as DPoP (rule 15.14)', async () => {
       for (const token of [await accessToken(s, owner), s.token!]) {
         expect((await bearer(s.scratch, token)).status).to.equal(200);
         expectChallenge(await present(s.scratch, token, proof(key, s.scratch, { token })), s, 'invalid_token');
       }
     });
 
-    it('Rule 15.14: a proof is valid once, across methods and concurrent requests', async () => {
+    it('a proof is valid once, across methods and concurrent requests (rule 15.14)', async () => {
       const token = await boundToken(s);
       const once = proof(key, s.scratch, { token });
       expect((await present(s.scratch, token, once)).status).to.equal(200);
@@ -224,7 +224,7 @@ describeStorage(
       expectOauthError(await requestToken(s, form(s, subject()), { DPoP }), 'invalid_dpop_proof');
     });
 
-    it('Rule 4.6: an invalid proof is rejected on public resources too', async () => {
+    it('an invalid proof is rejected on public resources too (rule 4.6)', async () => {
       const token = await boundToken(s);
       expectChallenge(await present(s.root, token, proof(key, s.scratch, { token })), s, 'invalid_token');
       expect((await present(s.root, token, proof(key, s.root, { token }))).status).to.equal(200);

@@ -23,12 +23,12 @@ describeStorage('Errors', (s) => {
     for (const [status, answer] of refusals) expectProblem(await answer, status, s);
   });
 
-  it('Rule 10.1: each request has its own instance', async () => {
+  it('each request has its own instance (rule 10.1)', async () => {
     const instances = await Promise.all([1, 2].map(async () => JSON.parse((await s.get(s.fresh())).text).instance));
     expect(instances[0]).not.to.equal(instances[1]);
   });
 
-  it('Rule 10.1: the log contains the instance and no credential', async function () {
+  it('the log contains the instance and no credential (rule 10.1)', async function () {
     if (!s.server) return this.skip();
     const { instance } = JSON.parse((await s.get(s.fresh())).text) as { instance: string };
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -37,7 +37,7 @@ describeStorage('Errors', (s) => {
     expect(lines.filter((line) => line.includes(s.token!.split('.')[2]!))).to.have.length(0);
   });
 
-  it('Rule 10.1: the problem type is stable and specific to the error', async () => {
+  it('the problem type is stable and specific to the error (rule 10.1)', async () => {
     const typeOf = async (answer: Promise<Answer>): Promise<string> => JSON.parse((await answer).text).type;
     const { iri } = await s.stored('text/plain', 'x');
     const [absent, again, required] = [
@@ -105,7 +105,7 @@ describeStorage('Errors', (s) => {
     expect(answer?.status).to.be.within(200, 204);
   });
 
-  it('Rule 18.2: paths outside the base URI do not exist and cannot be created', async function () {
+  it('paths outside the base URI do not exist and cannot be created (rule 18.2)', async function () {
     if (new URL(s.root).pathname === '/') return this.skip();
     const beside = [new URL('/', s.root).href, new URL('/beside', s.root).href, `${s.root.slice(0, -1)}beside`];
     for (const iri of beside) {

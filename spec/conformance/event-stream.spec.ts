@@ -76,7 +76,7 @@ describeStorage(
       expect(heard(stream)).to.deep.equal([`Create ${one}below/`, `Create ${one}below/a`, `Create ${two}b`]);
     });
 
-    it('Rule 4.1: an unreadable topic is rejected like a nonexistent one', async () => {
+    it('an unreadable topic is rejected like a nonexistent one (rule 4.1)', async () => {
       const hidden = await s.container();
       const readable = await s.container();
       await setAcl(s, readable, rule('Read', agent(bob)));

@@ -24,7 +24,7 @@ describeStorage(
         expect((await s.send('GET', at, {}, undefined, who)).status).to.be.oneOf([403, 404]);
     });
 
-    it('Rule 4.3: contains only resources that the controller may read', async () => {
+    it('contains only resources that the controller may read (rule 4.3)', async () => {
       const open = await s.container();
       const hidden = await s.container();
       await setBareAcl(s, hidden, [rule('Read Write', agent(alice))]);
@@ -62,7 +62,7 @@ describeStorage(
         .map((line) => JSON.parse(line));
     const told = (events: readonly Activity[]): string[] => events.map(({ type, object }) => `${type} ${object.id}`);
 
-    it('Rule 16.11: since a position or a time, delivers each currently readable event once', async () => {
+    it('since a position or a time, delivers each currently readable event once (rule 16.11)', async () => {
       const began = Date.now();
       const [open, hidden] = [await s.container(), await s.container()];
       await setBareAcl(s, hidden, [rule('Read Write', agent(alice))]);
@@ -91,7 +91,7 @@ describeStorage(
       expect((await s.get(`${s.root}.lws/events?newest=5`)).status).to.equal(400);
     });
 
-    it('Rule 16.11: stored and new events form one stream without a gap', async () => {
+    it('stored and new events form one stream without a gap (rule 16.11)', async () => {
       const container = await s.container();
       const { position } = linesOf(await eventsSince(0)).at(-1)!;
       let count = 0;
@@ -121,7 +121,7 @@ describeStorage(
       expect(seen).to.deep.equal(stored.slice(0, seen.length));
     });
 
-    it('Rule 16.11: 410 before the start of the log, 400 for an invalid position', async () => {
+    it('410 before the start of the log, 400 for an invalid position (rule 16.11)', async () => {
       const ahead = await eventsSince('9'.repeat(15));
       expect(ahead.status).to.equal(410);
       expect(JSON.parse(ahead.text)).to.include({ type: 'urn:problem-type:quadpod:gone' });

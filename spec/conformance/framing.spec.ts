@@ -51,7 +51,7 @@ describeStorage('Framing', (s) => {
     }
   });
 
-  it('Rule 1.13: values too long for a response header are 400', async () => {
+  it('values too long for a response header are 400 (rule 1.13)', async () => {
     const long = 'x'.repeat(9000);
     expectProblem(await s.put(s.fresh(), `text/plain; a=${long}`, 'x'), 400, s);
     expectProblem(await s.post(s.scratch, `text/plain; a=${long}`, 'x'), 400, s);

@@ -16,7 +16,7 @@ describeStorage(
     const send = (method: string, iri: string, body?: string, fields = {}, sender?: Sender) =>
       s.send(method, at(iri), { ...(body === undefined ? {} : turtle), ...fields }, body, sender);
 
-    it('Rules 4.2, 6.18, 14.10: responses for unreadable and nonexistent graphs are identical in every field', async () => {
+    it('responses for unreadable and nonexistent graphs are identical in every field (rules 4.2, 6.18, 14.10)', async () => {
       const hidden = [
         (await s.stored('application/json', '{}')).iri,
         (await s.stored('text/plain', 'x')).iri,

@@ -18,7 +18,7 @@ describeStorage('Integrity', (s) => {
 
   for (const [type, body] of kinds) {
     for (const algorithm of ['sha-256', 'sha-512'] as const)
-      it(`Rule 10.6: a matching ${algorithm} Content-Digest accepts a ${type} body`, async () => {
+      it(`a matching ${algorithm} Content-Digest accepts a ${type} body (rule 10.6)`, async () => {
         const fields = { 'Content-Digest': digest(algorithm, body) };
         expect((await s.put(s.fresh(), type, body, fields)).status).to.equal(201);
         expect((await s.post(s.scratch, type, body, fields)).status).to.equal(201);
@@ -36,7 +36,7 @@ describeStorage('Integrity', (s) => {
       ['that is not a dictionary', ':::'],
       ['that ends early', digest('sha-256', body).slice(0, -1)],
     ] as const)
-      it(`Rule 10.6: a Content-Digest ${what} rejects a ${type} body: 400, nothing stored`, async () => {
+      it(`a Content-Digest ${what} rejects a ${type} body: 400, nothing stored (rule 10.6)`, async () => {
         const container = await s.container();
         const fields = { 'Content-Digest': field };
         expectProblem(await s.put(`${container}x`, type, body, fields), 400, s);
@@ -44,7 +44,7 @@ describeStorage('Integrity', (s) => {
         expect(await s.members(container)).to.deep.equal([]);
       });
 
-    it(`Rule 10.6: unsupported algorithms are ignored (${type})`, async () => {
+    it(`unsupported algorithms are ignored (${type}) (rule 10.6)`, async () => {
       for (const field of ['md5=:AAAA:', `unixsum=:AAAA:, ${digest('sha-256', body)}`])
         expect((await s.put(s.fresh(), type, body, { 'Content-Digest': field })).status, field).to.equal(201);
       expectProblem(
@@ -54,14 +54,14 @@ describeStorage('Integrity', (s) => {
       );
     });
 
-    it(`Rule 10.6: a mismatch leaves a ${type} resource unchanged`, async () => {
+    it(`a mismatch leaves a ${type} resource unchanged (rule 10.6)`, async () => {
       const { iri, etag } = await s.stored(type, body);
       const fields = { 'If-Match': etag, 'Content-Digest': digest('sha-256', 'other') };
       expectProblem(await s.put(iri, type, body, fields), 400, s);
       expect(await s.tag(iri)).to.equal(etag);
     });
 
-    it(`Rule 10.7: Want-Repr-Digest returns the digest of the ${type} representation, also with HEAD`, async () => {
+    it(`Want-Repr-Digest returns the digest of the ${type} representation, also with HEAD (rule 10.7)`, async () => {
       const { iri } = await s.stored(type, body);
       const fields = { 'Want-Repr-Digest': 'sha-256=1' };
       const answer = await s.get(iri, fields);
@@ -69,14 +69,14 @@ describeStorage('Integrity', (s) => {
       expect((await s.head(iri, fields)).headers['repr-digest']).to.equal(answer.headers['repr-digest']);
     });
 
-    it(`Rule 10.7: Want-Content-Digest returns the digest of the ${type} content`, async () => {
+    it(`Want-Content-Digest returns the digest of the ${type} content (rule 10.7)`, async () => {
       const { iri } = await s.stored(type, body);
       const answer = await s.get(iri, { 'Want-Content-Digest': 'sha-256=5' });
       expect(answer.headers['content-digest']).to.equal(digest('sha-256', answer.bytes));
     });
   }
 
-  it('Rule 10.6: the body of a patch is verified', async () => {
+  it('the body of a patch is verified (rule 10.6)', async () => {
     const { iri, etag } = await s.stored('application/json', '{"a":1}');
     const type = 'application/merge-patch+json';
     expectProblem(await s.patch(iri, type, '{"a":2}', { 'Content-Digest': digest('sha-256', '{"a":3}') }), 400, s);
@@ -86,7 +86,7 @@ describeStorage('Integrity', (s) => {
     );
   });
 
-  it('Rule 10.6: the body of a SPARQL update is verified', async () => {
+  it('the body of a SPARQL update is verified (rule 10.6)', async () => {
     const { iri, etag } = await s.stored('text/turtle', '');
     const text = 'INSERT DATA { <a> <b> <c> }';
     const fields = { 'Content-Digest': digest('sha-256', 'other') };
@@ -94,7 +94,7 @@ describeStorage('Integrity', (s) => {
     expect(await s.tag(iri)).to.equal(etag);
   });
 
-  it('Rule 10.6: a chunked body is verified', async () => {
+  it('a chunked body is verified (rule 10.6)', async () => {
     const iri = s.fresh();
     const fields = { 'Content-Digest': digest('sha-256', 'abcdef') };
     expectProblem(await s.put(iri, 'text/plain', ['abc', 'deX'], fields), 400, s);
@@ -110,7 +110,7 @@ describeStorage('Integrity', (s) => {
     ['sha-512=0, sha-256=1', 'sha-256'],
     ['sha-512=1', 'sha-512'],
   ] as const)
-    it(`Rule 10.7: of "${want}" the highest weight wins, with equal weights the stronger: ${algorithm}`, async () => {
+    it(`of "${want}" the highest weight wins, with equal weights the stronger: ${algorithm} (rule 10.7)`, async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       const answer = await s.get(iri, { 'Want-Repr-Digest': want, 'Want-Content-Digest': want });
       expect(answer.headers['repr-digest']).to.equal(digest(algorithm, answer.bytes));
@@ -118,30 +118,30 @@ describeStorage('Integrity', (s) => {
     });
 
   for (const want of ['md5=5', 'sha-256=0', 'sha-256=11', 'sha-256="x"', '=', 'sha-256=1, ,'])
-    it(`Rule 10.7: "${want}" names no supported algorithm and is ignored`, async () => {
+    it(`"${want}" names no supported algorithm and is ignored (rule 10.7)`, async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       const answer = await s.get(iri, { 'Want-Repr-Digest': want, 'Want-Content-Digest': want });
       expect(answer.status).to.equal(200);
       expect([answer.headers['repr-digest'], answer.headers['content-digest']]).to.deep.equal([undefined, undefined]);
     });
 
-  it('Rule 10.7: without a Want field no digest is sent', async () => {
+  it('without a Want field no digest is sent (rule 10.7)', async () => {
     const { headers } = await s.get((await s.stored('text/turtle', '')).iri);
     expect([headers['repr-digest'], headers['content-digest']]).to.deep.equal([undefined, undefined]);
   });
 
-  it('Rule 10.7: the digest is that of the negotiated representation', async () => {
+  it('the digest is that of the negotiated representation (rule 10.7)', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     const answer = await s.get(iri, { Accept: 'application/rdf+xml', 'Want-Repr-Digest': 'sha-256=1' });
     expect(answer.headers['repr-digest']).to.equal(digest('sha-256', answer.bytes));
   });
 
-  it('Rule 10.7: container listings support digests too', async () => {
+  it('container listings support digests too (rule 10.7)', async () => {
     const answer = await s.get(s.scratch, { 'Want-Repr-Digest': 'sha-256=1' });
     expect(answer.headers['repr-digest']).to.equal(digest('sha-256', answer.bytes));
   });
 
-  it('Rule 10.7: a range has the Repr-Digest of the whole representation and no Content-Digest', async () => {
+  it('a range has the Repr-Digest of the whole representation and no Content-Digest (rule 10.7)', async () => {
     const { iri } = await s.stored('text/plain', 'hello');
     const wants = { 'Want-Repr-Digest': 'sha-256=1', 'Want-Content-Digest': 'sha-256=1' };
     const answer = await s.get(iri, { Range: 'bytes=1-2', ...wants });
@@ -150,7 +150,7 @@ describeStorage('Integrity', (s) => {
     expect(answer.headers['content-digest']).to.equal(undefined);
   });
 
-  it('Rule 10.7: OPTIONS and responses to writes carry Want-Content-Digest', async () => {
+  it('OPTIONS and responses to writes carry Want-Content-Digest (rule 10.7)', async () => {
     const iri = s.fresh();
     const answers = {
       create: await s.put(iri, 'text/turtle', ''),
@@ -167,7 +167,7 @@ describeStorage('Integrity', (s) => {
     }
   });
 
-  it('Rule 10.6: a mismatch rejects the creation of a container and a DELETE, and changes nothing', async () => {
+  it('a mismatch rejects the creation of a container and a DELETE, and changes nothing (rule 10.6)', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x');
     for (const field of [digest('sha-256', 'other'), ':::']) {
@@ -187,7 +187,7 @@ describeStorage('Integrity', (s) => {
     );
   });
 
-  it('Rule 10.7: an algorithm with weight 0 is not used, for any resource size', async () => {
+  it('an algorithm with weight 0 is not used, for any resource size (rule 10.7)', async () => {
     const bytes = Buffer.alloc((1 << 20) + 1, 'x');
     const { iri } = await s.stored('application/octet-stream', bytes);
     const wants = 'sha-512=10, sha-256=0';

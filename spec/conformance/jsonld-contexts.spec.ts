@@ -45,7 +45,7 @@ describeStorage(
     const put = (document: object, iri = s.fresh()) => s.put(iri, 'application/ld+json', JSON.stringify(document));
     beforeEach(() => asked.splice(0));
 
-    it('Rule 1.11: the context of a listed host is fetched once and used', async () => {
+    it('the context of a listed host is fetched once and used (rule 1.11)', async () => {
       const remote = context(named);
       const large = { '@context': remote, '@id': '', name: Array.from({ length: 2000 }, (_, i) => `name ${i}`) };
       for (const document of [
@@ -62,14 +62,14 @@ describeStorage(
       expect(asked).to.have.length(1);
     });
 
-    it('Rule 1.11: a nested context is fetched if its host is listed', async () => {
+    it('a nested context is fetched if its host is listed (rule 1.11)', async () => {
       const inner = context(named);
       const answer = await put({ '@context': context({ '@context': [inner] }), '@id': '', name: 'x' });
       expect(answer.status, answer.text).to.equal(201);
       expect(asked).to.have.length(2);
     });
 
-    it('Rule 1.11: nested contexts and redirects to other hosts are not fetched', async () => {
+    it('nested contexts and redirects to other hosts are not fetched (rule 1.11)', async () => {
       const foreign = `http://${other.authority}/c`;
       const redirecting = context(((_req, res) => res.writeHead(302, { Location: foreign }).end()) as RequestListener);
       for (const [document, names] of [
@@ -84,7 +84,7 @@ describeStorage(
       expect(asked.filter((url) => url.startsWith(other.authority))).to.deep.equal([]);
     });
 
-    it('Rule 1.11: an unavailable or invalid context is 400, and the failure is cached', async () => {
+    it('an unavailable or invalid context is 400, and the failure is cached (rule 1.11)', async () => {
       for (const answer of [
         (_req, res) => res.writeHead(500).end(),
         (_req, res) => res.end('{'),
@@ -101,7 +101,7 @@ describeStorage(
       expectProblem(await put({ '@context': context([1]), name: 'x' }), 400, s);
     });
 
-    it('Rule 1.11: an endless chain of contexts is 400', async () => {
+    it('an endless chain of contexts is 400 (rule 1.11)', async () => {
       const chain = Array.from({ length: 30 }, () => context(named));
       expectProblem(await put({ '@context': chain, '@id': '', name: 'x' }), 400, s);
       expect(asked.length).to.be.below(10);

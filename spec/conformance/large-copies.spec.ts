@@ -126,7 +126,7 @@ describe('COPY and MOVE of many resources', function () {
   for (const method of methods) {
     const to = () => s.fresh('/');
 
-    it(`rule 6.23: ${method} shows nothing of it before it is complete, while others write`, async () => {
+    it(`${method} shows nothing of it before it is complete, while others write (rule 6.23)`, async () => {
       const name = to();
       const { resources: count } = store.commits.counts;
       const before = await found(source);
@@ -150,7 +150,7 @@ describe('COPY and MOVE of many resources', function () {
       else source = name;
     });
 
-    it(`rule 6.24: others that write in the source of a ${method} wait for it`, async () => {
+    it(`others that write in the source of a ${method} wait for it (rule 6.24)`, async () => {
       const name = to();
       const moving = await stopped(method, name);
       let ended = 0;
@@ -176,7 +176,7 @@ describe('COPY and MOVE of many resources', function () {
       source = name;
     });
 
-    it(`rule 6.24: nothing of a ${method} stays if its batch fails, and it can be sent again`, async () => {
+    it(`nothing of a ${method} stays if its batch fails, and it can be sent again (rule 6.24)`, async () => {
       const name = to();
       const before = store.commits.counts;
       const moving = await stopped(method, name);
@@ -192,7 +192,7 @@ describe('COPY and MOVE of many resources', function () {
       else source = name;
     });
 
-    it(`rule 6.23: ${method} runs again if a batch fails that it depends on`, async () => {
+    it(`${method} runs again if a batch fails that it depends on (rule 6.23)`, async () => {
       const name = to();
       const moving = await stopped(method, name);
       void failNextBatch(store.level);
@@ -204,7 +204,7 @@ describe('COPY and MOVE of many resources', function () {
       else source = name;
     });
 
-    it(`rule 6.24: ${method} checks the container of the Destination again`, async () => {
+    it(`${method} checks the container of the Destination again (rule 6.24)`, async () => {
       const parent = await s.container();
       const moving = await stopped(method, `${parent}new/`);
       expect((await s.delete(parent)).status).to.equal(204);
@@ -214,7 +214,7 @@ describe('COPY and MOVE of many resources', function () {
       await expectAll(source);
     });
 
-    it(`rule 6.24: the second ${method} to one Destination is refused`, async () => {
+    it(`the second ${method} to one Destination is refused (rule 6.24)`, async () => {
       const name = to();
       const first = await stopped(method, name);
       const second = send('COPY', name);
@@ -227,7 +227,7 @@ describe('COPY and MOVE of many resources', function () {
     });
   }
 
-  it('rule 2.3: DELETE of the source waits for a COPY, which is complete', async () => {
+  it('DELETE of the source waits for a COPY, which is complete (rule 2.3)', async () => {
     const name = s.fresh('/');
     const copying = await stopped('COPY', name);
     const deleting = s.delete(source, recursive);
@@ -245,7 +245,7 @@ describe('COPY and MOVE of many resources', function () {
     await expectAll(source);
   });
 
-  it('rules 26.1, 26.4: moves everything into the trash, and restores it with its owners', async () => {
+  it('moves everything into the trash, and restores it with its owners (rules 26.1, 26.4)', async () => {
     const trash = `${s.root}.lws/trash`;
     const { owner: before } = store.record(`${source}sub/n5`)!;
     expect(before).to.be.a('string');
@@ -261,7 +261,7 @@ describe('COPY and MOVE of many resources', function () {
     expect(store.record(`${source}sub/n5`)!.owner).to.equal(before);
   });
 
-  it('rule 6.6: MOVE checks its condition', async () => {
+  it('MOVE checks its condition (rule 6.6)', async () => {
     const name = s.fresh('/');
     const tag = await s.tag(source);
     expectProblem(await send('MOVE', name, { 'If-Match': '"other"' }), 412, s);
@@ -291,7 +291,7 @@ describe('COPY and MOVE of many resources with access control lists', function (
   });
 
   for (const method of methods)
-    it(`rule 6.24: access that is revoked during a ${method} is not used`, async () => {
+    it(`access that is revoked during a ${method} is not used (rule 6.24)`, async () => {
       const [mine, target] = [await s.container(), await s.container()];
       for (const each of [mine, target]) await setAcl(s, each, ownerRule, rule('Read Write', agent(alice)));
       await s.container(`${mine}a/`);
@@ -313,7 +313,7 @@ describe('COPY and MOVE of many resources with access control lists', function (
       }
     });
 
-  it('rule 6.25: MOVE keeps access control lists, and COPY does not copy them', async () => {
+  it('MOVE keeps access control lists, and COPY does not copy them (rule 6.25)', async () => {
     const from = await s.container();
     await fill(s, from);
     await setAcl(s, `${from}sub/n5`, ownerRule, rule('Read', agent(alice)));

@@ -56,7 +56,7 @@ describe('MOVE and COPY of many triples', function () {
   }
   const everything = [total, sizes.size];
 
-  it('rule 6.23: MOVE shows everything at the old name or at the new one, never a part', async () => {
+  it('MOVE shows everything at the old name or at the new one, never a part (rule 6.23)', async () => {
     const to = s.fresh('/');
     const moving = send('MOVE', container, to);
     let isOver = false;
@@ -84,7 +84,7 @@ describe('MOVE and COPY of many triples', function () {
     container = to;
   });
 
-  it('rule 6.27: COPY with rewritten links is what its text would be with the other name', async () => {
+  it('COPY with rewritten links is what its text would be with the other name (rule 6.27)', async () => {
     const to = `${s.scratch}0-copy/`;
     await s.container(`${s.scratch}source/`);
     const texts = new Map<string, string>();
@@ -111,7 +111,7 @@ describe('MOVE and COPY of many triples', function () {
     }
   });
 
-  it('rule 6.23: replacing too many triples is 422, and leaves nothing behind', async () => {
+  it('replacing too many triples is 422, and leaves nothing behind (rule 6.23)', async () => {
     const [to, kept] = [s.fresh('/'), await s.container()];
     expect((await send('COPY', container, to)).status).to.equal(201);
     await s.stored(nTriples, '<a:s> <a:p> <a:o> .', `${kept}new`);
@@ -123,7 +123,7 @@ describe('MOVE and COPY of many triples', function () {
     expect((await send('MOVE', kept, to)).status).to.equal(201);
   });
 
-  it('rule 6.24: of a COPY that is refused nothing stays, and its names are free', async () => {
+  it('of a COPY that is refused nothing stays, and its names are free (rule 6.24)', async () => {
     const to = s.fresh('/');
     const copying = send('COPY', container, to, { Overwrite: 'F' });
     await until(hasStaged, 'graphs are written');
@@ -134,7 +134,7 @@ describe('MOVE and COPY of many triples', function () {
     expect(await counted(container)).to.deep.equal(everything);
   });
 
-  it('rule 6.23: a large graph that is changed meanwhile is moved with the change', async () => {
+  it('a large graph that is changed meanwhile is moved with the change (rule 6.23)', async () => {
     const to = s.fresh('/');
     const moving = send('MOVE', container, to);
     await until(hasStaged, 'graphs are written');
@@ -147,7 +147,7 @@ describe('MOVE and COPY of many triples', function () {
   });
 
   for (const afterWriting of [true, false])
-    it(`rule 6.22: of a COPY nothing stays if writing ahead fails, ${afterWriting ? 'stored' : 'not stored'}`, async () => {
+    it(`of a COPY nothing stays if writing ahead fails, ${afterWriting ? 'stored' : 'not stored'} (rule 6.22)`, async () => {
       const [source, to, { store }] = [await s.container(), s.fresh('/'), s.server!.server];
       await s.stored('text/plain', 'words', `${source}text`);
       const lines = Array.from({ length: large }, (_, at) => `<a:${at}> <http://data.example/q> "x" .`);
@@ -160,7 +160,7 @@ describe('MOVE and COPY of many triples', function () {
       expect((await send('COPY', source, to)).status).to.equal(201);
     });
 
-  it('rules 6.19, 6.23: a MOVE to the names of many deleted graphs waits for their removal once', async () => {
+  it('a MOVE to the names of many deleted graphs waits for their removal once (rules 6.19, 6.23)', async () => {
     const [old, source, { store }] = [s.fresh('/'), await s.container(), s.server!.server];
     expect((await send('COPY', container, old)).status).to.equal(201);
     const names = [...sizes.keys()].slice(2);
@@ -195,7 +195,7 @@ describe('MOVE and COPY of many triples with access control lists', function () 
   before(() => s.open({ settings: wacSettings, owner }));
   after(() => s.close());
 
-  it('rules 4.2, 6.24: a graph that the caller cannot read at the Destination does not change the response', async () => {
+  it('a graph that the caller cannot read at the Destination does not change the response (rules 4.2, 6.24)', async () => {
     const [mine, target] = [await s.container(), await s.container()];
     for (const each of [mine, target]) await setAcl(s, each, ownerRule, rule('Read Write', agent(alice)));
     await s.stored('text/turtle', '<a:s> <a:p> <a:o> .', `${target}secret`);

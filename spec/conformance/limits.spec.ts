@@ -115,7 +115,7 @@ describeStorage(
       ['application/ld+json', json(1001)],
       ['application/rdf+xml', text(1001)],
     ] as const)
-      it(`Rule 1.10: a ${type} body above lws.max-request-bytes is 413 and stores nothing`, async () => {
+      it(`a ${type} body above lws.max-request-bytes is 413 and stores nothing (rule 1.10)`, async () => {
         const iri = s.fresh();
         expectProblem(await s.put(iri, type, body), 413, s);
         expectProblem(await s.put(iri, type, [body.slice(0, 500), body.slice(500)]), 413, s);
@@ -123,7 +123,7 @@ describeStorage(
         expectProblem(await s.post(s.scratch, type, body), 413, s);
       });
 
-    it('Rule 1.10: a body of exactly lws.max-request-bytes is stored', async () => {
+    it('a body of exactly lws.max-request-bytes is stored (rule 1.10)', async () => {
       expect((await s.put(s.fresh(), 'application/json', json(1000))).status).to.equal(201);
     });
 
@@ -132,13 +132,13 @@ describeStorage(
       [mergePatch, 'application/json', `{"a":"${text(1000)}"}`],
       ['application/json-patch+json', 'application/json', `[{"op":"add","path":"/a","value":"${text(1000)}"}]`],
     ] as const)
-      it(`Rule 1.10: a ${type} body above lws.max-request-bytes is 413 and changes nothing`, async () => {
+      it(`a ${type} body above lws.max-request-bytes is 413 and changes nothing (rule 1.10)`, async () => {
         const { iri, etag } = await s.stored(target, target === 'text/turtle' ? '' : '{}');
         expectProblem(await s.patch(iri, type, body), 413, s);
         expect(await s.tag(iri)).to.equal(etag);
       });
 
-    it('Rule 1.10: binary bodies are limited by lws.max-binary-bytes, not lws.max-request-bytes', async () => {
+    it('binary bodies are limited by lws.max-binary-bytes, not lws.max-request-bytes (rule 1.10)', async () => {
       expect((await s.put(s.fresh(), binary, text(2000))).status).to.equal(201);
       const iri = s.fresh();
       expectProblem(await s.put(iri, binary, text(2001)), 413, s);

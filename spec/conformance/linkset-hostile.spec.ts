@@ -57,14 +57,14 @@ async function expectUnharmed(s: StorageUnderTest, iri: string): Promise<void> {
 
 describeStorage('Linkset and hostile patches', (s) => {
   for (const [what, patch] of Object.entries(bombs))
-    it(`Rule 11.6: a JSON Patch that ${what} forty times is rejected and changes nothing`, async () => {
+    it(`a JSON Patch that ${what} forty times is rejected and changes nothing (rule 11.6)`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const answer = await s.patch(metaOf(iri), jsonPatch, patch, any);
       expectProblem(answer, [400, 409, 413, 422], s);
       expect(await clientPart(s, iri)).to.deep.equal({ author: 'Ada', types: [] });
     });
 
-  it('Rule 11.6: a patch that removes its expansion at the end leaves nothing of it', async () => {
+  it('a patch that removes its expansion at the end leaves nothing of it (rule 11.6)', async () => {
     const iri = await described(s, { author: 'Ada' });
     const operations = [...(JSON.parse(bomb('/bomb')) as unknown[]), { op: 'remove', path: '/bomb' }];
     const answer = await s.patch(metaOf(iri), jsonPatch, JSON.stringify(operations), any);
@@ -72,7 +72,7 @@ describeStorage('Linkset and hostile patches', (s) => {
     expect(await clientPart(s, iri)).to.deep.equal({ author: 'Ada', types: [] });
   });
 
-  it('Rule 11.6: a JSON Patch with a very large number of operations gets a response', async () => {
+  it('a JSON Patch with a very large number of operations gets a response (rule 11.6)', async () => {
     const iri = await described(s, { author: 'Ada' });
     const operations = Array.from({ length: 20_000 }, (_, i) => ({ op: 'replace', path: '/author', value: `${i}` }));
     const answer = await s.patch(metaOf(iri), jsonPatch, JSON.stringify(operations), any);
@@ -98,7 +98,7 @@ describeStorage('Linkset and hostile patches', (s) => {
       '[{"op":"add","path":"/constructor/prototype/polluted","value":"x"}]',
     ],
   ] as const)
-    it(`Rules 11.5, 11.6: __proto__ in ${what} has no effect on prototypes`, async () => {
+    it(`__proto__ in ${what} has no effect on prototypes (rules 11.5, 11.6)`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const answer = await s.send(
         what.startsWith('PUT') ? 'PUT' : 'PATCH',
@@ -114,7 +114,7 @@ describeStorage('Linkset and hostile patches', (s) => {
     });
 
   for (const name of ['toString', 'constructor', 'hasOwnProperty', 'valueOf', 'length', '0', ''])
-    it(`Rule 11.1: a relation "${name}" is stored as a normal relation or rejected`, async () => {
+    it(`a relation "${name}" is stored as a normal relation or rejected (rule 11.1)`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const targets = [{ href: 'https://e.example/' }];
       const answer = await s.patch(metaOf(iri), mergePatch, JSON.stringify({ [name]: targets }), any);

@@ -24,13 +24,13 @@ describeStorage('Integrity of metadata', (s) => {
       ['Want-Repr-Digest', 'repr-digest'],
       ['Want-Content-Digest', 'content-digest'],
     ] as const)
-      it(`Rule 10.7: ${wish} returns the digest of ${what}`, async () => {
+      it(`${wish} returns the digest of ${what} (rule 10.7)`, async () => {
         const answer = await s.get(await locate(s), { [wish]: 'sha-256=1' });
         expect(answer.status).to.equal(200);
         expect(answer.headers[field]).to.equal(digestOf(answer.bytes));
       });
 
-  it('Rule 10.7: the digest of a filtered view is of that view', async () => {
+  it('the digest of a filtered view is of that view (rule 10.7)', async () => {
     const meta = await documents['a linkset']!(s);
     const answer = await s.get(meta, { Prefer: 'include="author"', 'Want-Repr-Digest': 'sha-256=1' });
     expect(answer.headers['repr-digest']).to.equal(digestOf(answer.bytes));
@@ -41,7 +41,7 @@ describeStorage('Integrity of metadata', (s) => {
     ['PATCH', mergePatch, '{"author":"Eve"}'],
     ['PATCH', jsonPatch, '[{"op":"replace","path":"/author","value":"Eve"}]'],
   ] as const) {
-    it(`Rule 10.6: a mismatching Content-Digest rejects ${method} of ${type}`, async () => {
+    it(`a mismatching Content-Digest rejects ${method} of ${type} (rule 10.6)`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const headers = { 'If-Match': '*', 'Content-Type': type };
       for (const wrong of [digestOf('other'), 'sha-256=x'])
@@ -49,7 +49,7 @@ describeStorage('Integrity of metadata', (s) => {
       expect(await clientPart(s, iri)).to.deep.equal({ author: 'Ada', types: [] });
     });
 
-    it(`Rule 10.7: ${method} of ${type} returns Want-Content-Digest`, async () => {
+    it(`${method} of ${type} returns Want-Content-Digest (rule 10.7)`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const headers = { 'If-Match': '*', 'Content-Type': type, 'Content-Digest': digestOf(body) };
       const answer = await s.send(method, metaOf(iri), headers, body);
@@ -60,7 +60,7 @@ describeStorage('Integrity of metadata', (s) => {
   }
 
   for (const [what, locate] of Object.entries(documents).filter(([name]) => /linkset|search/.test(name)))
-    it(`Rule 10.7: OPTIONS on ${what} has Want-Content-Digest`, async () => {
+    it(`OPTIONS on ${what} has Want-Content-Digest (rule 10.7)`, async () => {
       const { headers } = await s.options(await locate(s));
       expect(headers['want-content-digest'])
         .to.match(/sha-256/)
@@ -68,7 +68,7 @@ describeStorage('Integrity of metadata', (s) => {
     });
 
   for (const method of ['POST', 'QUERY'])
-    it(`Rule 10.6: a mismatching Content-Digest rejects a search by ${method}`, async () => {
+    it(`a mismatching Content-Digest rejects a search by ${method} (rule 10.6)`, async () => {
       const headers = { 'Content-Type': lwsJson, 'Content-Digest': digestOf('other') };
       expectProblem(await s.send(method, searchOf(s), headers, filterBody({})), 400, s);
     });

@@ -10,13 +10,13 @@ describeStorage(
     const small = { author: 'x'.repeat(1000) };
     const large = { author: 'x'.repeat(5000) };
 
-    it('Rule 11.8: PUT above lws.linkset.max-bytes is 400 and changes nothing', async () => {
+    it('PUT above lws.linkset.max-bytes is 400 and changes nothing (rule 11.8)', async () => {
       const iri = await described(s, small);
       expectProblem(await putLinks(s, iri, large), 400, s);
       expect(await clientPart(s, iri)).to.deep.equal({ ...small, types: [] });
     });
 
-    it('Rule 11.8: PATCH with a result above lws.linkset.max-bytes is 400 and changes nothing', async () => {
+    it('PATCH with a result above lws.linkset.max-bytes is 400 and changes nothing (rule 11.8)', async () => {
       const iri = await described(s, { ...small, title: 'y'.repeat(1000) });
       const add = (path: string, value: string) => JSON.stringify([{ op: 'add', path, value }]);
       for (const [type, patch] of [
@@ -28,7 +28,7 @@ describeStorage(
       expect(await clientPart(s, iri)).to.deep.equal({ ...small, title: 'y'.repeat(1000), types: [] });
     });
 
-    it('Rule 11.8: many small additions reach the same limit', async () => {
+    it('many small additions reach the same limit (rule 11.8)', async () => {
       const iri = await described(s, {});
       const statuses: number[] = [];
       for (let i = 0; i < 7; i++)
@@ -43,7 +43,7 @@ describeStorage(
       expect(statuses.at(-1)).to.equal(400);
     });
 
-    it('Rule 6.22: a write with Link fields above the limit is rejected completely', async () => {
+    it('a write with Link fields above the limit is rejected completely (rule 6.22)', async () => {
       const Link = `<https://e.example/${'x'.repeat(5000)}>; rel="describedby"`;
       const iri = s.fresh();
       const set = { Prefer: 'set-linkset', Link };
@@ -60,7 +60,7 @@ describeStorage(
 
 describeStorage('Linksets of a great many types', (s) => {
   for (const count of [50, 500, 5000])
-    it(`Rule 11.3: ${count} declared types are rejected or leave the resource readable`, async () => {
+    it(`${count} declared types are rejected or leave the resource readable (rule 11.3)`, async () => {
       const container = await s.container();
       const { iri } = await s.stored('text/turtle', '<> a <#C> .', `${container}x`);
       const type = Array.from({ length: count }, (_, i) => ({ href: `https://e.example/types/number${i}` }));
@@ -79,7 +79,7 @@ describeStorage('Linksets of a great many types', (s) => {
 describeStorage(
   'Linkset writes without required conditions',
   (s) => {
-    it('Rule 6.9: lws.require-conditional-writes=false does not lift the 428 of linksets', async () => {
+    it('lws.require-conditional-writes=false does not lift the 428 of linksets (rule 6.9)', async () => {
       const iri = await described(s, { author: 'Ada' });
       expect((await s.put(iri, 'text/plain', 'y')).status).to.equal(204);
       expectProblem(await putLinks(s, iri, { author: 'Eve' }, {}), 428, s);

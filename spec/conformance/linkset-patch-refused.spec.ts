@@ -56,7 +56,7 @@ const refusals: readonly (readonly [what: string, type: string, patch: unknown, 
 
 describeStorage('Linkset PATCH, rejected', (s) => {
   for (const [what, type, patch, status] of refusals)
-    it(`Rules 6.17, 11.6: ${what} is ${status} and changes nothing`, async () => {
+    it(`${what} is ${status} and changes nothing (rules 6.17, 11.6)`, async () => {
       const iri = await described(s, before);
       const tag = await s.tag(metaOf(iri));
       expectProblem(await send(s, iri, type, patch, tag), status, s);
@@ -65,7 +65,7 @@ describeStorage('Linkset PATCH, rejected', (s) => {
     });
 
   for (const patch of ['[]', '"x"', 'null', '5', '{"linkset":null}', '{"linkset":[]}', '{"linkset":["x"]}'])
-    it(`Rule 11.5: the merge patch ${patch} always leaves a valid linkset`, async () => {
+    it(`the merge patch ${patch} always leaves a valid linkset (rule 11.5)`, async () => {
       const iri = await described(s, before);
       const answer = await send(s, iri, mergePatch, patch);
       expect(answer.status, answer.text).to.satisfy(
@@ -76,7 +76,7 @@ describeStorage('Linkset PATCH, rejected', (s) => {
     });
 
   for (const type of ['application/sparql-update', 'application/json', 'application/linkset+json', 'text/n3', ''])
-    it(`Rule 6.14: PATCH of ${type || 'no Content-Type'} is 415 with Accept-Patch`, async () => {
+    it(`PATCH of ${type || 'no Content-Type'} is 415 with Accept-Patch (rule 6.14)`, async () => {
       const iri = await described(s, before);
       const headers: Record<string, string> = { 'If-Match': '*', ...(type ? { 'Content-Type': type } : {}) };
       const answer = await s.send('PATCH', metaOf(iri), headers, '{"linkset":[{}]}');
@@ -85,7 +85,7 @@ describeStorage('Linkset PATCH, rejected', (s) => {
       expect(await clientPart(s, iri)).to.deep.equal(beforePart);
     });
 
-  it('Rule 11.7: a missing If-Match is 428, before the content is validated', async () => {
+  it('a missing If-Match is 428, before the content is validated (rule 11.7)', async () => {
     const iri = await described(s, before);
     for (const [type, patch] of [
       [mergePatch, '{"author":"Eve"}'],
@@ -96,7 +96,7 @@ describeStorage('Linkset PATCH, rejected', (s) => {
     expect(await clientPart(s, iri)).to.deep.equal(beforePart);
   });
 
-  it('Rule 11.7: a stale If-Match is 412, before the content is validated', async () => {
+  it('a stale If-Match is 412, before the content is validated (rule 11.7)', async () => {
     const iri = await described(s, before);
     const tag = await s.tag(metaOf(iri));
     expect((await send(s, iri, mergePatch, { title: 'x' }, tag)).status).to.equal(204);

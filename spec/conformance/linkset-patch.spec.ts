@@ -97,7 +97,7 @@ const patches: readonly (readonly [what: string, type: string, patch: unknown, c
 
 function results(s: StorageUnderTest): void {
   for (const [what, type, patch, change] of patches)
-    it(`Rule 11.6: ${what}`, async () => {
+    it(`${what} (rule 11.6)`, async () => {
       const iri = await described(s, before);
       const tag = await s.tag(metaOf(iri));
       const answer = await send(s, iri, type, patch, tag);
@@ -109,7 +109,7 @@ function results(s: StorageUnderTest): void {
       expect(await clientPart(s, iri)).to.deep.equal(Object.fromEntries(expected));
     });
 
-  it('Rule 11.6: a linkset that was never written can be patched', async () => {
+  it('a linkset that was never written can be patched (rule 11.6)', async () => {
     for (const [type, patch] of [
       [mergePatch, { license }],
       [jsonPatch, [{ op: 'add', path: '/license', value: license }]],
@@ -134,7 +134,7 @@ function results(s: StorageUnderTest): void {
     ['the structural type removed', jsonPatch, [{ op: 'remove', path: '/linkset/0/type/0' }]],
     ['a forbidden type', jsonPatch, [{ op: 'add', path: '/linkset/0/type/-', value: { href: `${lws}Container` } }]],
   ] as const)
-    it(`Rules 6.13, 11.6: ${what} changes nothing: 204 with the same ETag`, async () => {
+    it(`${what} changes nothing: 204 with the same ETag (rules 6.13, 11.6)`, async () => {
       const iri = await described(s, before);
       const [tag, read] = [await s.tag(metaOf(iri)), await linksOfResource(s, iri)];
       const sent = patch === 'anchor' ? [{ op: 'test', path: '/linkset/0/anchor', value: iri }] : patch;
@@ -144,7 +144,7 @@ function results(s: StorageUnderTest): void {
       expect(await s.tag(metaOf(iri))).to.equal(tag);
     });
 
-  it('Rule 11.2: managed relations are ignored and the rest of the patch is applied', async () => {
+  it('managed relations are ignored and the rest of the patch is applied (rule 11.2)', async () => {
     const iri = await described(s, before);
     const read = await linksOfResource(s, iri);
     const forged = [{ href: `${e}forged` }];
@@ -160,7 +160,7 @@ function results(s: StorageUnderTest): void {
 describeStorage('Linkset PATCH', (s) => {
   results(s);
 
-  it('Rule 8.2: exactly one of the patches with one ETag succeeds', async () => {
+  it('exactly one of the patches with one ETag succeeds (rule 8.2)', async () => {
     const iri = await described(s, before);
     const tag = await s.tag(metaOf(iri));
     const authors = ['a', 'b', 'c', 'd'];

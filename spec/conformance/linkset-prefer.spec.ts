@@ -42,14 +42,14 @@ describeStorage('Linkset preferences', (s: StorageUnderTest) => {
   for (const [prefer, members] of views) {
     const name = prefer.includes('include') ? 'include' : 'omit';
 
-    it(`Rule 11.9: Prefer: ${prefer} returns those relations and the anchor`, async () => {
+    it(`Prefer: ${prefer} returns those relations and the anchor (rule 11.9)`, async () => {
       const [whole, answer] = [linksIn(await s.get(meta)), await s.get(meta, { Prefer: prefer })];
       const links = linksIn(answer);
       expect(Object.keys(links)).to.have.members([...members]);
       for (const member of members) expect(links[member], member).to.deep.equal(whole[member]);
     });
 
-    it(`Rule 11.9: Prefer: ${prefer} is acknowledged, with HEAD as with GET`, async () => {
+    it(`Prefer: ${prefer} is acknowledged, with HEAD as with GET (rule 11.9)`, async () => {
       const [get, head] = [await s.get(meta, { Prefer: prefer }), await s.head(meta, { Prefer: prefer })];
       expect(get.headers['preference-applied']).to.match(new RegExp(`^${name}\\b`));
       expect([head.status, head.bytes.length]).to.deep.equal([200, 0]);
@@ -58,7 +58,7 @@ describeStorage('Linkset preferences', (s: StorageUnderTest) => {
     });
   }
 
-  it('Rule 11.9: a filtered view has its own ETag and Vary: Prefer', async () => {
+  it('a filtered view has its own ETag and Vary: Prefer (rule 11.9)', async () => {
     const whole = await s.tag(meta);
     const tags = new Set([whole]);
     for (const Prefer of ['include="describedby"', 'include="license"', 'omit="describedby"', 'omit="license"']) {
@@ -69,7 +69,7 @@ describeStorage('Linkset preferences', (s: StorageUnderTest) => {
     expect(tags.size).to.equal(5);
   });
 
-  it('Rules 8.3, 11.9: If-None-Match is per view', async () => {
+  it('If-None-Match is per view (rules 8.3, 11.9)', async () => {
     const Prefer = 'include="describedby"';
     const [whole, own] = [await s.tag(meta), await s.tag(meta, { Prefer })];
     const answer = await s.get(meta, { Prefer, 'If-None-Match': own });
@@ -78,7 +78,7 @@ describeStorage('Linkset preferences', (s: StorageUnderTest) => {
     expect((await s.get(meta, { 'If-None-Match': own })).status).to.equal(200);
   });
 
-  it('Rule 8.1: the ETag of a view changes with its content', async () => {
+  it('the ETag of a view changes with its content (rule 8.1)', async () => {
     const own = metaOf(await described(s, full));
     const Prefer = 'include="author"';
     const before = await s.tag(own, { Prefer });
@@ -87,7 +87,7 @@ describeStorage('Linkset preferences', (s: StorageUnderTest) => {
     expect(linksIn(answer)).to.include({ author: 'Eve' });
   });
 
-  it('Rule 11.9: nothing is acknowledged without a preference for relations', async () => {
+  it('nothing is acknowledged without a preference for relations (rule 11.9)', async () => {
     for (const headers of [{}, { Prefer: 'return=minimal' }, { Prefer: 'respond-async' }]) {
       const answer = await s.get(meta, headers);
       expect(Object.keys(linksIn(answer))).to.have.members(all);
@@ -95,7 +95,7 @@ describeStorage('Linkset preferences', (s: StorageUnderTest) => {
     }
   });
 
-  it('Rule 11.9: a preference for relations has no effect on other resources', async () => {
+  it('a preference for relations has no effect on other resources (rule 11.9)', async () => {
     const answer = await s.get(meta.slice(0, -'.meta'.length), { Prefer: 'include="up"' });
     expect([answer.status, answer.text]).to.deep.equal([200, 'x']);
     expect(answer.headers).not.to.have.property('preference-applied');

@@ -17,7 +17,7 @@ const kinds: Readonly<Record<string, (s: StorageUnderTest) => Promise<string>>> 
 
 function shape(s: StorageUnderTest): void {
   for (const [kind, make] of Object.entries(kinds))
-    it(`Rule 11.1: GET of the linkset of ${kind} returns a document with one object`, async () => {
+    it(`GET of the linkset of ${kind} returns a document with one object (rule 11.1)`, async () => {
       const iri = await make(s);
       const answer = await s.get(metaOf(iri));
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, linksetType]);
@@ -31,32 +31,32 @@ function shape(s: StorageUnderTest): void {
       expect((links[`${lws}storage`] as { href: string }[]).map(({ href }) => href)).to.deep.equal([s.root]);
     });
 
-  it('Rule 11.1: the root has a linkset without a parent', async () => {
+  it('the root has a linkset without a parent (rule 11.1)', async () => {
     const links = await linksOfResource(s, s.root);
     expect([links.anchor, links.type[0]!.href]).to.deep.equal([s.root, `${lws}Container`]);
     expect(links).not.to.have.property('up');
   });
 
   for (const [kind, make] of Object.entries(kinds))
-    it(`Rule 11.1: the members of the linkset of ${kind} are ordered`, async () => {
+    it(`the members of the linkset of ${kind} are ordered (rule 11.1)`, async () => {
       expect(Object.keys(await linksOfResource(s, await make(s)))).to.deep.equal(managed);
     });
 
-  it('Rule 11.1: client relations follow server relations', async () => {
+  it('client relations follow server relations (rule 11.1)', async () => {
     const iri = await described(s, { license: [{ href: 'https://e.example/l' }], author: 'Ada' });
     const keys = Object.keys(await linksOfResource(s, iri));
     expect(keys.slice(0, managed.length)).to.deep.equal(managed);
     expect(keys.slice(managed.length)).to.have.members(['license', 'author']);
   });
 
-  it('Rule 11.1: type has the structural type first, then the declared ones', async () => {
+  it('type has the structural type first, then the declared ones (rule 11.1)', async () => {
     const iri = await described(s, { type: [{ href: person }, { href: 'https://e.example/Agent' }] });
     const [first, ...others] = (await linksOfResource(s, iri)).type.map(({ href }) => href);
     expect(first).to.equal(`${lws}DataResource`);
     expect(others).to.include.members([person, 'https://e.example/Agent']);
   });
 
-  it('Rule 11.1: a linkset is not listed', async () => {
+  it('a linkset is not listed (rule 11.1)', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x', `${container}x`);
     await s.get(metaOf(iri));
@@ -66,7 +66,7 @@ function shape(s: StorageUnderTest): void {
 }
 
 function fields(s: StorageUnderTest): void {
-  it('Rule 7.6: a linkset carries ETag, Last-Modified and the storage link', async () => {
+  it('a linkset carries ETag, Last-Modified and the storage link (rule 7.6)', async () => {
     for (const make of Object.values(kinds)) {
       const answer = await s.get(metaOf(await make(s)));
       expect(answer.headers['etag']).to.match(/^"[\x21\x23-\x7e]+"$/);
@@ -75,7 +75,7 @@ function fields(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 8.3: a satisfied If-None-Match or If-Modified-Since is 304', async () => {
+  it('a satisfied If-None-Match or If-Modified-Since is 304 (rule 8.3)', async () => {
     const meta = metaOf((await s.stored('text/plain', 'x')).iri);
     const { headers } = await s.get(meta);
     const tag = { 'If-None-Match': headers['etag']! };
@@ -87,7 +87,7 @@ function fields(s: StorageUnderTest): void {
     expect((await s.get(meta, { 'If-None-Match': '"other"' })).status).to.equal(200);
   });
 
-  it('Rule 8.1: the ETag is stable across reads and changes with a write', async () => {
+  it('the ETag is stable across reads and changes with a write (rule 8.1)', async () => {
     const iri = await described(s, { author: 'Ada' });
     const tag = await s.tag(metaOf(iri));
     expect(await s.tag(metaOf(iri))).to.equal(tag);
@@ -102,7 +102,7 @@ function fields(s: StorageUnderTest): void {
     expect(listOf(await s.get(meta, { Prefer: 'include="up"' }), 'vary')).to.include('prefer');
   });
 
-  it('Rule 11.1: HEAD has the fields of GET and no body', async () => {
+  it('HEAD has the fields of GET and no body (rule 11.1)', async () => {
     const meta = metaOf(await described(s, { author: 'Ada' }));
     const [head, get] = [await s.head(meta), await s.get(meta)];
     expect([head.status, head.bytes.length]).to.deep.equal([200, 0]);
@@ -110,7 +110,7 @@ function fields(s: StorageUnderTest): void {
       expect(head.headers[name], name).to.equal(get.headers[name]);
   });
 
-  it('Rule 7.1: an unsupported Accept returns the document, never 406', async () => {
+  it('an unsupported Accept returns the document, never 406 (rule 7.1)', async () => {
     const meta = metaOf((await s.stored('text/turtle', '<> a <#C> .')).iri);
     expect(linksIn(await s.get(meta, { Accept: 'image/png' })).anchor).to.equal(meta.slice(0, -5));
   });
@@ -118,7 +118,7 @@ function fields(s: StorageUnderTest): void {
 
 function methods(s: StorageUnderTest): void {
   for (const [kind, make] of Object.entries(kinds)) {
-    it(`Rule 11.1: OPTIONS on the linkset of ${kind} is 204 with Allow and Accept-Patch`, async () => {
+    it(`OPTIONS on the linkset of ${kind} is 204 with Allow and Accept-Patch (rule 11.1)`, async () => {
       const answer = await s.options(metaOf(await make(s)));
       expect([answer.status, answer.bytes.length]).to.deep.equal([204, 0]);
       expect(listOf(answer, 'allow')).to.have.members(['get', 'head', 'put', 'patch', 'options']);
@@ -128,7 +128,7 @@ function methods(s: StorageUnderTest): void {
       ]);
     });
 
-    it(`Rule 11.1: POST to and DELETE of the linkset of ${kind} are 405 with Allow`, async () => {
+    it(`POST to and DELETE of the linkset of ${kind} are 405 with Allow (rule 11.1)`, async () => {
       const meta = metaOf(await make(s));
       for (const method of ['POST', 'DELETE']) {
         const answer = await s.send(method, meta, { 'If-Match': '*' });
@@ -154,7 +154,7 @@ describeStorage('Linkset reading', (s) => {
   fields(s);
   methods(s);
 
-  it('Rule 6.12: any method on the linkset of a nonexistent resource is 404', async () => {
+  it('any method on the linkset of a nonexistent resource is 404 (rule 6.12)', async () => {
     for (const meta of [s.fresh('.meta'), `${s.fresh('/')}.meta`])
       for (const [method, headers, body] of attempts) {
         const answer = await s.send(method, meta, headers, body);
@@ -163,7 +163,7 @@ describeStorage('Linkset reading', (s) => {
       }
   });
 
-  it('Rule 4.1: the linkset of a nonexistent or unreadable resource is 401 for anonymous and 404 for unauthorized callers', async () => {
+  it('the linkset of a nonexistent or unreadable resource is 401 for anonymous and 404 for unauthorized callers (rule 4.1)', async () => {
     const hidden = [(await s.stored('text/plain', 'x')).iri, await s.container()].map(metaOf);
     for (const meta of [...hidden, s.fresh('.meta'), `${s.fresh('/')}.meta`])
       for (const [method, headers, body] of attempts.filter(([name]) => name !== 'HEAD')) {
@@ -177,7 +177,7 @@ describeStorage('Linkset reading', (s) => {
 describeStorage(
   'Linkset reading, public',
   (s) => {
-    it('Rule 2.4: read access to a resource includes its linkset', async () => {
+    it('read access to a resource includes its linkset (rule 2.4)', async () => {
       const iri = await described(s, { author: 'Ada', type: [{ href: person }] });
       const own = await linksOfResource(s, iri);
       for (const sender of ['anonymous', s.stranger] as const) {
@@ -188,7 +188,7 @@ describeStorage(
       expect(linksIn(await s.send('GET', metaOf(s.root), {}, undefined, 'anonymous')).anchor).to.equal(s.root);
     });
 
-    it('Rule 4.2: a reader may not write it: 403, or 401 without a credential', async () => {
+    it('a reader may not write it: 403, or 401 without a credential (rule 4.2)', async () => {
       const iri = await described(s, { author: 'Ada' });
       for (const [method, headers, body] of attempts.filter(([name]) => name === 'PUT' || name === 'PATCH')) {
         expectChallenge(await s.send(method, metaOf(iri), headers, body, 'anonymous'), s);
@@ -197,7 +197,7 @@ describeStorage(
       expect(await clientPart(s, iri)).to.deep.equal({ author: 'Ada', types: [] });
     });
 
-    it('Rule 4.1: the linkset of a nonexistent resource is a plain 404 for readers of the container', async () => {
+    it('the linkset of a nonexistent resource is a plain 404 for readers of the container (rule 4.1)', async () => {
       for (const sender of ['anonymous', s.stranger] as const)
         expectProblem(await s.send('GET', s.fresh('.meta'), {}, undefined, sender), 404, s);
     });

@@ -100,7 +100,7 @@ describeStorage(
       expect(listing(await s.get(container)).items.find(({ id }) => id.endsWith('Z'))!.size).to.equal(size);
     });
 
-    it('Rule 9.1: size is that of the default Turtle after every small change', async () => {
+    it('size is that of the default Turtle after every small change (rule 9.1)', async () => {
       const container = await s.container();
       const lines = Array.from({ length: 40 }, (_, i) => `<#s${i % 4}> <#p${i % 3}> "${i}" .`).join('');
       const { iri } = await s.stored(
@@ -130,7 +130,7 @@ describeStorage(
         expect(listing(answer)).to.deep.equal(listing(await s.get(container)));
       });
 
-    it('Rule 7.1: application/ld+json with any profile is JSON-LD, on containers and resources', async () => {
+    it('application/ld+json with any profile is JSON-LD, on containers and resources (rule 7.1)', async () => {
       const container = await filled(s);
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       for (const profile of ['http://www.w3.org/ns/json-ld#compacted', 'https://www.w3.org/ns/lws/v1', 'x'])
@@ -144,7 +144,7 @@ describeStorage(
         }
     });
 
-    it('Rule 7.1: application/ld+json with the LWS profile equals application/lws+json', async () => {
+    it('application/ld+json with the LWS profile equals application/lws+json (rule 7.1)', async () => {
       const container = await filled(s);
       const answer = await s.get(container, { Accept: 'application/ld+json; profile="https://www.w3.org/ns/lws/v1"' });
       expect(mediaType(answer)).to.be.oneOf(['application/ld+json', 'application/lws+json']);
@@ -177,12 +177,12 @@ describeStorage(
     });
 
     for (const page of ['0', '-1', '1.5', 'x', '', '%31x', '1e3', '+1'])
-      it(`Rule 9.4: ?page=${page} is not a positive integer: 400`, async () => {
+      it(`?page=${page} is not a positive integer: 400 (rule 9.4)`, async () => {
         expectProblem(await s.get(`${s.scratch}?page=${page}`), 400, s);
       });
 
     for (const page of ['2', '999999999', '99999999999999999999999'])
-      it(`Rule 9.4: ?page=${page} is after the last page: 4xx`, async () => {
+      it(`?page=${page} is after the last page: 4xx (rule 9.4)`, async () => {
         await s.stored('text/plain', 'x');
         expectProblem(await s.get(`${s.scratch}?page=${page}`), page.length > 9 ? [400, 404] : 404, s);
       });

@@ -160,7 +160,7 @@ describeStorage(
         expect(await form(hiding, Accept), Accept).to.equal(await form(open, Accept));
     });
 
-    it('Rule 8.4: the ETag of a filtered view satisfies If-Match on the container', async () => {
+    it('the ETag of a filtered view satisfies If-Match on the container (rule 8.4)', async () => {
       const c = await shutInside();
       await setAcl(s, c, rule('Read Write', agent(alice), 'accessTo'), rule('Write', agent(alice), 'default'));
       await s.stored(turtle, '', `${c}hidden`);
@@ -221,7 +221,7 @@ describeStorage(
       }
     });
 
-    it('Rule 13.2: index and search cover the readable resources, by the ACLs of every level', async () => {
+    it('index and search cover the readable resources, by the ACLs of every level (rule 13.2)', async () => {
       const c = await s.container();
       const [type, secret] = [uniqueIri('open'), uniqueIri('secret')];
       await setAcl(s, c, rule('Read', agent(alice)));
@@ -266,7 +266,7 @@ describeStorage(
 describeStorage(
   'Paged views',
   (s) => {
-    it('Rule 9.3: unreadable members create no pages, and page links omit them', async () => {
+    it('unreadable members create no pages, and page links omit them (rule 9.3)', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read', anybody, 'accessTo'));
       for (let i = 0; i < 7; i++) {

@@ -87,7 +87,7 @@ describeStorage(
     });
 
     for (const [title, probe] of Object.entries(creations))
-      it(`Rule 4.4: ${title}, unreadable or nonexistent, is 403 for a reader of the parent without append`, async () => {
+      it(`${title}, unreadable or nonexistent, is 403 for a reader of the parent without append (rule 4.4)`, async () => {
         for (const name of [...Object.keys(kinds), 'absents', 'absent/']) {
           if (title === 'PUT of links') continue;
           const answer = await send(s, probe, open + name, s.stranger);
@@ -97,7 +97,7 @@ describeStorage(
         }
       });
 
-    it('Rule 4.1: anonymous readers of the parent get 401 for unreadable, 404 for nonexistent names', async () => {
+    it('anonymous readers of the parent get 401 for unreadable, 404 for nonexistent names (rule 4.1)', async () => {
       for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH', 'OPTIONS'])
         for (const name of Object.keys(kinds)) {
           const at = async (path: string) => (await s.send(method, open + path, {}, undefined, 'anonymous')).status;
@@ -143,7 +143,7 @@ describeStorage(
       }
     });
 
-    it('Rule 4.4: PUT on an unreadable name is 404 for callers with read and append on the container, like other methods', async () => {
+    it('PUT on an unreadable name is 404 for callers with read and append on the container, like other methods (rule 4.4)', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read Append', agent(alice), 'accessTo'));
       await s.stored('text/plain', 'x', `${c}hidden`);
@@ -173,7 +173,7 @@ describeStorage(
   'Masking with WAC, disabled',
   (s) => {
     for (const [title, probe] of Object.entries({ ...probes, ...creations }))
-      it(`Rule 4.2: with lws.mask-forbidden-as-not-found=false, ${title} of an unreadable resource is 403 to a principal, 401 to anonymous callers`, async () => {
+      it(`with lws.mask-forbidden-as-not-found=false, ${title} of an unreadable resource is 403 to a principal, 401 to anonymous callers (rule 4.2)`, async () => {
         if (['POST', 'QUERY', 'PROPFIND'].includes(title)) return;
         const { iri } = await s.stored('text/turtle', '<> a <#C> .');
         for (const end of title === 'PUT of links' ? ['.meta'] : ['', '.acl']) {
@@ -182,7 +182,7 @@ describeStorage(
         }
       });
 
-    it('Rule 4.1: a nonexistent resource is still 404', async () => {
+    it('a nonexistent resource is still 404 (rule 4.1)', async () => {
       for (const end of ['', '.meta', '.acl'])
         expect((await s.send('GET', s.fresh() + end, {}, undefined, s.stranger)).status, end).to.equal(404);
     });

@@ -108,7 +108,7 @@ describeStorage(
   'Existence masking disabled',
   (s) => {
     for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH'])
-      it(`Rule 4.2: with lws.mask-forbidden-as-not-found=false, ${method} of an unreadable resource is 403`, async () => {
+      it(`with lws.mask-forbidden-as-not-found=false, ${method} of an unreadable resource is 403 (rule 4.2)`, async () => {
         const { iri } = await s.stored('text/turtle', '<> a <#C> .');
         const answer = await s.send(method, iri, update, method === 'PATCH' ? 'INSERT DATA {}' : undefined, s.stranger);
         if (method === 'HEAD') expect(answer.status).to.equal(403);
@@ -116,7 +116,7 @@ describeStorage(
         expect((await s.send('GET', iri, {}, undefined, 'anonymous')).status).to.equal(401);
       });
 
-    it('Rule 4.1: a nonexistent resource is still 404', async () => {
+    it('a nonexistent resource is still 404 (rule 4.1)', async () => {
       expectProblem(await s.send('GET', s.fresh(), {}, undefined, s.stranger), 404, s);
     });
   },
@@ -126,14 +126,14 @@ describeStorage(
 describeStorage(
   'Existence masking for readers of the container',
   (s) => {
-    it('Rule 4.1: an anonymous reader of the container gets a plain 404 for nonexistent names', async () => {
+    it('an anonymous reader of the container gets a plain 404 for nonexistent names (rule 4.1)', async () => {
       for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH']) {
         const answer = await s.send(method, s.fresh(), {}, undefined, 'anonymous');
         expect(answer.status, method).to.equal(404);
       }
     });
 
-    it('Rule 4.2: a reader without the required mode gets 403, before 428 and 412', async () => {
+    it('a reader without the required mode gets 403, before 428 and 412 (rule 4.2)', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       for (const title of [
         'PUT',
@@ -147,12 +147,12 @@ describeStorage(
       }
     });
 
-    it('Rule 4.4: PUT to a nonexistent name by a reader without append is 403', async () => {
+    it('PUT to a nonexistent name by a reader without append is 403 (rule 4.4)', async () => {
       for (const headers of [turtle, { ...turtle, 'If-Match': '*' }])
         expectProblem(await s.send('PUT', s.fresh(), headers, '', s.stranger), 403, s);
     });
 
-    it('Rule 4.1: DELETE and PATCH of a nonexistent name by a reader is 404', async () => {
+    it('DELETE and PATCH of a nonexistent name by a reader is 404 (rule 4.1)', async () => {
       expectProblem(await s.send('DELETE', s.fresh(), {}, undefined, s.stranger), 404, s);
       expectProblem(await s.send('PATCH', s.fresh(), update, 'INSERT DATA {}', s.stranger), 404, s);
     });

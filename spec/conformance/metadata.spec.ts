@@ -24,7 +24,7 @@ async function listedTypes(s: StorageUnderTest, container: string, member: strin
 }
 
 function posting(s: StorageUnderTest): void {
-  it('Rule 6.4: the Link relations of a creating POST become the initial metadata', async () => {
+  it('the Link relations of a creating POST become the initial metadata (rule 6.4)', async () => {
     const Link = `<${e}d>; rel="describedby"; title="About", <${e}t>; rel="${e}rel", <${e}Person>; rel="type"`;
     const iri = located(await s.post(s.scratch, 'text/plain', 'x', { Link }), s.scratch);
     expect(await clientPart(s, iri)).to.deep.equal({
@@ -34,7 +34,7 @@ function posting(s: StorageUnderTest): void {
     });
   });
 
-  it('Rule 6.1: so do those of a POST that creates a container', async () => {
+  it('so do those of a POST that creates a container (rule 6.1)', async () => {
     const Link = `${asContainer.Link}, <${e}Person>; rel="type", <${e}d>; rel="describedby"`;
     const iri = located(await s.send('POST', s.scratch, { Link }), s.scratch);
     expect(iri.endsWith('/')).to.equal(true);
@@ -42,7 +42,7 @@ function posting(s: StorageUnderTest): void {
     expect(linked(await s.get(iri), 'type')).to.include.members([`${lws}Container`, `${e}Person`]);
   });
 
-  it('Rule 6.4: interaction models select the resource kind and are not declared types', async () => {
+  it('interaction models select the resource kind and are not declared types (rule 6.4)', async () => {
     const Link = `<${ldp}NonRDFSource>; rel="type", <${ldp}Resource>; rel="type", <${e}Person>; rel="type"`;
     const iri = located(await s.post(s.scratch, 'text/turtle', '<> a <#C> .', { Link }), s.scratch);
     const plain = await linksOfResource(s, (await s.stored('text/plain', 'x')).iri);
@@ -52,7 +52,7 @@ function posting(s: StorageUnderTest): void {
     expect(linked(await s.get(iri), 'type')).to.include(`${ldp}NonRDFSource`);
   });
 
-  it('Rule 6.4: server-managed relations and types of the LWS namespace are dropped', async () => {
+  it('server-managed relations and types of the LWS namespace are dropped (rule 6.4)', async () => {
     const Link = [`${lws}Storage`, `${lws}StorageRoot`, `${lws}DataResource`].map((type) => `<${type}>; rel="type"`);
     Link.push(`<${e}f>; rel="up"`, `<${e}f>; rel="linkset"`, `<${e}f>; rel="${lws}storage"`);
     const iri = located(await s.post(s.scratch, 'text/plain', 'x', { Link: Link.join(', ') }), s.scratch);
@@ -78,7 +78,7 @@ function posting(s: StorageUnderTest): void {
     ]);
   });
 
-  it('Rule 6.4: a POST without Link has no metadata', async () => {
+  it('a POST without Link has no metadata (rule 6.4)', async () => {
     const iri = located(await s.post(s.scratch, 'text/plain', 'x'), s.scratch);
     expect(await clientPart(s, iri)).to.deep.equal({ types: [] });
   });
@@ -101,7 +101,7 @@ function declaredTypes(s: StorageUnderTest): void {
       return { container, iri: container + name };
     };
 
-    it(`Rule 11.3: declared types of a ${kind} are Link types on GET and HEAD`, async () => {
+    it(`declared types of a ${kind} are Link types on GET and HEAD (rule 11.3)`, async () => {
       const { iri } = await filled();
       for (const answer of [await s.get(iri), await s.head(iri)])
         expect(linked(answer, 'type')).to.include.members([lws + short, ...types]);
@@ -111,7 +111,7 @@ function declaredTypes(s: StorageUnderTest): void {
         .and.not.to.include(`${e}Person`);
     });
 
-    it(`Rules 9.1, 11.3: they appear in JSON listings of a ${kind}`, async () => {
+    it(`they appear in JSON listings of a ${kind} (rules 9.1, 11.3)`, async () => {
       const { container, iri } = await filled();
       const [first, ...others] = (await listedTypes(s, container, iri)) as string[];
       expect(first).to.equal(short);
@@ -121,7 +121,7 @@ function declaredTypes(s: StorageUnderTest): void {
     });
 
     for (const Accept of ['text/turtle', 'application/rdf+xml'])
-      it(`Rule 9.2: they appear as rdf:type in the ${Accept} listing of a ${kind}`, async () => {
+      it(`they appear as rdf:type in the ${Accept} listing of a ${kind} (rule 9.2)`, async () => {
         const { container, iri } = await filled();
         const quads = await graphOf(await s.get(container, { Accept }), container);
         const objects = quads.filter((q) => q.subject.value === iri && q.predicate.value === rdfType);
@@ -132,7 +132,7 @@ function declaredTypes(s: StorageUnderTest): void {
         expect(found).to.have.members([lws + short, ...types]);
       });
 
-    it(`Rule 11.4: the links of a ${kind} are deleted with it`, async () => {
+    it(`the links of a ${kind} are deleted with it (rule 11.4)`, async () => {
       const { iri } = await filled();
       expect((await s.delete(iri)).status).to.equal(204);
       expect((await s.get(metaOf(iri))).status).to.equal(404);
@@ -141,7 +141,7 @@ function declaredTypes(s: StorageUnderTest): void {
       expect(linked(await s.get(iri), 'type')).not.to.include(`${e}Person`);
     });
 
-    it(`Rule 11.4: they are deleted with the tree that contains a ${kind}`, async () => {
+    it(`they are deleted with the tree that contains a ${kind} (rule 11.4)`, async () => {
       const { container, iri } = await filled();
       expect((await putLinks(s, container, described)).status).to.equal(204);
       expect((await s.delete(container, { Depth: 'infinity' })).status).to.equal(204);
@@ -162,7 +162,7 @@ describeStorage('Metadata', (s) => {
     ['application/json', '{"a":1}', '{"a":2}'],
     ['text/plain', 'x', 'y'],
   ] as const)
-    it(`Rule 8.1: a linkset write does not change ${type} and its ETag, and a content write does not change the links`, async () => {
+    it(`a linkset write does not change ${type} and its ETag, and a content write does not change the links (rule 8.1)`, async () => {
       const { iri, etag } = await s.stored(type, body);
       expect((await putLinks(s, iri, described)).status).to.equal(204);
       const read = await s.get(iri);
@@ -172,7 +172,7 @@ describeStorage('Metadata', (s) => {
     });
 
   for (const type of [`${e}Ünï`, `${e}日本`, `${e}a,b;c`, `${e}it's(1)`, 'urn:example:type'])
-    it(`Rule 11.3: the declared type ${type} leaves resource and listing readable`, async () => {
+    it(`the declared type ${type} leaves resource and listing readable (rule 11.3)`, async () => {
       const container = await s.container();
       const { iri } = await s.stored('text/turtle', '<> a <#C> .', `${container}x`);
       expect((await putLinks(s, iri, { type: [{ href: type }] })).status).to.equal(204);
@@ -185,7 +185,7 @@ describeStorage('Metadata', (s) => {
       }
     });
 
-  it('Rule 11.1: a change of kind does not change the links', async () => {
+  it('a change of kind does not change the links (rule 11.1)', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     await putLinks(s, iri, described);
     for (const [type, body] of [
@@ -198,7 +198,7 @@ describeStorage('Metadata', (s) => {
     }
   });
 
-  it('Rule 11.1: a container has its own links, not those of its members', async () => {
+  it('a container has its own links, not those of its members (rule 11.1)', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x', `${container}x`);
     await putLinks(s, container, { author: 'Container' });
@@ -209,7 +209,7 @@ describeStorage('Metadata', (s) => {
     expect(await clientPart(s, container)).to.deep.equal({ author: 'Container', types: [] });
   });
 
-  it('Rule 11.1: the root has a writable linkset', async () => {
+  it('the root has a writable linkset (rule 11.1)', async () => {
     const read = await s.get(metaOf(s.root));
     const answer = await putLinks(s, s.root, described, { 'If-Match': read.headers['etag']! });
     expect(answer.status, answer.text).to.equal(204);

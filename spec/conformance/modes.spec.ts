@@ -102,7 +102,7 @@ describeStorage('Owner mode', (s) => {
     expect((await request(s.root)).status).to.equal(200);
   });
 
-  it('Rule 2.6: authorization is decided before a body is read', async () => {
+  it('authorization is decided before a body is read (rule 2.6)', async () => {
     const body = Buffer.alloc(4 << 20, 'x');
     const headers = { 'Content-Type': 'text/turtle' };
     for (const answer of [
@@ -140,7 +140,7 @@ describeStorage(
       expect(answer.text).to.include(s.scratch);
     });
 
-    it('Rule 4.6: an invalid credential is 401 even on a public resource', async () => {
+    it('an invalid credential is 401 even on a public resource (rule 4.6)', async () => {
       const wrong = { token: credential(ed25519Identity(), { aud: 'https://elsewhere.example' }) };
       expectChallenge(await s.send('GET', s.scratch, {}, undefined, wrong), s, 'invalid_token');
     });

@@ -14,7 +14,7 @@ describeStorage(
     const send = (method: string, iri: string, to: string, who?: Sender, fields: Record<string, string> = {}) =>
       s.send(method, iri, { Destination: to, ...fields }, undefined, who);
 
-    it('Rule 6.25: a list goes along with a moved resource, not with a copy', async () => {
+    it('a list goes along with a moved resource, not with a copy (rule 6.25)', async () => {
       const container = await s.container();
       await s.stored('text/plain', 'x', `${container}x`);
       await setAcl(s, container, ownerRule, rule('Read', agent(alice)));
@@ -32,7 +32,7 @@ describeStorage(
       expect(await modesOf(s, `${container}x`, as(s, alice))).to.equal('');
     });
 
-    it('Rule 6.24: a moved resource without a list inherits from its new container', async () => {
+    it('a moved resource without a list inherits from its new container (rule 6.24)', async () => {
       const [open, closed] = [await s.container(), await s.container()];
       await setAcl(s, open, ownerRule, rule('Read', agent(alice)));
       await s.stored('text/plain', 'x', `${closed}x`);
@@ -40,7 +40,7 @@ describeStorage(
       expect(await modesOf(s, `${open}x`, as(s, alice))).to.equal('read');
     });
 
-    it('Rule 6.24: MOVE needs read and write at the source, and creates at the destination', async () => {
+    it('MOVE needs read and write at the source, and creates at the destination (rule 6.24)', async () => {
       for (const [ofSource, ofTarget, move, copy] of [
         ['Read', 'Append', 403, 201],
         ['Read Write', 'Append', 201, 201],
@@ -59,7 +59,7 @@ describeStorage(
       }
     });
 
-    it('Rule 6.24: a container is moved only with everything in it, and copied as far as it can be read', async () => {
+    it('a container is moved only with everything in it, and copied as far as it can be read (rule 6.24)', async () => {
       const [source, target] = [await s.container(), await s.container()];
       for (const name of ['a', 'b']) await s.stored('text/plain', name, source + name);
       for (const each of [source, target]) await setAcl(s, each, ownerRule, rule('Read Write', agent(alice)));
@@ -72,7 +72,7 @@ describeStorage(
       expect(await s.members(`${target}copied/`)).to.deep.equal([`${target}copied/a`]);
     });
 
-    it('Rule 6.24: a destination that may not be deleted is not replaced', async () => {
+    it('a destination that may not be deleted is not replaced (rule 6.24)', async () => {
       const [source, target] = [await s.container(), await s.container()];
       await s.stored('text/plain', 'x', `${source}x`);
       const { iri } = await s.stored('text/plain', 'kept', `${target}x`);
@@ -88,7 +88,7 @@ describeStorage(
       expect((await s.get(iri)).text).to.equal('kept');
     });
 
-    it('Rule 6.25: lists are moved and replaced with control only', async () => {
+    it('lists are moved and replaced with control only (rule 6.25)', async () => {
       const [own, team] = [await s.container(), await s.container()];
       for (const iri of [`${own}doc`, `${team}doc`]) await s.stored('text/plain', iri, iri);
       await setAcl(s, own, ownerRule, rule('Read Write Control', agent(alice)));
@@ -121,7 +121,7 @@ describeStorage(
 describeStorage(
   'MOVE and COPY with the Solid profile',
   (s) => {
-    it('Rule 6.24: an overwritten resource needs write access to its container too', async () => {
+    it('an overwritten resource needs write access to its container too (rule 6.24)', async () => {
       const [own, site] = [await s.container(), await s.container()];
       const { iri } = await s.stored('text/plain', 'draft', `${site}draft`);
       await s.stored('text/plain', 'x', `${own}x`);
@@ -138,7 +138,7 @@ describeStorage(
 );
 
 describeStorage('MOVE and COPY with grants', (s) => {
-  it('Rule 6.25: only a controller of the storage moves grants, and only their targets', async () => {
+  it('only a controller of the storage moves grants, and only their targets (rule 6.25)', async () => {
     const [open, team] = [await s.container(), await s.container()];
     const box = await s.container(`${open}box/`);
     const card = `${open}card`;
@@ -155,7 +155,7 @@ describeStorage('MOVE and COPY with grants', (s) => {
     expect((await s.get(named)).text).to.contain(`${card}#me`);
   });
 
-  it('Rule 6.25: grants of a moved resource apply to its new name only', async () => {
+  it('grants of a moved resource apply to its new name only (rule 6.25)', async () => {
     const container = await s.container();
     await s.stored('text/plain', 'x', `${container}x`);
     await grant(s, policy(alice, 'read', container));
@@ -170,7 +170,7 @@ describeStorage('MOVE and COPY with grants', (s) => {
       expectProblem(await s.send('GET', `${container}x`, {}, undefined, as(s, who)), 404, s);
   });
 
-  it('Rule 6.25: a moved resource keeps its creator, and a copy belongs to the caller', async () => {
+  it('a moved resource keeps its creator, and a copy belongs to the caller (rule 6.25)', async () => {
     const container = await s.container();
     await grant(s, policy(alice, ['read', 'create'], container));
     const iri = `${container}x`;

@@ -62,7 +62,7 @@ describeStorage('MOVE and COPY', (s) => {
     });
   }
 
-  it('Rule 6.23: the size of a moved RDF resource is that of its representation', async () => {
+  it('the size of a moved RDF resource is that of its representation (rule 6.23)', async () => {
     const { iri } = await s.stored(turtle, '<#it> <#p> <#o> .');
     const to = s.fresh('-with-a-longer-name');
     await move(iri, to);
@@ -73,7 +73,7 @@ describeStorage('MOVE and COPY', (s) => {
     expect(listing.items.find(({ id }) => id === to)!.size).to.equal(got.bytes.length);
   });
 
-  it('Rule 6.27: Prefer: rewrite-links rewrites the IRIs of what is moved, and no others', async () => {
+  it('Prefer: rewrite-links rewrites the IRIs of what is moved, and no others (rule 6.27)', async () => {
     const { container } = await tree();
     await s.put(`${container}rdf`, turtle, `<#it> <#p> <${container}inner/text>, <${s.root}other>, <${container}> .`, {
       'If-Match': await s.tag(`${container}rdf`),
@@ -87,7 +87,7 @@ describeStorage('MOVE and COPY', (s) => {
     );
   });
 
-  it('Rule 6.27: the name of a resource is not rewritten in longer names', async () => {
+  it('the name of a resource is not rewritten in longer names (rule 6.27)', async () => {
     const iri = s.fresh();
     await s.stored(turtle, `<#it> <${iri}2> <${iri}> .`, iri);
     const to = s.fresh();
@@ -95,7 +95,7 @@ describeStorage('MOVE and COPY', (s) => {
     expect((await triples(s, to)).trim()).to.equal(`<${to}#it> <${iri}2> <${to}> .`);
   });
 
-  it('Rule 6.23: a container is moved with everything in it', async () => {
+  it('a container is moved with everything in it (rule 6.23)', async () => {
     const { container, names } = await tree();
     const [to, texts] = [s.fresh('/'), new Map<string, string>()];
     for (const name of names.filter((each) => !/(?:^|\/)$/.test(each)))
@@ -108,7 +108,7 @@ describeStorage('MOVE and COPY', (s) => {
     expect((await s.delete(to, { Depth: 'infinity' })).status).to.equal(204);
   });
 
-  it('Rule 6.23: COPY with Depth: 0 copies a container without its members', async () => {
+  it('COPY with Depth: 0 copies a container without its members (rule 6.23)', async () => {
     const { container } = await tree();
     const to = s.fresh('/');
     expect((await copy(container, to, { Depth: '0' })).status).to.equal(201);
@@ -116,7 +116,7 @@ describeStorage('MOVE and COPY', (s) => {
     expect((await s.delete(to)).status).to.equal(204);
   });
 
-  it('Rule 6.25: linksets and declared types go along', async () => {
+  it('linksets and declared types go along (rule 6.25)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const links = {
       linkset: [{ anchor: iri, type: [{ href: 'http://example.org/T' }], license: [{ href: `${iri}-l` }] }],
@@ -136,7 +136,7 @@ describeStorage('MOVE and COPY', (s) => {
     expectProblem(await s.get(`${iri}.meta`), 404, s);
   });
 
-  it('Rule 6.26: an existing destination is replaced, or kept with Overwrite: F', async () => {
+  it('an existing destination is replaced, or kept with Overwrite: F (rule 6.26)', async () => {
     const [{ iri }, { iri: to }] = [await s.stored('text/plain', 'new'), await s.stored(turtle, '<> a <#Old> .')];
     expectProblem(await move(iri, to, { Overwrite: 'F' }), 412, s);
     expect((await s.get(iri)).text).to.equal('new');
@@ -148,7 +148,7 @@ describeStorage('MOVE and COPY', (s) => {
     expect((await s.members(s.scratch)).filter((each) => each === to)).to.have.length(1);
   });
 
-  it('Rule 6.26: a container replaces a container with its members', async () => {
+  it('a container replaces a container with its members (rule 6.26)', async () => {
     const [{ container, names }, { container: to }] = [await tree(), await tree()];
     await s.stored('text/plain', 'gone', `${to}more`);
     await s.put(`${to}inner/text`, 'text/plain', 'old', { 'If-Match': await s.tag(`${to}inner/text`) });
@@ -159,7 +159,7 @@ describeStorage('MOVE and COPY', (s) => {
     for (const name of names) expect((await s.get(to + name)).status, name).to.equal(200);
   });
 
-  it('Rule 6.23: rejects destinations that cannot be', async () => {
+  it('rejects destinations that cannot be (rule 6.23)', async () => {
     const [{ iri }, { container }] = [await s.stored('text/plain', 'x'), await tree()];
     for (const [from, to, status] of [
       [iri, undefined, 400],
@@ -188,7 +188,7 @@ describeStorage('MOVE and COPY', (s) => {
   });
 
   if (isThorough)
-    it('Rule 6.23: more than 25 000 resources are refused, and nothing is moved', async function () {
+    it('more than 25 000 resources are refused, and nothing is moved (rule 6.23)', async function () {
       this.timeout(60_000);
       const container = await s.container();
       const graphs = Array.from({ length: 25_000 }, (_, at) => `<a:s> <a:p> "x" <${container}n${at}> .\n`);
@@ -201,7 +201,7 @@ describeStorage('MOVE and COPY', (s) => {
       expect(JSON.parse((await s.get(to)).text)).to.have.property('totalItems', 24_999);
     });
 
-  it('Rule 6.23: a much longer name is refused as for PUT', async () => {
+  it('a much longer name is refused as for PUT (rule 6.23)', async () => {
     const lines = Array.from({ length: 5_000 }, (_, at) => `<#${at}> <#p> <#o${at}> .`).join('\n');
     const { iri } = await s.stored(turtle, lines);
     const to = s.scratch + 'x'.repeat(3_900);
@@ -211,7 +211,7 @@ describeStorage('MOVE and COPY', (s) => {
     expect((await copy(iri, s.fresh('-long'), { Prefer: 'rewrite-links' })).status).to.equal(201);
   });
 
-  it('Rule 6.23: of 50 concurrent moves one succeeds, and no acknowledged member is lost', async () => {
+  it('of 50 concurrent moves one succeeds, and no acknowledged member is lost (rule 6.23)', async () => {
     const container = await s.container();
     const kept = new Set<string>();
     for (let i = 0; i < 5; i++) kept.add((await s.stored('text/plain', `${i}`, `${container}m${i}`)).iri);
@@ -247,7 +247,7 @@ describeStorage('MOVE and COPY', (s) => {
     expect((await s.send('GET', iri)).status).to.equal(200);
   });
 
-  it('Rule 6.23: the Destination may be written in other forms of the same origin', async () => {
+  it('the Destination may be written in other forms of the same origin (rule 6.23)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const to = s.fresh();
     expect((await move(iri, to.replace('http://localhost', 'HTTP://LOCALHOST'))).headers['location']).to.equal(to);
@@ -255,13 +255,13 @@ describeStorage('MOVE and COPY', (s) => {
     expect((await move(to, path)).headers['location']).to.equal(iri);
   });
 
-  it('Rule 6.23: Allow names both methods', async () => {
+  it('Allow names both methods (rule 6.23)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     expect((await s.send('OPTIONS', iri)).headers['allow']).to.match(/\bMOVE, COPY\b/);
     expect((await s.send('OPTIONS', s.root)).headers['allow']).not.to.match(/MOVE|COPY/);
   });
 
-  it('Rule 6.24: callers without rights learn nothing', async () => {
+  it('callers without rights learn nothing (rule 6.24)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const [hidden, absent] = [iri, s.fresh()];
     for (const method of ['MOVE', 'COPY']) {

@@ -65,7 +65,7 @@ describeStorage('Content negotiation', (s) => {
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, type]);
     });
 
-  it('Rule 7.1: a graph that RDF/XML cannot express is served in the next acceptable type', async () => {
+  it('a graph that RDF/XML cannot express is served in the next acceptable type (rule 7.1)', async () => {
     const { iri } = await s.stored('text/turtle', '<> <http://e.example/1> "no name of an element" .');
     const graph = Array.from({ length: 100_001 }, (_, i) => `<#s> <http://e.example/p> ${i} .`).join('\n');
     const { iri: large } = await s.stored('text/turtle', graph);
@@ -80,7 +80,7 @@ describeStorage('Content negotiation', (s) => {
       }
   }).timeout(60_000);
 
-  it('Rule 7.1: a more specific range wins over a wildcard of a higher quality', async () => {
+  it('a more specific range wins over a wildcard of a higher quality (rule 7.1)', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     const Accept = 'application/*;q=0.9, application/ld+json;q=0.1, text/turtle;q=0.5';
     expect(mediaType(await s.get(iri, { Accept }))).to.equal('application/n-triples');
@@ -118,19 +118,19 @@ describeStorage('Content negotiation', (s) => {
       '{"@context":{"g":{"@id":"http://e.example/g","@container":"@graph"}},"@id":"","g":{"@type":"http://e.example/C"}}',
     ],
   ] as const)
-    it(`Rule 1.8: ${what} is RDF outside the default graph: 400`, async () => {
+    it(`${what} is RDF outside the default graph: 400 (rule 1.8)`, async () => {
       const iri = s.fresh();
       expectProblem(await s.put(iri, type, body), 400, s);
       await s.expectAbsent(iri);
       expectProblem(await s.post(s.scratch, type, body), 400, s);
     });
 
-  it('Rule 1.8: a JSON-LD document whose @graph has no name is the default graph', async () => {
+  it('a JSON-LD document whose @graph has no name is the default graph (rule 1.8)', async () => {
     const { iri } = await s.stored('application/ld+json', '{"@graph":[{"@id":"","@type":"http://e.example/C"}]}');
     await expectGraph(await s.get(iri), iri, '<> a <http://e.example/C> .');
   });
 
-  it('Rule 1.11: bundled JSON-LD contexts are used without a fetch', async () => {
+  it('bundled JSON-LD contexts are used without a fetch (rule 1.11)', async () => {
     const body =
       '{"@context":["https://www.w3.org/ns/cid/v1","https://www.w3.org/ns/lws/v1"],"@id":"","@type":"http://e.example/C"}';
     const { iri } = await s.stored('application/ld+json', body);

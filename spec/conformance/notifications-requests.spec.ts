@@ -14,7 +14,7 @@ const settings = { 'webhook.allowed-hosts': host.authority };
 describeStorage(
   'Notifications in owner mode',
   (s) => {
-    it('Rules 2.8, 16.3: a creator is notified only of their own resources; the actor is included if configured', async () => {
+    it('a creator is notified only of their own resources; the actor is included if configured (rules 2.8, 16.3)', async () => {
       const container = await s.container();
       await grant(s, policy(alice, ['create', 'read'], container));
       const [inbox, owners] = [host.inbox(), host.inbox()];
@@ -33,7 +33,7 @@ describeStorage(
       }
     });
 
-    it('Rules 16.2, 17.8: a request notifies the controllers, and its own inbox only when it is answered', async () => {
+    it('a request notifies the controllers, and its own inbox only when it is answered (rules 16.2, 17.8)', async () => {
       const inbox = host.inbox();
       const document = documentOf(s, 'AccessRequest', [policy(alice, 'read', s.scratch)], { inbox });
       const answer = await postDocument(s, requestsOf(s), document, as(s, alice));
@@ -49,7 +49,7 @@ describeStorage(
       expect(at.activity.object.type).to.deep.equal(['DataResource', 'AccessGrant']);
     });
 
-    it('Rule 17.8: a grant notifies its inbox, the controllers, and the inbox of its request, once each', async () => {
+    it('a grant notifies its inbox, the controllers, and the inbox of its request, once each (rule 17.8)', async () => {
       const [asking, granted] = [host.inbox(), host.inbox()];
       const wish = documentOf(s, 'AccessRequest', [policy(bob, 'read', s.scratch)], { inbox: asking });
       const request = new URL((await postDocument(s, requestsOf(s), wish, as(s, bob))).headers['location']!, s.root)
@@ -68,7 +68,7 @@ describeStorage(
       await expectAllSigned(s, [...host.at(asking), ...host.at(granted)]);
     });
 
-    it('Rule 17.8: subscribers of the root are not notified of requests and grants; rejected ones notify no inbox', async () => {
+    it('subscribers of the root are not notified of requests and grants; rejected ones notify no inbox (rule 17.8)', async () => {
       const inbox = host.inbox();
       await subscribe(s, s.root, inbox);
       await file(s, policy(alice, 'read', s.scratch), as(s, alice));

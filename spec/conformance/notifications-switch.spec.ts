@@ -11,7 +11,7 @@ after(() => host.close());
 const settings = { 'webhook.allowed-hosts': host.authority };
 
 describeStorage('Subscriptions, advertised', (s) => {
-  it('Rules 12.4, 16.5: the description lists the service, the capability and the key', async () => {
+  it('the description lists the service, the capability and the key (rules 12.4, 16.5)', async () => {
     const description = JSON.parse((await s.get(`${s.root}.lws/storage-description`)).text);
     expect(description.service).to.deep.include({
       type: 'NotificationService',
@@ -30,7 +30,7 @@ describeStorage('Subscriptions, advertised', (s) => {
 describeStorage(
   'Subscriptions, disabled',
   (s) => {
-    it('Rule 12.5: with lws.notifications.enabled=false they are not routed, advertised or recorded', async () => {
+    it('with lws.notifications.enabled=false they are not routed, advertised or recorded (rule 12.5)', async () => {
       const inbox = host.inbox();
       const { id } = await subscribe(s, s.scratch, inbox);
       const off = { owners: owner.did, ...settings, 'notifications.enabled': 'false' };

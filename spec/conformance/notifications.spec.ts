@@ -32,7 +32,7 @@ describeStorage(
       return { container, inbox };
     }
 
-    it('Rule 16.5: the payload and fields of a Create', async () => {
+    it('the payload and fields of a Create (rule 16.5)', async () => {
       const { container, inbox } = await watched();
       const earliest = Date.now();
       const { iri } = await s.stored('text/plain', 'x', `${container}a`);
@@ -53,7 +53,7 @@ describeStorage(
       expect(rest).to.deep.equal({ type: ['Create'], object: { id: iri, type: ['DataResource'] }, target: container });
     });
 
-    it('Rule 16.5: an Update and a Delete; a Delete names its origin', async () => {
+    it('an Update and a Delete; a Delete names its origin (rule 16.5)', async () => {
       const { container, inbox } = await watched();
       const { iri, etag } = await s.stored('text/turtle', '', `${container}a`);
       expect((await s.put(iri, 'text/turtle', '<#a> <#p> 1 .', { 'If-Match': etag })).status).to.equal(204);
@@ -66,7 +66,7 @@ describeStorage(
       expect(new Set(activities.map(({ id }) => id)).size, 'ids').to.equal(4);
     });
 
-    it('Rule 16.5: containers created by PUT and POST have events with their types', async () => {
+    it('containers created by PUT and POST have events with their types (rule 16.5)', async () => {
       const { container, inbox } = await watched();
       const made = await s.container(`${container}c/`);
       const posted = new URL((await s.post(made, 'text/plain', 'x', { Slug: 'p' })).headers['location']!, s.root).href;
@@ -80,7 +80,7 @@ describeStorage(
       }
     });
 
-    it('Rules 11.8, 16.6: a linkset write is an Update of the resource, with its declared types', async () => {
+    it('a linkset write is an Update of the resource, with its declared types (rules 11.8, 16.6)', async () => {
       const { container, inbox } = await watched();
       const { iri } = await s.stored('text/plain', 'x', `${container}a`);
       const links = { type: [{ href: 'https://e.example/T' }], title: 'x' };
@@ -96,7 +96,7 @@ describeStorage(
       expect(activities[3]!.object.type).to.deep.equal(['Container']);
     });
 
-    it('Rule 16.5: unchanged, failed and rejected writes cause no event', async () => {
+    it('unchanged, failed and rejected writes cause no event (rule 16.5)', async () => {
       const { container, inbox } = await watched();
       const { iri } = await s.stored('text/turtle', '<#a> <#p> "1" .', `${container}a`);
       await s.container(`${container}c/`);
@@ -116,7 +116,7 @@ describeStorage(
       expect(activities).to.deep.equal([`Create ${iri}`, `Create ${container}c/`, `Create ${container}c/d`]);
     });
 
-    it('Rule 16.6: a recursive delete sends an event for every descendant', async () => {
+    it('a recursive delete sends an event for every descendant (rule 16.6)', async () => {
       const { container, inbox } = await watched();
       const inside = ['t/', 't/a', 't/u/', 't/u/b', 't/u/v/', 't/u/v/c'].map((name) => container + name);
       for (const iri of inside) await (iri.endsWith('/') ? s.container(iri) : s.stored('text/plain', 'x', iri));
@@ -126,7 +126,7 @@ describeStorage(
       expect(activities).to.have.length(12);
     });
 
-    it('Rule 16.5: an event covered by several topics is sent once per subscription', async () => {
+    it('an event covered by several topics is sent once per subscription (rule 16.5)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const [inbox, second] = [host.inbox(), host.inbox()];
       await subscribe(s, [s.root, s.scratch, iri, iri], inbox);
@@ -137,7 +137,7 @@ describeStorage(
       expect(toldOf(await heard(s, second)).filter((each) => each === `Update ${iri}`)).to.have.length(2);
     });
 
-    it('Rule 16.4: a data resource covers only itself, a container only its descendants and itself', async () => {
+    it('a data resource covers only itself, a container only its descendants and itself (rule 16.4)', async () => {
       const { container } = await watched();
       const [file, sub] = [`${container}a`, `${container}b/`];
       await s.stored('text/turtle', '', file);
@@ -155,7 +155,7 @@ describeStorage(
       expect(toldOf(await heard(s, ofSub, sub))).to.deep.equal([`Create ${sub}inside`]);
     });
 
-    it('Rule 16.4: only events readable by the subscriber at their time are delivered', async () => {
+    it('only events readable by the subscriber at their time are delivered (rule 16.4)', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(alice)));
       const inbox = host.inbox();
@@ -171,7 +171,7 @@ describeStorage(
       expect(toldOf(await heard(s, inbox, container)).filter((each) => each.endsWith(iri))).to.deep.equal(wanted);
     });
 
-    it('Rule 16.4: a Delete is authorized by the previous access, also for a tree', async () => {
+    it('a Delete is authorized by the previous access, also for a tree (rule 16.4)', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(alice)));
       const inbox = host.inbox();
@@ -185,7 +185,7 @@ describeStorage(
       expect(deleted).to.have.members([`Delete ${shown}`, `Delete ${container}t/`]);
     });
 
-    it('Rules 3.6, 16.5: a subscriber may read by a group, or by a grant until it ends', async () => {
+    it('a subscriber may read by a group, or by a grant until it ends (rules 3.6, 16.5)', async () => {
       const container = await s.container();
       const { iri: group } = await s.stored(
         'text/turtle',
@@ -205,7 +205,7 @@ describeStorage(
       expect(toldOf(host.activities(his))).not.to.include(`Update ${iri}`);
     });
 
-    it('Rules 16.5, 16.7: the actor is omitted by default, and every delivery is signed', async () => {
+    it('the actor is omitted by default, and every delivery is signed (rules 16.5, 16.7)', async () => {
       for (const activity of host.deliveries.map((delivery) => notificationOf(delivery).activity))
         expect(activity).not.to.have.property('actor');
       await expectAllSigned(

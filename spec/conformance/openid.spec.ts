@@ -187,7 +187,7 @@ describeStorage(
       expect((await bearer(s.scratch, provider.token(described.iri, baseOf(s)))).status).to.equal(200);
     });
 
-    it('Rule 15.4: subject and azp of an ID token become sub and client_id', async () => {
+    it('subject and azp of an ID token become sub and client_id (rule 15.4)', async () => {
       const { iri } = linked();
       for (const kind of ['id_token', 'id-token']) {
         const token = provider.token(iri, [`${s.root}.lws/token`, 'https://app.example/id']);
@@ -201,7 +201,7 @@ describeStorage(
       expect(JSON.parse((await requestToken(s, form(s, short, 'id_token'))).text).expires_in).to.be.within(40, 50);
     });
 
-    it('Rule 15.4: an ID token without a client, or with one that is not a URI, is invalid_request', async () => {
+    it('an ID token without a client, or with one that is not a URI, is invalid_request (rule 15.4)', async () => {
       const { iri } = linked();
       for (const azp of [undefined, '', 'app', 'a b', '/app', 5, ['https://app.example/id'], null]) {
         const token = provider.token(iri, baseOf(s), { azp, client_id: 'https://app.example/id' });
@@ -232,7 +232,7 @@ describeStorage(
       expect(remote.count(stranger.discoveryPath) + remote.count(stranger.jwksPath)).to.equal(0);
     });
 
-    it('Rule 15.11: a new key of a provider is found by its kid', async () => {
+    it('a new key of a provider is found by its kid (rule 15.11)', async () => {
       const [own, subject] = [new Provider(), webSubject()];
       subject.publish(own.document(subject.iri));
       expect((await bearer(s.scratch, own.token(subject.iri, baseOf(s)))).status).to.equal(200);

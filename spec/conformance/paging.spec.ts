@@ -103,7 +103,7 @@ describeStorage(
     });
 
     for (const Accept of ['application/lws+json', 'application/json', 'text/turtle', 'application/rdf+xml'])
-      it(`Rule 8.4: the ETag of the container without a page number as ${Accept} satisfies If-Match`, async () => {
+      it(`the ETag of the container without a page number as ${Accept} satisfies If-Match (rule 8.4)`, async () => {
         const other = await s.container();
         for (let i = 0; i < 4; i++) await s.stored('text/plain', 'x', `${other}m${i}`);
         const tag = await s.tag(other, { Accept });

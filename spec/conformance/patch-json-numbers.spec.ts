@@ -105,7 +105,7 @@ describeStorage('Numbers of patched JSON resources', (s) => {
       expect(await s.tag(iri)).to.equal(etag);
     });
 
-  it('Rule 6.13: a patch that changes nothing returns 204 with the same ETag and the same bytes', async () => {
+  it('a patch that changes nothing returns 204 with the same ETag and the same bytes (rule 6.13)', async () => {
     const body = '{ "2": 1.0,\n  "1": [ -0, 1e400 ] }';
     const { iri, etag } = await s.stored(type, body);
     for (const [patchType, patch] of [

@@ -39,7 +39,7 @@ describeStorage('PATCH of JSON resources', (s) => {
   };
 
   for (const [original, patch, result] of appendixA)
-    it(`Rule 6.14, RFC 7386: ${original} with ${patch} is ${result}`, async () => {
+    it(`${original} with ${patch} is ${result} (rule 6.14, RFC 7386)`, async () => {
       expect(await patched(original, mergePatch, patch)).to.deep.equal(JSON.parse(result));
     });
 
@@ -102,7 +102,7 @@ describeStorage('PATCH of JSON resources', (s) => {
     ['a pointer into a string', '[{"op":"add","path":"/c/d","value":1}]'],
     ['a pointer through a prototype', '[{"op":"add","path":"/constructor/prototype/p","value":1}]'],
   ] as const)
-    it(`Rule 6.17, JSON Patch: ${what} is 409 and changes nothing`, () => refused(jsonPatch, patch, 409));
+    it(`${what} is 409 and changes nothing (rule 6.17, JSON Patch)`, () => refused(jsonPatch, patch, 409));
 
   for (const [what, patch] of [
     ['an object', '{"op":"remove","path":"/c"}'],
@@ -118,9 +118,9 @@ describeStorage('PATCH of JSON resources', (s) => {
     ['malformed JSON', '[{"op":"remove","path":"/c"}'],
     ['an empty body', ''],
   ] as const)
-    it(`Rule 6.17, JSON Patch: ${what} is 400 and changes nothing`, () => refused(jsonPatch, patch, 400));
+    it(`${what} is 400 and changes nothing (rule 6.17, JSON Patch)`, () => refused(jsonPatch, patch, 400));
 
-  it('Rule 6.17, JSON Patch: a pointer without its slash is rejected', () =>
+  it('a pointer without its slash is rejected (rule 6.17, JSON Patch)', () =>
     refused(jsonPatch, '[{"op":"remove","path":"c"}]', [400, 409]));
 
   for (const [what, patch] of [
@@ -128,9 +128,9 @@ describeStorage('PATCH of JSON resources', (s) => {
     ['an empty body', ''],
     ['JSON nested deeper than 64', `{"a":${'['.repeat(70)}${']'.repeat(70)}}`],
   ] as const)
-    it(`Rule 1.6, merge patch: ${what} is 400 and changes nothing`, () => refused(mergePatch, patch, 400));
+    it(`${what} is 400 and changes nothing (rule 1.6, merge patch)`, () => refused(mergePatch, patch, 400));
 
-  it('Rule 6.13: a patch that changes nothing is 204 with the same ETag', async () => {
+  it('a patch that changes nothing is 204 with the same ETag (rule 6.13)', async () => {
     const { iri, etag } = await s.stored('application/json', '{"a":1}');
     for (const [type, patch] of [
       [mergePatch, '{}'],
@@ -155,7 +155,7 @@ describeStorage('PATCH of JSON resources', (s) => {
     expect((await s.get(iri)).text).to.match(/^\{\s*"a":\s*2\s*\}\s*$/);
   });
 
-  it('Rule 4.3: 412 precedes the result of a patch test', async () => {
+  it('412 precedes the result of a patch test (rule 4.3)', async () => {
     const { iri } = await s.stored('application/json', '{"a":1}');
     const patch = '[{"op":"test","path":"/a","value":2}]';
     expectProblem(await s.patch(iri, jsonPatch, patch, { 'If-Match': '"stale"' }), 412, s);

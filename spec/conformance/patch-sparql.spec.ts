@@ -58,7 +58,7 @@ describeStorage('PATCH with SPARQL Update', (s) => {
     await expectGraph(await s.get(iri), iri, '<#me> <#p> <x> .');
   });
 
-  it('Rule 1.7: a blank node created by an update is distinct from those of the resource', async () => {
+  it('a blank node created by an update is distinct from those of the resource (rule 1.7)', async () => {
     const { iri } = await s.stored('text/turtle', '_:b <#p> 1 .');
     expect((await s.patch(iri, update, 'INSERT DATA { _:b <#q> 2 . _:c <#r> _:b }')).status).to.equal(204);
     await expectGraph(await s.get(iri), iri, '_:x <#p> 1 . _:y <#q> 2 . _:z <#r> _:y .');
@@ -94,7 +94,7 @@ describeStorage('PATCH with SPARQL Update', (s) => {
     ['a variable in DATA', 'INSERT DATA { ?s :p 1 }'],
     ['an undeclared prefix', 'INSERT DATA { nope:a :p 1 }'],
   ] as const)
-    it(`Rule 6.15: ${what} is 400 and changes nothing`, async () => {
+    it(`${what} is 400 and changes nothing (rule 6.15)`, async () => {
       const { iri, etag } = await s.stored('text/turtle', before);
       expectProblem(await s.patch(iri, update, prolog + text), 400, s);
       expect(await s.tag(iri)).to.equal(etag);
@@ -166,7 +166,7 @@ describeStorage(
       'INSERT { ?a <#x> ?b } WHERE { ?a ?p1 ?o1 . ?b ?p2 ?o2 . ?c ?p3 ?o3 . ?d ?p4 ?o4 FILTER(?o1 + ?o2 + ?o3 + ?o4 < 0) }';
     const regex = `INSERT { <> <#x> 1 } WHERE { <> <#v> ?v FILTER(REGEX(?v, "^(a+)+$")) }`;
 
-    it('Rule 6.16: an expensive update is 422 at the deadline, changes nothing and blocks no other client', async () => {
+    it('an expensive update is 422 at the deadline, changes nothing and blocks no other client (rule 6.16)', async () => {
       const { iri, etag } = await s.stored('text/turtle', `${triples}\n<> <#v> "${'a'.repeat(60)}!" .`);
       const hostile = [cartesian, regex].map((text) => s.patch(iri, update, text));
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -178,7 +178,7 @@ describeStorage(
       expect(await s.tag(iri)).to.equal(etag);
     });
 
-    it('Rule 6.16: a later update succeeds', async () => {
+    it('a later update succeeds (rule 6.16)', async () => {
       const { iri } = await s.stored('text/turtle', '<> <#p> 1 .');
       const text = 'DELETE { ?s <#p> ?o } INSERT { ?s <#q> ?o } WHERE { ?s <#p> ?o }';
       expect((await s.patch(iri, update, text)).status).to.equal(204);

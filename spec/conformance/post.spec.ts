@@ -17,7 +17,7 @@ async function slugged(s: StorageUnderTest, Slug: string, headers: Record<string
 }
 
 describeStorage('POST', (s) => {
-  it('Rule 6.2: only the first 1000 characters of a Slug are processed', async () => {
+  it('only the first 1000 characters of a Slug are processed (rule 6.2)', async () => {
     for (const slug of [`${'-'.repeat(9_000)}a`, '%20'.repeat(3_000)]) {
       const answer = await s.post(s.scratch, 'text/plain', 'x', { Slug: slug });
       expect(answer.status).to.equal(201);
@@ -123,14 +123,14 @@ describeStorage('POST', (s) => {
     expect(linked(await s.get(iri), 'type')).to.include(`${lws}Container`);
   });
 
-  it('Rule 1.3: a container created with a body (POST) is 409 and creates nothing', async () => {
+  it('a container created with a body (POST) is 409 and creates nothing (rule 1.3)', async () => {
     const container = await s.container();
     expectProblem(await s.post(container, 'text/turtle', '<> a <#C> .', { Slug: 'c', ...asContainer }), 409, s);
     expectProblem(await s.post(container, 'text/turtle', '<> a <#C> .', { Slug: 'c/' }), 409, s);
     expect(await s.members(container)).to.deep.equal([]);
   });
 
-  it('Rule 1.3: also if the body is sent without Content-Length', async () => {
+  it('also if the body is sent without Content-Length (rule 1.3)', async () => {
     const container = await s.container();
     expectProblem(await s.post(container, 'text/plain', ['a', 'b'], asContainer), 409, s);
     expect(await s.members(container)).to.deep.equal([]);

@@ -9,7 +9,7 @@ const link = (type: string) => ({ Link: `<${type}>; rel="type"` });
 describeStorage(
   'PUT',
   (s) => {
-    it('Rule 6.7: a new IRI is created there: 201 with Location and ETag', async () => {
+    it('a new IRI is created there: 201 with Location and ETag (rule 6.7)', async () => {
       const iri = s.fresh();
       const answer = await s.put(iri, 'text/plain', 'x');
       expect(answer.status).to.equal(201);
@@ -18,7 +18,7 @@ describeStorage(
       expect(await s.members(s.scratch)).to.include(iri);
     });
 
-    it('Rule 6.7: an existing IRI is replaced: 204 with a new ETag and an empty body', async () => {
+    it('an existing IRI is replaced: 204 with a new ETag and an empty body (rule 6.7)', async () => {
       const { iri, etag } = await s.stored('text/plain', 'old');
       const answer = await s.put(iri, 'text/plain', 'new', { 'If-Match': etag });
       expect(answer.status).to.equal(204);
@@ -29,7 +29,7 @@ describeStorage(
       expect((await s.get(iri)).text).to.equal('new');
     });
 
-    it('Rule 6.7: a nonexistent parent is 404 that names it, and is not created', async () => {
+    it('a nonexistent parent is 404 that names it, and is not created (rule 6.7)', async () => {
       const parent = s.fresh('/');
       const answer = await s.put(`${parent}x`, 'text/plain', 'x');
       expectProblem(answer, 404, s);
@@ -38,17 +38,17 @@ describeStorage(
       await s.expectAbsent(`${parent}x`);
     });
 
-    it('Rule 6.7: a container below a nonexistent parent is 404', async () => {
+    it('a container below a nonexistent parent is 404 (rule 6.7)', async () => {
       expectProblem(await s.send('PUT', `${s.fresh('/')}c/`), 404, s);
     });
 
-    it('Rule 6.7: a parent that is not a container is 409', async () => {
+    it('a parent that is not a container is 409 (rule 6.7)', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       expectProblem(await s.put(`${iri}/y`, 'text/plain', 'x'), 409, s);
       expectProblem(await s.send('PUT', `${iri}/c/`), 409, s);
     });
 
-    it('Rule 1.3: an existing container is 409, with and without a body', async () => {
+    it('an existing container is 409, with and without a body (rule 1.3)', async () => {
       const iri = await s.container();
       const etag = await s.tag(iri);
       for (const body of [undefined, '<> a <#C> .'])
@@ -57,13 +57,13 @@ describeStorage(
       expect(await s.tag(iri)).to.equal(etag);
     });
 
-    it('Rule 1.3: a container created with a body is 409', async () => {
+    it('a container created with a body is 409 (rule 1.3)', async () => {
       const iri = s.fresh('/');
       expectProblem(await s.put(iri, 'text/turtle', '<> a <#C> .'), 409, s);
       await s.expectAbsent(iri);
     });
 
-    it('Rule 1.3: also if the body is sent without Content-Length', async () => {
+    it('also if the body is sent without Content-Length (rule 1.3)', async () => {
       const iri = s.fresh('/');
       expectProblem(await s.put(iri, 'text/plain', ['a', 'b']), 409, s);
       await s.expectAbsent(iri);
@@ -79,26 +79,26 @@ describeStorage(
     });
 
     for (const type of [`${lws}Container`, `${ldp}Container`, `${ldp}BasicContainer`]) {
-      it(`Rule 6.8: ${type} contradicts an IRI without a slash: 400`, async () => {
+      it(`${type} contradicts an IRI without a slash: 400 (rule 6.8)`, async () => {
         const iri = s.fresh();
         expectProblem(await s.send('PUT', iri, link(type)), 400, s);
         await s.expectAbsent(iri);
         await s.expectAbsent(`${iri}/`);
       });
 
-      it(`Rule 6.8: ${type} agrees with an IRI that ends in a slash`, async () => {
+      it(`${type} agrees with an IRI that ends in a slash (rule 6.8)`, async () => {
         expect((await s.send('PUT', s.fresh('/'), link(type))).status).to.equal(201);
       });
     }
 
     for (const type of [`${ldp}RDFSource`, `${ldp}NonRDFSource`])
-      it(`Rule 6.8: ${type} contradicts an IRI that ends in a slash: 400`, async () => {
+      it(`${type} contradicts an IRI that ends in a slash: 400 (rule 6.8)`, async () => {
         const iri = s.fresh('/');
         expectProblem(await s.send('PUT', iri, link(type)), 400, s);
         await s.expectAbsent(iri);
       });
 
-    it('Rule 6.8: ldp:Resource contradicts nothing', async () => {
+    it('ldp:Resource contradicts nothing (rule 6.8)', async () => {
       expect((await s.put(s.fresh(), 'text/plain', 'x', link(`${ldp}Resource`))).status).to.equal(201);
       expect((await s.send('PUT', s.fresh('/'), link(`${ldp}Resource`))).status).to.equal(201);
     });
@@ -108,42 +108,42 @@ describeStorage(
       ['application/json', '{}'],
       ['text/turtle', '<> a <#C> .'],
     ] as const)
-      it(`Rule 6.9: an unconditional PUT on an existing ${type} resource is 428`, async () => {
+      it(`an unconditional PUT on an existing ${type} resource is 428 (rule 6.9)`, async () => {
         const { iri, etag } = await s.stored(type, body);
         expectProblem(await s.put(iri, 'text/plain', 'other'), 428, s);
         expect(await s.tag(iri)).to.equal(etag);
       });
 
     for (const tag of ['*', '"nobody"', '"a", "b"'])
-      it(`Rule 6.9: If-Match: ${tag} on a nonexistent resource is 412 and creates nothing`, async () => {
+      it(`If-Match: ${tag} on a nonexistent resource is 412 and creates nothing (rule 6.9)`, async () => {
         const iri = s.fresh();
         expectProblem(await s.put(iri, 'text/plain', 'x', { 'If-Match': tag }), 412, s);
         await s.expectAbsent(iri);
       });
 
-    it('Rule 6.9: If-Match: * on a nonexistent container is 412 too', async () => {
+    it('If-Match: * on a nonexistent container is 412 too (rule 6.9)', async () => {
       const iri = s.fresh('/');
       expectProblem(await s.send('PUT', iri, { 'If-Match': '*' }), 412, s);
       await s.expectAbsent(iri);
     });
 
-    it('Rule 6.9: If-None-Match: * creates', async () => {
+    it('If-None-Match: * creates (rule 6.9)', async () => {
       expect((await s.put(s.fresh(), 'text/plain', 'x', { 'If-None-Match': '*' })).status).to.equal(201);
     });
 
-    it('Rule 6.9: If-None-Match: * on an existing resource is 412', async () => {
+    it('If-None-Match: * on an existing resource is 412 (rule 6.9)', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       expectProblem(await s.put(iri, 'text/plain', 'y', { 'If-None-Match': '*' }), 412, s);
       expect((await s.get(iri)).text).to.equal('x');
     });
 
-    it('Rule 6.9: If-Match: * matches any existing resource', async () => {
+    it('If-Match: * matches any existing resource (rule 6.9)', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       expect((await s.put(iri, 'text/plain', 'y', { 'If-Match': '*' })).status).to.equal(204);
       expect((await s.get(iri)).text).to.equal('y');
     });
 
-    it('Rule 6.10: a replacement with another Content-Type changes the kind', async () => {
+    it('a replacement with another Content-Type changes the kind (rule 6.10)', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       for (const [type, body, model] of [
         ['image/png', 'bytes', 'NonRDFSource'],
@@ -157,26 +157,26 @@ describeStorage(
       }
     });
 
-    it('Rule 6.11, order of errors: 412 precedes an invalid body', async () => {
+    it('412 precedes an invalid body (rule 6.11, order of errors)', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       expectProblem(await s.put(iri, 'text/turtle', '<> a', { 'If-Match': '"stale"' }), 412, s);
     });
 
-    it('Rule 6.11, order of errors: 428 precedes an invalid body', async () => {
+    it('428 precedes an invalid body (rule 6.11, order of errors)', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       expectProblem(await s.put(iri, 'text/turtle', '<> a'), 428, s);
     });
 
-    it('Rule 6.11, order of errors: a missing parent precedes If-Match', async () => {
+    it('a missing parent precedes If-Match (rule 6.11, order of errors)', async () => {
       expectProblem(await s.put(`${s.fresh('/')}x`, 'text/plain', 'x', { 'If-Match': '*' }), 404, s);
     });
 
-    it('Rule 6.11, order of errors: reserved names and shape precede authorization', async () => {
+    it('reserved names and shape precede authorization (rule 6.11, order of errors)', async () => {
       expectProblem(await s.send('PUT', s.fresh('.acl'), {}, 'x', 'anonymous'), 409, s);
       expectProblem(await s.send('PUT', s.fresh(), asContainer, undefined, 'anonymous'), 400, s);
     });
 
-    it('Rule 6.8: a type of data resources contradicts an IRI that ends in a slash and agrees with all others', async () => {
+    it('a type of data resources contradicts an IRI that ends in a slash and agrees with all others (rule 6.8)', async () => {
       const fields = { Link: `<${lws}DataResource>; rel="type"` };
       expectProblem(await s.send('PUT', s.fresh('/'), fields), 400, s);
       for (const type of ['text/turtle', 'application/json', 'text/plain']) {
@@ -210,7 +210,7 @@ describeStorage(
 describeStorage(
   'PUT without conditional writes',
   (s) => {
-    it('Rule 6.9: with lws.require-conditional-writes=false an unconditional PUT replaces', async () => {
+    it('with lws.require-conditional-writes=false an unconditional PUT replaces (rule 6.9)', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       expect((await s.put(iri, 'text/plain', 'y')).status).to.equal(204);
       expect((await s.get(iri)).text).to.equal('y');

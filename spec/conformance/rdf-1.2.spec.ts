@@ -16,7 +16,7 @@ const type = (format: string): string => `${format}; version=1.2`;
 
 describeStorage('RDF 1.2', (s) => {
   for (const format of rdfTypes.filter((each) => each !== 'application/ld+json'))
-    it(`Rule 1.16: a graph with triple terms is read as ${format}, and accepted in it again`, async () => {
+    it(`a graph with triple terms is read as ${format}, and accepted in it again (rule 1.16)`, async () => {
       const { iri } = await s.stored('text/turtle', annotated);
       const answer = await s.get(iri, { Accept: format });
       expect(answer.headers['content-type']).to.equal(type(format));
@@ -27,7 +27,7 @@ describeStorage('RDF 1.2', (s) => {
       await expectGraph(again, iri, annotated.replace('<#me>', `<${iri}#me>`));
     });
 
-  it('Rule 7.8: a graph with triple terms is not offered as JSON-LD, a graph with base directions is', async () => {
+  it('a graph with triple terms is not offered as JSON-LD, a graph with base directions is (rule 7.8)', async () => {
     const { iri } = await s.stored('text/turtle', annotated);
     for (const [accept, format] of [
       ['application/ld+json', 'text/turtle'],
@@ -46,7 +46,7 @@ describeStorage('RDF 1.2', (s) => {
     await expectGraph(await s.get(copy), copy, directed);
   });
 
-  it('Rule 7.8: only graphs with terms of RDF 1.2 have a version, which Accept can exclude', async () => {
+  it('only graphs with terms of RDF 1.2 have a version, which Accept can exclude (rule 7.8)', async () => {
     const graphs = { annotated, directed, plain };
     for (const [name, text] of Object.entries(graphs)) {
       const { iri } = await s.stored('text/turtle', text);
@@ -68,7 +68,7 @@ describeStorage('RDF 1.2', (s) => {
     }
   });
 
-  it('Rule 7.8: the version goes when the last such term is replaced', async () => {
+  it('the version goes when the last such term is replaced (rule 7.8)', async () => {
     const { iri, etag } = await s.stored('text/turtle', annotated);
     const replaced = await s.put(iri, 'text/turtle', plain, { 'If-Match': etag });
     expect(replaced.status).to.equal(204);
@@ -78,7 +78,7 @@ describeStorage('RDF 1.2', (s) => {
     expect((await s.get(iri)).headers['content-type']).to.equal(type('text/turtle'));
   });
 
-  it('Rule 1.16: a large graph with triple terms is streamed as lines, and not as JSON-LD', async () => {
+  it('a large graph with triple terms is streamed as lines, and not as JSON-LD (rule 1.16)', async () => {
     const lines = Array.from(
       { length: 20_100 },
       (_, at) => `<${ex}s${at}> <${ex}p> <<( <${ex}s${at}> <${ex}p> <<( _:b${at} <${ex}q> "${at}"@ar--rtl )>> )>> .\n`,
@@ -93,7 +93,7 @@ describeStorage('RDF 1.2', (s) => {
     }
   }).timeout(60_000);
 
-  it('Rule 6.27: a MOVE with Prefer: rewrite-links rewrites IRIs within triple terms', async () => {
+  it('a MOVE with Prefer: rewrite-links rewrites IRIs within triple terms (rule 6.27)', async () => {
     const { iri } = await s.stored('text/turtle', '<> <#p> <<( <> <#q> <<( <#x> <#q> <> )>> )>> .');
     for (const [rewrites, from] of [
       [false, iri],
@@ -116,7 +116,7 @@ describeStorage('RDF 1.2', (s) => {
     }
   });
 
-  it('Rule 1.16: bounds of triple terms are 413 and name the limit', async () => {
+  it('bounds of triple terms are 413 and name the limit (rule 1.16)', async () => {
     const nested = (depth: number, text: string): string =>
       `<a> <b> ${'<<( <a> <b> '.repeat(depth)}"${text}"${' )>>'.repeat(depth)} .`;
     await s.stored('text/turtle', nested(16, 'x'));
@@ -130,7 +130,7 @@ describeStorage('RDF 1.2', (s) => {
     }
   });
 
-  it('Rule 1.16: metadata and N3 patches cannot have triple terms', async () => {
+  it('metadata and N3 patches cannot have triple terms (rule 1.16)', async () => {
     const { iri } = await s.stored('text/turtle', plain);
     const body = `<${iri}> <${ex}about> <<( <${iri}> <${ex}p> "x" )>> .`;
     const meta = await s.put(`${iri}.meta`, 'text/turtle', body, { 'If-Match': await s.tag(`${iri}.meta`) });

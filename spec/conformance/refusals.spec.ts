@@ -16,7 +16,7 @@ describeStorage(
     const query = (text: string): Promise<string> =>
       detailOf('POST', endpointOf(s), { 'Content-Type': 'application/sparql-query' }, text);
 
-    it('Rule 10.1: name the setting that would permit the request', async () => {
+    it('name the setting that would permit the request (rule 10.1)', async () => {
       expect(await detailOf('PUT', `${s.fresh()}.acl`, { 'Content-Type': turtle }, '')).to.include(
         'lws.access-control=wac',
       );
@@ -27,7 +27,7 @@ describeStorage(
       expect(await detailOf('POST', endpointOf(s), update, 'CLEAR ALL')).to.include('lws.sparql.endpoint.update');
     });
 
-    it('Rule 10.1: name the wrong key, and the quotes of an ETag', async () => {
+    it('name the wrong key, and the quotes of an ETag (rule 10.1)', async () => {
       expect(await detailOf('GET', `${s.root}.lws/type-search?typ=x`))
         .to.include('"typ"')
         .and.to.include('"x"');
@@ -49,13 +49,13 @@ describeStorage(
       ['BASE <http://a.example/long/> SELECT * { <x> ?p }', 'unexpected "}"', 'line 1, column 49'],
       ['SELECT * { ?s ?p ?o } LIMIT -1', 'expected a number', 'line 1, column 29'],
     ] as const)
-      it(`Rule 14.5: ${JSON.stringify(text)} is reported in SPARQL terms, with the position`, async () => {
+      it(`${JSON.stringify(text)} is reported in SPARQL terms, with the position (rule 14.5)`, async () => {
         const detail = await query(text);
         expect(detail).to.include(what).and.to.include(place);
         expect(detail).not.to.match(/Token|-->|skipped|PName/);
       });
 
-    it('Rules 1.6, 6.15: errors in updates and RDF/XML are reported in their terms', async () => {
+    it('errors in updates and RDF/XML are reported in their terms (rules 1.6, 6.15)', async () => {
       const { iri } = await s.stored(turtle, '');
       const update = { 'Content-Type': 'application/sparql-update' };
       expect(await detailOf('PATCH', iri, update, 'INSERT DATA { <> foaf:name 1 }'))
@@ -67,7 +67,7 @@ describeStorage(
         .and.to.include('line 1, column 9');
     });
 
-    it('Rule 4.1: a similar name is suggested only to callers that may read it', async () => {
+    it('a similar name is suggested only to callers that may read it (rule 4.1)', async () => {
       const container = await s.container();
       const name = container.slice(0, -1);
       expect(await detailOf('GET', name)).to.include(container);
@@ -98,7 +98,7 @@ describeStorage(
         socket.destroy();
       });
 
-    it('Rule 10.1: an unknown method on an unreadable resource gets the response of a rejected one', async () => {
+    it('an unknown method on an unreadable resource gets the response of a rejected one (rule 10.1)', async () => {
       expectProblem(await s.send('PROPFIND', s.fresh()), 404, s);
     });
   },

@@ -122,7 +122,7 @@ describeStorage('Reserved names', (s) => {
     expectProblem(await s.send('PUT', `${s.root}x.acl?a=b`, {}, 'x'), 409, s);
   });
 
-  it('Rule 1.4: in owner mode there is no ACL: GET is 404', async () => {
+  it('in owner mode there is no ACL: GET is 404 (rule 1.4)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     expectProblem(await s.get(`${iri}.acl`), 404, s);
   });

@@ -62,23 +62,23 @@ describeStorage('Resource endpoints', (s) => {
     expect([head.status, head.bytes.length]).to.deep.equal([404, 0]);
   });
 
-  it('Rule 10.2: a container IRI without its slash is not redirected', async () => {
+  it('a container IRI without its slash is not redirected (rule 10.2)', async () => {
     const container = await s.container();
     expectProblem(await s.get(container.slice(0, -1)), 404, s);
   });
 
-  it('Rule 10.2: a data resource IRI with a slash appended is another IRI', async () => {
+  it('a data resource IRI with a slash appended is another IRI (rule 10.2)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     expectProblem(await s.get(`${iri}/`), 404, s);
   });
 
-  it('Rule 1.5: a body without Content-Type is application/octet-stream', async () => {
+  it('a body without Content-Type is application/octet-stream (rule 1.5)', async () => {
     const iri = s.fresh();
     expect((await s.send('PUT', iri, {}, 'x')).status).to.equal(201);
     expect((await s.get(iri)).headers['content-type']).to.equal('application/octet-stream');
   });
 
-  it('Rule 1.5: ldp:NonRDFSource keeps a Turtle body as bytes', async () => {
+  it('ldp:NonRDFSource keeps a Turtle body as bytes (rule 1.5)', async () => {
     const iri = s.fresh();
     const Link = `<${ldp}NonRDFSource>; rel="type"`;
     expect((await s.put(iri, 'text/turtle', 'not Turtle at all', { Link })).status).to.equal(201);
@@ -87,14 +87,14 @@ describeStorage('Resource endpoints', (s) => {
     expect(answer.headers['content-type']).to.equal('text/turtle');
   });
 
-  it('Rule 1.5: ldp:RDFSource rejects a non-RDF body', async () => {
+  it('ldp:RDFSource rejects a non-RDF body (rule 1.5)', async () => {
     const iri = s.fresh();
     const Link = `<${ldp}RDFSource>; rel="type"`;
     expectProblem(await s.put(iri, 'text/plain', 'x', { Link }), [400, 415], s);
     await s.expectAbsent(iri);
   });
 
-  it('Rule 1.5: a +json type is JSON and must be well-formed', async () => {
+  it('a +json type is JSON and must be well-formed (rule 1.5)', async () => {
     const iri = s.fresh();
     expectProblem(await s.put(iri, 'application/geo+json', '{', {}), 400, s);
     await s.expectAbsent(iri);
@@ -102,18 +102,18 @@ describeStorage('Resource endpoints', (s) => {
     expect(mediaType(await s.get(iri))).to.equal('application/geo+json');
   });
 
-  it('Rule 1.6: an empty RDF body is the empty graph', async () => {
+  it('an empty RDF body is the empty graph (rule 1.6)', async () => {
     const { iri } = await s.stored('text/turtle', '');
     await expectGraph(await s.get(iri), iri, '');
   });
 
-  it('Rule 1.6: the base IRI of a body is the IRI of the resource', async () => {
+  it('the base IRI of a body is the IRI of the resource (rule 1.6)', async () => {
     const posted = await s.post(s.scratch, 'text/turtle', '<> <#p> <x>, <../y> .');
     const iri = new URL(posted.headers['location']!, s.scratch).href;
     await expectGraph(await s.get(iri), iri, '<> <#p> <x>, <../y> .');
   });
 
-  it('Rule 1.12: Turtle is returned with its original prefixes', async () => {
+  it('Turtle is returned with its original prefixes (rule 1.12)', async () => {
     const { iri } = await s.stored('text/turtle', '@prefix zoo: <http://zoo.example/> . <> zoo:has zoo:emu .');
     const { text } = await s.get(iri, { Accept: 'text/turtle' });
     expect(text).to.match(/prefix zoo: <http:\/\/zoo\.example\/>/i);
@@ -144,20 +144,20 @@ describeStorage('Resource endpoints', (s) => {
     ]);
   });
 
-  it('Rule 6.21: Allow lists the methods of the current target: no PATCH on a binary resource', async () => {
+  it('Allow lists the methods of the current target: no PATCH on a binary resource (rule 6.21)', async () => {
     const answer = await s.options((await s.stored('image/png', 'x')).iri);
     expect(listOf(answer, 'allow')).to.include.members(['get', 'put', 'delete']);
     expect(listOf(answer, 'allow')).not.to.include('patch');
     expect(answer.headers['accept-patch']).to.equal(undefined);
   });
 
-  it('Rule 6.21: Allow of the root has no DELETE, since the root cannot be deleted', async () => {
+  it('Allow of the root has no DELETE, since the root cannot be deleted (rule 6.21)', async () => {
     expect(listOf(await s.options(s.root), 'allow'))
       .to.include('post')
       .and.not.to.include('delete');
   });
 
-  it('Rule 6.21: 405 carries Allow; TRACE and an unknown method are 405', async () => {
+  it('405 carries Allow; TRACE and an unknown method are 405 (rule 6.21)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     for (const method of ['TRACE', 'PROPFIND']) {
       const answer = await s.send(method, iri);
@@ -166,7 +166,7 @@ describeStorage('Resource endpoints', (s) => {
     }
   });
 
-  it('Rule 6.21: Allow of a 405 for TRACE lists the methods of the target', async () => {
+  it('Allow of a 405 for TRACE lists the methods of the target (rule 6.21)', async () => {
     const { iri } = await s.stored('text/turtle', '');
     for (const target of [iri, s.scratch, `${iri}.meta`, s.root]) {
       const answer = await s.send('TRACE', target);
@@ -177,7 +177,7 @@ describeStorage('Resource endpoints', (s) => {
     expect([endpoint.status, listOf(endpoint, 'allow').includes('get')]).to.deep.equal([405, true]);
   });
 
-  it('Rule 6.5: POST on a data resource is 405 with Allow', async () => {
+  it('POST on a data resource is 405 with Allow (rule 6.5)', async () => {
     const { iri } = await s.stored('text/turtle', '');
     const answer = await s.post(iri, 'text/plain', 'x', asContainer);
     expectProblem(answer, 405, s);

@@ -16,7 +16,7 @@ describeStorage('Response headers', (s) => {
     ['container', '', [`${ldp}Resource`, `${ldp}BasicContainer`, `${lws}Container`]],
   ] as const)
     for (const method of ['GET', 'HEAD'])
-      it(`Rule 7.6: ${method} of ${type} has ETag, Last-Modified and the Link relations`, async () => {
+      it(`${method} of ${type} has ETag, Last-Modified and the Link relations (rule 7.6)`, async () => {
         const iri = await make(type, body);
         const answer = await s.send(method, iri);
         expect(answer.status).to.equal(200);
@@ -32,13 +32,13 @@ describeStorage('Response headers', (s) => {
         });
       });
 
-  it('Rule 7.6: Last-Modified is the time of the write', async () => {
+  it('Last-Modified is the time of the write (rule 7.6)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const modified = Date.parse((await s.get(iri)).headers['last-modified']!);
     expect(Math.abs(Date.now() - modified)).to.be.below(60_000);
   });
 
-  it('Rule 7.6: a resource in a nested container links that container as up', async () => {
+  it('a resource in a nested container links that container as up (rule 7.6)', async () => {
     const container = await s.container();
     const inner = await s.container(`${container}i/`);
     const { iri } = await s.stored('text/plain', 'x', `${inner}x`);
@@ -46,13 +46,13 @@ describeStorage('Response headers', (s) => {
     expect(linked(await s.get(inner), 'up')).to.deep.equal([container]);
   });
 
-  it('Rule 7.6: the storage link is on linksets too', async () => {
+  it('the storage link is on linksets too (rule 7.6)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     for (const method of ['GET', 'HEAD'])
       expect(linked(await s.send(method, `${iri}.meta`), `${lws}storage`), method).to.deep.equal([s.root]);
   });
 
-  it('Rule 10.2: the storage link is on responses to writes and on errors', async () => {
+  it('the storage link is on responses to writes and on errors (rule 10.2)', async () => {
     const iri = s.fresh();
     const container = await s.container();
     for (const [what, answer] of Object.entries({
@@ -70,18 +70,18 @@ describeStorage('Response headers', (s) => {
       expect(linked(answer, `${lws}storage`), what).to.deep.equal([s.root]);
   });
 
-  it('Rule 10.2: the storage link is on the response to a deletion', async () => {
+  it('the storage link is on the response to a deletion (rule 10.2)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     expect(linked(await s.delete(iri), `${lws}storage`)).to.deep.equal([s.root]);
   });
 
-  it('Rule 3.1: rel="acl" is present with WAC, not in owner mode', async () => {
+  it('rel="acl" is present with WAC, not in owner mode (rule 3.1)', async () => {
     const answer = await s.get(s.scratch);
     expect([answer.status, ...linked(answer, 'acl')]).to.deep.equal([200]);
   });
 
   for (const type of ['image/png', 'text/plain', 'application/octet-stream', 'application/json', 'text/css'])
-    it(`Rule 7.5: ${type} has nosniff and a sandbox, and no Content-Disposition`, async () => {
+    it(`${type} has nosniff and a sandbox, and no Content-Disposition (rule 7.5)`, async () => {
       const { iri } = await s.stored(type, '{}');
       for (const answer of [await s.get(iri), await s.head(iri), await s.get(iri, { Range: 'bytes=0-0' })]) {
         expect(answer.headers['x-content-type-options']).to.equal('nosniff');
@@ -100,7 +100,7 @@ describeStorage('Response headers', (s) => {
     'application/xslt+xml',
     'application/atom+xml',
   ])
-    it(`Rule 7.5: ${type} is an attachment, with nosniff and a sandbox`, async () => {
+    it(`${type} is an attachment, with nosniff and a sandbox (rule 7.5)`, async () => {
       const { iri } = await s.stored(type, '<p/>');
       for (const answer of [await s.get(iri), await s.head(iri), await s.get(iri, { Range: 'bytes=0-0' })]) {
         expect(answer.headers['content-disposition']).to.match(/^attachment(?:;|$)/);
@@ -109,7 +109,7 @@ describeStorage('Response headers', (s) => {
       }
     });
 
-  it('Rule 7.5: RDF kept as bytes is a non-RDF resource, RDF/XML an attachment', async () => {
+  it('RDF kept as bytes is a non-RDF resource, RDF/XML an attachment (rule 7.5)', async () => {
     const iri = s.fresh();
     const Link = `<${ldp}NonRDFSource>; rel="type"`;
     expect((await s.put(iri, 'application/rdf+xml', '<p/>', { Link })).status).to.equal(201);
@@ -118,11 +118,11 @@ describeStorage('Response headers', (s) => {
     expect(answer.headers['content-disposition']).to.match(/^attachment(?:;|$)/);
   });
 
-  it('Rule 9.3: GET of a container: Cache-Control is private, no-store', async () => {
+  it('GET of a container: Cache-Control is private, no-store (rule 9.3)', async () => {
     expect(listOf(await s.get(s.scratch), 'cache-control')).to.have.members(['private', 'no-store']);
   });
 
-  it('Rule 7.1: negotiated representations have Vary: Accept', async () => {
+  it('negotiated representations have Vary: Accept (rule 7.1)', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     for (const target of [iri, s.scratch]) expect(listOf(await s.get(target), 'vary'), target).to.include('accept');
   });

@@ -215,13 +215,13 @@ describeStorage(
         expect(remote.total(), 'requests for it').to.equal(before);
       });
 
-    it('Rule 15.13: documents are cached', async () => {
+    it('documents are cached (rule 15.13)', async () => {
       const subject = webSubject().publish();
       for (let i = 0; i < 3; i++) expect((await bearer(s.scratch, subject.credential(baseOf(s)))).status).to.equal(200);
       expect(remote.count(subject.path)).to.equal(1);
     });
 
-    it('Rule 15.13: failures are cached too, for any number of credentials', async () => {
+    it('failures are cached too, for any number of credentials (rule 15.13)', async () => {
       const subject = webSubject();
       const tokens = Array.from({ length: 8 }, () => subject.credential(baseOf(s)));
       for (const answer of await Promise.all(tokens.map((token) => bearer(s.scratch, token))))

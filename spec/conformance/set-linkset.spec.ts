@@ -38,21 +38,21 @@ async function withOld(s: StorageUnderTest, type: string, body: string): Promise
 
 function applied(s: StorageUnderTest): void {
   for (const [type, body, replaced, patchType, patch] of kinds) {
-    it(`Rule 11.10: PUT with set-linkset creates ${type} with the relations of its Link fields`, async () => {
+    it(`PUT with set-linkset creates ${type} with the relations of its Link fields (rule 11.10)`, async () => {
       const iri = s.fresh();
       expectApplied(await s.put(iri, type, body, { ...set, Link: links }), 201);
       expect(await clientPart(s, iri)).to.deep.equal(linksPart);
       expect(linked(await s.get(iri), 'type')).to.include(`${e}Person`);
     });
 
-    it(`Rule 11.10: PUT with set-linkset replaces all client-managed links of ${type}`, async () => {
+    it(`PUT with set-linkset replaces all client-managed links of ${type} (rule 11.10)`, async () => {
       const iri = await withOld(s, type, body);
       expectApplied(await s.put(iri, type, replaced, { ...set, Link: links, 'If-Match': '*' }), 204);
       expect(await clientPart(s, iri)).to.deep.equal(linksPart);
       expect((await s.get(iri)).text).not.to.equal(body);
     });
 
-    it(`Rule 11.10: without set-linkset a PUT of ${type} does not change metadata`, async () => {
+    it(`without set-linkset a PUT of ${type} does not change metadata (rule 11.10)`, async () => {
       const created = s.fresh();
       expect((await s.put(created, type, body, { Link: links })).status).to.equal(201);
       expect(await clientPart(s, created)).to.deep.equal({ types: [] });
@@ -67,7 +67,7 @@ function applied(s: StorageUnderTest): void {
 
     if (!patchType) continue;
 
-    it(`Rule 11.10: PATCH of ${type} with set-linkset changes only the named relations`, async () => {
+    it(`PATCH of ${type} with set-linkset changes only the named relations (rule 11.10)`, async () => {
       const iri = await withOld(s, type, body);
       const named = `<${e}d>; rel="describedby", <${e}l2>; rel="license"`;
       expectApplied(await s.patch(iri, patchType, patch, { ...set, Link: named }), 204);
@@ -77,7 +77,7 @@ function applied(s: StorageUnderTest): void {
       expect((await s.get(iri)).text).not.to.equal(body);
     });
 
-    it(`Rule 11.10: PATCH of ${type} with set-linkset may declare types`, async () => {
+    it(`PATCH of ${type} with set-linkset may declare types (rule 11.10)`, async () => {
       const iri = await withOld(s, type, body);
       expectApplied(await s.patch(iri, patchType, patch, { ...set, Link: `<${e}New>; rel="type"` }), 204);
       const { types, ...others } = await clientPart(s, iri);
@@ -86,7 +86,7 @@ function applied(s: StorageUnderTest): void {
       expect(linked(await s.get(iri), 'type')).to.include(`${e}New`);
     });
 
-    it(`Rule 11.10: without set-linkset a PATCH of ${type} does not change metadata`, async () => {
+    it(`without set-linkset a PATCH of ${type} does not change metadata (rule 11.10)`, async () => {
       const iri = await withOld(s, type, body);
       for (const headers of [{}, { Link: links }]) {
         const answer = await s.patch(iri, patchType, patch, headers);
@@ -97,7 +97,7 @@ function applied(s: StorageUnderTest): void {
     });
   }
 
-  it('Rule 11.10: a JSON Patch with set-linkset behaves the same', async () => {
+  it('a JSON Patch with set-linkset behaves the same (rule 11.10)', async () => {
     const iri = await withOld(s, 'application/json', '{"a":1}');
     const patch = '[{"op":"replace","path":"/a","value":2}]';
     const headers = { ...set, Link: `<${e}d>; rel="describedby"` };
@@ -105,19 +105,19 @@ function applied(s: StorageUnderTest): void {
     expect(await clientPart(s, iri)).to.deep.equal({ ...oldPart, describedby: [{ href: `${e}d` }] });
   });
 
-  it('Rule 11.10: a PATCH without content changes still applies the links', async () => {
+  it('a PATCH without content changes still applies the links (rule 11.10)', async () => {
     const iri = await withOld(s, 'application/json', '{"a":1}');
     expectApplied(await s.patch(iri, mergePatch, '{}', { ...set, Link: `<${e}d>; rel="describedby"` }), 204);
     expect(await clientPart(s, iri)).to.deep.equal({ ...oldPart, describedby: [{ href: `${e}d` }] });
   });
 
-  it('Rule 11.10: PUT of a new container with set-linkset', async () => {
+  it('PUT of a new container with set-linkset (rule 11.10)', async () => {
     const iri = s.fresh('/');
     expectApplied(await s.send('PUT', iri, { ...set, Link: `<${lws}Container>; rel="type", ${links}` }), 201);
     expect(await clientPart(s, iri)).to.deep.equal(linksPart);
   });
 
-  it('Rule 11.10: several targets of a relation, and several relations of a target', async () => {
+  it('several targets of a relation, and several relations of a target (rule 11.10)', async () => {
     const iri = s.fresh();
     const Link = `<${e}1>; rel="author", <${e}2>; rel=author, <${e}3>; rel="author license"`;
     expectApplied(await s.put(iri, 'text/plain', 'x', { ...set, Link }), 201);
@@ -127,7 +127,7 @@ function applied(s: StorageUnderTest): void {
     expect(hrefs(license)).to.deep.equal([`${e}3`]);
   });
 
-  it('Rule 11.2: managed relations and forbidden types in Link fields are dropped', async () => {
+  it('managed relations and forbidden types in Link fields are dropped (rule 11.2)', async () => {
     const iri = s.fresh();
     const types = [`${lws}DataResource`, `${lws}Storage`, `${ldp}Resource`, `${ldp}RDFSource`, `${e}Person`];
     const forged = `<${e}f>; rel="up", <${e}f>; rel="linkset", <${e}f>; rel="${lws}storage"`;
@@ -165,7 +165,7 @@ describeStorage('Links set with a write', (s) => {
       400,
     ],
   ] as const)
-    it(`Rule 6.22: ${what} is ${status}, and PUT does not change the metadata`, async () => {
+    it(`${what} is ${status}, and PUT does not change the metadata (rule 6.22)`, async () => {
       const iri = await withOld(s, 'text/turtle', '<> a <#C> .');
       expectProblem(await s.put(iri, type, body, { ...set, Link: links, ...headers }), status, s);
       expect(await clientPart(s, iri)).to.deep.equal(oldPart);
@@ -176,13 +176,13 @@ describeStorage('Links set with a write', (s) => {
     ['a syntax error', update, 'INSERT', {}, 400],
     ['a foreign type', mergePatch, '{}', {}, 415],
   ] as const)
-    it(`Rule 6.22: ${what} is ${status}, and PATCH does not change the metadata`, async () => {
+    it(`${what} is ${status}, and PATCH does not change the metadata (rule 6.22)`, async () => {
       const iri = await withOld(s, 'text/turtle', '<> a <#C> .');
       expectProblem(await s.patch(iri, type, patch, { ...set, Link: links, ...headers }), status, s);
       expect(await clientPart(s, iri)).to.deep.equal(oldPart);
     });
 
-  it('Rule 6.22: an unauthorized caller sets no links', async () => {
+  it('an unauthorized caller sets no links (rule 6.22)', async () => {
     const iri = await withOld(s, 'text/turtle', '<> a <#C> .');
     const headers = { ...set, Link: links, 'Content-Type': update };
     expectProblem(await s.send('PATCH', iri, headers, insert, s.stranger), 404, s);

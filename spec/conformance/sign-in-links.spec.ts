@@ -26,7 +26,7 @@ describe('Sign-in links', () => {
     server = await startSpecServer({ again: server });
   };
 
-  it('Rule 5.5: are valid for one browser, also after a restart', async () => {
+  it('are valid for one browser, also after a restart (rule 5.5)', async () => {
     const link = await linkFor();
     expect((await opened(link)).status).to.equal(200);
     expectOauthError(await opened(link, another), 'invalid_request');
@@ -35,13 +35,13 @@ describe('Sign-in links', () => {
     expect((await opened(link)).status).to.equal(200);
   });
 
-  it('Rule 5.5: are valid for one of two browsers that open them concurrently', async () => {
+  it('are valid for one of two browsers that open them concurrently (rule 5.5)', async () => {
     const link = await linkFor();
     const answers = await Promise.all([opened(link), opened(link, another)]);
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 400]);
   });
 
-  it('Rule 5.5: are deleted when they expire', async () => {
+  it('are deleted when they expire (rule 5.5)', async () => {
     const over = await linkFor(1);
     expect((await opened(over)).status).to.equal(200);
     await new Promise((resolve) => setTimeout(resolve, 1100));

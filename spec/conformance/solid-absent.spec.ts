@@ -58,9 +58,9 @@ async function walk(s: StorageUnderTest): Promise<void> {
 }
 
 function body(s: StorageUnderTest): void {
-  it('Rule 20.1: no response shows a trace of it', () => walk(s)).timeout(120_000);
+  it('no response shows a trace of it (rule 20.1)', () => walk(s)).timeout(120_000);
 
-  it('Rules 20.1, 6.7, 6.14: no N3 Patch, and no implicit parents', async () => {
+  it('no N3 Patch, and no implicit parents (rules 20.1, 6.7, 6.14)', async () => {
     const { iri } = await s.stored('text/turtle', '');
     expect((await s.patch(iri, n3, insertion)).status).to.equal(415);
     expect(listOf(await s.patch(iri, n3, insertion), 'accept-patch')).to.deep.equal(['application/sparql-update']);
@@ -71,7 +71,7 @@ function body(s: StorageUnderTest): void {
     ).to.equal(404);
   });
 
-  it('Rules 20.1, 6.9, 1.5: conditions are required, a Content-Type is not', async () => {
+  it('conditions are required, a Content-Type is not (rules 20.1, 6.9, 1.5)', async () => {
     const { iri } = await s.stored('text/turtle', '');
     expect((await s.put(iri, 'text/turtle', '')).status).to.equal(428);
     const bare = s.fresh();
@@ -79,7 +79,7 @@ function body(s: StorageUnderTest): void {
     expect((await s.get(bare)).headers['content-type']).to.equal('application/octet-stream');
   });
 
-  it('Rules 20.1, 4.2: unreadable and nonexistent resources get the same response', async () => {
+  it('unreadable and nonexistent resources get the same response (rules 20.1, 4.2)', async () => {
     const { iri } = await s.stored('text/turtle', '');
     for (const target of [iri, s.fresh()])
       for (const method of ['GET', 'DELETE', 'PATCH', 'POST'])
@@ -95,7 +95,7 @@ describeStorage('Without a profile, in Web Access Control', body, inWac());
 describeStorage(
   'Access without a profile',
   (s) => {
-    it('Rules 20.1, 2.2, 2.3: a PATCH needs write, and DELETE needs no mode on the container', async () => {
+    it('a PATCH needs write, and DELETE needs no mode on the container (rules 20.1, 2.2, 2.3)', async () => {
       const container = await s.container();
       const { iri } = await s.stored('text/turtle', '', `${container}x`);
       await setAcl(s, iri, rule('Read Append', agent(alice)), rule('Read Write', agent(bob)));

@@ -15,7 +15,7 @@ const insertion = 'INSERT DATA { <#it> <urn:p> "x" }';
 describeStorage(
   'Containment in RDF',
   (s) => {
-    it('Rule 9.5, LDP 5.2.1.4: a container contains its members, with their types, date and size', async () => {
+    it('a container contains its members, with their types, date and size (rule 9.5, LDP 5.2.1.4)', async () => {
       const container = await s.container();
       await s.stored('text/plain', 'four', `${container}a.txt`);
       await s.send('PUT', `${container}c/`, {});
@@ -46,7 +46,7 @@ describeStorage(
       expect((await s.send('OPTIONS', s.scratch, {})).headers['accept-put']).to.equal(undefined);
     });
 
-    it('Rule 6.18: an insert-only PATCH creates the resource', async () => {
+    it('an insert-only PATCH creates the resource (rule 6.18)', async () => {
       const iri = s.fresh();
       const answer = await patch(s, iri, insertion);
       expect([answer.status, answer.headers['location']], answer.text).to.deep.equal([201, iri]);
@@ -58,7 +58,7 @@ describeStorage(
       expect((await patch(s, s.fresh(), large)).status).to.equal(201);
     });
 
-    it('Rule 6.18: a 404 says how to create the resource, unreadable or nonexistent', async () => {
+    it('a 404 says how to create the resource, unreadable or nonexistent (rule 6.18)', async () => {
       const answer = await s.get(s.fresh());
       expectProblem(answer, 404, s);
       expect(answer.headers['accept-patch']).to.equal(update);
@@ -66,7 +66,7 @@ describeStorage(
       expect((await s.get(s.fresh('/'))).headers['accept-patch']).to.equal(undefined);
     });
 
-    it('Rule 6.18: a 404 names the methods that may create, independent of unreadable resources and of the caller', async () => {
+    it('a 404 names the methods that may create, independent of unreadable resources and of the caller (rule 6.18)', async () => {
       const { iri: hidden } = await s.stored('text/plain', 'x');
       for (const method of ['GET', 'HEAD', 'OPTIONS'])
         for (const [iri, allowed, sender] of [
@@ -89,32 +89,32 @@ describeStorage(
       ['a syntax error', 'INSERT DATA {', 400],
       ['a graph', 'INSERT DATA { GRAPH <urn:g> { <#it> <urn:p> "x" } }', 400],
     ] as const)
-      it(`Rule 6.18: a PATCH of a nonexistent resource with ${what} is ${status} and creates nothing`, async () => {
+      it(`a PATCH of a nonexistent resource with ${what} is ${status} and creates nothing (rule 6.18)`, async () => {
         const iri = s.fresh();
         expectProblem(await patch(s, iri, text), [status, 422], s);
         expect((await s.get(iri)).status).to.equal(404);
       });
 
-    it('Rule 6.18: a PATCH of a nonexistent resource is 404 for containers, reserved names, other types and missing parents', async () => {
+    it('a PATCH of a nonexistent resource is 404 for containers, reserved names, other types and missing parents (rule 6.18)', async () => {
       expectProblem(await patch(s, s.fresh('/'), insertion), 404, s);
       expectProblem(await patch(s, `${s.fresh('/')}deep`, insertion), 404, s);
       expectProblem(await s.send('PATCH', s.fresh(), { 'Content-Type': 'application/merge-patch+json' }, '{}'), 404, s);
       expectProblem(await patch(s, `${s.root}.lws/x`, insertion), [404, 405, 409], s);
     });
 
-    it('Rule 6.18: a PATCH of a nonexistent resource with If-Match is 412; with If-None-Match: * it creates once', async () => {
+    it('a PATCH of a nonexistent resource with If-Match is 412; with If-None-Match: * it creates once (rule 6.18)', async () => {
       const iri = s.fresh();
       expectProblem(await patch(s, iri, insertion, undefined, { 'If-Match': '"x"' }), 412, s);
       expect((await patch(s, iri, insertion, undefined, { 'If-None-Match': '*' })).status).to.equal(201);
       expectProblem(await patch(s, iri, insertion, undefined, { 'If-None-Match': '*' }), 412, s);
     });
 
-    it('Rule 6.18: a PATCH of a nonexistent resource without permission to create gets the usual error', async () => {
+    it('a PATCH of a nonexistent resource without permission to create gets the usual error (rule 6.18)', async () => {
       expectChallenge(await patch(s, s.fresh(), insertion, 'anonymous'), s);
       expectProblem(await patch(s, s.fresh(), insertion, s.stranger), 404, s);
     });
 
-    it('Rule 6.18: concurrent patches of one new IRI are all applied', async () => {
+    it('concurrent patches of one new IRI are all applied (rule 6.18)', async () => {
       const iri = s.fresh();
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, i) => patch(s, iri, `INSERT DATA { <#i${i}> <urn:p> ${i} }`)),
@@ -132,7 +132,7 @@ describeStorage(
 describeStorage(
   'Web Access Control for applications',
   (s) => {
-    it('Rule 3.11, WAC 7.1: WAC-Allow on reads lists the modes of the caller and the public', async () => {
+    it('WAC-Allow on reads lists the modes of the caller and the public (rule 3.11, WAC 7.1)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', anybody), rule('Read Append', agent(alice)));
       const told = async (sender?: Sender) => (await s.send('GET', iri, {}, undefined, sender)).headers['wac-allow'];
@@ -142,7 +142,7 @@ describeStorage(
       expect((await s.send('HEAD', s.scratch, {})).headers['wac-allow']).to.match(/^user="read append write control"/);
     });
 
-    it('Rule 3.11: patching an ACL requires control of the resource', async () => {
+    it('patching an ACL requires control of the resource (rule 3.11)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri);
       const grant = `INSERT DATA { <#a> a <${acl}Authorization> ; <${acl}agent> <${alice.did}> ;
@@ -161,7 +161,7 @@ describeStorage(
       expect(await modesOf(s, iri, as(s, owner))).to.equal('read write delete control');
     });
 
-    it('Rule 3.11: an insert-only patch creates an ACL', async () => {
+    it('an insert-only patch creates an ACL (rule 3.11)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       expectProblem(await patch(s, aclOf(iri), `DELETE WHERE { ?s ?p ?o }`), 404, s);
       const rules = [owner, bob].map(
@@ -172,7 +172,7 @@ describeStorage(
       expect(await modesOf(s, iri, as(s, bob))).to.equal('read control');
     });
 
-    it('Rules 3.9, 3.11: a patch that removes the last control of the root, has another type, or is malformed is rejected', async () => {
+    it('a patch that removes the last control of the root, has another type, or is malformed is rejected (rules 3.9, 3.11)', async () => {
       const root = aclOf(s.root);
       const before = await s.get(root);
       expectProblem(await patch(s, root, 'DELETE WHERE { ?s ?p ?o }', undefined, any), 409, s);

@@ -129,7 +129,7 @@ const patches: Readonly<Record<string, readonly [clauses: string, after: string]
 describeStorage(
   'N3 Patch',
   (s) => {
-    it('Rule 20.9: Accept-Patch and the storage description list it', async () => {
+    it('Accept-Patch and the storage description list it (rule 20.9)', async () => {
       const { iri } = await s.stored('text/turtle', content);
       for (const method of ['GET', 'HEAD', 'OPTIONS'])
         expect(listOf(await s.send(method, iri), 'accept-patch')).to.deep.equal(['application/sparql-update', n3]);
@@ -142,7 +142,7 @@ describeStorage(
     });
 
     for (const [what, [clauses, after]] of Object.entries(patches))
-      it(`Rule 20.5: a patch ${what}`, async () => {
+      it(`a patch ${what} (rule 20.5)`, async () => {
         const { iri, etag } = await s.stored('text/turtle', content);
         const answer = await clausePatch(s, iri, clauses);
         expect(answer.status, answer.text).to.equal(204);
@@ -151,7 +151,7 @@ describeStorage(
         expect(answer.headers['etag']).to.equal(await s.tag(iri));
       });
 
-    it('Rule 20.5: equivalent forms of a document', async () => {
+    it('equivalent forms of a document (rule 20.5)', async () => {
       const forms = [
         `${prefixes}<> a solid:InsertDeletePatch ; solid:inserts { <#a> :p 1 } .`,
         `${prefixes}[] a solid:InsertDeletePatch ; solid:inserts { <#a> :p 1 . } .`,
@@ -168,7 +168,7 @@ describeStorage(
     });
 
     for (const [what, document] of Object.entries(noPatches))
-      it(`Rule 20.5: ${what} is 422 and changes nothing`, async () => {
+      it(`${what} is 422 and changes nothing (rule 20.5)`, async () => {
         const { iri, etag } = await s.stored('text/turtle', content);
         expectProblem(await send(s, iri, document), 422, s);
         expect(await s.tag(iri)).to.equal(etag);
@@ -178,7 +178,7 @@ describeStorage(
       });
 
     for (const [what, clauses] of Object.entries(conflicts))
-      it(`Rule 20.5: ${what} is 409 and changes nothing`, async () => {
+      it(`${what} is 409 and changes nothing (rule 20.5)`, async () => {
         const { iri, etag } = await s.stored('text/turtle', content);
         expectProblem(await clausePatch(s, iri, clauses), 409, s);
         expect(await s.tag(iri)).to.equal(etag);
@@ -187,7 +187,7 @@ describeStorage(
         await s.expectAbsent(absent);
       });
 
-    it('Rule 20.5: invalid Notation3 is 400 with a position', async () => {
+    it('invalid Notation3 is 400 with a position (rule 20.5)', async () => {
       const { iri } = await s.stored('text/turtle', content);
       for (const text of [
         'no',
@@ -202,14 +202,14 @@ describeStorage(
       }
     });
 
-    it('Rule 20.5: non-RDF resources and containers reject it, and JSON keeps its patch formats', async () => {
+    it('non-RDF resources and containers reject it, and JSON keeps its patch formats (rule 20.5)', async () => {
       const text = patchOf('solid:inserts { <#a> :p 1 }');
       const { iri } = await s.stored('text/plain', 'x');
       const json = await s.stored('application/json', '{}');
       for (const target of [iri, json.iri, await s.container()]) expectProblem(await send(s, target, text), 415, s);
     });
 
-    it('Rules 20.5, 6.18: an insert-only patch creates, and If-Match is evaluated', async () => {
+    it('an insert-only patch creates, and If-Match is evaluated (rules 20.5, 6.18)', async () => {
       const iri = s.fresh();
       const answer = await clausePatch(s, iri, 'solid:inserts { <#a> <urn:name> "Ada" }');
       expect([answer.status, answer.headers['location']], answer.text).to.deep.equal([201, iri]);
@@ -223,7 +223,7 @@ describeStorage(
       expect((await clausePatch(s, s.fresh(), `solid:inserts { ${large} }`)).status).to.equal(201);
     });
 
-    it('Rule 20.5: graphs and patches of all sizes', async () => {
+    it('graphs and patches of all sizes (rule 20.5)', async () => {
       for (const size of [10, 1_000, 21_000]) {
         const triples = (name: string) =>
           Array.from({ length: size }, (_, i) => `<#i${i}> <urn:${name}> "${i}" .`).join('\n');
@@ -248,7 +248,7 @@ describeStorage(
       }
     });
 
-    it('Rule 20.5: a long invalid document', async () => {
+    it('a long invalid document (rule 20.5)', async () => {
       const { iri, etag } = await s.stored('text/turtle', content);
       const many = Array.from({ length: 900 }, (_, i) => `<#i${i}> <urn:p> "${i}" .`).join('\n');
       expectProblem(await clausePatch(s, iri, `solid:inserts { ${many} _:x <urn:p> 1 }`), 422, s);
@@ -257,7 +257,7 @@ describeStorage(
       expect(await s.tag(iri)).to.equal(etag);
     });
 
-    it('Rule 20.5: a patch of an ACL follows the rules of PUT', async () => {
+    it('a patch of an ACL follows the rules of PUT (rule 20.5)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const give = (mode: string) =>
         `solid:inserts { <#b> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#agent> <${bob.did}> ;
@@ -278,7 +278,7 @@ describeStorage(
 describeStorage(
   'N3 Patch over the time limit',
   (s) => {
-    it('Rules 20.5, 6.16: is aborted and changes nothing', async () => {
+    it('is aborted and changes nothing (rules 20.5, 6.16)', async () => {
       // From each node to all later ones: hundreds of millions of paths of five steps, none of them a cycle.
       const nodes = Array.from({ length: 150 }, (_, i) => i);
       const later = (from: number): string =>
@@ -345,7 +345,7 @@ describeStorage(
   'Modes required by patches',
   (s) => {
     for (const modes of ['Read', 'Append', 'Write', 'Control', 'Read Append', 'Read Write'])
-      it(`Rules 20.6, 2.2: with ${modes}`, async () => {
+      it(`with ${modes} (rules 20.6, 2.2)`, async () => {
         const { iri } = await s.stored('text/turtle', content);
         await setAcl(s, iri, rule(modes, agent(bob)));
         for (const [what, type, text, sufficient] of needs) {
@@ -359,7 +359,7 @@ describeStorage(
         }
       });
 
-    it('Rules 20.6, 4.3: callers without read learn nothing of the content or existence of a document', async () => {
+    it('callers without read learn nothing of the content or existence of a document (rules 20.6, 4.3)', async () => {
       const { iri } = await s.stored('text/turtle', content);
       await setAcl(s, iri, rule('Append Write', agent(bob)), rule('Append', agent(alice)));
       for (const clauses of [deletes, 'solid:deletes { <#a> <urn:no> 1 }', where, 'solid:where { ?x <urn:no> 1 }'])
@@ -369,7 +369,7 @@ describeStorage(
         expectProblem(await send(s, hidden.iri, text, as(s, bob)), 403, s);
     });
 
-    it('Rules 20.6, 2.4, 14.10: append does not permit writing links, but permits adding to a graph', async () => {
+    it('append does not permit writing links, but permits adding to a graph (rules 20.6, 2.4, 14.10)', async () => {
       const { iri } = await s.stored('text/turtle', content);
       await setAcl(s, iri, rule('Read Append', agent(bob)));
       const links = { Prefer: 'set-linkset', Link: '<urn:x>; rel="describedby"' };
@@ -385,7 +385,7 @@ describeStorage(
       expectProblem(await add(as(s, alice)), 403, s);
     });
 
-    it('Rules 20.4, 20.6: explain returns the modes that a PUT to a deep name needs', async () => {
+    it('explain returns the modes that a PUT to a deep name needs (rules 20.4, 20.6)', async () => {
       const explain = async (method: string, iri: string) => {
         const query = new URLSearchParams({ as: bob.did, method, iri });
         return JSON.parse((await s.get(`${s.root}.lws/explain?${query}`)).text);
@@ -394,7 +394,7 @@ describeStorage(
       expect((await explain('PUT', `${container}a/b/c`)).needs).to.deep.equal({ mode: 'append', iri: container });
     });
 
-    it('Rule 20.6: append does not permit patches of JSON', async () => {
+    it('append does not permit patches of JSON (rule 20.6)', async () => {
       const { iri } = await s.stored('application/json', '{}');
       await setAcl(s, iri, rule('Append', agent(bob)));
       expectProblem(
@@ -404,7 +404,7 @@ describeStorage(
       );
     });
 
-    it('Rules 20.3, 20.5: creates if PUT is permitted, and is rejected otherwise', async () => {
+    it('creates if PUT is permitted, and is rejected otherwise (rules 20.3, 20.5)', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Append', agent(bob)), rule('Read', anybody));
       expect((await clausePatch(s, `${container}b`, inserts, as(s, bob))).status).to.equal(201);

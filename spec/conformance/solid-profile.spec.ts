@@ -15,7 +15,7 @@ const deep = 'a/b/c/d';
 describeStorage(
   'Implicit parent containers',
   (s) => {
-    it('Rule 20.4: PUT creates them with the metadata of a container', async () => {
+    it('PUT creates them with the metadata of a container (rule 20.4)', async () => {
       const base = s.fresh('/');
       const answer = await put(s, base + deep);
       expect([answer.status, answer.headers['location']], answer.text).to.deep.equal([201, base + deep]);
@@ -35,7 +35,7 @@ describeStorage(
       await s.expectAbsent(`${base}a/b/`);
     });
 
-    it('Rule 20.4: so do containers, binaries and creating patches', async () => {
+    it('so do containers, binaries and creating patches (rule 20.4)', async () => {
       const base = s.fresh('/');
       expect((await put(s, `${base}${deep}/`)).status).to.equal(201);
       expect((await s.put(`${base}x/y.bin`, 'image/png', 'x')).status).to.equal(201);
@@ -49,7 +49,7 @@ describeStorage(
       await s.expectAbsent(`${base}no/`);
     });
 
-    it('Rule 20.4: a rejected write creates none of them', async () => {
+    it('a rejected write creates none of them (rule 20.4)', async () => {
       const base = s.fresh('/');
       const refused: [number, Promise<Answer>][] = [
         [400, s.put(base + deep, 'text/turtle', 'no Turtle')],
@@ -64,7 +64,7 @@ describeStorage(
       await s.expectAbsent(base);
     });
 
-    it('Rule 20.4: a data resource with the name of a parent is 409', async () => {
+    it('a data resource with the name of a parent is 409 (rule 20.4)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const insertion = 'INSERT DATA { <#a> <urn:p> 1 }';
       for (const name of [`${iri}/x`, `${iri}/x/y/z`, `${iri}/x/`]) {
@@ -77,7 +77,7 @@ describeStorage(
       expectProblem(await put(s, `${base}c`), 409, s);
     });
 
-    it('Rules 20.4, 1.3: a reserved name among them is 409 for every caller', async () => {
+    it('a reserved name among them is 409 for every caller (rules 20.4, 1.3)', async () => {
       const insertion = 'INSERT DATA { <#a> <urn:p> 1 }';
       for (const name of ['c.acl/x', 'c.meta/x', 'c.ACL/x/y', 'a/c.acl/b/x', '.meta/x', '.acl/y/']) {
         const iri = s.scratch + name;
@@ -87,7 +87,7 @@ describeStorage(
       expect((await s.members(s.scratch)).filter((each) => /c\.|\/a\//.test(each))).to.deep.equal([]);
     });
 
-    it('Rule 20.4: at most 32 are created', async () => {
+    it('at most 32 are created (rule 20.4)', async () => {
       const base = await s.container();
       const below = (count: number): string => `${base}${'d/'.repeat(count)}x`;
       expectProblem(await put(s, below(33)), 409, s);
@@ -97,7 +97,7 @@ describeStorage(
       expectProblem(await put(s, below(97)), 409, s);
     });
 
-    it('Rules 20.4, 2.2: the nearest existing container must permit the write', async () => {
+    it('the nearest existing container must permit the write (rules 20.4, 2.2)', async () => {
       const open = await s.container();
       await setAcl(s, open, rule('Append Read', agent(bob)), rule('Read', anybody));
       expect((await put(s, open + deep, as(s, bob))).status).to.equal(201);
@@ -121,7 +121,7 @@ describeStorage(
       expectProblem(await put(s, `${open}hidden/x`, as(s, bob)), 403, s);
     });
 
-    it('Rules 20.4, 16.6: each has a notification, and all count as one write with the resource', async () => {
+    it('each has a notification, and all count as one write with the resource (rules 20.4, 16.6)', async () => {
       const base = await s.container();
       await put(s, base + deep);
       const { text } = await s.get(`${s.root}.lws/events?since=2020-01-01T00:00:00Z&follow=false`);
@@ -134,7 +134,7 @@ describeStorage(
       ]);
     });
 
-    it('Rules 20.4, 6.22: two concurrent deep writes create them once', async () => {
+    it('two concurrent deep writes create them once (rules 20.4, 6.22)', async () => {
       const base = await s.container();
       const names = Array.from({ length: 8 }, (_, i) => `${base}a/b/${i}/x`);
       const answers = await Promise.all(names.map((name) => put(s, name)));
@@ -149,7 +149,7 @@ describeStorage(
 describeStorage(
   'Implicit parents with masking and a quota',
   (s) => {
-    it('Rules 20.4, 4.2: unreadable and nonexistent names get the same response', async () => {
+    it('unreadable and nonexistent names get the same response (rules 20.4, 4.2)', async () => {
       const closed = await s.container();
       await setAcl(s, closed);
       await s.stored('text/turtle', '', `${closed}x`);
@@ -171,7 +171,7 @@ describeStorage(
       expectProblem(await s.send('GET', `${closed}no`, {}, undefined, as(s, bob)), 404, s);
     });
 
-    it('Rules 20.4, 10.3: a resource above the quota leaves none of them', async () => {
+    it('a resource above the quota leaves none of them (rules 20.4, 10.3)', async () => {
       const base = s.fresh('/');
       expectProblem(await s.put(base + deep, 'application/octet-stream', 'x'.repeat(300_000)), 507, s);
       await s.expectAbsent(base);
@@ -184,7 +184,7 @@ describeStorage(
 describeStorage(
   'Unmasked errors',
   (s) => {
-    it('Rule 20.3: are the same for nonexistent and unreadable resources without read access', async () => {
+    it('are the same for nonexistent and unreadable resources without read access (rule 20.3)', async () => {
       const closed = await s.container();
       await setAcl(s, closed, rule('Append', agent(alice)));
       await s.stored('text/turtle', '', `${closed}there`);
@@ -220,7 +220,7 @@ describeStorage(
       expectProblem(await s.send('GET', `${s.root}.lws/no-such`, {}, undefined, as(s, bob)), [403, 404], s);
     });
 
-    it('Rule 20.8: a POST to a data resource is authorized before 405', async () => {
+    it('a POST to a data resource is authorized before 405 (rule 20.8)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', agent(bob)), rule('Append', agent(alice)));
       expectProblem(await s.send('POST', iri, turtle, '<> a <urn:C> .', as(s, bob)), 403, s);
@@ -232,7 +232,7 @@ describeStorage(
       }
     });
 
-    it('Rule 20.8: a body without Content-Type', async () => {
+    it('a body without Content-Type (rule 20.8)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const container = await s.container();
       for (const [method, target] of [
@@ -271,7 +271,7 @@ describeStorage(
       expect(await s.members(container)).to.have.length(blanks.length);
     });
 
-    it('Rule 20.7: DELETE needs write on the container too', async () => {
+    it('DELETE needs write on the container too (rule 20.7)', async () => {
       const container = await s.container();
       const { iri } = await s.stored('text/turtle', '', `${container}x`);
       const remove = (who?: Sender, at = iri, headers = {}) => s.send('DELETE', at, headers, undefined, who);
@@ -291,7 +291,7 @@ describeStorage(
       expectProblem(await s.delete(s.root), 403, s);
     });
 
-    it('Rule 20.7: a grant of delete alone does not permit deleting from a container', async () => {
+    it('a grant of delete alone does not permit deleting from a container (rule 20.7)', async () => {
       const container = await s.container();
       await s.stored('text/turtle', '', `${container}c/x`);
       const give = (target: string, ...actions: string[]) => grant(s, policy(bob, actions, target));
@@ -304,7 +304,7 @@ describeStorage(
       expect((await s.send('DELETE', `${container}c/x`, {}, undefined, as(s, bob))).status).to.equal(204);
     });
 
-    it('Rules 20.2, 6.9: writes need no condition, but evaluate one', async () => {
+    it('writes need no condition, but evaluate one (rules 20.2, 6.9)', async () => {
       const { iri, etag } = await s.stored('text/turtle', '');
       expect((await put(s, iri)).status).to.equal(204);
       expectProblem(await put(s, iri, undefined, { 'If-Match': etag }), 412, s);
@@ -323,7 +323,7 @@ const preflight = { Origin: app, 'Access-Control-Request-Method': 'PATCH' };
 describeStorage(
   'Fields and CORS',
   (s) => {
-    it('Rule 20.9: every resource links the storage', async () => {
+    it('every resource links the storage (rule 20.9)', async () => {
       const pim = 'http://www.w3.org/ns/pim/space#';
       const solid = 'http://www.w3.org/ns/solid/terms#storageDescription';
       const { iri } = await s.stored('text/turtle', '');
@@ -354,7 +354,7 @@ describeStorage(
       );
     });
 
-    it('Rule 20.2: every origin is echoed, with credentials', async () => {
+    it('every origin is echoed, with credentials (rule 20.2)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       for (const origin of [app, 'http://localhost:3000', 'null'])
         for (const [method, who] of [
@@ -379,7 +379,7 @@ describeStorage(
       expect(listOf(same, 'vary')).to.include('origin');
     });
 
-    it('Rule 20.2: a preflight allows the requested fields, except invalid names', async () => {
+    it('a preflight allows the requested fields, except invalid names (rule 20.2)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const asked = 'X-CUSTOM, content-type';
       const answer = await s.send(
@@ -408,7 +408,7 @@ describeStorage(
       );
     });
 
-    it('Rules 20.2, 10.4: the console accepts only its own origin', async () => {
+    it('the console accepts only its own origin (rules 20.2, 10.4)', async () => {
       for (const path of ['app', 'app/', 'callback', 'APP/'])
         for (const headers of [{ Origin: app }, { ...preflight, 'Access-Control-Request-Headers': 'x' }])
           for (const method of ['GET', 'OPTIONS'])
@@ -425,7 +425,7 @@ describeStorage(
 describeStorage(
   'Settings that override the profile',
   (s) => {
-    it('Rule 20.1: owner mode, conditions, masking, and a list of origins', async () => {
+    it('owner mode, conditions, masking, and a list of origins (rule 20.1)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       expect(linked(await s.get(iri), 'acl')).to.deep.equal([]);
       expectProblem(await put(s, iri), 428, s);
@@ -449,14 +449,14 @@ describeStorage(
 describeStorage(
   'Owner mode with the profile',
   (s) => {
-    it('Rules 20.1, 20.3, 20.4: creators have full access to created resources and parents; other callers are rejected', async () => {
+    it('creators have full access to created resources and parents; other callers are rejected (rules 20.1, 20.3, 20.4)', async () => {
       expectProblem(await s.send('GET', `${s.scratch}absent`, {}, undefined, s.stranger), 403, s);
       expectProblem(await s.send('PUT', `${s.scratch}a/b`, turtle, '', s.stranger), 403, s);
       expect((await put(s, `${s.scratch}a/b`)).status).to.equal(201);
       await s.expectAbsent(`${s.scratch}absent`);
     });
 
-    it('Rules 20.1, 10.8: an explicit * stays without credentials', async () => {
+    it('an explicit * stays without credentials (rules 20.1, 10.8)', async () => {
       const answer = await s.send('GET', s.root, { Origin: app });
       expect(answer.headers['access-control-allow-origin']).to.equal('*');
       expect(answer.headers).to.not.have.property('access-control-allow-credentials');

@@ -71,7 +71,7 @@ describeStorage(
       await s.delete(group);
     });
 
-    it('Rule 14.2: graphs that are no longer readable are absent from the next query', () =>
+    it('graphs that are no longer readable are absent from the next query (rule 14.2)', () =>
       expectImmediateRevocation(s));
   },
   inWac(),

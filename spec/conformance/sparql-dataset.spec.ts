@@ -19,13 +19,13 @@ describeStorage('SPARQL dataset', (s) => {
     await s.stored('text/plain', `<${e}x> <${e}text> 1 .`, `${box}t`);
   });
 
-  it('Rule 14.2: each RDF resource has a named graph; JSON, binaries and listings have none', async () => {
+  it('each RDF resource has a named graph; JSON, binaries and listings have none (rule 14.2)', async () => {
     expect(await graphsSeen(s, undefined, box)).to.deep.equal([a, b]);
     expect(await holds(s, `ASK { <${box}> ?p ?o }`)).to.equal(false);
     expect(await holds(s, `ASK { ?s <${e}json>|<${e}text> ?o }`)).to.equal(false);
   });
 
-  it('Rule 14.2: the default graph is their union, without duplicate triples', async () => {
+  it('the default graph is their union, without duplicate triples (rule 14.2)', async () => {
     expect(await rows(s, `SELECT (COUNT(*) AS ?n) { <${e}x> <${e}both> ?o }`)).to.deep.equal(['3']);
     expect(await rows(s, `SELECT (COUNT(*) AS ?n) { <${e}x> <${e}both> "v" }`)).to.deep.equal(['1']);
     expect(await rows(s, `SELECT (COUNT(*) AS ?n) { GRAPH ?g { <${e}x> <${e}both> "v" } }`)).to.deep.equal(['2']);
@@ -43,7 +43,7 @@ describeStorage('SPARQL dataset', (s) => {
     expect(await rows(s, `SELECT ?g { GRAPH ?g { ?s <${e}p> ?o . ?t <${e}both> "v" } }`)).to.deep.equal([a]);
   });
 
-  it('Rule 14.4: FROM restricts and never extends', async () => {
+  it('FROM restricts and never extends (rule 14.4)', async () => {
     for (const iri of [`${e}foreign`, `${box}nothing`, `${box}j`, box, `${s.root}.lws/storage`])
       for (const clause of [`FROM <${iri}>`, `FROM NAMED <${iri}>`]) {
         expect(await rows(s, `SELECT * ${clause} { ?s ?p ?o }`), clause).to.deep.equal([]);
@@ -51,7 +51,7 @@ describeStorage('SPARQL dataset', (s) => {
       }
   });
 
-  it('Rule 14.2: client-managed metadata is a graph named by the linkset', async () => {
+  it('client-managed metadata is a graph named by the linkset (rule 14.2)', async () => {
     const iri = `${box}t`;
     const links = {
       type: [{ href: `${e}Type` }],
@@ -73,7 +73,7 @@ describeStorage('SPARQL dataset', (s) => {
     expect(await graphsSeen(s, undefined, box)).to.deep.equal([a, b]);
   });
 
-  it('Rule 14.2: the next query sees a write or a deletion', async () => {
+  it('the next query sees a write or a deletion (rule 14.2)', async () => {
     const iri = s.fresh();
     const values = () => rows(s, `SELECT ?o { <${e}w> <${e}fresh> ?o }`);
     for (let round = 0; round < 3; round++) {
@@ -91,7 +91,7 @@ describeStorage('SPARQL dataset', (s) => {
     }
   });
 
-  it('Rule 14.2: a recursive deletion removes all graphs and metadata below', async () => {
+  it('a recursive deletion removes all graphs and metadata below (rule 14.2)', async () => {
     const top = await s.container();
     await s.stored('text/turtle', `<${e}d> <${e}deep> 1 .`, `${top}x`);
     expect((await putLinks(s, `${top}x`, { type: [{ href: `${e}Deep` }] })).status).to.equal(204);
@@ -101,14 +101,14 @@ describeStorage('SPARQL dataset', (s) => {
     expect(await holds(s, `ASK { { ?s <${e}deep> ?o } UNION { ?s a <${e}Deep> } }`)).to.equal(false);
   });
 
-  it('Rule 14.2: the dataset contains no server data', async () => {
+  it('the dataset contains no server data (rule 14.2)', async () => {
     const all = await rows(s, 'SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }');
     expect(all.filter((iri) => !iri.startsWith(s.root) || iri.startsWith(`${s.root}.lws`))).to.deep.equal([]);
     const { text } = await ask(s, 'CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }', { Accept: 'application/n-triples' });
     expect(text).not.to.match(/acl#|ldp#contains|lws#items|lws#owner|privateKey|urn:quadpod/);
   });
 
-  it('Rule 14.2: blank nodes of two resources are distinct', async () => {
+  it('blank nodes of two resources are distinct (rule 14.2)', async () => {
     for (const name of ['x', 'y']) await s.stored('text/turtle', `_:b <${e}blank> 1 .`, `${box}blank-${name}`);
     expect(await rows(s, `SELECT (COUNT(DISTINCT ?s) AS ?n) { ?s <${e}blank> 1 }`)).to.deep.equal(['2']);
   });
@@ -117,7 +117,7 @@ describeStorage('SPARQL dataset', (s) => {
 describeStorage(
   'SPARQL dataset with ACLs',
   (s) => {
-    it('Rule 14.2: ACLs are never graphs, also for callers with control', async () => {
+    it('ACLs are never graphs, also for callers with control (rule 14.2)', async () => {
       const { iri } = await s.stored('text/turtle', `<> <${e}p> 1 .`);
       await setAcl(s, iri, rule('Read Control', agent(alice)));
       for (const sender of [undefined, as(s, alice)]) {

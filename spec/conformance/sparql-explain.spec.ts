@@ -53,7 +53,7 @@ describeStorage(
 
     const join = `SELECT ?s ?n { ?s <${e}p> ?o . ?o <${e}q> ?n FILTER(?n > 1) } ORDER BY ?n`;
 
-    it('Rule 14.1: explain=plan returns estimates and no row counts', async () => {
+    it('explain=plan returns estimates and no row counts (rule 14.1)', async () => {
       const parts = all(await explained(join, 'plan'));
       expect(parts.map(({ operator }) => operator)).to.include.members(['order', 'join', 'pattern']);
       const patterns = parts.filter(({ operator }) => operator === 'pattern');
@@ -64,7 +64,7 @@ describeStorage(
       expect(parts.filter((part) => 'rows' in part || 'milliseconds' in part)).to.deep.equal([]);
     });
 
-    it('Rule 14.1: explain=run returns the rows of each part, for every query form', async () => {
+    it('explain=run returns the rows of each part, for every query form (rule 14.1)', async () => {
       const parts = all(await explained(join, 'run'));
       expect(parts[0]).to.include({ operator: 'order', rows: 1 });
       for (const { operator, rows, milliseconds } of parts) {
@@ -80,7 +80,7 @@ describeStorage(
         for (const how of ['plan', 'run']) expect((await explained(query, how)).operator, query).to.be.a('string');
     });
 
-    it('Rule 14.1: a caller without read access sees the plan of an empty storage', async () => {
+    it('a caller without read access sees the plan of an empty storage (rule 14.1)', async () => {
       for (const how of ['plan', 'run']) {
         const numbers = (part: Part): unknown => [
           part.operator,
@@ -95,7 +95,7 @@ describeStorage(
       }
     });
 
-    it('Rule 14.1: other values are 400, and a rejected query is still rejected', async () => {
+    it('other values are 400, and a rejected query is still rejected (rule 14.1)', async () => {
       const asked = (parameters: string, query = 'ASK {}') =>
         s.send('POST', `${endpointOf(s)}?${parameters}`, { 'Content-Type': sparqlQuery }, query);
       for (const wrong of ['explain=yes', 'explain=', 'explain=run&explain=run'])

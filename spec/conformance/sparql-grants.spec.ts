@@ -21,20 +21,20 @@ describeStorage(
         made = await grant(s, policy(alice, 'read', `${s.scratch}open/`));
       });
       half(s, () => as(s, alice));
-      it('Rule 17.4: a revoked grant has no effect from the next query on', async () => {
+      it('a revoked grant has no effect from the next query on (rule 17.4)', async () => {
         await revoke(s, made);
         expect(await graphsSeen(s, as(s, alice))).to.deep.equal([]);
         expect(await graphsSeen(s)).to.deep.equal(below(s, wholeTree));
       });
     });
 
-    it('Rule 17.4: actions other than read show no graph', async () => {
+    it('actions other than read show no graph (rule 17.4)', async () => {
       const made = await grant(s, policy(alice, ['modify', 'create', 'delete'], s.scratch));
       expect(await graphsSeen(s, as(s, alice))).to.deep.equal([]);
       await revoke(s, made);
     });
 
-    it('Rule 17.4: a grant on the root shows all graphs, only to its assignee', async () => {
+    it('a grant on the root shows all graphs, only to its assignee (rule 17.4)', async () => {
       const made = await grant(s, policy(alice, 'read', s.root));
       expect(await graphsSeen(s, as(s, alice))).to.deep.equal(below(s, wholeTree));
       for (const sender of [as(s, bob), 'anonymous'] as const) expect(await graphsSeen(s, sender)).to.deep.equal([]);
@@ -42,7 +42,7 @@ describeStorage(
       expect(await graphsSeen(s, as(s, alice))).to.deep.equal([]);
     });
 
-    it('Rule 17.4: a public grant shows its target to anonymous callers', async () => {
+    it('a public grant shows its target to anonymous callers (rule 17.4)', async () => {
       const made = await grant(s, policy(publicAgentIri, 'read', `${s.scratch}shut/a`));
       for (const sender of [s.stranger, 'anonymous'] as const)
         expect(await graphsSeen(s, sender)).to.deep.equal(below(s, ['shut/a', 'shut/a.meta']));
@@ -50,7 +50,7 @@ describeStorage(
       expect(await graphsSeen(s, 'anonymous')).to.deep.equal([]);
     });
 
-    it('Rule 17.4: target types: data resources, or containers and descendants', async () => {
+    it('target types: data resources, or containers and descendants (rule 17.4)', async () => {
       for (const [type, paths] of [
         ['DataResource', ['shut/a', 'shut/a.meta', 'shut/b', 'shut/inner/a']],
         ['Container', ['shut/a', 'shut/a.meta', 'shut/b', 'shut/inner/.meta', 'shut/inner/a']],
@@ -80,7 +80,7 @@ describeStorage(
       ['a time that has passed', [constraint('dateTime', 'lt', '2020-01-01T00:00:00Z')], []],
       ['an unknown operand', [constraint('weather', 'eq', 'fine')], []],
     ] as const)
-      it(`Rule 17.5: a grant constrained by ${what}`, async () => {
+      it(`a grant constrained by ${what} (rule 17.5)`, async () => {
         const made = await grant(s, policy(alice, 'read', s.scratch, 'StorageResource', ...limits));
         const seen = await graphsSeen(s, as(s, alice));
         const [counted] = rowsOf(
@@ -98,7 +98,7 @@ describeStorage(
         expect(seen.filter((iri) => !reads.includes(iri))).to.deep.equal([]);
       });
 
-    it('Rule 14.2: decisions for concurrent patterns are not mixed up', async () => {
+    it('decisions for concurrent patterns are not mixed up (rule 14.2)', async () => {
       const limit = constraint('type', 'eq', `${e}T`);
       const made = await grant(s, policy(alice, 'read', s.scratch, 'StorageResource', limit));
       const query = `SELECT ?o { { <${e}a> <${e}same> ?o } UNION { ?s <${e}n> ?o } UNION { ?s <${e}secret> ?o } }`;
@@ -107,7 +107,7 @@ describeStorage(
       expect(answer).to.deep.equal(['1', '10', 's3cret']);
     });
 
-    it('Rule 17.5: a purpose applies to the request that states it', async () => {
+    it('a purpose applies to the request that states it (rule 17.5)', async () => {
       const purpose = 'https://purpose.example/';
       const limit = constraint('purpose', 'eq', purpose);
       const made = await grant(s, policy(alice, 'read', `${s.scratch}shut/b`, 'DataResource', limit));
@@ -121,7 +121,7 @@ describeStorage(
       expect(await seen({ 'LWS-Purpose': purpose })).to.deep.equal([]);
     });
 
-    it('Rule 17.4: access granted by type is revoked when the type is removed', async () => {
+    it('access granted by type is revoked when the type is removed (rule 17.4)', async () => {
       const { iri } = await s.stored('text/turtle', `<> a <${e}Given> ; <${e}given> 1 .`);
       const limit = constraint('type', 'eq', `${e}Given`);
       const made = await grant(s, policy(alice, 'read', s.scratch, 'StorageResource', limit));
@@ -136,7 +136,7 @@ describeStorage(
       await s.delete(iri);
     });
 
-    it('Rule 14.2: grants are never in the dataset, also for the owner', async () => {
+    it('grants are never in the dataset, also for the owner (rule 14.2)', async () => {
       const made = await grant(s, policy(alice, 'read', `${s.scratch}open/c`));
       for (const iri of [made, grantsOf(s), `${made}.meta`])
         for (const query of [
@@ -148,7 +148,7 @@ describeStorage(
       await revoke(s, made);
     });
 
-    it('Rules 2.5, 14.1: the endpoint is public, but an invalid credential is 401', async () => {
+    it('the endpoint is public, but an invalid credential is 401 (rules 2.5, 14.1)', async () => {
       for (const sender of [s.stranger, 'anonymous'] as const) {
         expect(await holds(s, 'ASK { ?s ?p ?o }', sender)).to.equal(false);
         expect((await s.send('GET', endpointOf(s), {}, undefined, sender)).status).to.equal(200);
@@ -176,13 +176,13 @@ describeStorage(
       await s.restart({ settings: { owners: owner.did }, owner });
     });
 
-    it('Rule 2.8: the creator of a resource sees its graph, and no other', async () => {
+    it('the creator of a resource sees its graph, and no other (rule 2.8)', async () => {
       expect(await graphsSeen(s, as(s, alice))).to.deep.equal([`${s.scratch}hers`]);
       expect(await graphsSeen(s)).to.deep.equal([`${s.scratch}hers`, `${s.scratch}mine`]);
       for (const sender of [s.stranger, 'anonymous'] as const) expect(await graphsSeen(s, sender)).to.deep.equal([]);
     });
 
-    it('Rule 2.9: with public-read every caller sees all graphs, without it only owners', async () => {
+    it('with public-read every caller sees all graphs, without it only owners (rule 2.9)', async () => {
       await s.restart({ settings: { owners: owner.did, 'public-read': 'true' }, owner });
       for (const sender of [s.stranger, 'anonymous', as(s, alice)] as const)
         expect(await graphsSeen(s, sender)).to.deep.equal([`${s.scratch}hers`, `${s.scratch}mine`]);

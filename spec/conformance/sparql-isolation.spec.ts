@@ -73,7 +73,7 @@ describe('SPARQL isolation', function () {
         ['a cross join', `SELECT (COUNT(*) AS ?n) { ${crossOf('abcdef')} FILTER(?ao != ?fo) }`],
         ['an expression that takes exponential time', `SELECT ?s { ?s <${e}bomb> ?t FILTER(REGEX(?t, "^(a+)+$")) }`],
       ] as const)
-        it(`Rule 14.7: while ${what} runs, small reads are answered; it ends in time, and the next query succeeds`, async () => {
+        it(`while ${what} runs, small reads are answered; it ends in time, and the next query succeeds (rule 14.7)`, async () => {
           // The terminated threads have been replaced.
           for (let i = 0; i < 2; i++) await answersAsk(server());
           const started = Date.now();
@@ -94,7 +94,7 @@ describe('SPARQL isolation', function () {
         ['ORDER BY', `SELECT * { ${texts} } ORDER BY ?bt DESC(?co)`],
         ['DISTINCT', `SELECT (COUNT(DISTINCT ?text) AS ?n) { ${texts} BIND(CONCAT(?at, ?bt, STR(?co)) AS ?text) }`],
       ] as const)
-        it(`Rule 14.7: large ${what} ends at a limit, and the server continues`, async () => {
+        it(`large ${what} ends at a limit, and the server continues (rule 14.7)`, async () => {
           const query$ = read(server().root, query);
           const waits = await readsDuring(`${server().root}small`, query$);
           const { status, text, isWhole } = await query$;
@@ -118,7 +118,7 @@ describe('SPARQL isolation', function () {
           ['text/csv', undefined],
           ['text/tab-separated-values', undefined],
         ] as const)
-          it(`Rule 14.6: rows above max-results abort ${type}`, async () => {
+          it(`rows above max-results abort ${type} (rule 14.6)`, async () => {
             const { status, text, isWhole } = await read(server().root, select, type);
             expect(status, text.slice(0, 500)).to.equal(200);
             expect(text.length).to.be.above(100_000);
@@ -133,14 +133,14 @@ describe('SPARQL isolation', function () {
           ['application/ld+json', false],
           ['application/rdf+xml', false],
         ] as const)
-          it(`Rule 14.6: triples over max-results ${isStreamed ? 'break' : 'are 422 for'} ${type}`, async () => {
+          it(`triples over max-results ${isStreamed ? 'break' : 'are 422 for'} ${type} (rule 14.6)`, async () => {
             const construct = `CONSTRUCT { ?a <${e}with> ?b . ?b <${e}of> ?a } { ${crossOf('ab')} }`;
             const { status, text, isWhole } = await read(server().root, construct, type);
             expect(status, text.slice(0, 500)).to.equal(isStreamed ? 200 : 422);
             expect(isWhole, 'whole').to.equal(!isStreamed);
           });
 
-        it('Rule 14.6: an aborted HTTP/1.0 response is reset, since the end of the connection ends its body', async () => {
+        it('an aborted HTTP/1.0 response is reset, since the end of the connection ends its body (rule 14.6)', async () => {
           const query = encodeURIComponent(`SELECT ?ao ?bo { ${crossOf('abc')} }`);
           const { host, hostname, port } = new URL(server().root);
           const ending = await new Promise((resolve) => {
@@ -155,13 +155,13 @@ describe('SPARQL isolation', function () {
           expect(ending).to.equal('ECONNRESET');
         });
 
-        it('Rule 14.7: exactly max-results rows are returned complete', async () => {
+        it('exactly max-results rows are returned complete (rule 14.7)', async () => {
           const query = `SELECT ?ao ?bo { ${crossOf('abc')} } LIMIT ${maxResults}`;
           const { status, text, isWhole } = await read(server().root, query, 'text/csv');
           expect([status, isWhole, text.split('\r\n').length - 2]).to.deep.equal([200, true, maxResults]);
         });
 
-        it('Rule 14.7: a client that disconnects during its response ends its query', async () => {
+        it('a client that disconnects during its response ends its query (rule 14.7)', async () => {
           for (let i = 0; i < 2; i++) {
             const begun = await begin(server().root, `SELECT * { ${crossOf('abcd')} }`);
             expect(begun.status).to.equal(200);
@@ -172,7 +172,7 @@ describe('SPARQL isolation', function () {
           expect(Date.now() - started).to.be.below(15_000 * slowness);
         });
 
-        it('Rule 14.7: a client that disconnects while queued releases its slot', async () => {
+        it('a client that disconnects while queued releases its slot (rule 14.7)', async () => {
           const query = `SELECT (COUNT(*) AS ?n) { ${crossOf('abcdef')} }`;
           const leave = new AbortController();
           const many = Array.from({ length: 50 }, () =>
@@ -203,7 +203,7 @@ describe('SPARQL isolation', function () {
         const version = (number: number): string =>
           Array.from({ length: size }, (_, i) => `<#t${i}> <${e}version> ${number} .`).join('\n');
 
-        it('Rule 14.7: no query sees part of a PUT', async () => {
+        it('no query sees part of a PUT (rule 14.7)', async () => {
           const names = ['v0', 'v1', 'v2'].map((name) => server().root + name);
           for (const iri of names) await put(iri, version(0));
           let isOver = false;
@@ -233,7 +233,7 @@ describe('SPARQL isolation', function () {
           expect(seen.size, 'versions seen').to.be.above(1);
         });
 
-        it('Rule 14.7: no query sees part of a recursive DELETE', async () => {
+        it('no query sees part of a recursive DELETE (rule 14.7)', async () => {
           const counts = new Set<number>();
           const query = `SELECT (COUNT(DISTINCT ?g) AS ?n) { GRAPH ?g { ?s <${e}member> ?o } }`;
           for (let round = 0; round < 3; round++) {
@@ -258,7 +258,7 @@ describe('SPARQL isolation', function () {
           expect([...counts].sort()).to.deep.equal([0, 60]);
         });
 
-        it('Rule 14.7: a response that began before a write shows the state before it', async () => {
+        it('a response that began before a write shows the state before it (rule 14.7)', async () => {
           const iri = `${server().root}slow`;
           await put(iri, `<#it> <${e}old> "${'o'.repeat(500)}" .`);
           // The written term comes last, after megabytes that the client has not read yet.
@@ -275,7 +275,7 @@ describe('SPARQL isolation', function () {
           expect(after.text).to.include('n'.repeat(500));
         });
 
-        it('Rule 14.7: a long response is not buffered, also for a slow client', async () => {
+        it('a long response is not buffered, also for a slow client (rule 14.7)', async () => {
           const query = `SELECT ?t ?bo { ${crossOf('ab')} ?a <${e}long> ?t }`;
           expect((await read(server().root, query)).text.length).to.be.above(50_000_000);
           const before = residentMb(server().pid);
@@ -305,7 +305,7 @@ describe('SPARQL isolation', function () {
   ] as const)
     describe(`of ${what} of a text that doubles repeatedly`, () => {
       inServer({ TIMEOUT_SECONDS: '2' }, (server) => {
-        it('Rule 14.7: ends in time, and the server continues', async () => {
+        it('ends in time, and the server continues (rule 14.7)', async () => {
           const doubled = Array.from({ length: 17 }, (_, i) => `BIND(CONCAT(?t${i}, ?t${i}) AS ?t${i + 1})`).join(' ');
           const query = `SELECT (${expression} AS ?r) { VALUES ?t0 { "${'x'.repeat(1000)}" } ${doubled} }`;
           const answer = read(server().root, query).then(({ status }) => status);

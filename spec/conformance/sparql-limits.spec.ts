@@ -25,7 +25,7 @@ describeStorage(
       ['a cross join', cross],
       ['a cross join that is sorted', `${cross.replace('(COUNT(*) AS ?n)', '*')} ORDER BY ?ao DESC(?fo)`],
     ] as const)
-      it(`Rule 14.7: ${what} ends at a limit, small reads are answered, and the service continues`, async () => {
+      it(`${what} ends at a limit, small reads are answered, and the service continues (rule 14.7)`, async () => {
         const started = Date.now();
         const answer = ask(s, query);
         for (let i = 0; i < 5; i++) expect((await s.get(s.scratch)).status).to.equal(200);
@@ -42,7 +42,7 @@ describeStorage(
         /time limit of 2 seconds \(lws\.sparql\.endpoint\.timeout-seconds\)/,
       ],
     ] as const)
-      it(`Rule 14.1: the parameter timeout ${what}`, async () => {
+      it(`the parameter timeout ${what} (rule 14.1)`, async () => {
         const seconds = what === 'ends a query sooner' ? '0.3' : '9999';
         const body = new URLSearchParams({ query, timeout: seconds }).toString();
         const form = await s.send('POST', endpointOf(s), { 'Content-Type': 'application/x-www-form-urlencoded' }, body);
@@ -58,7 +58,7 @@ describeStorage(
         }
       });
 
-    it('Rule 14.1: an invalid timeout is 400 and names the expected form', async () => {
+    it('an invalid timeout is 400 and names the expected form (rule 14.1)', async () => {
       for (const wrong of ['timeout=-1', 'timeout=soon', 'timeout=1e3', 'timeout=1&timeout=2']) {
         const answer = await s.send('GET', `${endpointOf(s)}?query=ASK%7B%7D&${wrong}`);
         expectProblem(answer, 400, s);
@@ -69,7 +69,7 @@ describeStorage(
         expect((await s.send('GET', `${endpointOf(s)}?query=ASK%7B%7D&${wrong}`)).status, wrong).to.equal(400);
     });
 
-    it('Rule 14.1: a timeout of 0 and an empty one count as absent', async () => {
+    it('a timeout of 0 and an empty one count as absent (rule 14.1)', async () => {
       for (const timeout of ['0', '', '0.0']) {
         const url = `${endpointOf(s)}?query=ASK%7B%7D&timeout=${timeout}`;
         expect((await s.send('GET', url)).status, timeout).to.equal(200);
@@ -79,7 +79,7 @@ describeStorage(
       }
     });
 
-    it('Rule 14.6: rows above max-results never give a complete 200', async () => {
+    it('rows above max-results never give a complete 200 (rule 14.6)', async () => {
       const query = `SELECT * { ?a <${e}p> ?b . ?c <${e}p> ?d }`;
       let text = '';
       try {
@@ -92,11 +92,11 @@ describeStorage(
       expect.fail(`an answer that looks complete: ${text.length} characters`);
     });
 
-    it('Rule 14.7: rows up to max-results are returned', async () => {
+    it('rows up to max-results are returned (rule 14.7)', async () => {
       expect(await rows(s, `SELECT * { ?a <${e}p> ?b . ?c <${e}p> ?d } LIMIT 1000`)).to.have.length(1000);
     });
 
-    it('Rule 14.7: a client that disconnects ends its query, also before its response begins', async () => {
+    it('a client that disconnects ends its query, also before its response begins (rule 14.7)', async () => {
       const field = { Authorization: `Bearer ${s.token}`, 'Content-Type': sparqlQuery };
       const request = head(endpointOf(s), 'QUERY', { ...field, 'Content-Length': String(cross.length) });
       await Promise.all(
@@ -108,7 +108,7 @@ describeStorage(
       expect(Date.now() - started).to.be.below(12_000 * slowness);
     });
 
-    it('Rule 14.7: clients are served in turn, and a full queue is 503', async () => {
+    it('clients are served in turn, and a full queue is 503 (rule 14.7)', async () => {
       const many = Array.from({ length: 40 }, () => ask(s, cross).catch(() => undefined));
       await new Promise((resolve) => setTimeout(resolve, 500));
       const other = await ask(s, 'ASK {}', {}, as(s, alice));

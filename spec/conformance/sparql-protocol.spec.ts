@@ -97,7 +97,7 @@ describeStorage('SPARQL protocol', (s) => {
     'DROP ALL',
     'INSERT { <a> <b> <c> } WHERE {}',
   ])
-    it(`Rule 14.5: an update sent as query is 400 and changes nothing: ${update}`, async () => {
+    it(`an update sent as query is 400 and changes nothing: ${update} (rule 14.5)`, async () => {
       expectProblem(await ask(s, update), 400, s);
       expectProblem(await askByGet(s, [['query', update]]), 400, s);
       expectProblem(await post(formType, encoded([['query', update]])), 400, s);
@@ -105,7 +105,7 @@ describeStorage('SPARQL protocol', (s) => {
       expect(rowsOf(await ask(s, select))).to.deep.equal(['1', '2']);
     });
 
-  it('Rule 14.5: a missing Content-Type is 400', async () => {
+  it('a missing Content-Type is 400 (rule 14.5)', async () => {
     for (const method of ['QUERY', 'POST']) expectProblem(await s.send(method, endpointOf(s), {}, select), 400, s);
   });
 
@@ -116,7 +116,7 @@ describeStorage('SPARQL protocol', (s) => {
     'application/lws-query+json',
     'multipart/form-data; boundary=x',
   ])
-    it(`Rule 14.5: ${type} is 415 with Accept-Query`, async () => {
+    it(`${type} is 415 with Accept-Query (rule 14.5)`, async () => {
       for (const method of ['QUERY', 'POST']) {
         const answer = await s.send(method, endpointOf(s), { 'Content-Type': type }, select);
         expectProblem(answer, 415, s);
@@ -124,7 +124,7 @@ describeStorage('SPARQL protocol', (s) => {
       }
     });
 
-  it('Rule 14.5: a form requires POST: QUERY with one is 415', async () => {
+  it('a form requires POST: QUERY with one is 415 (rule 14.5)', async () => {
     expectProblem(await ask(s, encoded([['query', select]]), { 'Content-Type': formType }), 415, s);
   });
 
@@ -136,14 +136,14 @@ describeStorage('SPARQL protocol', (s) => {
     ['SELECT (COUNT(*) AS ?n) ?x { ?s ?p ?x }', undefined, undefined],
     ['SELECT (1 AS ?x) { BIND(2 AS ?x) }', undefined, undefined],
   ] as const)
-    it(`Rule 14.5: a syntax error is 400: ${JSON.stringify(query)}`, async () => {
+    it(`a syntax error is 400: ${JSON.stringify(query)} (rule 14.5)`, async () => {
       const answer = await ask(s, query);
       expectProblem(answer, 400, s);
       const { detail } = JSON.parse(answer.text) as { detail: string };
       if (line !== undefined) expect(detail).to.match(new RegExp(`line ${line}\\b.*column ${column ?? '\\d+'}`, 'i'));
     });
 
-  it('Rule 14.9: SERVICE is 422 at any position', async () => {
+  it('SERVICE is 422 at any position (rule 14.9)', async () => {
     for (const service of ['SERVICE <https://e.example/>', 'SERVICE SILENT ?g', 'SERVICE ?g'])
       for (const pattern of [
         `${service} { ?s ?p ?o }`,
@@ -154,7 +154,7 @@ describeStorage('SPARQL protocol', (s) => {
         expectProblem(await ask(s, `SELECT * { ${pattern} }`), 422, s);
   });
 
-  it('Rule 14.5: a query above max-query-bytes is 413, one of exactly that length succeeds', async () => {
+  it('a query above max-query-bytes is 413, one of exactly that length succeeds (rule 14.5)', async () => {
     const query = `${select} #`.padEnd(65_536, 'x');
     expect((await ask(s, query)).status).to.equal(200);
     expect((await post(formType, encoded([['query', query]]))).status).to.equal(200);
@@ -163,7 +163,7 @@ describeStorage('SPARQL protocol', (s) => {
     expectProblem(await post(formType, encoded([['query', `${query}x`]])), 413, s);
   });
 
-  it('Rule 14.5: an unsupported Accept is 406', async () => {
+  it('an unsupported Accept is 406 (rule 14.5)', async () => {
     for (const [query, Accept] of [
       [select, 'text/turtle'],
       [select, 'image/png'],
@@ -174,7 +174,7 @@ describeStorage('SPARQL protocol', (s) => {
       expectProblem(await ask(s, query, { Accept }), 406, s);
   });
 
-  it('Rule 7.1: GET and POST with an unsupported Accept return the default format', async () => {
+  it('GET and POST with an unsupported Accept return the default format (rule 7.1)', async () => {
     for (const [query, Accept, wanted] of [
       [select, 'image/png', 'application/sparql-results+json'],
       [select, 'text/turtle', 'application/sparql-results+json'],
@@ -187,21 +187,21 @@ describeStorage('SPARQL protocol', (s) => {
     }
   });
 
-  it('Rule 14.8: OPTIONS names the methods and Accept-Query', async () => {
+  it('OPTIONS names the methods and Accept-Query (rule 14.8)', async () => {
     const answer = await s.options(endpointOf(s));
     expect(answer.status).to.equal(204);
     expect(listOf(answer, 'allow')).to.have.members(['get', 'head', 'post', 'query', 'options']);
     expect(listOf(answer, 'accept-query')).to.deep.equal([sparqlQuery]);
   });
 
-  it('Rule 14.5: other methods are rejected: 405, or 409 for a reserved name', async () => {
+  it('other methods are rejected: 405, or 409 for a reserved name (rule 14.5)', async () => {
     for (const method of ['PUT', 'DELETE', 'PATCH']) {
       const answer = await s.send(method, endpointOf(s), { 'Content-Type': 'text/turtle' }, '');
       expectProblem(answer, [405, 409], s);
     }
   });
 
-  it('Rule 14.1: HEAD is GET without a body', async () => {
+  it('HEAD is GET without a body (rule 14.1)', async () => {
     for (const query of ['', `?${encoded([['query', select]])}`]) {
       const [got, head] = [await s.get(endpointOf(s) + query), await s.head(endpointOf(s) + query)];
       expect([head.status, head.text]).to.deep.equal([200, '']);
@@ -212,7 +212,7 @@ describeStorage('SPARQL protocol', (s) => {
   });
 
   for (const type of ['text/turtle', 'application/ld+json', 'application/n-triples'])
-    it(`Rule 14.3: GET without a query returns a service description, as ${type}`, async () => {
+    it(`GET without a query returns a service description, as ${type} (rule 14.3)`, async () => {
       const answer = await s.get(endpointOf(s), { Accept: type });
       expect(answer.status, answer.text).to.equal(200);
       expect(mediaType(answer)).to.equal(type);
@@ -223,7 +223,7 @@ describeStorage('SPARQL protocol', (s) => {
       expect(listOf(answer, 'vary')).to.include('accept');
     });
 
-  it('Rule 12.4: the storage description lists two services with this endpoint', async () => {
+  it('the storage description lists two services with this endpoint (rule 12.4)', async () => {
     const { service } = JSON.parse(
       (await s.get(`${s.root}.lws/storage-description`, { Accept: 'application/lws+cid' })).text,
     );
@@ -242,7 +242,7 @@ describeStorage('SPARQL protocol', (s) => {
 describeStorage(
   'SPARQL protocol, disabled',
   (s) => {
-    it('Rule 12.5: it is neither routed nor advertised', async () => {
+    it('it is neither routed nor advertised (rule 12.5)', async () => {
       for (const answer of [await s.get(endpointOf(s)), await ask(s, 'ASK {}')]) expectProblem(answer, 404, s);
       expect((await s.get(`${s.root}.lws/storage-description`, { Accept: 'application/lws+cid' })).text).not.to.match(
         /sparql-service|SparqlQuery/,

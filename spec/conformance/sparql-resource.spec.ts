@@ -25,7 +25,7 @@ describeStorage(
       await setAcl(s, b);
     });
 
-    it('Rule 14.8: the root covers the whole storage, a container its subtree, a data resource its graph', async () => {
+    it('the root covers the whole storage, a container its subtree, a data resource its graph (rule 14.8)', async () => {
       for (const [target, expected] of [
         [s.root, [a, metaOf(a), b, beside, metaOf(beside)].sort()],
         [box, [a, metaOf(a), b]],
@@ -81,12 +81,12 @@ describeStorage(
       }
     });
 
-    it('Rule 14.8: a client sees the readable part of the subtree', async () => {
+    it('a client sees the readable part of the subtree (rule 14.8)', async () => {
       expect(await rows(s, graphs, as(s, alice), box)).to.deep.equal([a, metaOf(a)]);
       expect(await rows(s, `SELECT (COUNT(*) AS ?n) { ?s <${e}p> 2 }`, as(s, alice), box)).to.deep.equal(['0']);
     });
 
-    it('Rules 4.3, 14.8: an unreadable target fails like a read', async () => {
+    it('an unreadable target fails like a read (rules 4.3, 14.8)', async () => {
       for (const target of [b, beside, `${box}absent`, `${s.scratch}absent`])
         for (const sender of [as(s, alice), s.stranger, 'anonymous'] as const) {
           const read = await s.send('GET', target, {}, undefined, sender);
@@ -97,7 +97,7 @@ describeStorage(
         }
     });
 
-    it('Rule 14.8: OPTIONS lists QUERY and its formats', async () => {
+    it('OPTIONS lists QUERY and its formats (rule 14.8)', async () => {
       for (const target of [s.root, box, a]) {
         const answer = await s.options(target);
         expect(listOf(answer, 'allow'), target).to.include('query');
@@ -105,7 +105,7 @@ describeStorage(
       }
     });
 
-    it('Rule 14.9: other formats, no format, errors and SERVICE are rejected as at the endpoint', async () => {
+    it('other formats, no format, errors and SERVICE are rejected as at the endpoint (rule 14.9)', async () => {
       for (const target of [s.root, box, a]) {
         expectProblem(await s.send('QUERY', target, {}, 'ASK {}'), 400, s);
         expectProblem(await ask(s, 'ASK {', {}, undefined, target), 400, s);
@@ -117,7 +117,7 @@ describeStorage(
       }
     });
 
-    it('Rule 14.8: relative IRIs resolve against the target', async () => {
+    it('relative IRIs resolve against the target (rule 14.8)', async () => {
       expect(await rows(s, 'SELECT ?x { BIND(<> AS ?x) }', undefined, a)).to.deep.equal([a]);
     });
   },

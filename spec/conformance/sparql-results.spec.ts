@@ -14,7 +14,7 @@ describeStorage('SPARQL results', (s) => {
   });
 
   for (const type of rdfTypes)
-    it(`Rule 14.3: CONSTRUCT and DESCRIBE as ${type}`, async () => {
+    it(`CONSTRUCT and DESCRIBE as ${type} (rule 14.3)`, async () => {
       const construct = `CONSTRUCT { ?s ?p ?o } FROM <${iri}> { ?s ?p ?o }`;
       const answer = await ask(s, construct, { Accept: type });
       expect(mediaType(answer)).to.equal(type);
@@ -37,7 +37,7 @@ describeStorage('SPARQL results', (s) => {
     ['application/ld+json, */*;q=0.1', undefined, 'application/ld+json'],
     [`${resultsJson};q=0, */*`, 'application/sparql-results+xml', 'text/turtle'],
   ] as const)
-    it(`Rule 14.3: Accept: ${Accept}`, async () => {
+    it(`Accept: ${Accept} (rule 14.3)`, async () => {
       const headers: Record<string, string> = Accept ? { Accept } : {};
       for (const [query, wanted] of [
         ['SELECT * { ?s ?p ?o } LIMIT 1', table],

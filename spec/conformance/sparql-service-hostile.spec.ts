@@ -177,14 +177,14 @@ describeStorage(
       });
     }
 
-    it('Rule 14.9: several hanging SILENT endpoints leave time for the result', async () => {
+    it('several hanging SILENT endpoints leave time for the result (rule 14.9)', async () => {
       const hanging = [1, 2, 3].map((n) => `SERVICE SILENT <${url('/never')}> { ?a${n} ?p${n} ?v }`).join(' ');
       const started = Date.now();
       expect(await rows(s, `SELECT ?b ?v { ?a <${e}p> ?b . ${hanging} }`)).to.deep.equal(['own -']);
       expect(Date.now() - started).to.be.below(5000 * slowness);
     });
 
-    it('Rule 14.7: queries that wait for remote endpoints do not block other clients', async () => {
+    it('queries that wait for remote endpoints do not block other clients (rule 14.7)', async () => {
       const waiting = Array.from({ length: 4 }, () => ask(s, `ASK { SERVICE <${url('/never')}> { ?s ?p ?o } }`));
       await until(() => remote.asked.length > 0);
       expect((await s.get(s.scratch)).status).to.equal(200);
@@ -192,7 +192,7 @@ describeStorage(
       expect(await holds(s, 'ASK {}')).to.equal(true);
     });
 
-    it('Rule 14.9: a response of 8 MB is read, and the server continues', async () => {
+    it('a response of 8 MB is read, and the server continues (rule 14.9)', async () => {
       const many = Array.from({ length: 60_000 }, (_, i) => ({ v: { type: 'uri', value: `${e}${i}` }, w: x }));
       const text = body(many);
       expect(text.length).to.be.within(5 << 20, 8 << 20);
@@ -203,7 +203,7 @@ describeStorage(
       expect(await rows(s, `SELECT ?b { SERVICE <${endpoint}> { ?v ?w ?x } ?v <${e}p> ?b }`)).to.deep.equal([]);
     });
 
-    it('Rule 14.7: millions of empty rows end at a limit', async () => {
+    it('millions of empty rows end at a limit (rule 14.7)', async () => {
       const endpoint = remote.text('/empty', `{"results":{"bindings":[${'{},'.repeat(2_700_000)}{}]}}`);
       const wide = Array.from({ length: 100 }, (_, i) => `?s${i} ?p${i} ?o${i} .`).join(' ');
       const answer = await ask(s, `SELECT (COUNT(*) AS ?n) { SERVICE <${endpoint}> { ${wide} } }`);
@@ -211,7 +211,7 @@ describeStorage(
       expect(await holds(s, 'ASK {}')).to.equal(true);
     });
 
-    it('Rule 14.9: terms are returned unchanged, and unrequested variables are dropped', async () => {
+    it('terms are returned unchanged, and unrequested variables are dropped (rule 14.9)', async () => {
       const xsd = 'http://www.w3.org/2001/XMLSchema#';
       const terms = [
         { type: 'literal', value: '' },
@@ -261,7 +261,7 @@ describeStorage(
       await s.delete(iri);
     });
 
-    it('Rule 14.6: a response that contradicts its request changes no local row', async () => {
+    it('a response that contradicts its request changes no local row (rule 14.6)', async () => {
       const endpoint = remote.rows('/liar', [
         { a: { type: 'uri', value: `${e}other` }, b: x },
         { b: { type: 'literal', value: 'own' } },
@@ -280,7 +280,7 @@ describeStorage(
       ['a quotation mark', '"\\") } #"'],
       ['a blank node', 'BNODE()'],
     ] as const)
-      it(`Rule 14.6: computed terms do not break out of VALUES: ${what}`, async () => {
+      it(`computed terms do not break out of VALUES: ${what} (rule 14.6)`, async () => {
         const endpoint = remote.rows('/values', []);
         const answer = await ask(
           s,
@@ -292,7 +292,7 @@ describeStorage(
         expect(values).to.match(/^$|^ \(\?v\) \{ \("\\"\) \} #"\) \}$/);
       });
 
-    it('Rule 14.9: the log contains details of failures that the client does not see', async () => {
+    it('the log contains details of failures that the client does not see (rule 14.9)', async () => {
       expectProblem(await ask(s, `ASK { SERVICE <http://127.0.0.1:${closedPort}/> { ?s ?p ?o } }`), 502, s);
       const line = s.server!.log.find(({ msg }) => msg === 'a SERVICE failed');
       expect(line).to.include({ service: `127.0.0.1:${closedPort}` });
@@ -305,7 +305,7 @@ describeStorage(
 describeStorage(
   'SPARQL SERVICE of itself',
   (s: StorageUnderTest) => {
-    it('Rule 14.9: is queried like another endpoint, and recursion ends', async () => {
+    it('is queried like another endpoint, and recursion ends (rule 14.9)', async () => {
       const own = endpointOf(s);
       // Both threads are loaded, which counts against the time of a waiting query.
       await Promise.all([ask(s, 'ASK {}'), ask(s, 'ASK {}', {}, s.stranger)]);

@@ -31,7 +31,7 @@ second.load(`@prefix e: <${e}> . e:b1 e:price 10 . e:b2 e:price 20.5 . e:b3 e:pr
 const forget = (): void => [first, second, foreign].forEach((endpoint) => void endpoint.forget());
 
 describeStorage('SPARQL SERVICE where no host is allowed', (s) => {
-  it('Rule 14.9: every SERVICE is 422, without a connection', async () => {
+  it('every SERVICE is 422, without a connection (rule 14.9)', async () => {
     forget();
     for (const service of [`SERVICE <${first.url}>`, 'SERVICE ?x', 'SERVICE SILENT ?x'])
       for (const query of [
@@ -236,7 +236,7 @@ describeStorage(
       expect(first.asked[1]!.query).not.to.include('VALUES');
     });
 
-    it('Rule 14.9: sends no data of the client, and requests JSON', async () => {
+    it('sends no data of the client, and requests JSON (rule 14.9)', async () => {
       const headers = { Cookie: 'a=b', 'X-Secret': 's', Origin: 'https://app.example' };
       const answer = await ask(s, `SELECT * { ${first_} { ?s ?p 7 } }`, headers, as(s, alice));
       expect(rowsOf(answer)).to.have.length(1);
@@ -283,7 +283,7 @@ describeStorage(
       ['one in EXISTS of FILTER of SERVICE', `${first_} { ?s ?p ?o FILTER EXISTS { ${at(foreign.url)} } }`],
       ['more than eight', Array.from({ length: 9 }, () => `${first_} { ?s ?p 1 }`).join(' ')],
     ] as const)
-      it(`Rule 14.9: 422 before a connection is opened: ${what}`, async () => {
+      it(`422 before a connection is opened: ${what} (rule 14.9)`, async () => {
         expectProblem(await ask(s, `SELECT * { ${service} }`), 422, s);
         expect([first, second, foreign].map(({ connections }) => connections)).to.deep.equal([0, 0, 0]);
       });
@@ -315,7 +315,7 @@ describeStorage(
       ['NOT EXISTS in an expression', `SELECT * { ?s ?p ?o FILTER(1 = 2 || NOT EXISTS { ${at(first.url)} }) }`],
       ['EXISTS in BIND', `SELECT * { ?s ?p ?o BIND(EXISTS { ${at(first.url)} } AS ?x) }`],
     ] as const)
-      it(`Rule 14.9: with a feature that only Comunica supports it is 422, and no socket is opened: ${what}`, async () => {
+      it(`with a feature that only Comunica supports it is 422, and no socket is opened: ${what} (rule 14.9)`, async () => {
         expectProblem(await ask(s, P + query), 422, s);
         expect([first.connections, first.asked]).to.deep.equal([0, []]);
       });
@@ -325,12 +325,12 @@ describeStorage(
       ['a path in ASK', `ASK { ?a e:p* ?b . ${at(first.url)} }`],
       ['DESCRIBE', `DESCRIBE ?s { ${at(first.url)} }`],
     ] as const)
-      it(`Rule 14.9: it can be combined with ${what}`, async () => {
+      it(`it can be combined with ${what} (rule 14.9)`, async () => {
         expect((await ask(s, P + query)).status).to.equal(200);
         expect(first.asked).to.have.length(1);
       });
 
-    it('Rules 2.1, 14.9: a response that names unreadable graphs does not make them readable', async () => {
+    it('a response that names unreadable graphs does not make them readable (rules 2.1, 14.9)', async () => {
       const graphs = ['hidden', 'hidden.acl', 'hidden.meta', 'absent', 'own'].map((name) => s.scratch + name);
       const url = first.rows(
         '/graphs',
@@ -345,19 +345,19 @@ describeStorage(
       expect(await rows(s, P + join)).to.deep.equal(['s3cret']);
     });
 
-    it('Rules 2.1, 14.9: only readable data is sent', async () => {
+    it('only readable data is sent (rules 2.1, 14.9)', async () => {
       await rows(s, `${P}SELECT * { ?x e:secret ?v . ${first_} { ?s ?p ?v } }`, as(s, alice));
       await rows(s, `${P}SELECT * { ?x e:secret ?v . ${first_} { ?s ?p ?v } }`);
       expect(first.asked.map(({ query }) => query.includes('s3cret'))).to.deep.equal([true]);
     });
 
-    it('Rule 14.8: on a resource it is joined with that resource', async () => {
+    it('on a resource it is joined with that resource (rule 14.8)', async () => {
       const query = `${P}SELECT ?s { ?b e:shelf ?s . ${first_} { ?b e:pages 1 } }`;
       expect(await rows(s, query, undefined, `${s.scratch}own`)).to.deep.equal(['a']);
       expect(await rows(s, query, undefined, `${s.scratch}hidden`)).to.deep.equal([]);
     });
 
-    it('Rule 14.7: a client that disconnects ends its remote requests', async () => {
+    it('a client that disconnects ends its remote requests (rule 14.7)', async () => {
       const query = `SELECT * { SERVICE <${first.answer('/never', () => {})}> { ?s ?p ?o } }`;
       const fields = { Authorization: `Bearer ${s.token}`, 'Content-Type': sparqlQuery };
       const request = head(endpointOf(s), 'QUERY', { ...fields, 'Content-Length': String(query.length) });

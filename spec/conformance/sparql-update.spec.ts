@@ -37,7 +37,7 @@ describeStorage('SPARQL Update, where it is off', (s) => {
 describeStorage(
   'SPARQL Update',
   (s) => {
-    it('Rule 14.11: a plain If-Match is 400 and names LWS-If-Match', async () => {
+    it('a plain If-Match is 400 and names LWS-If-Match (rule 14.11)', async () => {
       const iri = s.fresh();
       const answer = await s.post(endpointOf(s), updateType, inserting(iri, 'a'), { 'If-Match': '"x"' });
       expectProblem(answer, 400, s);

@@ -27,7 +27,7 @@ const objects = (quads: readonly Quad[], subject: string, predicate: string): st
   quads.filter((q) => q.subject.value === subject && q.predicate.value === predicate).map(({ object }) => object.value);
 
 describeStorage('Storage description, renderings', (s) => {
-  it('Rule 12.1: it is application/lws+cid by default, with Vary: Accept', async () => {
+  it('it is application/lws+cid by default, with Vary: Accept (rule 12.1)', async () => {
     for (const Accept of ['', '*/*', 'application/*', 'application/lws+cid', 'image/png']) {
       const answer = await s.get(at(s), Accept ? { Accept } : {});
       expect([answer.status, mediaType(answer)], Accept).to.deep.equal([200, 'application/lws+cid']);
@@ -35,27 +35,27 @@ describeStorage('Storage description, renderings', (s) => {
     }
   });
 
-  it('Rule 7.2: GET of / returns the same', async () => {
+  it('GET of / returns the same (rule 7.2)', async () => {
     const [root, own] = [await s.get(s.root, { Accept: 'application/lws+cid' }), await s.get(at(s))];
     expect(JSON.parse(root.text)).to.deep.equal(JSON.parse(own.text));
   });
 
   for (const Accept of ['application/ld+json', 'application/json'])
-    it(`Rule 12.1: ${Accept} returns the same graph with that type`, async () => {
+    it(`${Accept} returns the same graph with that type (rule 12.1)`, async () => {
       const [answer, own] = [await s.get(at(s), { Accept }), await s.get(at(s))];
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, Accept]);
       expect(isomorphic(await expanded(answer.text, at(s)), await expanded(own.text, at(s)))).to.equal(true);
     });
 
   for (const Accept of rdfTypes.filter((type) => type !== 'application/ld+json'))
-    it(`Rule 12.1: ${Accept} returns the graph of the expanded JSON-LD`, async () => {
+    it(`${Accept} returns the graph of the expanded JSON-LD (rule 12.1)`, async () => {
       const [answer, own] = [await s.get(at(s), { Accept }), await s.get(at(s))];
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, Accept]);
       const quads = await graphOf(answer, at(s));
       expect(isomorphic(quads, await expanded(own.text, at(s))), answer.text).to.equal(true);
     });
 
-  it('Rule 12.2: the Turtle lists the storage, its services and its keys', async () => {
+  it('the Turtle lists the storage, its services and its keys (rule 12.2)', async () => {
     const quads = await graphOf(await s.get(at(s), { Accept: 'text/turtle' }), at(s));
     expect(objects(quads, s.root, rdfType)).to.include(`${lws}Storage`);
     for (const [type, endpoint] of [
@@ -74,13 +74,13 @@ describeStorage('Storage description, renderings', (s) => {
     expect(objects(quads, s.root, `${lws}capability`)).not.to.be.empty;
   });
 
-  it('Rule 8.1: each representation has its own ETag', async () => {
+  it('each representation has its own ETag (rule 8.1)', async () => {
     const accepts = ['application/lws+cid', 'application/json', ...rdfTypes];
     const tags = await Promise.all(accepts.map((Accept) => s.tag(at(s), { Accept })));
     expect(new Set(tags).size).to.equal(accepts.length);
   });
 
-  it('Rule 7.1: it is negotiated by q, then specificity', async () => {
+  it('it is negotiated by q, then specificity (rule 7.1)', async () => {
     for (const [Accept, type] of [
       ['application/lws+cid, application/ld+json;q=0.9, application/json;q=0.8', 'application/lws+cid'],
       ['application/lws+cid;q=0.4, text/turtle', 'text/turtle'],

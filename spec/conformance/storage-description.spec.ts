@@ -50,14 +50,14 @@ function memberNames(value: unknown): string[] {
 }
 
 function keys(s: StorageUnderTest): void {
-  it('Rule 12.1: it has the contexts, the storage as id, and the type Storage', async () => {
+  it('it has the contexts, the storage as id, and the type Storage (rule 12.1)', async () => {
     const document = (await description(s)) as unknown as Record<string, unknown>;
     expect(document['@context']).to.deep.equal(['https://www.w3.org/ns/cid/v1', 'https://www.w3.org/ns/lws/v1']);
     expect(document).to.include({ id: s.root, type: 'Storage' });
     expect(document).to.include.keys('verificationMethod', 'authentication', 'capability', 'service');
   });
 
-  it('Rule 12.1: the webhook key is an Ed25519 JsonWebKey that authenticates', async () => {
+  it('the webhook key is an Ed25519 JsonWebKey that authenticates (rule 12.1)', async () => {
     const { verificationMethod, authentication } = await description(s);
     expect(verificationMethod).to.be.an('array').that.is.not.empty;
     const ids = verificationMethod.map(({ id }) => id);
@@ -69,7 +69,7 @@ function keys(s: StorageUnderTest): void {
     expect(Buffer.from(method!.publicKeyJwk['x']!, 'base64url').length).to.equal(32);
   });
 
-  it('Rule 12.2: the id of a method is the storage, # and the RFC 7638 thumbprint', async () => {
+  it('the id of a method is the storage, # and the RFC 7638 thumbprint (rule 12.2)', async () => {
     const { verificationMethod } = await description(s);
     for (const { id, publicKeyJwk } of verificationMethod) {
       const { crv, kty, x } = publicKeyJwk;
@@ -78,7 +78,7 @@ function keys(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 12.1: no representation contains private data', async () => {
+  it('no representation contains private data (rule 12.1)', async () => {
     expect(memberNames(await description(s))).not.to.include.members(['d']);
     for (const Accept of [...rdfTypes, 'application/json']) {
       const { status, text } = await s.get(at(s), { Accept });
@@ -90,15 +90,15 @@ function keys(s: StorageUnderTest): void {
 
 function capabilities(s: StorageUnderTest): void {
   for (const name of ['lws10-core', 'lws10-index', 'lws10-authn-ssi-cid'])
-    it(`Rules 12.1, 12.3: the capability ${name} is listed`, async () => {
+    it(`the capability ${name} is listed (rules 12.1, 12.3)`, async () => {
       expect(ofType((await description(s)).capability, part(name))).to.deep.equal([{ type: part(name) }]);
     });
 
-  it('Rule 12.5: an inactive authentication suite is not listed', async () => {
+  it('an inactive authentication suite is not listed (rule 12.5)', async () => {
     expect(ofType((await description(s)).capability, part('lws10-authn-saml'))).to.deep.equal([]);
   });
 
-  it('Rule 12.1: PatchSupport maps patchable types to patch types', async () => {
+  it('PatchSupport maps patchable types to patch types (rule 12.1)', async () => {
     const entries = ofType((await description(s)).capability, `${lws}PatchSupport`);
     const formats = Object.assign({}, ...entries.map(({ format }) => format)) as Record<string, string[]>;
     for (const type of rdfTypes) expect(formats[type], type).to.deep.equal(['application/sparql-update']);
@@ -106,14 +106,14 @@ function capabilities(s: StorageUnderTest): void {
       expect(formats[type], type).to.have.members(['application/merge-patch+json', 'application/json-patch+json']);
   });
 
-  it('Rule 12.1: each RDF serialization has a ContentNegotiation', async () => {
+  it('each RDF serialization has a ContentNegotiation (rule 12.1)', async () => {
     const entries = ofType((await description(s)).capability, `${lws}ContentNegotiation`);
     expect(entries.map(({ source }) => source)).to.have.members([...rdfTypes]);
     for (const { source, target } of entries)
       expect(target, String(source)).to.have.members(rdfTypes.filter((type) => type !== source));
   });
 
-  it('Rule 12.1: the digest algorithms are listed', async () => {
+  it('the digest algorithms are listed (rule 12.1)', async () => {
     const type = 'https://www.rfc-editor.org/info/rfc9530';
     const entries = ofType((await description(s)).capability, type);
     expect(entries).to.deep.equal([{ type, algorithm: ['sha-256', 'sha-512'] }]);
@@ -121,7 +121,7 @@ function capabilities(s: StorageUnderTest): void {
 }
 
 function services(s: StorageUnderTest): void {
-  it('Rule 12.1: root, type index and type search are services', async () => {
+  it('root, type index and type search are services (rule 12.1)', async () => {
     const document = await description(s);
     expect(serviceOf(document, 'StorageRoot')).to.include({ serviceEndpoint: s.root });
     expect(serviceOf(document, 'TypeIndexService')).to.include({ serviceEndpoint: `${s.root}.lws/type-index` });
@@ -133,12 +133,12 @@ function services(s: StorageUnderTest): void {
     ['AccessRequestService', 'access-requests', { conformsTo: [`${lws}AccessProfile`] }],
     ['AccessGrantService', 'access-grants', { conformsTo: [`${lws}AccessProfile`] }],
   ] as const)
-    it(`Rule 12.1: ${type}, if present, has the path ${path}`, async () => {
+    it(`${type}, if present, has the path ${path} (rule 12.1)`, async () => {
       const service = serviceOf(await description(s), type);
       if (service) expect(service).to.deep.include({ serviceEndpoint: `${s.root}.lws/${path}`, ...extras });
     });
 
-  it('Rule 12.1: advertised endpoints are in the storage and routed', async () => {
+  it('advertised endpoints are in the storage and routed (rule 12.1)', async () => {
     for (const { type, serviceEndpoint } of (await description(s)).service) {
       expect(serviceEndpoint.startsWith(s.root), serviceEndpoint).to.equal(true);
       const statuses = [(await s.options(serviceEndpoint)).status, (await s.get(serviceEndpoint)).status];
@@ -146,7 +146,7 @@ function services(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 12.4: two services of a kind are not advertised twice', async () => {
+  it('two services of a kind are not advertised twice (rule 12.4)', async () => {
     const types = (await description(s)).service.flatMap(({ type }) => type);
     expect(new Set(types).size).to.equal(types.length);
   });
@@ -157,7 +157,7 @@ describeStorage('Storage description', (s) => {
   capabilities(s);
   services(s);
 
-  it('Rule 12.1: it is public', async () => {
+  it('it is public (rule 12.1)', async () => {
     for (const iri of [at(s), s.root])
       for (const sender of ['anonymous', s.stranger] as const) {
         const answer = await s.send('GET', iri, { Accept: 'application/lws+cid' }, undefined, sender);
@@ -166,7 +166,7 @@ describeStorage('Storage description', (s) => {
       }
   });
 
-  it('Rule 12.1: it has a stable ETag and supports conditional reads at both places', async () => {
+  it('it has a stable ETag and supports conditional reads at both places (rule 12.1)', async () => {
     for (const iri of [at(s), s.root])
       for (const Accept of ['application/lws+cid', ...(iri === s.root ? [] : ['text/turtle', 'application/json'])]) {
         const etag = await s.tag(iri, { Accept });
@@ -178,7 +178,7 @@ describeStorage('Storage description', (s) => {
       }
   });
 
-  it('Rules 10.2, 12.1: it carries the storage link, and HEAD the fields of GET', async () => {
+  it('it carries the storage link, and HEAD the fields of GET (rules 10.2, 12.1)', async () => {
     const [get, head] = [await s.get(at(s)), await s.head(at(s))];
     expect(linked(get, `${lws}storage`)).to.deep.equal([s.root]);
     expect([head.status, head.bytes.length]).to.deep.equal([200, 0]);
@@ -186,7 +186,7 @@ describeStorage('Storage description', (s) => {
       expect(head.headers[name], name).to.equal(get.headers[name]);
   });
 
-  it('Rule 6.21: OPTIONS is 204 with Allow, and other methods are 405 with Allow', async () => {
+  it('OPTIONS is 204 with Allow, and other methods are 405 with Allow (rule 6.21)', async () => {
     const options = await s.options(at(s));
     expect(options.status).to.equal(204);
     expect(listOf(options, 'allow')).to.include.members(['get', 'head', 'options']);
@@ -201,7 +201,7 @@ describeStorage('Storage description', (s) => {
 describeStorage(
   'Storage description after a restart',
   (s) => {
-    it('Rule 12.2: keys and services are the same after a restart', async () => {
+    it('keys and services are the same after a restart (rule 12.2)', async () => {
       const before = await description(s);
       await s.restart({ settings: { 'public-read': 'true' } });
       expect(await description(s)).to.deep.equal(before);
@@ -213,7 +213,7 @@ describeStorage(
 describeStorage(
   'Storage description with another system prefix',
   (s) => {
-    it('Rule 12.1: endpoints are below lws.system-prefix', async () => {
+    it('endpoints are below lws.system-prefix (rule 12.1)', async () => {
       const answer = await s.get(`${s.root}.system/storage-description`);
       expect(answer.status).to.equal(200);
       const document = JSON.parse(answer.text) as Description;

@@ -69,7 +69,7 @@ describeStorage('Storage root', (s) => {
   });
 
   for (const Accept of ['application/lws+cid', 'application/lws+json', ...rdfTypes])
-    it(`Rule 7.3: the response as ${Accept} links type, linkset and storage, and no parent`, async () => {
+    it(`the response as ${Accept} links type, linkset and storage, and no parent (rule 7.3)`, async () => {
       const answer = await s.get(s.root, { Accept });
       expect(linked(answer, 'type')).to.include.members([`${lws}Container`, `${ldp}BasicContainer`]);
       expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
@@ -80,12 +80,12 @@ describeStorage('Storage root', (s) => {
       expect(linked(answer, 'up')).to.deep.equal([]);
     });
 
-  it('Rule 7.1: both responses have Vary: Accept', async () => {
+  it('both responses have Vary: Accept (rule 7.1)', async () => {
     for (const Accept of ['application/lws+cid', 'application/lws+json'])
       expect((await s.get(s.root, { Accept })).headers['vary']).to.match(/accept/i);
   });
 
-  it('Rule 12.1: the description is public, with a stable ETag and conditional GET', async () => {
+  it('the description is public, with a stable ETag and conditional GET (rule 12.1)', async () => {
     const answer = await request(s.root);
     expect(answer.status).to.equal(200);
     const etag = answer.headers['etag']!;
@@ -93,7 +93,7 @@ describeStorage('Storage root', (s) => {
     expect((await request(s.root, { headers: { 'If-None-Match': etag } })).status).to.equal(304);
   });
 
-  it('Rule 2.5: the listing of the root is not public', async () => {
+  it('the listing of the root is not public (rule 2.5)', async () => {
     expectChallenge(await request(s.root, { headers: { Accept: 'application/lws+json' } }), s);
   });
 
@@ -102,7 +102,7 @@ describeStorage('Storage root', (s) => {
     expect((await s.get(s.root, { Accept: 'application/lws+json', 'If-None-Match': etag })).status).to.equal(200);
   });
 
-  it('Rule 1.3: the root is an existing container', async () => {
+  it('the root is an existing container (rule 1.3)', async () => {
     expectProblem(await s.send('PUT', s.root, { 'Content-Type': 'text/turtle' }, ''), 409, s);
   });
 

@@ -105,7 +105,7 @@ describe('Documents of subjects', () => {
     expect(remote.count(new URL(method).pathname) + remote.count(new URL(context).pathname)).to.equal(0);
   });
 
-  it('Rule 15.13: a document of more than 64 KiB or 50 methods is rejected, announced or not; one of 60 KiB is read', async () => {
+  it('a document of more than 64 KiB or 50 methods is rejected, announced or not; one of 60 KiB is read (rule 15.13)', async () => {
     const [fine, announced, many, endless] = [webSubject(), webSubject(), webSubject(), webSubject()];
     fine.publish(fine.document({ more: 'x'.repeat(60_000) }));
     announced.publish(announced.document({ more: 'x'.repeat(2 ** 16) }));
@@ -121,7 +121,7 @@ describe('Documents of subjects', () => {
     for (const subject of [announced, many, endless]) expectRefused(await of(subject));
   });
 
-  it('Rule 15.13: slow documents, providers and issuers end after 10 s, without blocking other clients', async function () {
+  it('slow documents, providers and issuers end after 10 s, without blocking other clients (rule 15.13)', async function () {
     this.timeout(60_000);
     const [silent, dripping, half] = [webSubject(), webSubject(), webSubject()];
     const provider = new Provider();

@@ -22,7 +22,7 @@ describeStorage(
       expectProblem(answer, status, s);
     };
 
-    it('Rule 16.2: a past, unreadable or non-Gregorian expires is 400', async () => {
+    it('a past, unreadable or non-Gregorian expires is 400 (rule 16.2)', async () => {
       for (const expires of [
         '2020-01-01T00:00:00Z',
         new Date(Date.now() - 1000).toISOString(),
@@ -48,7 +48,7 @@ describeStorage(
         await refused({ expires });
     });
 
-    it('Rule 16.2: an unknown or missing type is 400', async () => {
+    it('an unknown or missing type is 400 (rule 16.2)', async () => {
       for (const type of [
         undefined,
         'WebSocketSubscription',
@@ -61,7 +61,7 @@ describeStorage(
         await refused({ type });
     });
 
-    it('Rule 16.2: an invalid inbox is 400: missing, relative, another scheme, credentials, a fragment', async () => {
+    it('an invalid inbox is 400: missing, relative, another scheme, credentials, a fragment (rule 16.2)', async () => {
       for (const bad of [
         undefined,
         null,
@@ -84,7 +84,7 @@ describeStorage(
         await refused({ inbox: bad });
     });
 
-    it('Rule 16.2: an inbox at a non-public address is 400 in every notation', async () => {
+    it('an inbox at a non-public address is 400 in every notation (rule 16.2)', async () => {
       for (const address of [
         '127.0.0.1:9',
         'localhost:9',
@@ -109,12 +109,12 @@ describeStorage(
         for (const scheme of ['http', 'https']) await refused({ inbox: `${scheme}://${address}/inbox` });
     });
 
-    it('Rule 16.2: topics that are not IRIs are 400', async () => {
+    it('topics that are not IRIs are 400 (rule 16.2)', async () => {
       for (const topic of [undefined, null, 7, '', 'relative', {}, [7], [null], [[s.scratch]], [s.scratch, '']])
         await refused({ topic });
     });
 
-    it('Rule 16.2: a topic that does not exist or belongs to another storage is 404', async () => {
+    it('a topic that does not exist or belongs to another storage is 404 (rule 16.2)', async () => {
       for (const topic of [
         `${s.scratch}absent`,
         `${s.scratch}absent/`,
@@ -129,7 +129,7 @@ describeStorage(
         await refused({ topic }, 404);
     });
 
-    it('Rule 16.2: a body that is not a JSON object is 400, with another type 415', async () => {
+    it('a body that is not a JSON object is 400, with another type 415 (rule 16.2)', async () => {
       for (const body of ['', '{', '[]', 'null', '"x"', '7', '{}', `{"@context":"${lwsContext}"`])
         expectProblem(await s.post(subscriptionsOf(s), lwsJson, body), 400, s);
       const good = JSON.stringify({ '@context': lwsContext, type: 'WebhookSubscription', topic: [s.scratch], inbox });
@@ -143,7 +143,7 @@ describeStorage(
       expectProblem(await s.send('POST', subscriptionsOf(s), {}, good), [400, 415], s);
     });
 
-    it('Rule 16.2: other methods are 405 with Allow', async () => {
+    it('other methods are 405 with Allow (rule 16.2)', async () => {
       const { id } = await subscribe(s, s.scratch, inbox);
       for (const method of ['PUT', 'PATCH', 'DELETE']) {
         const answer = await s.send(method, subscriptionsOf(s), { 'Content-Type': lwsJson }, '{}');
@@ -159,7 +159,7 @@ describeStorage(
       await cancel(s, id);
     });
 
-    it('Rules 4.2, 16.1: anonymous callers get 401; an unreadable topic gets the response of a nonexistent one', async () => {
+    it('anonymous callers get 401; an unreadable topic gets the response of a nonexistent one (rules 4.2, 16.1)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       expectChallenge(await ask(s, s.scratch, inbox, 'anonymous'), s);
       expectChallenge(await ask(s, `${iri}absent`, inbox, 'anonymous'), s);
@@ -170,7 +170,7 @@ describeStorage(
       expect((await ask(s, iri, inbox, as(s, alice))).status, 'append without read').to.be.oneOf([403, 404]);
     });
 
-    it('Rule 16.1: one unreadable topic rejects the whole subscription', async () => {
+    it('one unreadable topic rejects the whole subscription (rule 16.1)', async () => {
       const [open, hidden] = [(await s.stored('text/turtle', '')).iri, (await s.stored('text/turtle', '')).iri];
       await setAcl(s, open, rule('Read', agent(alice)));
       expectProblem(await ask(s, [open, hidden], inbox, as(s, alice)), 404, s);
@@ -179,7 +179,7 @@ describeStorage(
       ).to.deep.equal([]);
     });
 
-    it('Rule 16.2: above 100 subscriptions of a subscriber it is 429; other subscribers are not affected', async () => {
+    it('above 100 subscriptions of a subscriber it is 429; other subscribers are not affected (rule 16.2)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', agent(alice, bob)));
       const made: string[] = [];
@@ -197,7 +197,7 @@ describeStorage(
 describeStorage(
   'Rejected subscriptions, without masking',
   (s) => {
-    it('Rule 4.2: with lws.mask-forbidden-as-not-found=false an unreadable topic is 403, a nonexistent one 404', async () => {
+    it('with lws.mask-forbidden-as-not-found=false an unreadable topic is 403, a nonexistent one 404 (rule 4.2)', async () => {
       const inbox = host.inbox();
       const { iri } = await s.stored('text/turtle', '');
       expectProblem(await ask(s, iri, inbox, as(s, alice)), 403, s);

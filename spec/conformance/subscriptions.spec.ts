@@ -33,7 +33,7 @@ async function listed(s: StorageUnderTest, by?: Parameters<typeof s.send>[4]): P
 describeStorage(
   'Subscriptions',
   (s) => {
-    it('Rule 16.1: POST returns 201, Location and the document', async () => {
+    it('POST returns 201, Location and the document (rule 16.1)', async () => {
       const inbox = host.inbox();
       const answer = await ask(s, [s.scratch], inbox);
       const made = subscriptionIn(answer, 201);
@@ -52,7 +52,7 @@ describeStorage(
       });
     });
 
-    it('Rule 16.1: GET and HEAD return the document of POST', async () => {
+    it('GET and HEAD return the document of POST (rule 16.1)', async () => {
       const made = await subscribe(s, [s.scratch], host.inbox());
       const answer = await s.get(made.id);
       expect(mediaType(answer)).to.equal(lwsJson);
@@ -64,7 +64,7 @@ describeStorage(
       expect([head.status, head.text, mediaType(head)]).to.deep.equal([200, '', lwsJson]);
     });
 
-    it('Rule 16.1: the context may be an array, the type an array, a single topic a string', async () => {
+    it('the context may be an array, the type an array, a single topic a string (rule 16.1)', async () => {
       const inbox = host.inbox();
       const made = await subscribe(s, s.scratch, inbox, undefined, {
         '@context': [lwsContext, 'https://www.w3.org/ns/activitystreams'],
@@ -73,7 +73,7 @@ describeStorage(
       expect(made.topic).to.deep.equal([s.scratch]);
     });
 
-    it('Rule 16.5: the type is returned as sent', async () => {
+    it('the type is returned as sent (rule 16.5)', async () => {
       for (const type of [
         'WebhookSubscription',
         ['WebhookSubscription'],
@@ -86,11 +86,11 @@ describeStorage(
     });
 
     for (const type of [lwsJson, 'application/ld+json', 'application/json', `${lwsJson}; charset=utf-8`])
-      it(`Rule 16.1: a subscription in ${type} is accepted`, async () => {
+      it(`a subscription in ${type} is accepted (rule 16.1)`, async () => {
         await subscribe(s, [s.scratch], host.inbox(), undefined, {}, type);
       });
 
-    it('Rule 16.1: a subscription has 1 to 64 topics', async () => {
+    it('a subscription has 1 to 64 topics (rule 16.1)', async () => {
       const topics: string[] = [];
       for (let i = 0; i < 65; i++) topics.push((await s.stored('text/plain', 'x')).iri);
       const made = await subscribe(s, topics.slice(0, 64), host.inbox());
@@ -99,7 +99,7 @@ describeStorage(
       expectProblem(await ask(s, [], host.inbox()), 400, s);
     });
 
-    it('Rule 16.2: without expires a subscription lasts 30 days, and never longer', async () => {
+    it('without expires a subscription lasts 30 days, and never longer (rule 16.2)', async () => {
       const far = async (expires: string | undefined): Promise<number> =>
         (Date.parse((await subscribe(s, [s.scratch], host.inbox(), undefined, { expires })).expires) - Date.now()) /
         day;
@@ -109,7 +109,7 @@ describeStorage(
       expect(await far(inDays(3))).to.be.closeTo(3, 0.01);
     });
 
-    it('Rule 16.2: expires is parsed with its time zone', async () => {
+    it('expires is parsed with its time zone (rule 16.2)', async () => {
       const at = Math.floor(Date.now() / 1000) * 1000 + 2 * day;
       const shifted = new Date(at + 5.5 * 3_600_000).toISOString().replace(/\.\d+Z$/, '+05:30');
       const { expires } = await subscribe(s, [s.scratch], host.inbox(), undefined, { expires: shifted });
@@ -117,7 +117,7 @@ describeStorage(
       expect(expires, 'in UTC').to.match(/Z$/);
     });
 
-    it('Rule 16.3: the endpoint lists the subscriptions of a caller as a container, and all for a controller', async () => {
+    it('the endpoint lists the subscriptions of a caller as a container, and all for a controller (rule 16.3)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', agent(alice, bob)));
       const [hers, his] = [
@@ -144,7 +144,7 @@ describeStorage(
       for (const made of [hers, his]) await cancel(s, made.id);
     });
 
-    it('Rule 16.3: its creator and a controller read and cancel it; other callers get 404, anonymous ones 401', async () => {
+    it('its creator and a controller read and cancel it; other callers get 404, anonymous ones 401 (rule 16.3)', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', agent(alice, bob)));
       for (const who of [as(s, alice), undefined]) {
@@ -162,7 +162,7 @@ describeStorage(
       }
     });
 
-    it('Rules 4.3, 16.1: a subscription of another caller gets the response of a nonexistent one', async () => {
+    it('a subscription of another caller gets the response of a nonexistent one (rules 4.3, 16.1)', async () => {
       const { id } = await subscribe(s, s.scratch, host.inbox());
       const absent = id.replace(/[^/]{6}$/, 'absent');
       for (const method of ['GET', 'HEAD', 'DELETE', 'OPTIONS', 'PUT', 'PATCH', 'POST', 'PROPFIND'])
@@ -175,7 +175,7 @@ describeStorage(
       await readSubscription(s, id);
     });
 
-    it('Rule 16.1: read on every topic is sufficient, also on a container', async () => {
+    it('read on every topic is sufficient, also on a container (rule 16.1)', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(alice), 'accessTo'));
       await subscribe(s, container, host.inbox(), as(s, alice));
@@ -187,7 +187,7 @@ describeStorage(
 describeStorage(
   'Subscriptions that expire',
   (s) => {
-    it('Rule 16.1: lws.subscriptions.max-lifetime-seconds is the maximum and the default', async () => {
+    it('lws.subscriptions.max-lifetime-seconds is the maximum and the default (rule 16.1)', async () => {
       const lasts = ({ expires }: Subscription): number => Date.parse(expires) - Date.now();
       expect(lasts(await subscribe(s, s.scratch, host.inbox()))).to.be.within(0, 1000);
       expect(lasts(await subscribe(s, s.scratch, host.inbox(), undefined, { expires: inDays(1) }))).to.be.within(
@@ -196,7 +196,7 @@ describeStorage(
       );
     });
 
-    it('Rule 16.3: an expired subscription receives nothing more and is purged', async () => {
+    it('an expired subscription receives nothing more and is purged (rule 16.3)', async () => {
       const [short, kept] = [host.inbox(), host.inbox()];
       const made = await subscribe(s, s.scratch, short);
       await new Promise((resolve) => setTimeout(resolve, Date.parse(made.expires) - Date.now() + 50));
@@ -222,7 +222,7 @@ describeStorage(
 describeStorage(
   'Subscriptions, after a restart',
   (s) => {
-    it('Rule 16.1: a subscription survives a restart', async () => {
+    it('a subscription survives a restart (rule 16.1)', async () => {
       const inbox = host.inbox();
       const made = await subscribe(s, s.scratch, inbox);
       await s.restart({ settings });

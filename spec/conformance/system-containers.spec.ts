@@ -93,7 +93,7 @@ describeStorage(
         expect(await s.tag(at(s))).to.equal(before);
       });
 
-      it(`Rule 4.3: unauthorized callers see no members of ${title}, and the ETag of an empty container`, async () => {
+      it(`unauthorized callers see no members of ${title}, and the ETag of an empty container (rule 4.3)`, async () => {
         const empty = (await s.send('GET', at(s), {}, undefined, as(s, bob))).headers['etag'];
         const made = await make(s);
         const seen = await s.send('GET', at(s), {}, undefined, as(s, bob));

@@ -177,7 +177,7 @@ describeStorage(
       expectOauthError(await request(iri, { method: 'POST', headers, body: '' }), 'invalid_request');
     });
 
-    it('Rule 15.6: a method other than POST: 405 with Allow', async () => {
+    it('a method other than POST: 405 with Allow (rule 15.6)', async () => {
       for (const method of ['GET', 'DELETE', 'PATCH', 'QUERY']) {
         const answer = await s.send(method, `${s.root}.lws/token`);
         expectProblem(answer, 405);
@@ -221,7 +221,7 @@ describeStorage(
       expect((await requestToken(s, form(s, good(s)))).status).to.equal(200);
     });
 
-    it('Rule 15.3: client authentication with a password is rejected', async () => {
+    it('client authentication with a password is rejected (rule 15.3)', async () => {
       const answer = await requestToken(s, form(s, good(s)), { Authorization: 'Basic YTpi' });
       expect(answer.status).to.be.oneOf([200, 400, 401]);
       expect(answer.text).not.to.include('YTpi');

@@ -48,7 +48,7 @@ describeStorage(
       expect(patched.status, patched.text).to.be.oneOf([200, 204]);
     });
 
-    it('Rule 10.6: stores nothing of a body with a mismatching Content-Digest, and leaves no file', async () => {
+    it('stores nothing of a body with a mismatching Content-Digest, and leaves no file (rule 10.6)', async () => {
       const into = target(s);
       const content = `<urn:s> <urn:p> "x" <${into}a> .\n`;
       const send = (text: string) => {

@@ -26,7 +26,7 @@ const settings = {
 describeStorage(
   'Trusted issuers',
   (s) => {
-    it('Rule 15.13: an unknown kid refreshes the keys, at most once a minute', async () => {
+    it('an unknown kid refreshes the keys, at most once a minute (rule 15.13)', async () => {
       const before = (): number => remote.count(rotating.jwksPath);
       const old = rotating.key;
       rotating.publish([old.jwk]);
@@ -42,7 +42,7 @@ describeStorage(
       expect(before()).to.equal(first + 1);
     });
 
-    it('Rule 15.13: concurrent requests with a new kid are all accepted after one refresh', async () => {
+    it('concurrent requests with a new kid are all accepted after one refresh (rule 15.13)', async () => {
       expect((await bearer(s.scratch, racing.token(s.root, sub))).status).to.equal(200);
       const fresh = signingKey('ES256');
       remote.handle(racing.jwksPath, (_req, res) => {
@@ -54,7 +54,7 @@ describeStorage(
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
     });
 
-    it('Rule 15.13: if the keys cannot be fetched, the known ones remain valid', async () => {
+    it('if the keys cannot be fetched, the known ones remain valid (rule 15.13)', async () => {
       failing.publish([failing.key.jwk]);
       expect((await bearer(s.scratch, failing.token(s.root, sub))).status).to.equal(200);
       remote.serve(failing.jwksPath, 'down', { status: 503 });
@@ -62,7 +62,7 @@ describeStorage(
       expect((await bearer(s.scratch, failing.token(s.root, sub))).status).to.equal(200);
     });
 
-    it('Rule 15.13: a flood of unknown kids refreshes the keys at most twice', async () => {
+    it('a flood of unknown kids refreshes the keys at most twice (rule 15.13)', async () => {
       const first = remote.count(flooded.jwksPath);
       const tokens = Array.from({ length: 20 }, () => flooded.token(s.root, sub, {}, { kid: randomUUID() }));
       for (const answer of await Promise.all(tokens.map((token) => bearer(s.scratch, token))))
@@ -123,7 +123,7 @@ describeStorage(
 );
 
 describe('lws.oauth.trusted-issuers', () => {
-  it('Rule 5.4: an invalid URI prevents the start, with the name of the setting', async () => {
+  it('an invalid URI prevents the start, with the name of the setting (rule 5.4)', async () => {
     const { code, stderr } = await runProcess([], { environment: { LWS_OAUTH_TRUSTED_ISSUERS: 'as.example' } });
     expect(code).to.equal(2);
     expect(stderr)

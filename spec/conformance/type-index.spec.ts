@@ -10,7 +10,7 @@ const update = 'application/sparql-update';
 const structural = [`${lws}Container`, `${lws}DataResource`];
 
 describeStorage('Type index', (s) => {
-  it('Rule 13.3: it has context, type, totalItems and items of ids', async () => {
+  it('it has context, type, totalItems and items of ids (rule 13.3)', async () => {
     await s.stored('text/plain', 'x');
     const answer = await s.get(indexOf(s));
     const page = pageOf(answer);
@@ -20,7 +20,7 @@ describeStorage('Type index', (s) => {
     for (const item of page.items) expect(item.id).to.match(/^[a-z][a-z0-9+.-]*:/i);
   });
 
-  it('Rule 13.1: Content-Type, Cache-Control and Vary', async () => {
+  it('Content-Type, Cache-Control and Vary (rule 13.1)', async () => {
     const answer = await s.get(indexOf(s));
     expect(mediaType(answer)).to.equal(lwsJson);
     expect(listOf(answer, 'cache-control')).to.have.members(['private', 'no-store']);
@@ -28,12 +28,12 @@ describeStorage('Type index', (s) => {
     expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
   });
 
-  it('Rules 1.1, 13.3: it lists the structural types', async () => {
+  it('it lists the structural types (rules 1.1, 13.3)', async () => {
     await s.stored('text/plain', 'x');
     expect(await indexed(s)).to.include.members(structural);
   });
 
-  it('Rule 13.3: types are listed once, for any number of resources and sources', async () => {
+  it('types are listed once, for any number of resources and sources (rule 13.3)', async () => {
     const type = uniqueIri();
     for (let i = 0; i < 3; i++) {
       const { iri } = await s.stored('text/turtle', `<> a <${type}> . <#me> a <${type}> .`);
@@ -42,7 +42,7 @@ describeStorage('Type index', (s) => {
     expect((await indexed(s)).filter((each) => each === type)).to.deep.equal([type]);
   });
 
-  it('Rule 1.2: types come from the representation, its fragments and the linkset', async () => {
+  it('types come from the representation, its fragments and the linkset (rule 1.2)', async () => {
     const [own, fragment, other, blank, declared] = [1, 2, 3, 4, 5].map(() => uniqueIri());
     const { iri } = await s.stored(
       'text/turtle',
@@ -54,7 +54,7 @@ describeStorage('Type index', (s) => {
     expect(types).not.to.include(other).and.not.to.include(blank);
   });
 
-  it('Rule 13.7: it follows writes: a type is listed while a resource has it', async () => {
+  it('it follows writes: a type is listed while a resource has it (rule 13.7)', async () => {
     const [type, second] = [uniqueIri(), uniqueIri()];
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     expect(await indexed(s)).to.include(type);
@@ -70,7 +70,7 @@ describeStorage('Type index', (s) => {
     expect(await indexed(s)).not.to.include(type);
   });
 
-  it('Rule 13.7: a type remains while another resource has it', async () => {
+  it('a type remains while another resource has it (rule 13.7)', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     await s.stored('text/turtle', `<#x> a <${type}> .`);
@@ -94,7 +94,7 @@ describeStorage('Type index', (s) => {
     await s.delete(iri);
   });
 
-  it('Rule 2.5: it is public and shows types of readable resources', async () => {
+  it('it is public and shows types of readable resources (rule 2.5)', async () => {
     const type = uniqueIri();
     await s.stored('text/turtle', `<> a <${type}> .`);
     for (const sender of ['anonymous', s.stranger] as const) {
@@ -103,19 +103,19 @@ describeStorage('Type index', (s) => {
     }
   });
 
-  it('Rule 4.6: an invalid credential is 401', async () => {
+  it('an invalid credential is 401 (rule 4.6)', async () => {
     const wrong = { token: 'a.b.c' };
     for (const iri of [indexOf(s), searchOf(s)])
       expectChallenge(await s.send('GET', iri, {}, undefined, wrong), s, 'invalid_token');
   });
 
-  it('Rule 13.1: a single page links first and last, but not prev and next', async () => {
+  it('a single page links first and last, but not prev and next (rule 13.1)', async () => {
     const answer = await s.send('GET', indexOf(s), {}, undefined, 'anonymous');
     expect(linked(answer, 'first').concat(linked(answer, 'last'))).to.have.length(2);
     expect(linked(answer, 'prev').concat(linked(answer, 'next'))).to.deep.equal([]);
   });
 
-  it('Rule 6.21: OPTIONS is 204 with Allow, and other methods are 405 with Allow', async () => {
+  it('OPTIONS is 204 with Allow, and other methods are 405 with Allow (rule 6.21)', async () => {
     const options = await s.options(indexOf(s));
     expect(options.status).to.equal(204);
     expect(listOf(options, 'allow')).to.include.members(['get', 'options']);
@@ -126,12 +126,12 @@ describeStorage('Type index', (s) => {
     }
   });
 
-  it('Rule 1.3: PUT at its path is 409', async () => {
+  it('PUT at its path is 409 (rule 1.3)', async () => {
     expectProblem(await s.put(indexOf(s), 'text/plain', 'x'), 409, s);
   });
 
   for (const page of ['0', '-1', '1.5', 'x', '', '999999999', '99999999999999999999999'])
-    it(`Rule 13.1: ?page=${page} is 404`, async () => {
+    it(`?page=${page} is 404 (rule 13.1)`, async () => {
       expectProblem(await s.get(`${indexOf(s)}?page=${page}`), 404, s);
     });
 });
@@ -139,7 +139,7 @@ describeStorage('Type index', (s) => {
 describeStorage(
   'Type index, paged',
   (s) => {
-    it('Rule 13.1: its pages contain every type once, and totalItems counts all', async () => {
+    it('its pages contain every type once, and totalItems counts all (rule 13.1)', async () => {
       const types = [1, 2, 3, 4, 5].map(() => uniqueIri());
       await s.stored('text/turtle', types.map((type) => `<> a <${type}> .`).join('\n'));
       const expected = [...structural, ...types];
@@ -161,7 +161,7 @@ describeStorage(
       expectProblem(await s.get(`${indexOf(s)}?page=4`), 404, s);
     });
 
-    it('Rule 13.1: empty pages do not exist, except the first', async () => {
+    it('empty pages do not exist, except the first (rule 13.1)', async () => {
       expect((await s.send('GET', `${indexOf(s)}?page=1`, {}, undefined, 'anonymous')).status).to.equal(200);
       expectProblem(await s.send('GET', `${indexOf(s)}?page=2`, {}, undefined, 'anonymous'), 404, s);
     });
@@ -172,7 +172,7 @@ describeStorage(
 describeStorage(
   'Type index disabled',
   (s) => {
-    it('Rule 12.5: with lws.search-index.enabled=false both endpoints are absent', async () => {
+    it('with lws.search-index.enabled=false both endpoints are absent (rule 12.5)', async () => {
       for (const iri of [indexOf(s), searchOf(s)])
         for (const method of ['GET', 'HEAD', 'POST', 'QUERY']) {
           const headers: Record<string, string> = method === 'POST' ? { 'Content-Type': lwsJson } : {};
@@ -181,14 +181,14 @@ describeStorage(
         }
     });
 
-    it('Rule 12.5: neither they nor the capability are advertised', async () => {
+    it('neither they nor the capability are advertised (rule 12.5)', async () => {
       const { text } = await s.get(`${s.root}.lws/storage-description`);
       for (const name of ['TypeIndexService', 'TypeSearchService', 'lws10-index', 'type-index', 'type-search'])
         expect(text).not.to.include(name);
       expect(text).to.include('lws10-core').and.to.include('StorageRoot');
     });
 
-    it('Rule 12.5: metadata is not affected', async () => {
+    it('metadata is not affected (rule 12.5)', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       expect((await putLinks(s, iri, { type: [{ href: uniqueIri() }] })).status).to.equal(204);
     });

@@ -11,7 +11,7 @@ const ofType = (s: StorageUnderTest, type: string): Promise<string[]> => found(s
 const ifMatch = { 'If-Match': '*' };
 
 function contents(s: StorageUnderTest): void {
-  it('Rule 13.7: creating PUT and POST', async () => {
+  it('creating PUT and POST (rule 13.7)', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     expect(await ofType(s, type)).to.deep.equal([iri]);
@@ -20,7 +20,7 @@ function contents(s: StorageUnderTest): void {
     expect(await ofType(s, type)).to.have.members([iri, second]);
   });
 
-  it('Rule 13.7: replacing PUT: the old types and relations are removed', async () => {
+  it('replacing PUT: the old types and relations are removed (rule 13.7)', async () => {
     const [old, type, key, target] = [uniqueIri(), uniqueIri(), uniqueIri('rel'), uniqueIri()];
     const { iri } = await s.stored('text/turtle', `<> a <${old}> ; <${key}> <${target}> .`);
     await s.put(iri, 'text/turtle', `<> a <${type}> .`, ifMatch);
@@ -29,7 +29,7 @@ function contents(s: StorageUnderTest): void {
     expect(await found(s, [[key, target]])).to.deep.equal([]);
   });
 
-  it('Rule 13.7: PATCH that adds and removes', async () => {
+  it('PATCH that adds and removes (rule 13.7)', async () => {
     const [old, type, key, target] = [uniqueIri(), uniqueIri(), uniqueIri('rel'), uniqueIri()];
     const { iri } = await s.stored('text/turtle', `<> a <${old}> .`);
     const patch = `DELETE DATA { <> a <${old}> } ; INSERT DATA { <#me> a <${type}> ; <${key}> <${target}> }`;
@@ -41,7 +41,7 @@ function contents(s: StorageUnderTest): void {
     expect(await found(s, [[key, target]])).to.deep.equal([]);
   });
 
-  it('Rule 13.7: a type asserted twice remains until both are removed', async () => {
+  it('a type asserted twice remains until both are removed (rule 13.7)', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> . <#me> a <${type}> .`);
     await putLinks(s, iri, { type: [{ href: type }] });
@@ -53,7 +53,7 @@ function contents(s: StorageUnderTest): void {
     expect(await ofType(s, type)).to.deep.equal([]);
   });
 
-  it('Rule 13.7: RDF replaced by a binary or JSON, and by RDF again', async () => {
+  it('RDF replaced by a binary or JSON, and by RDF again (rule 13.7)', async () => {
     const [type, declared] = [uniqueIri(), uniqueIri()];
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     await putLinks(s, iri, { type: [{ href: declared }] });
@@ -65,7 +65,7 @@ function contents(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 13.7: a rejected write changes nothing', async () => {
+  it('a rejected write changes nothing (rule 13.7)', async () => {
     const [type, other] = [uniqueIri(), uniqueIri()];
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     await s.put(iri, 'text/turtle', `<> a <${other}> .`, { 'If-Match': '"stale"' });
@@ -77,7 +77,7 @@ function contents(s: StorageUnderTest): void {
 }
 
 function links(s: StorageUnderTest): void {
-  it('Rule 13.7: writes of the linkset', async () => {
+  it('writes of the linkset (rule 13.7)', async () => {
     const [type, key, target] = [uniqueIri(), uniqueIri('rel'), uniqueIri()];
     const { iri } = await s.stored('text/plain', 'x');
     await putLinks(s, iri, { type: [{ href: type }], describedby: [{ href: target }] });
@@ -90,7 +90,7 @@ function links(s: StorageUnderTest): void {
     expect(await found(s, [[key, target]])).to.deep.equal([iri]);
   });
 
-  it('Rule 13.7: links of a creating POST, and of a PUT and a PATCH with set-linkset', async () => {
+  it('links of a creating POST, and of a PUT and a PATCH with set-linkset (rule 13.7)', async () => {
     const [type, second, target] = [uniqueIri(), uniqueIri(), uniqueIri()];
     const Link = `${asContainer.Link}, <${type}>; rel="type", <${target}>; rel="describedby"`;
     const posted = await s.send('POST', s.scratch, { Link });
@@ -106,7 +106,7 @@ function links(s: StorageUnderTest): void {
     expect(await ofType(s, second)).to.have.members([iri, other.iri]);
   });
 
-  it('Rule 13.7: the root is found by its declarations', async () => {
+  it('the root is found by its declarations (rule 13.7)', async () => {
     const type = uniqueIri();
     const read = await s.get(metaOf(s.root));
     await putLinks(s, s.root, { type: [{ href: type }] });
@@ -117,7 +117,7 @@ function links(s: StorageUnderTest): void {
 }
 
 function deletions(s: StorageUnderTest): void {
-  it('Rule 13.7: DELETE, and a new resource of the same name', async () => {
+  it('DELETE, and a new resource of the same name (rule 13.7)', async () => {
     const [type, declared] = [uniqueIri(), uniqueIri()];
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     await putLinks(s, iri, { type: [{ href: declared }] });
@@ -127,7 +127,7 @@ function deletions(s: StorageUnderTest): void {
     expect([await ofType(s, type), await ofType(s, declared)]).to.deep.equal([[], []]);
   });
 
-  it('Rule 13.7: a recursive DELETE removes all descendants', async () => {
+  it('a recursive DELETE removes all descendants (rule 13.7)', async () => {
     const [type, key, target] = [uniqueIri(), uniqueIri('rel'), uniqueIri()];
     const container = await s.container();
     await s.container(`${container}sub/`);
@@ -143,7 +143,7 @@ function deletions(s: StorageUnderTest): void {
     expect((await found(s, [])).filter((iri) => iri.startsWith(container))).to.deep.equal([]);
   });
 
-  it('Rule 13.7: concurrent writes are all visible', async () => {
+  it('concurrent writes are all visible (rule 13.7)', async () => {
     const type = uniqueIri();
     const container = await s.container();
     const iris = Array.from({ length: 20 }, (_, i) => `${container}n${i}`);
@@ -163,7 +163,7 @@ describeStorage('Type search after writes', (s) => {
 describeStorage(
   'Type search after restarts',
   (s) => {
-    it('Rule 13.7: data written before a restart is found after it', async () => {
+    it('data written before a restart is found after it (rule 13.7)', async () => {
       const [type, declared] = [uniqueIri(), uniqueIri()];
       const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
       await putLinks(s, iri, { type: [{ href: declared }] });
@@ -172,7 +172,7 @@ describeStorage(
       expect(await indexed(s)).to.include.members([type, declared]);
     });
 
-    it('Rule 13.7: data written while the index was disabled is found when it is enabled again', async () => {
+    it('data written while the index was disabled is found when it is enabled again (rule 13.7)', async () => {
       const [kept, gone, made, declared] = [uniqueIri('kept'), uniqueIri('gone'), uniqueIri('made'), uniqueIri()];
       const before = await s.stored('text/turtle', `<> a <${kept}>, <${gone}> .`);
       await s.restart({ settings: { 'search-index.enabled': 'false' } });

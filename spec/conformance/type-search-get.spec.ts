@@ -10,7 +10,7 @@ const turtle = (s: StorageUnderTest, text: string, iri?: string): Promise<string
   s.stored('text/turtle', text, iri).then((stored) => stored.iri);
 
 function results(s: StorageUnderTest): void {
-  it('Rule 13.3: it is a ContainerPage of the matches', async () => {
+  it('it is a ContainerPage of the matches (rule 13.3)', async () => {
     const type = uniqueIri();
     const iri = await turtle(s, `<> a <${type}> .`);
     const answer = await s.get(searchFor(s, [['type', type]]));
@@ -20,7 +20,7 @@ function results(s: StorageUnderTest): void {
     expect(page.items.map(({ id }) => id)).to.deep.equal([iri]);
   });
 
-  it('Rule 13.1: Content-Type, Cache-Control and Vary', async () => {
+  it('Content-Type, Cache-Control and Vary (rule 13.1)', async () => {
     const answer = await s.get(searchFor(s, [['type', uniqueIri()]]));
     expect([answer.status, mediaType(answer)]).to.deep.equal([200, lwsJson]);
     expect(listOf(answer, 'cache-control')).to.have.members(['private', 'no-store']);
@@ -28,7 +28,7 @@ function results(s: StorageUnderTest): void {
     expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
   });
 
-  it('Rule 13.3: an item shows every type of rule 1.2: declared ones and those of its own RDF', async () => {
+  it('an item shows every type of rule 1.2: declared ones and those of its own RDF (rule 13.3)', async () => {
     const [own, fragment, declared, foreign] = [uniqueIri(), uniqueIri(), uniqueIri(), uniqueIri()];
     const iri = await turtle(s, `<> a <${own}> . <#it> a <${fragment}> . <http://other.example/> a <${foreign}> .`);
     await putLinks(s, iri, { type: [{ href: declared }] });
@@ -39,7 +39,7 @@ function results(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 13.3: an item has the description of its container listing', async () => {
+  it('an item has the description of its container listing (rule 13.3)', async () => {
     const type = uniqueIri();
     const container = await s.container();
     await s.stored('text/plain', 'hällo', `${container}text`);
@@ -63,7 +63,7 @@ function results(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 13.3: items are ordered by IRI', async () => {
+  it('items are ordered by IRI (rule 13.3)', async () => {
     const type = uniqueIri();
     const container = await s.container();
     const names = ['b', 'Z', 'a', 'a-b', 'a.b', 'sub/', 'sub-x', '10', '9', 'é'].map(encodeURI);
@@ -75,13 +75,13 @@ function results(s: StorageUnderTest): void {
     expect(await found(s, [['type', type]])).to.deep.equal(names.map((name) => container + name).sort());
   });
 
-  it('Rule 13.5: without keys it returns every readable resource', async () => {
+  it('without keys it returns every readable resource (rule 13.5)', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x');
     expect(await found(s, [])).to.include.members([s.root, container, iri]);
   });
 
-  it('Rule 7.1: an unsupported Accept returns the result, never 406', async () => {
+  it('an unsupported Accept returns the result, never 406 (rule 7.1)', async () => {
     const answer = await s.get(searchFor(s, [['type', uniqueIri()]]), { Accept: 'image/png' });
     expect([answer.status, mediaType(answer)]).to.deep.equal([200, lwsJson]);
   });
@@ -111,7 +111,7 @@ function logic(s: StorageUnderTest): void {
     ['an unknown type in AND', [uniqueIri(), a], []],
   ];
   for (const [what, groups, names] of cases)
-    it(`Rule 13.4: ${what}`, async () => {
+    it(`${what} (rule 13.4)`, async () => {
       const actual = await found(
         s,
         groups.map((group) => ['type', group] as const),
@@ -120,17 +120,17 @@ function logic(s: StorageUnderTest): void {
       expect(actual).to.deep.equal([...actual].sort());
     });
 
-  it('Rule 13.4: values need no escapes unless a query does', async () => {
+  it('values need no escapes unless a query does (rule 13.4)', async () => {
     const answer = await s.get(`${searchOf(s)}?type=${a},${b}&type=${c}`);
     expect(pageOf(answer).items.map(({ id }) => id)).to.have.members(['ac', 'bc', 'abc'].map((name) => iris[name]!));
   });
 
-  it('Rule 13.4: types are compared exactly, including case', async () => {
+  it('types are compared exactly, including case (rule 13.4)', async () => {
     for (const other of [`${a.slice(0, -1)}a`, `${a}/`, a.slice(0, -1), `${a}#`])
       expect(await found(s, [['type', other]]), other).to.deep.equal([]);
   });
 
-  it('Rule 13.3: structural types are searchable and combinable', async () => {
+  it('structural types are searchable and combinable (rule 13.3)', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x');
     const containers = await found(s, [['type', `${lws}Container`]]);
@@ -162,13 +162,13 @@ describeStorage('Type search by GET', (s) => {
     'http://e.example/a b',
     'http://e.example/<x>',
   ])
-    it(`Rule 13.6: "${value}" is not an absolute IRI: 400`, async () => {
+    it(`"${value}" is not an absolute IRI: 400 (rule 13.6)`, async () => {
       expectProblem(await s.get(searchFor(s, [['type', value]])), 400, s);
       const good = ['type', uniqueIri()] as const;
       expectProblem(await s.get(searchFor(s, [good, ['https://e.example/rel', value]])), 400, s);
     });
 
-  it('Rule 13.6: one such value among valid ones is 400', async () => {
+  it('one such value among valid ones is 400 (rule 13.6)', async () => {
     expectProblem(await s.get(searchFor(s, [['type', `${uniqueIri()},Person`]])), 400, s);
     expectProblem(
       await s.get(
@@ -182,26 +182,26 @@ describeStorage('Type search by GET', (s) => {
     );
   });
 
-  it('Rule 13.6: up to 32 groups are accepted, more are 400', async () => {
+  it('up to 32 groups are accepted, more are 400 (rule 13.6)', async () => {
     const groups = (count: number) => many(count).map((type) => ['type', type] as const);
     expect((await s.get(searchFor(s, groups(32)))).status).to.equal(200);
     expectProblem(await s.get(searchFor(s, groups(33))), 400, s);
   });
 
-  it('Rule 13.5: the groups of all keys are counted together', async () => {
+  it('the groups of all keys are counted together (rule 13.5)', async () => {
     const keys = many(33).map((key) => [key, 'https://e.example/x'] as const);
     expect((await s.get(searchFor(s, keys.slice(1)))).status).to.equal(200);
     expectProblem(await s.get(searchFor(s, keys)), 400, s);
   });
 
-  it('Rule 13.6: up to 256 values are accepted, more are 400', async () => {
+  it('up to 256 values are accepted, more are 400 (rule 13.6)', async () => {
     expect((await s.get(searchFor(s, [['type', many(256).join(',')]]))).status).to.equal(200);
     expectProblem(await s.get(searchFor(s, [['type', many(257).join(',')]])), 400, s);
     const halves = [many(200).join(','), many(57).join(',')].map((values) => ['type', values] as const);
     expectProblem(await s.get(searchFor(s, halves)), 400, s);
   });
 
-  it('Rule 13.6: unsupported methods are 405 with Allow', async () => {
+  it('unsupported methods are 405 with Allow (rule 13.6)', async () => {
     for (const method of ['PATCH', 'DELETE']) {
       const answer = await s.send(method, searchOf(s));
       expectProblem(answer, 405, s);
@@ -210,7 +210,7 @@ describeStorage('Type search by GET', (s) => {
     expectProblem(await s.put(searchOf(s), lwsJson, '{}'), [405, 409], s);
   });
 
-  it('Rule 13.6: OPTIONS is 204 with Allow and Accept-Query', async () => {
+  it('OPTIONS is 204 with Allow and Accept-Query (rule 13.6)', async () => {
     const answer = await s.options(searchOf(s));
     expect(answer.status).to.equal(204);
     expect(listOf(answer, 'allow')).to.include.members(['get', 'post', 'query', 'options']);

@@ -43,14 +43,14 @@ describeStorage(
       return uri && new URL(uri, base).href;
     };
 
-    it('Rule 13.1: without a number it returns the first page, and totalItems counts all', async () => {
+    it('without a number it returns the first page, and totalItems counts all (rule 13.1)', async () => {
       const answer = await s.get(searchFor(s, filter));
       expect(idsOf(answer)).to.deep.equal(iris.slice(0, 3));
       expect(pageOf(answer).totalItems).to.equal(7);
       expect(linked(answer, 'next')).to.have.length(1);
     });
 
-    it('Rule 13.1: next and prev links reach every match once, in order', async () => {
+    it('next and prev links reach every match once, in order (rule 13.1)', async () => {
       const seen: string[] = [];
       const visited: string[] = [];
       let url: string | undefined = `${searchFor(s, filter)}&page=1`;
@@ -72,14 +72,14 @@ describeStorage(
       [2, ['first', 'prev', 'next', 'last']],
       [3, ['first', 'prev', 'last']],
     ] as const)
-      it(`Rule 13.1: page ${n} links ${present.join(', ')}, for the same filter`, async () => {
+      it(`page ${n} links ${present.join(', ')}, for the same filter (rule 13.1)`, async () => {
         const answer = await s.get(`${searchFor(s, filter)}&page=${n}`);
         expect(relations.filter((rel) => linked(answer, rel).length === 1)).to.deep.equal(present);
         expect(idsOf(await s.get(linkOf(answer, 'first')!))).to.deep.equal(iris.slice(0, 3));
         expect(idsOf(await s.get(linkOf(answer, 'last')!))).to.deep.equal(iris.slice(6));
       });
 
-    it('Rule 13.1: first and last are linked for one page and for an empty result', async () => {
+    it('first and last are linked for one page and for an empty result (rule 13.1)', async () => {
       for (const one of [
         [
           [key, `${target},${iris[0]}`],
@@ -95,11 +95,11 @@ describeStorage(
     });
 
     for (const page of ['0', '-1', '1.5', 'x', '', '1e3', '4', '999999999', '99999999999999999999999'])
-      it(`Rule 13.1: ?page=${page}, invalid or after the last, is 404`, async () => {
+      it(`?page=${page}, invalid or after the last, is 404 (rule 13.1)`, async () => {
         expectProblem(await s.get(`${searchFor(s, filter)}&page=${page}`), 404, s);
       });
 
-    it('Rule 13.1: page 2 of an empty result is 404', async () => {
+    it('page 2 of an empty result is 404 (rule 13.1)', async () => {
       expectProblem(await s.get(`${searchFor(s, [['type', uniqueIri()]])}&page=2`), 404, s);
     });
 
@@ -108,7 +108,7 @@ describeStorage(
       ['QUERY', () => queryFilter(s, body)],
       ['QUERY with application/lws+json', () => queryFilter(s, body, lwsJson)],
     ] as const)
-      it(`Rule 13.1: the page links of a ${method} are GET links with the same items`, async () => {
+      it(`the page links of a ${method} are GET links with the same items (rule 13.1)`, async () => {
         const answer = await send();
         expect(idsOf(answer)).to.deep.equal(iris.slice(0, 3));
         expect(relations.filter((rel) => linked(answer, rel).length === 1)).to.deep.equal(['first', 'next', 'last']);
@@ -117,7 +117,7 @@ describeStorage(
         expect(idsOf(await s.get(linkOf(answer, 'last')!))).to.deep.equal(iris.slice(6));
       });
 
-    it('Rule 13.1: the page links of a QUERY without keys return every resource', async () => {
+    it('the page links of a QUERY without keys return every resource (rule 13.1)', async () => {
       const all = (await allItems(s, await queryFilter(s, '{}'), searchOf(s))).map(({ id }) => id);
       expect(all).to.include.members([s.root, s.scratch, ...iris]);
       expect(all).to.deep.equal([...new Set(all)].sort());
@@ -125,13 +125,13 @@ describeStorage(
 
     const filler = (count: number): string[] => Array.from({ length: count }, (_, i) => `https://v.example/t${i}`);
 
-    it('Rule 13.1: the page links of a POST with many values return the same items', async () => {
+    it('the page links of a POST with many values return the same items (rule 13.1)', async () => {
       const answer = await postFilter(s, filterBody({ type: [[type, ...filler(60)]], [key]: [target] }));
       expect((await allItems(s, answer, searchOf(s))).map(({ id }) => id)).to.deep.equal(iris);
     });
 
     // A link with 256 values may exceed the maximum length of a header field, so it may be omitted.
-    it('Rule 13.1: the page links of a POST with 256 values, if present, work', async () => {
+    it('the page links of a POST with 256 values, if present, work (rule 13.1)', async () => {
       const answer = await postFilter(s, filterBody({ type: [[type, ...filler(254)]], [key]: [target] }));
       expect(idsOf(answer)).to.deep.equal(iris.slice(0, 3));
       expect(pageOf(answer).totalItems).to.equal(7);
@@ -141,7 +141,7 @@ describeStorage(
     });
 
     // A comma is OR in a GET unless the client escapes it.
-    it('Rule 13.1: a POST finds an IRI with a comma, and its page links return the same', async () => {
+    it('a POST finds an IRI with a comma, and its page links return the same (rule 13.1)', async () => {
       const comma = uniqueIri('a,b');
       const container = await s.container();
       for (const name of ['1', '2', '3', '4']) await s.stored('text/turtle', `<> a <${comma}> .`, container + name);
@@ -159,7 +159,7 @@ describeStorage(
 describeStorage(
   'Type search, default page size',
   (s) => {
-    it('Rule 13.1: lws.search-index.page-size is 100', async () => {
+    it('lws.search-index.page-size is 100 (rule 13.1)', async () => {
       const type = uniqueIri();
       const iris = Array.from({ length: 101 }, (_, i) => `${s.scratch}n${i}`);
       for (const iri of iris) await s.stored('text/turtle', `<> a <${type}> .`, iri);

@@ -91,7 +91,7 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
     ],
   ];
   for (const [what, filter, get, names] of cases)
-    it(`Rule 13.4: ${what}, with the same result by GET and QUERY`, async () => {
+    it(`${what}, with the same result by GET and QUERY (rule 13.4)`, async () => {
       const answer = await postFilter(s, filterBody(filter));
       expect(idsOf(answer)).to.have.members(names.map((name) => iris[name]!));
       expect(pageOf(answer)).to.include({ type: 'ContainerPage', totalItems: names.length });
@@ -100,7 +100,7 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
         expect(pageOf(await queryFilter(s, filterBody(filter), type)), type).to.deep.equal(pageOf(answer));
     });
 
-  it('Rule 13.5: no key, or a key without constraint, returns every readable resource', async () => {
+  it('no key, or a key without constraint, returns every readable resource (rule 13.5)', async () => {
     for (const filter of [{}, { type: [] }]) {
       const answer = await postFilter(s, filterBody(filter));
       const ids = (await allItems(s, answer, searchOf(s))).map(({ id }) => id);
@@ -109,14 +109,14 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
     }
   });
 
-  it('Rule 13.1: Cache-Control and Vary are those of GET', async () => {
+  it('Cache-Control and Vary are those of GET (rule 13.1)', async () => {
     const answer = await postFilter(s, filterBody({ type: [a] }));
     expect(listOf(answer, 'cache-control')).to.have.members(['private', 'no-store']);
     expect(listOf(answer, 'vary')).to.include.members(['accept', 'authorization']);
     expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
   });
 
-  it('Rule 13.4: parameters of the Content-Type are ignored', async () => {
+  it('parameters of the Content-Type are ignored (rule 13.4)', async () => {
     expect((await postFilter(s, filterBody({ type: [a] }), 'application/lws+json; charset=utf-8')).status).to.equal(
       200,
     );
@@ -129,7 +129,7 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
     'application/x-www-form-urlencoded',
     '',
   ])
-    it(`Rule 13.6: a body of ${type || 'no Content-Type'} is 415`, async () => {
+    it(`a body of ${type || 'no Content-Type'} is 415 (rule 13.6)`, async () => {
       const headers: Record<string, string> = type ? { 'Content-Type': type } : {};
       expectProblem(await s.send('POST', searchOf(s), headers, filterBody({ type: [a] })), 415, s);
     });
@@ -161,16 +161,16 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
     ['257 values', filterBody({ type: [many(257)] })],
     ['257 values in several groups', filterBody({ type: [many(200), many(57)] })],
   ] as const)
-    it(`Rule 13.6: ${what} is 400`, async () => {
+    it(`${what} is 400 (rule 13.6)`, async () => {
       expectProblem(await postFilter(s, body), 400, s);
     });
 
-  it('Rule 13.6: 32 groups and 256 values are accepted', async () => {
+  it('32 groups and 256 values are accepted (rule 13.6)', async () => {
     for (const filter of [{ type: many(32) }, { type: many(16), describedby: many(16) }, { type: [many(256)] }])
       expect(pageOf(await postFilter(s, filterBody(filter))).totalItems).to.equal(0);
   });
 
-  it('Rule 2.5: it is public, and a search changes nothing', async () => {
+  it('it is public, and a search changes nothing (rule 2.5)', async () => {
     const answer = await s.send(
       'POST',
       searchOf(s),
@@ -183,7 +183,7 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
   });
 
   for (const key of ['__proto__', 'constructor', 'toString'])
-    it(`Rule 13.5: a key "${key}" has no side effect`, async () => {
+    it(`a key "${key}" has no side effect (rule 13.5)`, async () => {
       const answer = await postFilter(s, `{"${key}":["${a}"],"type":["${a}"]}`);
       expect(answer.status, answer.text).to.be.oneOf([200, 400]);
       expect(idsOf(await postFilter(s, filterBody({ type: [a] })))).to.have.length(3);

@@ -24,7 +24,7 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
   });
 
   for (const format of [lwsQuery, lwsJson, `${lwsQuery}; charset=utf-8`])
-    it(`Rule 13.4: QUERY with ${format}`, async () => {
+    it(`QUERY with ${format} (rule 13.4)`, async () => {
       const answer = await queryFilter(s, filterBody({ type: [type] }), format);
       expect(idsOf(answer)).to.deep.equal([iri]);
       expect(listOf(answer, 'cache-control')).to.have.members(['private', 'no-store']);
@@ -33,7 +33,7 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
     });
 
   for (const extra of [{ '@id': 'x' }, { '@context': { a: 'b' } }, { '@type': 5, '@anything': [[]] }, {}])
-    it(`Rule 13.5: keys that begin with @ are ignored: ${JSON.stringify(extra)}`, async () => {
+    it(`keys that begin with @ are ignored: ${JSON.stringify(extra)} (rule 13.5)`, async () => {
       expect(idsOf(await queryFilter(s, JSON.stringify({ ...extra, type: [type] })))).to.deep.equal([iri]);
     });
 
@@ -43,11 +43,11 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
     ['257 values', { type: [many(257)] }],
     ['257 values in several groups', { type: [many(200), many(57)] }],
   ] as const)
-    it(`Rule 13.6: ${what} are 422`, async () => {
+    it(`${what} are 422 (rule 13.6)`, async () => {
       expectProblem(await queryFilter(s, filterBody(filter)), 422, s);
     });
 
-  it('Rule 13.6: 32 groups and 256 values are accepted', async () => {
+  it('32 groups and 256 values are accepted (rule 13.6)', async () => {
     for (const filter of [{ type: many(32) }, { type: [many(256)] }])
       expect((await queryFilter(s, filterBody(filter))).status).to.equal(200);
   });
@@ -62,22 +62,22 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
     ['a string as a filter', filterBody({ type })],
     ['a group in a group', filterBody({ type: [[[type]]] })],
   ] as const)
-    it(`Rule 13.6: ${what} is 400`, async () => {
+    it(`${what} is 400 (rule 13.6)`, async () => {
       expectProblem(await queryFilter(s, body), 400, s);
     });
 
-  it('Rule 13.6: a QUERY without Content-Type is 400', async () => {
+  it('a QUERY without Content-Type is 400 (rule 13.6)', async () => {
     expectProblem(await s.send('QUERY', searchOf(s), {}, filterBody({ type: [type] })), 400, s);
   });
 
   for (const format of ['application/json', 'application/ld+json', 'text/turtle', 'application/sparql-query'])
-    it(`Rule 13.6: a QUERY with ${format} is 415 with Accept-Query`, async () => {
+    it(`a QUERY with ${format} is 415 with Accept-Query (rule 13.6)`, async () => {
       const answer = await queryFilter(s, filterBody({ type: [type] }), format);
       expectProblem(answer, 415, s);
       expect(answer.headers['accept-query']).to.include('application/lws-query+json');
     });
 
-  it('Rules 7.1, 13.4: a QUERY with an unsupported Accept is 406', async () => {
+  it('a QUERY with an unsupported Accept is 406 (rules 7.1, 13.4)', async () => {
     for (const Accept of ['text/html', 'image/png', 'application/lws+json;q=0, text/html']) {
       const headers = { 'Content-Type': lwsQuery, Accept };
       expectProblem(await s.send('QUERY', searchOf(s), headers, filterBody({ type: [type] })), 406, s);
@@ -89,7 +89,7 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
     }
   });
 
-  it('Rule 2.5: it is public, but an invalid credential is 401', async () => {
+  it('it is public, but an invalid credential is 401 (rule 2.5)', async () => {
     const send = (sender: 'anonymous' | { token: string }) =>
       s.send('QUERY', searchOf(s), { 'Content-Type': lwsQuery }, filterBody({ type: [type] }), sender);
     for (const sender of ['anonymous', s.stranger] as const)
@@ -97,7 +97,7 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
     expectChallenge(await send({ token: 'a.b.c' }), s, 'invalid_token');
   });
 
-  it('Rule 13.3: it is a ContainerPage', async () => {
+  it('it is a ContainerPage (rule 13.3)', async () => {
     const page = pageOf(await queryFilter(s, filterBody({ type: [type] })));
     expect([page['@context']].flat()).to.include(lwsContext);
     expect(page).to.include({ type: 'ContainerPage', totalItems: 1 });

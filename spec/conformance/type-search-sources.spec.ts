@@ -16,7 +16,7 @@ function types(s: StorageUnderTest): void {
     ['a fragment with a slash', '<#a/b?c>'],
     ['an empty fragment', '<#>'],
   ] as const)
-    it(`Rule 1.2: a type that the representation asserts about ${what}`, async () => {
+    it(`a type that the representation asserts about ${what} (rule 1.2)`, async () => {
       const type = uniqueIri();
       const { iri } = await s.stored('text/turtle', `${subject} a <${type}> .`);
       expect(await ofType(s, type)).to.deep.equal([iri]);
@@ -31,14 +31,14 @@ function types(s: StorageUnderTest): void {
     ['something foreign', '<http://elsewhere.example/#me> a <TYPE> .'],
     ['a name that it begins', '<IRIx#me> a <TYPE> .'],
   ] as const)
-    it(`Rule 1.2: a type asserted about ${what} is not a type of the resource`, async () => {
+    it(`a type asserted about ${what} is not a type of the resource (rule 1.2)`, async () => {
       const type = uniqueIri();
       const iri = s.fresh();
       await s.stored('text/turtle', triple.replace('IRI', iri).replace('TYPE', type), iri);
       expect(await ofType(s, type)).to.deep.equal([]);
     });
 
-  it('Rule 1.2: a literal or blank node is not a type', async () => {
+  it('a literal or blank node is not a type (rule 1.2)', async () => {
     const type = uniqueIri();
     await s.stored('text/turtle', `<> a [] . <#me> <${rdfType}> "${type}" .`);
     expect(await ofType(s, type)).to.deep.equal([]);
@@ -53,14 +53,14 @@ function types(s: StorageUnderTest): void {
       '<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><r:Description r:about="#me"><r:type r:resource="TYPE"/></r:Description></r:RDF>',
     ],
   ] as const)
-    it(`Rule 1.2: ${format} is indexed like Turtle`, async () => {
+    it(`${format} is indexed like Turtle (rule 1.2)`, async () => {
       const type = uniqueIri();
       const iri = s.fresh();
       await s.stored(format, body.replace('IRI', iri).replace('TYPE', type), iri);
       expect(await ofType(s, type)).to.deep.equal([iri]);
     });
 
-  it('Rule 1.2: non-RDF resources assert nothing', async () => {
+  it('non-RDF resources assert nothing (rule 1.2)', async () => {
     const type = uniqueIri();
     await s.stored('application/json', JSON.stringify({ '@id': '', '@type': type }));
     const answer = await s.put(s.fresh(), 'text/turtle', `<> a <${type}> .`, {
@@ -70,7 +70,7 @@ function types(s: StorageUnderTest): void {
     expect(await ofType(s, type)).to.deep.equal([]);
   });
 
-  it('Rule 11.3: declared types of data resources and containers are found', async () => {
+  it('declared types of data resources and containers are found (rule 11.3)', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/plain', 'x');
     const container = await s.container();
@@ -79,7 +79,7 @@ function types(s: StorageUnderTest): void {
     expect(linked(await s.get(container), 'type')).to.include(type);
   });
 
-  it('Rule 11.3: a type that must not be declared is not found', async () => {
+  it('a type that must not be declared is not found (rule 11.3)', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     await putLinks(s, iri, { type: [{ href: `${lws}Container` }, { href: `${ldp}Container` }] });
     expect(await ofType(s, `${lws}Container`)).not.to.include(iri);
@@ -88,7 +88,7 @@ function types(s: StorageUnderTest): void {
 }
 
 function relations(s: StorageUnderTest): void {
-  it('Rule 13.5: a registered relation matches the href of a declared link', async () => {
+  it('a registered relation matches the href of a declared link (rule 13.5)', async () => {
     const [target, other] = [uniqueIri(), uniqueIri()];
     const { iri } = await s.stored('text/plain', 'x');
     await putLinks(s, iri, { describedby: [{ href: other }, { href: target, title: 'x' }] });
@@ -96,14 +96,14 @@ function relations(s: StorageUnderTest): void {
     expect(await found(s, [['license', target]])).to.deep.equal([]);
   });
 
-  it('Rule 13.5: an IRI as key matches a declared link with that relation', async () => {
+  it('an IRI as key matches a declared link with that relation (rule 13.5)', async () => {
     const [key, target] = [uniqueIri('rel'), uniqueIri()];
     const container = await s.container();
     await putLinks(s, container, { [key]: [{ href: target }] });
     expect(await found(s, [[key, target]])).to.deep.equal([container]);
   });
 
-  it('Rule 13.5: an IRI as key matches a triple about the resource or a fragment', async () => {
+  it('an IRI as key matches a triple about the resource or a fragment (rule 13.5)', async () => {
     const [key, target] = [uniqueIri('rel#x'), uniqueIri('t#me')];
     const { iri } = await s.stored('text/turtle', `<> <${key}> <${target}> .`);
     const second = await s.stored('text/turtle', `<#me> <${key}> <${target}>, <http://other.example/> .`);
@@ -112,7 +112,7 @@ function relations(s: StorageUnderTest): void {
     expect(await found(s, [[uniqueIri('rel'), target]])).to.deep.equal([]);
   });
 
-  it('Rule 13.5: triples about another subject do not match', async () => {
+  it('triples about another subject do not match (rule 13.5)', async () => {
     const [key, target] = [uniqueIri('rel'), uniqueIri()];
     await s.stored(
       'text/turtle',
@@ -121,7 +121,7 @@ function relations(s: StorageUnderTest): void {
     expect(await found(s, [[key, target]])).to.deep.equal([]);
   });
 
-  it('Rule 13.5: literals do not match', async () => {
+  it('literals do not match (rule 13.5)', async () => {
     const [key, target] = [uniqueIri('rel'), uniqueIri()];
     await s.stored('text/turtle', `<> <${key}> "${target}", "${target}"^^<http://www.w3.org/2001/XMLSchema#anyURI> .`);
     const { iri } = await s.stored('text/plain', 'x');
@@ -129,13 +129,13 @@ function relations(s: StorageUnderTest): void {
     expect(await found(s, [[key, target]])).to.deep.equal([]);
   });
 
-  it('Rule 13.5: a relative IRI in a representation matches as an absolute one', async () => {
+  it('a relative IRI in a representation matches as an absolute one (rule 13.5)', async () => {
     const key = uniqueIri('rel');
     const { iri } = await s.stored('text/turtle', `<> <${key}> <#me> .`);
     expect(await found(s, [[key, `${iri}#me`]])).to.deep.equal([iri]);
   });
 
-  it('Rule 13.5: relations and types combine: AND between keys, OR within', async () => {
+  it('relations and types combine: AND between keys, OR within (rule 13.5)', async () => {
     const [type, key, one, two] = [uniqueIri(), uniqueIri('rel'), uniqueIri('1'), uniqueIri('2')];
     const first = await s.stored('text/turtle', `<> a <${type}> ; <${key}> <${one}> .`);
     const second = await s.stored('text/turtle', `<#x> a <${type}> . <#y> <${key}> <${two}> .`);
@@ -162,7 +162,7 @@ function relations(s: StorageUnderTest): void {
     ).to.deep.equal([]);
   });
 
-  it('Rule 13.5: structural relations match nothing and are not an error', async () => {
+  it('structural relations match nothing and are not an error (rule 13.5)', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     for (const [key, value] of [
@@ -182,7 +182,7 @@ function relations(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 13.5: an unused relation matches nothing and is not an error', async () => {
+  it('an unused relation matches nothing and is not an error (rule 13.5)', async () => {
     const type = uniqueIri();
     await s.stored('text/turtle', `<> a <${type}> .`);
     for (const key of ['license', 'payment', uniqueIri('rel')])

@@ -56,11 +56,11 @@ describeStorage(
       ['no key', []],
     ];
     for (const [what, filter] of searches) {
-      it(`Rule 13.2: by ${what} an owner finds every resource`, async () => {
+      it(`by ${what} an owner finds every resource (rule 13.2)`, async () => {
         expect(await found(s, filter)).to.include.members(['h1', 'box/h2', 'b1', 'box/b2', 'box/b3'].map(at));
       });
 
-      it(`Rule 13.2: by ${what} a creator finds only own resources, also in totalItems and pages`, async () => {
+      it(`by ${what} a creator finds only own resources, also in totalItems and pages (rule 13.2)`, async () => {
         expect(await found(s, filter, asAlice())).to.deep.equal([at('box/h2'), at('h1')]);
         const answer = await s.send('GET', searchFor(s, filter), {}, undefined, asAlice());
         expect(pageOf(answer).totalItems).to.equal(2);
@@ -69,13 +69,13 @@ describeStorage(
         expectProblem(await s.send('GET', second, {}, undefined, asAlice()), 404, s);
       });
 
-      it(`Rule 13.2: by ${what} unauthorized and anonymous callers find nothing`, async () => {
+      it(`by ${what} unauthorized and anonymous callers find nothing (rule 13.2)`, async () => {
         for (const sender of ['anonymous', s.stranger] as const)
           expect(await found(s, filter, sender)).to.deep.equal([]);
       });
     }
 
-    it('Rule 13.2: a creator finds nothing by values of other resources', async () => {
+    it('a creator finds nothing by values of other resources (rule 13.2)', async () => {
       expect(await found(s, [['type', his]], asAlice())).to.deep.equal([]);
       expect(await found(s, [['type', `${lws}Container`]], asAlice())).to.deep.equal([]);
       expect(await found(s, [['type', `${his},${hers}`]], asAlice())).to.have.length(2);
@@ -91,21 +91,21 @@ describeStorage(
       ).to.deep.equal([]);
     });
 
-    it('Rule 13.2: unreadable and nonexistent values get the same response', async () => {
+    it('unreadable and nonexistent values get the same response (rule 13.2)', async () => {
       const send = (type: string) => s.send('GET', searchFor(s, [['type', type]]), {}, undefined, asAlice());
       const [hidden, absent] = [await send(his), await send(his.replace('T3', 'T9'))];
       expect(hidden.text).to.equal(absent.text);
       expect(hidden.headers['link']).to.equal(absent.headers['link']?.replaceAll('T9', 'T3'));
     });
 
-    it('Rule 13.2: the index lists the types of readable resources', async () => {
+    it('the index lists the types of readable resources (rule 13.2)', async () => {
       expect(await indexed(s)).to.include.members([shared, hers, his, `${lws}Container`, `${lws}DataResource`]);
       expect(await indexed(s, asAlice())).to.have.members([shared, hers, `${lws}DataResource`]);
       expect(pageOf(await s.send('GET', indexOf(s), {}, undefined, asAlice())).totalItems).to.equal(3);
       for (const sender of ['anonymous', s.stranger] as const) expect(await indexed(s, sender)).to.deep.equal([]);
     });
 
-    it('Rule 13.2: POST and QUERY show the same view', async () => {
+    it('POST and QUERY show the same view (rule 13.2)', async () => {
       for (const [method, type] of [
         ['POST', lwsJson],
         ['QUERY', lwsQuery],
@@ -119,7 +119,7 @@ describeStorage(
       }
     });
 
-    it('Rule 2.8: a creator may write the linkset of own resources, and finds them by it', async () => {
+    it('a creator may write the linkset of own resources, and finds them by it (rule 2.8)', async () => {
       const type = uniqueIri();
       const headers = { 'Content-Type': 'application/linkset+json', 'If-Match': '*' };
       const document = JSON.stringify({ linkset: [{ type: [{ href: type }], author: 'Alice' }] });
@@ -133,7 +133,7 @@ describeStorage(
       expect(linksIn(read)).to.include({ author: 'Alice' });
     });
 
-    it('Rule 13.2: metadata of an unreadable resource is not found', async () => {
+    it('metadata of an unreadable resource is not found (rule 13.2)', async () => {
       const [type, about] = [uniqueIri(), uniqueIri()];
       await putLinks(s, at('box/b2'), { type: [{ href: type }], describedby: [{ href: about }] });
       expect(await found(s, [['type', type]])).to.deep.equal([at('box/b2')]);
@@ -147,7 +147,7 @@ describeStorage(
 
 /** All of them may read every resource. */
 function everybodyFinds(s: StorageUnderTest): void {
-  it('Rule 13.2: with lws.public-read every caller finds every resource', async () => {
+  it('with lws.public-read every caller finds every resource (rule 13.2)', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     for (const sender of ['anonymous', s.stranger] as const) {
@@ -157,7 +157,7 @@ function everybodyFinds(s: StorageUnderTest): void {
     }
   });
 
-  it('Rule 13.2: when lws.public-read is disabled, only owners find them', async () => {
+  it('when lws.public-read is disabled, only owners find them (rule 13.2)', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     await s.restart({ settings: { 'public-read': 'false' } });

@@ -89,7 +89,7 @@ describeStorage(
       });
     });
 
-    it('Rule 16.10: is discovered from every resource, and also requested and described in Turtle', async () => {
+    it('is discovered from every resource, and also requested and described in Turtle (rule 16.10)', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       for (const method of ['GET', 'HEAD', 'OPTIONS'])
         for (const at of [iri, s.scratch])
@@ -131,7 +131,7 @@ describeStorage(
       ofContainer.socket.close();
     });
 
-    it('Rule 4.3: is rejected for an unreadable topic, and an unknown channel gets an error', async () => {
+    it('is rejected for an unreadable topic, and an unknown channel gets an error (rule 4.3)', async () => {
       const hidden = await s.container();
       for (const topic of [hidden, s.fresh()]) {
         expect((await ask(s, topic, as(s, bob))).status).to.equal(404);
@@ -194,7 +194,7 @@ describeStorage(
       expect((await exchange(address, [head(address, 'GET', fields)]))?.status).to.equal(400);
     });
 
-    it('Rule 16.10: never logs a valid address, for any request', async () => {
+    it('never logs a valid address, for any request (rule 16.10)', async () => {
       const container = await s.container();
       const address = addressIn(await ask(s, container)).replace('ws:', 'http:');
       const name = address.split('/').at(-1)!;

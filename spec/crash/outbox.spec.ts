@@ -121,7 +121,7 @@ describe('The outbox and kill -9', function () {
   });
 
   for (let round = 1; round <= rounds; round++)
-    it(`Rule 16.8: every event of an acknowledged write arrives, in order per inbox, round ${round}`, async () => {
+    it(`every event of an acknowledged write arrives, in order per inbox, round ${round} (rule 16.8)`, async () => {
       const before = host.deliveries.length;
       const runs = writers.map((writer) => writer.run(round % 2 === 0 ? 1000 : 3 + below(20)));
       // Right after the last acknowledgement, or during writes and deliveries.

@@ -35,7 +35,7 @@ describe('Access requests under attack', function () {
   });
   afterEach(() => server?.kill());
 
-  it('Rule 17.7: one above 16 KiB is 413; above the limit per address they are 429', async () => {
+  it('one above 16 KiB is 413; above the limit per address they are 429 (rule 17.7)', async () => {
     expect((await ask(16 << 10)).status).to.equal(413);
     const impact = await measureImpact(server, async () => {
       const statuses: number[] = [];
@@ -53,7 +53,7 @@ describe('Access requests under attack', function () {
     expect([(await ask(1)).status, (await ask(1)).status, (await ask(1)).status]).to.deep.equal([201, 201, 429]);
   });
 
-  it('Rule 10.3: they count against the quota, like linksets', async () => {
+  it('they count against the quota, like linksets (rule 10.3)', async () => {
     const kept: number[] = [];
     for (let status = 201; status === 201; kept.push(status)) ({ status } = await ask(15_000));
     expect(kept.pop()).to.equal(507);

@@ -137,7 +137,7 @@ describe('Memory of queries and updates', () => {
   }
 
   for (const [what, limit, query] of refused)
-    it(`Rule 14.6: a query of ${query.length} bytes is rejected at a limit or aborted: ${what}`, async () => {
+    it(`a query of ${query.length} bytes is rejected at a limit or aborted: ${what} (rule 14.6)`, async () => {
       const accept = query.startsWith('CONSTRUCT') ? 'application/n-triples' : 'application/sparql-results+json';
       const { status, text, isWhole } = await watched(() => read(server.root, query, accept));
       if (isWhole) expect([status, text].join(' ')).to.match(/^422/).and.match(limit);
@@ -153,7 +153,7 @@ describe('Memory of queries and updates', () => {
   });
 
   for (const [what, update] of updates)
-    it(`Rule 6.15: an update of ${update.length} bytes is rejected at a limit: ${what}`, async () => {
+    it(`an update of ${update.length} bytes is rejected at a limit: ${what} (rule 6.15)`, async () => {
       const { status, text } = await watched(() => patch(update));
       expect(status, text).to.equal(422);
     });

@@ -48,7 +48,7 @@ describe('Subscriptions under attack', function () {
   afterEach(() => server?.kill());
   after(async () => (await host).close());
 
-  it('Rule 10.3: the limit per address applies, and writes do not become slower', async () => {
+  it('the limit per address applies, and writes do not become slower (rule 10.3)', async () => {
     const inbox = (await host).inbox();
     const before = await takes();
     const impact = await measureImpact(server, async () => {
@@ -65,7 +65,7 @@ describe('Subscriptions under attack', function () {
     expectNoImpact(impact);
   });
 
-  it('Rule 16.8: a few writes with many subscribers notify each once and in order', async () => {
+  it('a few writes with many subscribers notify each once and in order (rule 16.8)', async () => {
     await server.kill();
     server = await startOwned(owner, {
       LWS_WEBHOOK_ALLOWED_HOSTS: (await host).authority,
@@ -82,7 +82,7 @@ describe('Subscriptions under attack', function () {
     }
   });
 
-  describe('Rule 16.12: unauthorized callers', () => {
+  describe('unauthorized callers (rule 16.12)', () => {
     before(() => {
       settings = { LWS_SUBSCRIPTIONS_MAX_PER_ADDRESS: '1000' };
     });
@@ -128,7 +128,7 @@ describe('Subscriptions under attack', function () {
     });
   });
 
-  it('Rule 16.2: an inbox on the storage itself is 400', async () => {
+  it('an inbox on the storage itself is 400 (rule 16.2)', async () => {
     for (const inbox of [`${server.root}in/`, server.root.replace('http:', 'HTTP:')])
       expect((await subscribe(inbox, owner)).status).to.equal(400);
   });

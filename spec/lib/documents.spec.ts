@@ -55,7 +55,7 @@ describe('Documents', () => {
     expect(without).to.deep.equal([]);
   });
 
-  it('rule 3.13: contain only valid identities, or ones that are clearly placeholders', () => {
+  it('contain only valid identities, or ones that are clearly placeholders (rule 3.13)', () => {
     const printed = documentsIn(packageRoot).flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(/did:key:[\w.…-]+/g)].map(([did]) => ({
         did,

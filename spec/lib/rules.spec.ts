@@ -57,6 +57,11 @@ describe('docs/rules.md', () => {
     expect(defined.filter((number) => !tested.has(number))).to.deep.equal([]);
   });
 
+  it('is cited at the end of a title', () => {
+    const atStart = /^\s*(?:describe|it)(?:\.\w+)?\(['"`][Rr]ules? [\d$]/m;
+    expect(files.filter((file) => file.startsWith('spec/') && atStart.test(textOf(file)))).to.deep.equal([]);
+  });
+
   it('is cited instead of documents outside the repository', () => {
     const foreign = new RegExp(`service${String.raw`\.md`}|open-${'points'}`);
     expect(files.filter((file) => foreign.test(textOf(file)))).to.deep.equal([]);

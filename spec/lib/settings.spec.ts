@@ -70,7 +70,7 @@ describe('Settings', () => {
   const solid = (flags: Record<string, string>, content: object = {}) =>
     loadSettings(tables, { ...file({ 'lws.profile': 'solid', ...content }), flags });
 
-  it('Rules 20.1, 20.2: a profile sets unset values, and null means unset', () => {
+  it('a profile sets unset values, and null means unset (rules 20.1, 20.2)', () => {
     const { accessControl, mask, requireConditionalWrites, corsOrigins } = load({});
     expect([accessControl, mask, requireConditionalWrites, corsOrigins]).to.deep.equal(['owner', true, true, []]);
     const governed = [
@@ -98,7 +98,7 @@ describe('Settings', () => {
     expect(setByProfile(loadSettings(tables, file(nothing)))).to.deep.equal([]);
   });
 
-  it('Rule 20.1: the start prints the values set by the profile, and nothing without a profile', async () => {
+  it('the start prints the values set by the profile, and nothing without a profile (rule 20.1)', async () => {
     const printed = (settings: ReturnType<typeof solid>) =>
       banner({ baseUri: 'https://pod.example', mintedOwner: undefined } as Server, settings, undefined);
     expect(await printed(solid({ 'access-control': 'owner' }))).to.match(
@@ -107,7 +107,7 @@ describe('Settings', () => {
     expect(await printed(loadSettings(tables, {}))).to.not.match(/profile/);
   });
 
-  it('Rule 20.1: an explicit value wins, even an empty list and the default; a later null unsets it', () => {
+  it('an explicit value wins, even an empty list and the default; a later null unsets it (rule 20.1)', () => {
     const won = solid(
       { 'cors.allowed-origins': '' },
       { 'lws.access-control': 'owner', 'lws.require-conditional-writes': true },

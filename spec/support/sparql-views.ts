@@ -131,7 +131,7 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
       }
     });
 
-  it('Rule 14.2: an RDF resource without triples is a graph for authorized callers', async () => {
+  it('an RDF resource without triples is a graph for authorized callers (rule 14.2)', async () => {
     const [open, shut] = ['open/empty', 'shut/empty'].map((name) => s.scratch + name);
     for (const iri of [open!, shut!]) await s.stored('text/turtle', '', iri);
     const some = `FILTER(STRSTARTS(STR(?g), "${s.scratch}") && STRENDS(STR(?g), "/empty"))`;
@@ -144,13 +144,13 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
     expect(await told(`ASK { GRAPH <${open}> { } }`)).to.equal(false);
   });
 
-  it('Rule 14.4: FROM a readable and an unreadable graph returns the readable one', async () => {
+  it('FROM a readable and an unreadable graph returns the readable one (rule 14.4)', async () => {
     const from = `FROM <${s.scratch}open/a> FROM <${s.scratch}shut/a>`;
     expect(await seen(`SELECT (COUNT(*) AS ?n) ${from} { ?s ?p ?o }`)).to.deep.equal(['3']);
     expect(await seen(`SELECT ?o ${from} { e:a e:secret ?o }`)).to.deep.equal([]);
   });
 
-  it('Rule 14.3: CONSTRUCT and DESCRIBE return nothing of unreadable graphs', async () => {
+  it('CONSTRUCT and DESCRIBE return nothing of unreadable graphs (rule 14.3)', async () => {
     for (const query of [
       'CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }',
       'CONSTRUCT WHERE { ?s ?p ?o }',
@@ -165,7 +165,7 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
     }
   });
 
-  it('Rules 4.1, 14.2: the response for an unreadable graph equals that for a nonexistent one', async () => {
+  it('the response for an unreadable graph equals that for a nonexistent one (rules 4.1, 14.2)', async () => {
     for (const query of [
       'ASK { GRAPH <G> { ?s ?p ?o } }',
       'SELECT * FROM <G> { ?s ?p ?o }',

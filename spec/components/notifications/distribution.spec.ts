@@ -10,7 +10,7 @@ describe('notifications/distribution', () => {
     ['known', 40, true],
     ['controller', undefined, false],
   ] as const)
-    it(`Rule 16.12: queues ${isBounded ? 'a limited' : 'an unlimited'} number of events for a ${standing}`, async () => {
+    it(`queues ${isBounded ? 'a limited' : 'an unlimited'} number of events for a ${standing} (rule 16.12)`, async () => {
       const { store, dispose } = await memoryStore();
       const warnings: unknown[] = [];
       const log = { warn: (facts: unknown) => warnings.push(facts) } as never;

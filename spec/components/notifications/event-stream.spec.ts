@@ -114,7 +114,7 @@ describe('Streams of live updates', () => {
     return text;
   };
 
-  it('Rule 16.9: a channel ends with its last listener, and missed events come from the log', async () => {
+  it('a channel ends with its last listener, and missed events come from the log (rule 16.9)', async () => {
     const [first, second] = [await listen(), await listen()];
     const [, id] = /id: (\S+)/.exec(textOf(first))!;
     await closed(first);
@@ -131,7 +131,7 @@ describe('Streams of live updates', () => {
     expect(await listen(id).catch((error: unknown) => error)).to.include({ code: 'too-busy' });
   });
 
-  it('Rule 16.9: after too many missed events the client must read again, and gets later events', async () => {
+  it('after too many missed events the client must read again, and gets later events (rule 16.9)', async () => {
     const { committed } = memory.store.changes;
     await commit('hidden', 20_400);
     const stream = await listen(String(committed));

@@ -106,7 +106,7 @@ describe('The outbox', () => {
     modified: 1,
   });
 
-  it('Rule 16.4: decides once for each subscriber and change, for a deletion on the state before it', async () => {
+  it('decides once for each subscriber and change, for a deletion on the state before it (rule 16.4)', async () => {
     await subscribe(5);
     const made = record('made');
     await memory.store.transact((tx) => {
@@ -127,7 +127,7 @@ describe('The outbox', () => {
   });
 
   for (const standing of ['known', 'stranger'] as const)
-    it(`Rule 16.12: a resource readable by all takes one decision and one entry for 2 000 subscriptions (${standing})`, async () => {
+    it(`a resource readable by all takes one decision and one entry for 2 000 subscriptions (${standing}) (rule 16.12)`, async () => {
       isPublic = true;
       await subscribe(700, { from: 'x', isStranger: standing === 'stranger' });
       const entries: string[] = [];
@@ -151,7 +151,7 @@ describe('The outbox', () => {
       expect(await told()).to.have.length(2100);
     });
 
-  it('Rule 16.12: other resources take one decision for each subscriber, and only authorized ones are notified', async () => {
+  it('other resources take one decision for each subscriber, and only authorized ones are notified (rule 16.12)', async () => {
     await subscribe(100, { from: 'x' });
     await memory.store.transact((tx) => {
       tx.putRecord(record('made'));
@@ -161,7 +161,7 @@ describe('The outbox', () => {
     expect(await told()).to.have.length(200);
   });
 
-  it('Rule 16.12: a subscriber that subscribes while an event waits is not notified of it', async () => {
+  it('a subscriber that subscribes while an event waits is not notified of it (rule 16.12)', async () => {
     isPublic = true;
     const run = distributions.known.run.bind(distributions.known);
     distributions.known.run = () => {};

@@ -74,7 +74,7 @@ describe('A damaged replica of a storage in PostgreSQL', function () {
     await opened.close();
   }
 
-  it('Rule 19.9: is rebuilt after a page in the middle of the unsynced data was lost, and reports it', async () => {
+  it('is rebuilt after a page in the middle of the unsynced data was lost, and reports it (rule 19.9)', async () => {
     await server!.kill();
     const [log] = readdirSync(level()).filter((name) => name.endsWith('.log'));
     const file = openSync(join(level(), log!), 'r+');
@@ -86,7 +86,7 @@ describe('A damaged replica of a storage in PostgreSQL', function () {
     await expectAll();
   });
 
-  it('Rule 19.9: is rebuilt after a machine crash, also from a checkpoint, and is complete after a process crash', async () => {
+  it('is rebuilt after a machine crash, also from a checkpoint, and is complete after a process crash (rule 19.9)', async () => {
     await server!.kill();
     await again();
     expect(await server!.stop()).to.equal(0);
@@ -109,7 +109,7 @@ describe('A damaged replica of a storage in PostgreSQL', function () {
     await expectAll();
   });
 
-  it('Rule 19.9: refuses a database that was set back, also after a machine crash, if only the replica has the acknowledged writes', async () => {
+  it('refuses a database that was set back, also after a machine crash, if only the replica has the acknowledged writes (rule 19.9)', async () => {
     await server!.kill();
     const { store: url = '', 'store.password': password = '', 'store.schema': schema = '' } = settings;
     const connection = new Connection({ url, password, schema });
@@ -125,7 +125,7 @@ describe('A damaged replica of a storage in PostgreSQL', function () {
     );
   });
 
-  it('Rule 19.9: refuses a backup of it while the database is unavailable', async () => {
+  it('refuses a backup of it while the database is unavailable (rule 19.9)', async () => {
     await server!.kill();
     await onLevel((opened) => opened.put(metaKey('opened'), 'another start of the machine'));
     const away = { ...environment, LWS_STORE: 'postgres://quadpod@127.0.0.1:1/postgres' };

@@ -58,7 +58,7 @@ describe('A storage in PostgreSQL', function () {
     after(() => cluster.end());
     const any = (turn: number): ClusterServer => servers[turn % 3]!;
 
-    it('Rule 19.1: returns a write through one server in the next request to another', async () => {
+    it('returns a write through one server in the next request to another (rule 19.1)', async () => {
       for (let at = 0; at < runs(300); at++) {
         const made = await any(at).ask(
           'PUT',
@@ -79,7 +79,7 @@ describe('A storage in PostgreSQL', function () {
       }
     });
 
-    it('Rule 19.10: keeps the bytes of a PUT and of a COPY in doubt, because they may be stored', async () => {
+    it('keeps the bytes of a PUT and of a COPY in doubt, because they may be stored (rule 19.10)', async () => {
       const text = { 'Content-Type': 'text/plain', 'If-None-Match': '*' };
       await any(0).ask('PUT', 'doubt/source', text, 'bytes');
       const { append } = Journal.prototype;
@@ -103,7 +103,7 @@ describe('A storage in PostgreSQL', function () {
           );
     });
 
-    it('Rule 19.1: returns bytes, JSON, metadata and listings of one on the others', async () => {
+    it('returns bytes, JSON, metadata and listings of one on the others (rule 19.1)', async () => {
       await any(0).ask('PUT', 'kinds/b', { 'Content-Type': 'image/png' }, Buffer.from([1, 2, 3]));
       await any(1).ask('PUT', 'kinds/j', { 'Content-Type': 'application/json' }, '{"a":1}');
       await any(2).ask('PATCH', 'kinds/j', { 'Content-Type': 'application/merge-patch+json' }, '{"b":2}');
@@ -115,7 +115,7 @@ describe('A storage in PostgreSQL', function () {
       expect((await any(1).ask('GET', 'kinds/b')).status).to.equal(404);
     });
 
-    it('Rule 19.2: accepts one of many concurrent replacements of a state through all servers, and loses no patch', async () => {
+    it('accepts one of many concurrent replacements of a state through all servers, and loses no patch (rule 19.2)', async () => {
       const { headers } = await any(0).ask('PUT', 'raced', turtle, '<> <urn:n> 0 .');
       const etag = headers['etag']!;
       const put = (n: number) => any(n).ask('PUT', 'raced', { ...turtle, 'If-Match': etag }, `<> <urn:n> ${n} .`);
@@ -128,7 +128,7 @@ describe('A storage in PostgreSQL', function () {
       expect(text.match(/urn:m/g)).to.have.length(30);
     });
 
-    it('Rule 19.1: finds writes of another server by type and by SPARQL', async () => {
+    it('finds writes of another server by type and by SPARQL (rule 19.1)', async () => {
       for (let at = 0; at < 9; at++) {
         await any(at).ask('PUT', `found/${at}`, turtle, `<> a <urn:Found> ; <urn:n> ${at} .`);
         const page = JSON.parse((await any(at + 1).ask('GET', '.lws/type-search?type=urn:Found')).text);
@@ -164,7 +164,7 @@ describe('A storage in PostgreSQL', function () {
       return found;
     };
 
-    it('Rule 19.8: returns the events after a position through any server, once and in order', async () => {
+    it('returns the events after a position through any server, once and in order (rule 19.8)', async () => {
       const headers = { Host: new URL(cluster.root).host };
       const stream = (turn: number, id?: string): Promise<EventStream> =>
         openStream(
@@ -242,7 +242,7 @@ describe('A storage in PostgreSQL', function () {
     });
   });
 
-  it('Rules 19.1, 19.2: applies a revocation on every server from then on, and has one owner on all of them', async () => {
+  it('applies a revocation on every server from then on, and has one owner on all of them (rules 19.1, 19.2)', async () => {
     const cluster = await Cluster.start(2, { ...settings(), 'dev.open': 'false', 'access-control': 'wac' });
     try {
       const [a, b] = cluster.servers as [ClusterServer, ClusterServer];
@@ -276,7 +276,7 @@ describe('A storage in PostgreSQL', function () {
     }
   });
 
-  it('Rule 19.5: delivers by one server, and by another one after its end: all, in order, with few duplicates', async () => {
+  it('delivers by one server, and by another one after its end: all, in order, with few duplicates (rule 19.5)', async () => {
     const host = await startInboxHost();
     const cluster = await Cluster.start(3, {
       ...settings(),
@@ -325,7 +325,7 @@ describe('A storage in PostgreSQL', function () {
     }
   });
 
-  it('Rule 19.3: returns 503 while the database is unavailable, and recovers without a restart', async () => {
+  it('returns 503 while the database is unavailable, and recovers without a restart (rule 19.3)', async () => {
     const cluster = await Cluster.start(2, settings());
     try {
       const [a, b] = cluster.servers as [ClusterServer, ClusterServer];
@@ -359,7 +359,7 @@ describe('A storage in PostgreSQL', function () {
     }
   });
 
-  it('Rule 19.7: a server that cannot write its replica serves nothing from it, and catches up later', async () => {
+  it('a server that cannot write its replica serves nothing from it, and catches up later (rule 19.7)', async () => {
     const cluster = await Cluster.start(2, settings());
     try {
       const [a, b] = cluster.servers as [ClusterServer, ClusterServer];
@@ -389,7 +389,7 @@ describe('A storage in PostgreSQL', function () {
     ['before the database has the commit', false],
     ['after the database has the commit, before it confirms it', true],
   ] as const)
-    it(`Rule 19.4: looks up the outcome of a write in the journal when the connection is cut ${when}`, async () => {
+    it(`looks up the outcome of a write in the journal when the connection is cut ${when} (rule 19.4)`, async () => {
       const own = settings();
       const proxy = await startCuttingProxy(postgres.port);
       const store = own['store']!.replace(String(postgres.port), String(proxy.port));
@@ -412,7 +412,7 @@ describe('A storage in PostgreSQL', function () {
       }
     });
 
-  it('Rule 19.6: moves the storage of a directory into a new database only', async () => {
+  it('moves the storage of a directory into a new database only (rule 19.6)', async () => {
     const own = settings();
     const cluster = await Cluster.start(1, {});
     try {

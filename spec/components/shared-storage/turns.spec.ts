@@ -70,7 +70,7 @@ describe('A turn of a server', function () {
     [3, 'another server wrote several times in between'],
   ] as const)
     for (const follows of [true, false])
-      it(`Rule 19.2: is over when its session has ended, if ${title}${follows ? ' and this one has seen it' : ''}`, async () => {
+      it(`is over when its session has ended, if ${title}${follows ? ' and this one has seen it' : ''} (rule 19.2)`, async () => {
         const [a, b] = stores();
         await a.coordination.freshen();
         const start = count(a);
@@ -87,7 +87,7 @@ describe('A turn of a server', function () {
         await assertSound(start + others);
       });
 
-  it('Rule 19.2: is over for all if its changes cannot be sent to others', async () => {
+  it('is over for all if its changes cannot be sent to others (rule 19.2)', async () => {
     const [a, b] = stores();
     await a.coordination.freshen();
     const start = count(a);
@@ -126,7 +126,7 @@ describe('A turn of a server', function () {
     await assertSound(start + 1);
   });
 
-  it('Rule 19.2: applies the changes of another server once if that fails at first', async () => {
+  it('applies the changes of another server once if that fails at first (rule 19.2)', async () => {
     const [a, b] = stores();
     await b.coordination.freshen();
     const [iri, blob] = [`${cluster.root}applied-twice`, randomUUID()];
@@ -147,7 +147,7 @@ describe('A turn of a server', function () {
     await assertSound(before + 1);
   });
 
-  it('Rule 19.5: forgets expired proofs', async () => {
+  it('forgets expired proofs (rule 19.5)', async () => {
     const old =
       "INSERT INTO used (id, until) VALUES ('old', now() - interval '2 hours'), ('new', now() - interval '1 minute')";
     await database.query(old);
@@ -158,7 +158,7 @@ describe('A turn of a server', function () {
     expect(rows).to.deep.equal([{ id: 'new' }]);
   });
 
-  it('Rule 19.6: serves nothing while the database has less than the servers, or other rows', async () => {
+  it('serves nothing while the database has less than the servers, or other rows (rule 19.6)', async () => {
     const refused = async (state: string): Promise<void> => {
       for (const store of stores())
         for (const ask of [() => store.coordination.freshen()!, () => increment(store)])
@@ -184,7 +184,7 @@ describe('A turn of a server', function () {
     expect(await started).to.match(/reset to an earlier state/);
   });
 
-  it('Rule 19.1: serves nothing if its missing rows are no longer in the journal', async () => {
+  it('serves nothing if its missing rows are no longer in the journal (rule 19.1)', async () => {
     const later = await Cluster.start(1, postgres.settings('later'));
     try {
       const { store } = later.servers[0]!.server;
@@ -203,7 +203,7 @@ describe('A turn of a server', function () {
     }
   });
 
-  it('Rule 19.3: detects an unresponsive database in time', async () => {
+  it('detects an unresponsive database in time (rule 19.3)', async () => {
     const proxy = await startCuttingProxy(postgres.port);
     const url = own['store']!.replace(String(postgres.port), String(proxy.port));
     const journal = new Journal({ url, schema: 'turns', password: own['store.password'] }, 300);
@@ -228,7 +228,7 @@ describe('A turn of a server', function () {
     await proxy.close();
   });
 
-  it('Rule 19.6: does not start if another server could start in between', async () => {
+  it('does not start if another server could start in between (rule 19.6)', async () => {
     const folder = join(cluster.folder, 'starting');
     mkdirSync(join(folder, 'blobs'), { recursive: true });
     const level = await openLevel(join(folder, 'level'));

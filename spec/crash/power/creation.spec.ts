@@ -125,13 +125,13 @@ describe('A power cut while a storage is created', function () {
     }
   }
 
-  it('Rule 6.22: leaves states in which the server starts, in the stored recording', async () => {
+  it('leaves states in which the server starts, in the stored recording (rule 6.22)', async () => {
     const log = brotliDecompressSync(readFileSync(recorded));
     const first = [...operationsIn(log)].map(writtenBy).find((iri) => iri !== undefined)!;
     await expectAll(log, new URL('/', first).href);
   });
 
-  it('Rule 6.22: leaves states in which the server starts, also after a second cut (skipped without a C compiler)', async function () {
+  it('leaves states in which the server starts, also after a second cut (skipped without a C compiler) (rule 6.22)', async function () {
     const found = await record(writeFirst);
     if (!found) return this.skip();
     await expectAll(found.log, found.root);

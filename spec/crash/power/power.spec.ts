@@ -173,12 +173,12 @@ describe('A power cut', function () {
     expect(faults.join('\n')).to.equal('');
   }
 
-  it(`Rule 6.22: loses no write and leaves none partial in ${cuts} states of the stored recording`, async () => {
+  it(`loses no write and leaves none partial in ${cuts} states of the stored recording (rule 6.22)`, async () => {
     const log = brotliDecompressSync(readFileSync(recorded));
     await expectAll(log, rootIn(log));
   });
 
-  it(`Rule 6.22: loses no write and leaves none partial in ${cuts} states of this machine (skipped without a C compiler)`, async function () {
+  it(`loses no write and leaves none partial in ${cuts} states of this machine (skipped without a C compiler) (rule 6.22)`, async function () {
     const found = await record();
     if (!found) return this.skip();
     if (process.env['QUADPOD_WRITE']) writeFileSync(recorded, packed(found.log));

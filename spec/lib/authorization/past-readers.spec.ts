@@ -18,7 +18,7 @@ const rule = (given: Partial<AclRule>): AclRule => ({
 const of = 'http://spec.example/c/';
 
 describe('Readers of deleted resources', () => {
-  it('Rule 16.11: are those of the rules that granted read, from its own ACL or an inherited one', () => {
+  it('are those of the rules that granted read, from its own ACL or an inherited one (rule 16.11)', () => {
     const acl: Acl = {
       of,
       isEmpty: false,

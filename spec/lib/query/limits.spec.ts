@@ -36,13 +36,13 @@ async function ended(kept: number, garbage: number, added: number): Promise<stri
 }
 
 describe('Memory limit of work in a thread', () => {
-  it('Rule 14.7: counts the memory that the work adds, whatever was in use before', async () => {
+  it('counts the memory that the work adds, whatever was in use before (rule 14.7)', async () => {
     expect(await ended(0, 0, 25)).to.equal('ended');
     expect(await ended(35, 0, 25)).to.equal('ended');
     expect(await ended(0, 70, 25)).to.equal('ended');
   });
 
-  it('Rule 14.7: stops the work before V8 ends the thread', async () => {
+  it('stops the work before V8 ends the thread (rule 14.7)', async () => {
     expect(await ended(0, 0, 60)).to.equal('out of memory');
     expect(await ended(35, 0, 60)).to.equal('out of memory');
     expect(await ended(0, 70, 100)).to.equal('out of memory');

@@ -17,7 +17,7 @@ import { specStorage } from '../../support/storage.js';
 const second = Date.UTC(2026, 0, 1);
 
 describe('Date of a state', () => {
-  it('Rule 8.5: increases even if the clock was set back', () => {
+  it('increases even if the clock was set back (rule 8.5)', () => {
     expect(dateAfter({ modified: second + 500 }, second - 3_600_000)).to.deep.equal({
       modified: second + 501,
       sharesSecond: true,
@@ -48,7 +48,7 @@ describe('Date of a state', () => {
     expect(isLetThrough(later, second + 1000)).to.equal(true);
   });
 
-  it('Rule 8.3: If-Modified-Since does not return 304 if a change has the same second as the given date', () => {
+  it('If-Modified-Since does not return 304 if a change has the same second as the given date (rule 8.3)', () => {
     const isFresh = (state: Dated, date: number): boolean => isNotModified({ ifModifiedSince: date }, 'tag', state);
     const first: Dated = { modified: second + 100 };
     // The clock is one hour slow.
@@ -58,7 +58,7 @@ describe('Date of a state', () => {
     expect(isFresh(undated, second + 1000)).to.equal(false);
   });
 
-  it('Rule 8.3: the date of a listing is the latest of its entries, and detects two changes in one second', () => {
+  it('the date of a listing is the latest of its entries, and detects two changes in one second (rule 8.3)', () => {
     const container: Dated = { modified: second + 100 };
     expect(latest(container, [{ modified: second - 5000 }])).to.deep.include({ modified: second + 100 });
     expect(latest(container, [{ modified: second + 100 }]).sharesSecond).to.equal(undefined);
@@ -69,7 +69,7 @@ describe('Date of a state', () => {
     expect(latest(container, [{ modified: second + 5000 }, { modified: second }]).modified).to.equal(second + 5000);
   });
 
-  it('Rule 8.5: the first write of a linkset is later than the resource, even if the clock was set back', async () => {
+  it('the first write of a linkset is later than the resource, even if the clock was set back (rule 8.5)', async () => {
     const { storage, memory, dispose } = await specStorage();
     const iri = `${storage.rootIri}x`;
     const record = {

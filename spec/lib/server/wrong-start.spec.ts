@@ -127,7 +127,7 @@ describe('Start with errors', function () {
     }
   });
 
-  it('rule 5.4: rejects an owner with an invalid did:key, before anything is created', async () => {
+  it('rejects an owner with an invalid did:key, before anything is created (rule 5.4)', async () => {
     const dataDir = join(folder, 'placeholder');
     for (const owner of ['did:key:z6Mk...', 'did:key:YOUR-DID', 'somebody', '<YOUR-DID>'])
       refused(await runProcess([`--owners=${owner}`], { dataDir }), /^quadpod: lws\.owners contains .*quadpod owner/);

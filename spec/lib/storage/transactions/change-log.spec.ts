@@ -51,7 +51,7 @@ describe('Change log', () => {
       tx.actor = 'did:example:b';
     });
 
-  it('Rule 16.11: has every event of a new storage as sent, with increasing positions', async () => {
+  it('has every event of a new storage as sent, with increasing positions (rule 16.11)', async () => {
     await create('a');
     await memory.store.transact((tx) => {
       const [before, after] = [tx.record(`${root}a`)!, { ...tx.record(`${root}a`)!, revision: newRevision() }];
@@ -84,7 +84,7 @@ describe('Change log', () => {
       expect(await eventsAfter(memory.store.changes, position)).to.deep.equal(events.slice(at + 1));
   });
 
-  it('Rule 16.11: resumes in the middle of a transaction with thousands of events', async () => {
+  it('resumes in the middle of a transaction with thousands of events (rule 16.11)', async () => {
     await memory.store.transact((tx) => {
       tx.putEntry('\u0000any', 'thing');
       for (let at = 0; at < 1_234; at++) tx.announced({ id: `${root}${at}`, types: [], inboxes: [] });
@@ -115,7 +115,7 @@ describe('Change log', () => {
     expect(await faults()).to.deep.equal([`The entry ${positionOfKey(third)} of the log of changes cannot be read.`]);
   });
 
-  it('Rule 16.11: continues after a restart, which adds no events', async () => {
+  it('continues after a restart, which adds no events (rule 16.11)', async () => {
     await create('a');
     const { committed } = memory.store.changes;
     await memory.store.close();
@@ -126,7 +126,7 @@ describe('Change log', () => {
     expect((await eventsAfter(memory.store.changes, committed)).map(iriOf)).to.deep.equal([`${root}b`]);
   });
 
-  it('Rule 16.11: reports a future position, and one after which events are missing', async () => {
+  it('reports a future position, and one after which events are missing (rule 16.11)', async () => {
     const { changes } = memory.store;
     expect(await refusal(changes, positionBefore(Date.now() + 60_000))).to.equal('gone');
     await memory.store.close();
@@ -143,7 +143,7 @@ describe('Change log', () => {
     expect((await eventsAfter(restored, mark)).map(iriOf)).to.deep.equal([`${root}a`]);
   });
 
-  it('Rule 16.11: reports writes of an earlier version of the server without a log', async () => {
+  it('reports writes of an earlier version of the server without a log (rule 16.11)', async () => {
     await create('a');
     const { committed } = memory.store.changes;
     await memory.store.close();
@@ -193,7 +193,7 @@ describe('Change log', () => {
       return tx.position;
     };
 
-    it('Rule 16.11: retains one day, then reports that it does not reach back', async () => {
+    it('retains one day, then reports that it does not reach back (rule 16.11)', async () => {
       const first = await write('urn:a');
       now += 23 * 3600_000;
       const second = await write('urn:b');
@@ -217,7 +217,7 @@ describe('Change log', () => {
       expect(troubles).to.deep.equal([]);
     });
 
-    it('Rule 16.11: retains 64 MiB, at any rate of events', async () => {
+    it('retains 64 MiB, at any rate of events (rule 16.11)', async () => {
       const text = 'x'.repeat(1 << 20);
       const positions: number[] = [];
       for (let at = 0; at < 80; at++) {

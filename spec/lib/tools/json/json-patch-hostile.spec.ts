@@ -21,7 +21,7 @@ describe('Hostile JSON patches', () => {
       expect(refusal('{}', patch).message).to.contain('has no JSON Pointer');
     }));
 
-  it('Rule 6.17: rejects copies that double a value, whichever values they copy', () => {
+  it('rejects copies that double a value, whichever values they copy (rule 6.17)', () => {
     for (const value of ['"text"', '[]', '{"name":{}}', '1.0'])
       soon(() => {
         const patch = operations(40, () => ({ op: 'copy', from: '', path: '/-' }));
@@ -29,7 +29,7 @@ describe('Hostile JSON patches', () => {
       });
   });
 
-  it('Rule 6.17: rejects copies of one value that make the document larger than the request allows', () => {
+  it('rejects copies of one value that make the document larger than the request allows (rule 6.17)', () => {
     const big = 'x'.repeat(50_000);
     const patch = operations(1000, () => ({ op: 'copy', from: '/0', path: '/-' }));
     expect(refusal(`["${big}"]`, patch).message).to.contain('copy too much');
@@ -37,7 +37,7 @@ describe('Hostile JSON patches', () => {
     expect(refusal(`[{"${big}":1}]`, patch).message).to.contain('copy too much');
   });
 
-  it('Rule 6.17: applies ten thousand additions at the beginning of an array', () => {
+  it('applies ten thousand additions at the beginning of an array (rule 6.17)', () => {
     const patch = operations(10_000, (value) => ({ op: 'add', path: '/0', value }));
     const result = JSON.parse(apply('[]', patch)) as number[];
     expect([result.length, result[0], result[9999]]).to.deep.equal([10_000, 9999, 0]);
@@ -48,13 +48,13 @@ describe('Hostile JSON patches', () => {
     ['removals', () => ({ op: 'remove', path: '/0' })],
     ['moves', () => ({ op: 'move', from: '/0', path: '/1' })],
   ] as const)
-    it(`Rule 6.17: rejects 100 000 ${what} at the beginning of a long array`, () =>
+    it(`rejects 100 000 ${what} at the beginning of a long array (rule 6.17)`, () =>
       soon(() => {
         const document = `[${Array.from({ length: 200_000 }, () => 0).join()}]`;
         expect(refusal(document, operations(100_000, operation)).message).to.contain('beginning of long arrays');
       })).timeout(20_000);
 
-  it('Rule 6.17: applies 100 000 operations at the end of a long array, or beside a large value', () =>
+  it('applies 100 000 operations at the end of a long array, or beside a large value (rule 6.17)', () =>
     soon(() => {
       const document = `{"list":[${Array.from({ length: 200_000 }, () => 0).join()}],"a":1}`;
       const patch = operations(100_000, (index) =>
@@ -66,14 +66,14 @@ describe('Hostile JSON patches', () => {
       expect(result.list.length).to.equal(250_000);
     })).timeout(20_000);
 
-  it('Rule 6.17: does not copy a large value each time that another one is moved to its position', () =>
+  it('does not copy a large value each time that another one is moved to its position (rule 6.17)', () =>
     soon(() => {
       const list = `[[${Array.from({ length: 100_000 }, () => '{}').join()}],1]`;
       const swaps = operations(20_001, () => ({ op: 'move', from: '/1', path: '/0' }));
       expect(apply(list, swaps).slice(0, 5)).to.equal('[1,[{');
     })).timeout(20_000);
 
-  it('Rule 1.9: rejects moves of a value into others that would overflow the stack', () => {
+  it('rejects moves of a value into others that would overflow the stack (rule 1.9)', () => {
     const patch = operations(60_000, (index) =>
       index % 3 === 0
         ? { op: 'add', path: '/b', value: [] }
@@ -86,7 +86,7 @@ describe('Hostile JSON patches', () => {
     expect(refusal('{"a":[1.0]}', copied).message).to.contain('nested deeper than 64');
   });
 
-  it('Rule 1.9: accepts a patch that nests a document 64 levels deep, but no deeper', () => {
+  it('accepts a patch that nests a document 64 levels deep, but no deeper (rule 1.9)', () => {
     const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
     expect(apply('{}', nested(64), true)).to.equal(nested(64));
     const add = (levels: number): string => `[{"op":"add","path":"/a/a","value":${nested(levels)}}]`;

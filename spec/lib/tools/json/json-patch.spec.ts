@@ -178,7 +178,7 @@ describe('JSON Patch', () => {
       expect(Object.keys(Object.prototype)).to.deep.equal([]);
     });
 
-  it('Rule 6.13: returns the same bytes for a patch that changes nothing, in any form', () => {
+  it('returns the same bytes for a patch that changes nothing, in any form (rule 6.13)', () => {
     const bytes = Buffer.from(' { "b" : 1.0 ,\n"1":[ -0, 1e2 ], "b":2.50, "\\u0061":"\\/" } ');
     for (const [patch, merge] of [
       ['[]', false],

@@ -60,7 +60,7 @@ const refuse = (message: string): never => {
 };
 
 /** @throws SettingsError for invalid combinations, with one sentence that names the setting */
-export function assertUsable(
+function assertUsable(
   { directory, domains, email, terms }: SettingsOf<typeof acmeSettings>,
   { host, httpPort, hasFiles, hasWebroot }: TlsFacts,
 ): void {

@@ -48,7 +48,7 @@ function characterOf(body: string): string {
 }
 
 /** Namespaces by prefix. The default namespace has the empty prefix. */
-export type Scope = ReadonlyMap<string, string>;
+type Scope = ReadonlyMap<string, string>;
 
 export interface RawAttribute {
   readonly qualified: string;

@@ -198,7 +198,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
   }
 }
 
-export interface Listed {
+interface Listed {
   /** Key below the prefix of the store. */
   readonly key: string;
   /** Milliseconds since it was written, by the clock of the store. */
@@ -261,7 +261,7 @@ function assertForward(before: string, after: string): void {
 }
 
 /** @throws Error for an invalid date, so that no object is deleted as old by mistake */
-export function timeOf(date: string | string[] | undefined): number {
+function timeOf(date: string | string[] | undefined): number {
   const time = Date.parse(String(date));
   if (Number.isNaN(time)) throw new Error(`The S3 store returned an invalid date: ${String(date).slice(0, 100)}.`);
   return time;

@@ -15,7 +15,7 @@ const order: readonly CallerClass[] = ['controller', 'known', 'stranger'];
 export const priorityOf = (standing: CallerClass): number => order.indexOf(standing);
 
 /** Connection of a request. */
-export interface Connection {
+interface Connection {
   readonly address: string;
   /** Aborts when the client disconnects. Must be released. */
   whenGone(): { readonly signal: AbortSignal; readonly release: () => void };

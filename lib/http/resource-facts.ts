@@ -10,7 +10,7 @@ import type { ResourceRecord } from '../storage/keys/records.js';
 import { formatEntityTag } from '../tools/fields/etag.js';
 
 /** Fields of a response to GET without Accept. Times are in milliseconds since the epoch. */
-export interface ResourceFacts extends Pick<ResourceRecord, 'iri' | 'mediaType' | 'size' | 'created' | 'modified'> {
+interface ResourceFacts extends Pick<ResourceRecord, 'iri' | 'mediaType' | 'size' | 'created' | 'modified'> {
   readonly isContainer: boolean;
   /** Entity tag; absent for containers, whose tag depends on the caller. */
   readonly etag?: string;

@@ -238,7 +238,7 @@ function listenerOf(client: WebSocket, topic: string): Listener {
   };
 }
 
-export const notify = 'http://www.w3.org/ns/solid/notifications#';
+const notify = 'http://www.w3.org/ns/solid/notifications#';
 export const channelType = `${notify}WebSocketChannel2023`;
 const contexts = ['https://www.w3.org/ns/solid/notification/v1'];
 const types: readonly unknown[] = ['WebSocketChannel2023', 'notify:WebSocketChannel2023', channelType];
@@ -299,7 +299,7 @@ export const channelDocument = ({ topic, endAt }: ChannelWish, id: string, recei
  * Returns an event in Solid terms: changes of the topic, and members added to or removed from a container. `undefined` for deeper
  * descendants, which the topic does not cover.
  */
-export function messageOf(
+function messageOf(
   { id, type, object, target, origin, published }: Activity,
   topic: string,
 ): object | undefined {

@@ -50,7 +50,7 @@ const deepest = 10_000;
 const bad = (detail: string): LwsError => new LwsError('bad-request', detail);
 
 /** Returns the parameters of a request, each at most once. @throws LwsError `bad-request` */
-export function parametersOf(query: URLSearchParams, known: readonly string[]): Readonly<Record<string, string>> {
+function parametersOf(query: URLSearchParams, known: readonly string[]): Readonly<Record<string, string>> {
   const found = new Map<string, string>();
   for (const [name, value] of query) {
     if (!known.includes(name))

@@ -12,7 +12,7 @@ import { isMatch, type Term } from './terms.js';
 import { longestToken, wordsOf } from './tokens.js';
 
 /** An excerpt in plain text. */
-export interface Snippet {
+interface Snippet {
   readonly text: string;
   /** Start and end of the matches in the text, in UTF-16 code units, the end exclusive. */
   readonly matches: readonly (readonly [start: number, end: number])[];

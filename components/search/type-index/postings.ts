@@ -30,7 +30,7 @@ export const typeRelation = 'type';
 
 /** Relations of the protocol are never indexed (search rule 4). */
 const structural: ReadonlySet<string> = new Set(['type', 'up', 'linkset', 'anchor', 'acl', 'self', rdf.type]);
-export const isStructural = (relation: string): boolean =>
+const isStructural = (relation: string): boolean =>
   structural.has(relation) || relation.startsWith(lws.namespace) || relation.startsWith(ldp.namespace);
 
 /** State of a resource, limited to indexed data. */

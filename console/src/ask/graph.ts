@@ -170,7 +170,7 @@ export class AskGraph extends Picture {
   }
 }
 
-export interface GraphNode extends SimulationNodeDatum {
+interface GraphNode extends SimulationNodeDatum {
   readonly term: Term;
 }
 

@@ -5,7 +5,7 @@ import { type Binding, essenceOf, messageOf, Refusal, serviceEndpoint, succeed, 
 import type { PlanPart } from './plan.js';
 import { iriTerm, literalTerm, type Row, type Term, termOfTriple } from './terms.js';
 
-export type State =
+type State =
   | { readonly is: 'idle' }
   | { readonly is: 'running'; readonly since: number }
   | { readonly is: 'ended'; readonly milliseconds: number }
@@ -114,7 +114,7 @@ export const queryEndpoint = (): Promise<string | undefined> => serviceEndpoint(
  * @param isExplained runs the query and returns its plan
  * @throws Refusal with the server's message; DOMException `AbortError` after cancellation; Error for an incomplete response
  */
-export async function ask(query: string, signal: AbortSignal, isExplained: boolean): Promise<Answer> {
+async function ask(query: string, signal: AbortSignal, isExplained: boolean): Promise<Answer> {
   const endpoint = await queryEndpoint();
   if (!endpoint) throw new Error('This storage does not offer queries (lws.sparql.endpoint.enabled is off).');
   const response = await succeed('POST', isExplained ? `${endpoint}?explain=run` : endpoint, {

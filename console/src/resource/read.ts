@@ -2,7 +2,7 @@
 import { essenceOf, linkTarget, succeed } from '../storage/api.js';
 import { rightsOn } from '../storage/controller.js';
 
-export type Kind = 'rdf' | 'json' | 'text' | 'image' | 'pdf' | 'other';
+type Kind = 'rdf' | 'json' | 'text' | 'image' | 'pdf' | 'other';
 
 export interface Opened {
   readonly iri: string;

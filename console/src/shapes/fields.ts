@@ -6,7 +6,7 @@ const sh = 'http://www.w3.org/ns/shacl#';
 const rdfs = 'http://www.w3.org/2000/01/rdf-schema#';
 const classTypes = [`${rdfs}Class`, 'http://www.w3.org/2002/07/owl#Class'];
 
-export type Kind = 'iri' | 'literal';
+type Kind = 'iri' | 'literal';
 
 export interface Field {
   /** IRI of the predicate. */

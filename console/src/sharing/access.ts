@@ -15,7 +15,7 @@ export const allActions = Object.keys(actionNames) as readonly Action[];
 
 type OneOrMore<T> = T | readonly T[];
 
-export interface Constraint {
+interface Constraint {
   readonly leftOperand: string;
   readonly operator: string;
   readonly rightOperand: unknown;
@@ -30,7 +30,7 @@ export interface Policy {
 }
 
 /** A request or a grant. Notes for people are separate from what the server evaluates. */
-export interface AccessDocument {
+interface AccessDocument {
   readonly id: string;
   readonly access: readonly Policy[];
   readonly request?: string;

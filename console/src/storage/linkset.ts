@@ -1,6 +1,6 @@
 /** Linksets (RFC 9264) for the form. Every change creates a new document and keeps unknown members. */
 
-export interface Target {
+interface Target {
   readonly href: string;
   readonly title?: string;
   readonly [attribute: string]: unknown;

@@ -48,7 +48,7 @@ export const singleServer: Coordination = {
 };
 
 /** Database of a storage that several servers serve: `lws.store`. */
-export interface DatabaseAddress {
+interface DatabaseAddress {
   /** `postgres://…`, without a schema and without a password. */
   readonly url: string;
   /** Schema with the tables of this storage. */

@@ -299,10 +299,7 @@ export const channelDocument = ({ topic, endAt }: ChannelWish, id: string, recei
  * Returns an event in Solid terms: changes of the topic, and members added to or removed from a container. `undefined` for deeper
  * descendants, which the topic does not cover.
  */
-function messageOf(
-  { id, type, object, target, origin, published }: Activity,
-  topic: string,
-): object | undefined {
+function messageOf({ id, type, object, target, origin, published }: Activity, topic: string): object | undefined {
   const said = { '@context': ['https://www.w3.org/ns/activitystreams', ...contexts], id };
   if (object.id === topic) return { ...said, type: type[0], object: object.id, published };
   if (target === topic || origin === topic)

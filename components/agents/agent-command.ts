@@ -6,6 +6,7 @@ import type { CommandContext } from '../../lib/component/component.js';
 import { makeIdentity, readIdentity } from '../../lib/server/storage/owner-credential.js';
 import { writeWhole } from '../../lib/storage/level/synced-files.js';
 import { CommandError } from '../../lib/tools/errors.js';
+import { asTyped } from '../../lib/tools/threads/package-root.js';
 import type { Calls } from './activity.js';
 
 /** @throws CommandError, SettingsError */
@@ -31,7 +32,9 @@ async function add(context: CommandContext, name: string): Promise<number> {
   if (readable.length + writable.length === 0)
     throw new CommandError('Name what the agent may use: --read /a/ or --write /b/.');
   const until = endOf(flags['until']);
-  for (const path of [...readable, ...writable]) await askServer(context, baseUri + path, { method: 'HEAD' });
+  for (const path of [...readable, ...writable])
+    if (!(await ifPresent(askServer(context, baseUri + path, { method: 'HEAD' }))))
+      throw new CommandError(`${path} does not exist. Create it first: the access of an agent begins with a resource.`);
   const { did, key } = makeIdentity();
   const policy = (action: readonly string[], paths: readonly string[]) => ({
     type: ['AccessPolicy'],
@@ -101,9 +104,16 @@ const accessOf = ({ readable, writable }: Record<'readable' | 'writable', readon
     ...(writable.length > 0 ? [`reads and writes ${writable.join(' ')}`] : []),
   ].join(', ');
 
-/** Configurations of clients, which start the relay. Absolute paths: clients have other working directories. */
+/**
+ * Configurations of clients, which start the relay. Absolute paths: clients have other working directories. npx runs a copy in its
+ * cache, which it may delete.
+ */
 function configurations(name: string, words: readonly string[]): string {
-  const server = { command: process.execPath, args: [resolve(process.argv[1] ?? ''), 'connect', ...words] };
+  const args = ['connect', ...words];
+  const server =
+    asTyped() === 'npx quadpod'
+      ? { command: 'npx', args: ['--yes', 'quadpod', ...args] }
+      : { command: process.execPath, args: [resolve(process.argv[1] ?? ''), ...args] };
   const text = (content: object): string => JSON.stringify(content, undefined, 2);
   return `
 Claude Desktop (claude_desktop_config.json) and Cursor (~/.cursor/mcp.json):

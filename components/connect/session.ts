@@ -165,6 +165,8 @@ async function ask(url: string, init: RequestInit = {}): Promise<Response> {
 
 /** Discovers the storage of a URL and its endpoints. @throws CommandError */
 async function placeOf(url: string): Promise<Place> {
+  if (!/^https?:\/\//i.test(url))
+    throw new CommandError(`${shown(url)} is not the URL of a storage. Use one such as https://storage.example/.`);
   if (!isSecureUrl(url))
     throw new CommandError(`${url} is not an https URL. Tokens are sent over http on this machine only.`);
   const { status, headers } = await ask(url, { method: 'HEAD' });

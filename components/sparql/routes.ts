@@ -4,6 +4,7 @@ import { clientFor } from '../../lib/authorization/client.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { whenGone } from '../../lib/http/request.js';
 import { type ResourceQuery, type Route, type RouteRequest, route, type StoredQuestion } from '../../lib/http/route.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import { update } from './endpoint-update.js';
 import type { QueryTask } from './pool/messages.js';
 import {
@@ -24,7 +25,14 @@ const path = '{prefix}/sparql';
 export const sparqlRoutes = (endpoint: SparqlEndpoint): readonly Route[] => [
   route('filtered', `GET HEAD ${path}`, (request) => {
     const asked = requestOfUrl(request.query, endpoint.maxBytes);
-    return asked ? ask(endpoint, request, asked) : describe(endpoint, request);
+    if (asked) return ask(endpoint, request, asked);
+    // A mistyped name must not return the description.
+    if (request.query.size > 0)
+      throw new LwsError(
+        'bad-request',
+        'The parameter query is missing. For the service description, send no parameters.',
+      );
+    return describe(endpoint, request);
   }),
   route('filtered', `POST QUERY ${path}`, async (request) => {
     const { req, query, body } = request;

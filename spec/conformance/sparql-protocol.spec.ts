@@ -223,6 +223,14 @@ describeStorage('SPARQL protocol', (s) => {
       expect(listOf(answer, 'vary')).to.include('accept');
     });
 
+  it('rejects a GET with parameters but without a query (rule 14.1)', async () => {
+    for (const parameters of ['qery=ASK%20%7B%7D', 'timeout=5', 'default-graph-uri=https%3A%2F%2Fe.example%2F']) {
+      const answer = await s.get(`${endpointOf(s)}?${parameters}`);
+      expect(answer.status, parameters).to.equal(400);
+      expect(JSON.parse(answer.text).detail).to.include('The parameter query is missing.');
+    }
+  });
+
   it('the storage description lists two services with this endpoint (rule 12.4)', async () => {
     const { service } = JSON.parse(
       (await s.get(`${s.root}.lws/storage-description`, { Accept: 'application/lws+cid' })).text,

@@ -27,10 +27,11 @@ describe('The command agent (rule 24.11)', function () {
     s = await startAgentStorage({ 'text-search.enabled': 'true', 'shapes.enabled': 'true' });
   });
   after(() => s.server.stop());
-  const run = (...words: string[]): Promise<Ended> => {
-    const environment = { LWS_BASE_URI: s.root.slice(0, -1), LWS_DATA_DIR: s.server.dataDir, LWS_DEV_OPEN: 'false' };
-    return runProcess(['agent', ...words], { environment });
-  };
+  const environment = () => ({
+    ...{ LWS_BASE_URI: s.root.slice(0, -1), LWS_DATA_DIR: s.server.dataDir, LWS_DEV_OPEN: 'false' },
+    npm_command: '',
+  });
+  const run = (...words: string[]): Promise<Ended> => runProcess(['agent', ...words], { environment: environment() });
   const until = '2090-12-31';
   const access = ['--read', '/vocabularies/', '--write', '/notes/', '--until', until];
 
@@ -72,7 +73,7 @@ describe('The command agent (rule 24.11)', function () {
       [['add', 'a', '--until', until], 'Name what the agent may use'],
       [['add', 'a', '--read', 'notes/', '--until', until], 'is not a path'],
       [['add', 'a', '--read', '/a/../notes/', '--until', until], 'is not a path'],
-      [['add', 'a', '--read', '/absent/', '--until', until], '404'],
+      [['add', 'a', '--read', '/absent/', '--until', until], '/absent/ does not exist. Create it first'],
       [['add', 'a', '--read', '/notes/'], '--until is missing'],
       [['add', 'a', '--read', '/notes/', '--until', '2090-02-30'], '--until is 2090-02-30'],
       [['add', 'a', '--read', '/notes/', '--until', '2020-01-01'], 'in the past'],
@@ -86,6 +87,15 @@ describe('The command agent (rule 24.11)', function () {
     expect(readdirSync(join(s.server.dataDir, 'agents'))).to.deep.equal(['taken.key']);
     const grants = await request(`${s.root}.lws/access-grants`, { headers: s.owner });
     expect(JSON.parse(grants.text).items.length).to.equal(3);
+  });
+
+  it('prints a configuration with npx if npx runs it, whose copy of the package may be deleted', async () => {
+    const byNpx = { environment: { ...environment(), npm_command: 'exec' } };
+    const { stdout } = await runProcess(['agent', 'add', 'by-npx', ...access], byNpx);
+    const [cursor] = [...stdout.matchAll(/^\{\n[\s\S]*?^\}/gm)].map(([text]) => JSON.parse(text));
+    const { command, args } = cursor.mcpServers['by-npx'] as Configured;
+    expect([command, ...args.slice(0, 4)]).to.deep.equal(['npx', '--yes', 'quadpod', 'connect', s.root]);
+    expect((await run('remove', 'by-npx')).code).to.equal(0);
   });
 
   it('relays messages of a client, and errors in their place', async () => {

@@ -91,5 +91,10 @@ describe('The command connect', function () {
     expect(await message('--new-key', missing, '--port', '70000')).to.match(/--port is 70000\. Use a number/);
     expect(existsSync(missing)).to.equal(false);
     expect(await message('--key', file, '-p', '1')).to.match(/-p is not a setting/);
+    chmodSync(file, 0o600);
+    for (const url of ['localhost:8080', 'storage.example/', 'ftp://storage.example/'])
+      expect((await runProcess(['connect', url, '--key', file], { dataDir: folder })).stderr, url).to.equal(
+        `quadpod: ${url} is not the URL of a storage. Use one such as https://storage.example/.\n`,
+      );
   });
 });

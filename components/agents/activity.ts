@@ -1,6 +1,6 @@
 /** Calls of each client since the server started, for controllers. */
 import { lruCache } from '../../lib/tools/caches.js';
-import type { Members } from './messages.js';
+import type { JsonMembers } from './messages.js';
 
 export interface Calls {
   readonly subject: string;
@@ -13,13 +13,13 @@ export interface Calls {
 
 const maxClients = 1_000;
 
-export class Activity {
+export class AgentActivity {
   private readonly kept = lruCache<Calls>(maxClients);
 
   constructor(private readonly clock: () => number) {}
 
   /** Counts a call of an authorized client. */
-  note(subject: string, { tool, code }: Members): void {
+  note(subject: string, { tool, code }: JsonMembers): void {
     const { calls = 0, failed = 0 } = this.kept.get(subject) ?? {};
     this.kept.set(subject, {
       subject,

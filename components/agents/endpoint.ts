@@ -11,26 +11,26 @@ import { LwsError } from '../../lib/tools/errors.js';
 import { chooseMediaType, parseAccept } from '../../lib/tools/fields/accept.js';
 import { isObject } from '../../lib/tools/json/exact-json.js';
 import { packageVersion } from '../../lib/tools/threads/package-root.js';
-import type { Activity } from './activity.js';
+import type { AgentActivity } from './activity.js';
 import { argumentsOf } from './arguments.js';
 import {
   answerMessage,
   type Call,
   codes,
   handshakeRevisions,
-  type Members,
-  type Outcome,
+  type JsonMembers,
+  type MessageOutcome,
   RpcError,
   statelessRevision,
 } from './messages.js';
-import { listed, readResource } from './resource-requests.js';
+import { fetchResource, listed } from './resource-requests.js';
 
 export interface AgentsEndpoint {
   readonly platform: Platform;
   /** Maximum size of a message, in bytes. */
   readonly maxBytes: number;
   readonly slots: Slots;
-  readonly activity: Activity;
+  readonly activity: AgentActivity;
 }
 
 const json = 'application/json';
@@ -53,7 +53,7 @@ export async function answerAgent(endpoint: AgentsEndpoint, request: RouteReques
   try {
     return await answerMessage(bytes, req.headers, async (call) => {
       const outcome = await run(endpoint, request, call);
-      if (client.standing !== 'stranger' && outcome.logged) endpoint.activity.note(client.client, outcome.logged);
+      if (client.callerClass !== 'stranger' && outcome.logged) endpoint.activity.note(client.client, outcome.logged);
       return outcome;
     });
   } finally {
@@ -61,9 +61,9 @@ export async function answerAgent(endpoint: AgentsEndpoint, request: RouteReques
   }
 }
 
-type Method = (endpoint: AgentsEndpoint, caller: ToolCaller, call: Call) => Outcome | Promise<Outcome>;
+type Method = (endpoint: AgentsEndpoint, caller: ToolCaller, call: Call) => MessageOutcome | Promise<MessageOutcome>;
 
-const info: Members = { name: 'quadpod', title: 'Quadpod', version: packageVersion() };
+const info: JsonMembers = { name: 'quadpod', title: 'Quadpod', version: packageVersion() };
 
 /** Returns the tools of the installed components for a caller; with a name, at most the one of that name. */
 async function toolsOf({ offered }: Platform, caller: ToolCaller, name?: string): Promise<readonly Tool[]> {
@@ -116,7 +116,7 @@ const methods: Readonly<Record<string, Method>> = {
 /** Results that the stateless revision lets clients cache. They depend on the caller and are not to be cached. */
 const cacheable = /^(?:server\/discover|tools\/list|resources\/)/;
 
-async function run(endpoint: AgentsEndpoint, caller: ToolCaller, call: Call): Promise<Outcome> {
+async function run(endpoint: AgentsEndpoint, caller: ToolCaller, call: Call): Promise<MessageOutcome> {
   const { method, isStateless } = call;
   const known = { ...methods, ...(isStateless ? statelessMethods : handshakeMethods) };
   if (!Object.hasOwn(known, method))
@@ -128,18 +128,20 @@ async function run(endpoint: AgentsEndpoint, caller: ToolCaller, call: Call): Pr
   return { result: { ...result, ...caching, _meta }, ...rest };
 }
 
-const description = ({ name, title, description: text, inputSchema, annotations }: Tool): Members => ({
+const description = ({ name, title, description: text, inputSchema, annotations }: Tool): JsonMembers => ({
   ...{ name, title, description: text },
   inputSchema: { ...inputSchema, additionalProperties: false },
   annotations: { title, openWorldHint: false, ...annotations },
 });
 
 /** Errors of a tool are results, so that the model can correct itself. */
-async function callTool({ platform }: AgentsEndpoint, caller: ToolCaller, { params }: Call): Promise<Outcome> {
+async function callTool({ platform }: AgentsEndpoint, caller: ToolCaller, { params }: Call): Promise<MessageOutcome> {
   const { name, arguments: given = {} } = params;
   const [tool] = typeof name === 'string' ? await toolsOf(platform, caller, name) : [];
   if (!tool) throw new RpcError(codes.params, 'The tool does not exist. Call tools/list.');
-  const resultOf = (texts: readonly string[]): Members => ({ content: texts.map((text) => ({ type: 'text', text })) });
+  const resultOf = (texts: readonly string[]): JsonMembers => ({
+    content: texts.map((text) => ({ type: 'text', text })),
+  });
   // Granted reads are in the log by their path, which is that of the endpoint here.
   const { iri } = isObject(given) ? given : {};
   const logged = { tool: tool.name, ...(typeof iri === 'string' && { iri: iri.slice(0, 500) }) };
@@ -155,7 +157,11 @@ async function callTool({ platform }: AgentsEndpoint, caller: ToolCaller, { para
   }
 }
 
-async function listResources(platform: Platform, caller: ToolCaller, { cursor = '1' }: Members): Promise<Members> {
+async function listResources(
+  platform: Platform,
+  caller: ToolCaller,
+  { cursor = '1' }: JsonMembers,
+): Promise<JsonMembers> {
   const page = typeof cursor === 'string' && /^[1-9]\d{0,8}$/.test(cursor) ? Number(cursor) : undefined;
   if (page === undefined) throw new RpcError(codes.params, 'The cursor is not valid.');
   const { text, next } = await orAbsent(listed(platform, caller, { page }));
@@ -166,9 +172,9 @@ async function listResources(platform: Platform, caller: ToolCaller, { cursor = 
   };
 }
 
-async function readContents(platform: Platform, caller: ToolCaller, { uri }: Members): Promise<Members> {
+async function readContents(platform: Platform, caller: ToolCaller, { uri }: JsonMembers): Promise<JsonMembers> {
   if (typeof uri !== 'string') throw new RpcError(codes.params, 'The member uri is missing.');
-  const { mediaType, text, note } = await orAbsent(readResource(platform, caller, uri));
+  const { mediaType, text, note } = await orAbsent(fetchResource(platform, caller, uri));
   // The result has no place for a note.
   if (note !== undefined) throw new RpcError(codes.params, note);
   return { contents: [{ uri, mimeType: mediaType, text }] };

@@ -3,7 +3,7 @@ import type { Installation, Platform } from '../../lib/component/contract.js';
 import { Slots } from '../../lib/component/slots.js';
 import { jsonReply } from '../../lib/http/json-reply.js';
 import { route } from '../../lib/http/route.js';
-import { Activity } from './activity.js';
+import { AgentActivity } from './activity.js';
 import { answerAgent } from './endpoint.js';
 import { resourceTools } from './resource-tools.js';
 
@@ -19,7 +19,7 @@ export function install(platform: Platform, { maxBytes, concurrent }: Limits): I
     `Too many calls of agents are in progress (lws.agents.max-concurrent is ${concurrent}). Retry later.`,
     { controller: concurrent, known: part(0.25), stranger: part(0.125) },
   );
-  const activity = new Activity(platform.clock);
+  const activity = new AgentActivity(platform.clock);
   const endpoint = { platform, maxBytes, slots, activity };
   return {
     routes: [

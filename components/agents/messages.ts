@@ -23,7 +23,7 @@ export const codes = {
   revision: -32022,
 } as const;
 
-export type Members = Readonly<Record<string, unknown>>;
+export type JsonMembers = Readonly<Record<string, unknown>>;
 
 /** Error of the protocol. Errors of tools are results. */
 export class RpcError extends Error {
@@ -31,7 +31,7 @@ export class RpcError extends Error {
   constructor(
     readonly code: number,
     message: string,
-    readonly details: { readonly status?: number; readonly data?: Members } = {},
+    readonly details: { readonly status?: number; readonly data?: JsonMembers } = {},
   ) {
     super(message);
   }
@@ -42,15 +42,15 @@ const asBad = { status: 400 } as const;
 /** Request of a client. */
 export interface Call {
   readonly method: string;
-  readonly params: Members;
+  readonly params: JsonMembers;
   /** True under `statelessRevision`. */
   readonly isStateless: boolean;
 }
 
-export interface Outcome {
-  readonly result: Members;
+export interface MessageOutcome {
+  readonly result: JsonMembers;
   /** Fields of the log line. */
-  readonly logged?: Members;
+  readonly logged?: JsonMembers;
 }
 
 const maxValues = 20_000;
@@ -61,7 +61,7 @@ const longestId = 256;
 export async function answerMessage(
   bytes: Buffer,
   headers: IncomingHttpHeaders,
-  run: (call: Call) => Promise<Outcome>,
+  run: (call: Call) => Promise<MessageOutcome>,
 ): Promise<Reply> {
   let id: string | number | null = null;
   try {
@@ -83,7 +83,7 @@ export async function answerMessage(
 interface Message {
   readonly id: unknown;
   readonly method: string;
-  readonly params: Members;
+  readonly params: JsonMembers;
 }
 
 function messageOf(bytes: Buffer): Message {

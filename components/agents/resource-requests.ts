@@ -78,7 +78,7 @@ interface Shown {
 }
 
 /** Returns the beginning of a text resource; facts only of another. @throws LwsError as a GET of it */
-export async function readResource(platform: Platform, caller: ToolCaller, given: string): Promise<Shown> {
+export async function fetchResource(platform: Platform, caller: ToolCaller, given: string): Promise<Shown> {
   const target = iriOf(platform, given);
   const accept = isContainerIri(target) ? lwsJson : 'text/turtle, */*;q=0.1';
   const { fields, body } = await platform.request(caller, { method: 'GET', target, fields: { accept } });
@@ -162,7 +162,7 @@ const hidden = {
 };
 
 /** Explains a decision about the caller. Only controllers get the rule, and everything unreadable is explained as if it were absent. */
-export async function explained(
+export async function explainForCaller(
   platform: Platform,
   { access }: ToolCaller,
   { iri, method }: ToolArguments,

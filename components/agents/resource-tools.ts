@@ -1,7 +1,7 @@
 /** Tools for resources. */
 import type { Platform } from '../../lib/component/contract.js';
 import { type ArgumentSchema, schemaOf, type Tool } from '../../lib/component/tools.js';
-import { change, explained, listed, maxShown, readResource, write } from './resource-requests.js';
+import { change, explainForCaller, fetchResource, listed, maxShown, write } from './resource-requests.js';
 
 const iri: ArgumentSchema = {
   type: 'string',
@@ -39,7 +39,7 @@ const reading = (platform: Platform): readonly Tool[] => [
     inputSchema: schemaOf({ iri }, 'iri'),
     annotations: { readOnlyHint: true },
     async call(caller, given) {
-      const { text, ...facts } = await readResource(platform, caller, String(given['iri']));
+      const { text, ...facts } = await fetchResource(platform, caller, String(given['iri']));
       return [JSON.stringify(facts), ...(text === undefined ? [] : [text])];
     },
   },
@@ -61,7 +61,7 @@ const reading = (platform: Platform): readonly Tool[] => [
     ),
     annotations: { readOnlyHint: true },
     async call(caller, given) {
-      return [JSON.stringify(await explained(platform, caller, given))];
+      return [JSON.stringify(await explainForCaller(platform, caller, given))];
     },
   },
 ];

@@ -3,7 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { Member, TreeSink, Writer, WriteTools } from '../../lib/plugin/formats.js';
 import { encodedPath, payload } from './bagit-reader.js';
 
-export interface WriterOptions {
+export interface BagWriterOptions {
   /** IRI of the exported container. */
   readonly of: string;
   /** Time of the export. */
@@ -19,7 +19,7 @@ export class BagWriter implements Writer {
 
   constructor(
     private readonly sink: TreeSink,
-    private readonly options: WriterOptions,
+    private readonly options: BagWriterOptions,
   ) {
     this.payload = new DigestSink(sink);
     this.tags = new DigestSink(sink);

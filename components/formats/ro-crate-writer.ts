@@ -9,7 +9,7 @@ import {
   type Writer,
   type WriteTools,
 } from '../../lib/plugin/formats.js';
-import type { WriterOptions } from './bagit-writer.js';
+import type { BagWriterOptions } from './bagit-writer.js';
 import {
   type Entity,
   isMetadataFile,
@@ -43,7 +43,7 @@ export class CrateWriter implements Writer {
 
   constructor(
     private readonly sink: TreeSink,
-    { of, made, tools }: WriterOptions,
+    { of, made, tools }: BagWriterOptions,
   ) {
     [this.of, this.made, this.tools] = [of, made, tools];
     const add: TreeSink['add'] = (path, content, facts) => {

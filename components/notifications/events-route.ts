@@ -87,13 +87,13 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
   };
 }
 
-interface Told {
+interface PastRequest {
   readonly body: PassThrough;
   readonly mayGoOn: () => Promise<boolean>;
   readonly goesOn: boolean;
 }
 
-async function tellPast(past: PastEvents, { body, mayGoOn, goesOn }: Told): Promise<void> {
+async function tellPast(past: PastEvents, { body, mayGoOn, goesOn }: PastRequest): Promise<void> {
   try {
     await past.tellAll(
       (activity, position) => new Promise((done) => body.write(line(activity, position), () => done())),

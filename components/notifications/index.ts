@@ -240,11 +240,11 @@ function background(
 
 const distributionsOf = (
   { othersPerSecond, strangersPerSecond }: Given,
-  means: Omit<DistributionOptions, 'standing' | 'perSecond'>,
+  means: Omit<DistributionOptions, 'callerClass' | 'perSecond'>,
 ): Distributions => ({
-  controller: new FanOut({ ...means, standing: 'controller' }),
-  known: new FanOut({ ...means, standing: 'known', perSecond: othersPerSecond }),
-  stranger: new FanOut({ ...means, standing: 'stranger', perSecond: strangersPerSecond }),
+  controller: new FanOut({ ...means, callerClass: 'controller' }),
+  known: new FanOut({ ...means, callerClass: 'known', perSecond: othersPerSecond }),
+  stranger: new FanOut({ ...means, callerClass: 'stranger', perSecond: strangersPerSecond }),
 });
 
 const guardOf = ({ block, allowed }: Given) => ({ blockPrivateAddresses: block, allowedHosts: allowed });

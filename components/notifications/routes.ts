@@ -19,7 +19,7 @@ import type { ListedMember } from '../../lib/resources/listing-documents.js';
 import { LwsError } from '../../lib/tools/errors.js';
 import { digestOfClient } from '../../lib/tools/fields/client-address.js';
 import { decodeUtf8, parseJson } from '../../lib/tools/json/json.js';
-import type { Admission } from '../../lib/tools/outbound/admission.js';
+import type { OutboundAdmission } from '../../lib/tools/outbound/admission.js';
 import { OutboundError } from '../../lib/tools/outbound/outbound-error.js';
 import { readSubscription, type Subscription, standingOf, subscriptionDocument } from './delivery/subscription.js';
 import { type Subscriptions, subscriptionKey } from './delivery/subscriptions.js';
@@ -28,7 +28,7 @@ export interface SubscriptionEndpoint {
   readonly platform: Platform;
   readonly subscriptions: Subscriptions;
   /** Checks that deliveries to an inbox are allowed. */
-  readonly admit: Admission;
+  readonly admit: OutboundAdmission;
   readonly longestMs: number;
   readonly limits: Readonly<Record<'perSubscriber' | 'perAddress' | 'ofOthers' | 'ofStrangers', number>>;
 }
@@ -103,13 +103,13 @@ async function subscribe(
   const wish = readSubscription(sent, now, longestMs);
   await assertInbox(endpoint, wish.inbox);
   const { subject, client } = access.principal!;
-  const standing = await platform.authorizer.standing(platform.store, access);
+  const callerClass = await platform.authorizer.callerClass(platform.store, access);
   const subscription: Subscription = {
     id: randomUUID(),
     subscriber: subject,
     ...(client === undefined ? {} : { client }),
-    ...(standing === 'controller' ? {} : { from: digestOfClient(address) }),
-    ...(standing === 'stranger' ? { isStranger: true } : {}),
+    ...(callerClass === 'controller' ? {} : { from: digestOfClient(address) }),
+    ...(callerClass === 'stranger' ? { isStranger: true } : {}),
     ...wish,
     created: now,
     active: true,
@@ -131,7 +131,7 @@ async function subscribe(
 
 /** Identities are free, so there are also limits per address and for all unprivileged callers together. */
 function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Subscription): void {
-  const standing = standingOf(wanted);
+  const callerClass = standingOf(wanted);
   const assertBelow = (
     most: number,
     counts: (each: Subscription) => boolean,
@@ -147,13 +147,13 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Sub
   };
   const isOwn = ({ subscriber }: Subscription): boolean => subscriber === wanted.subscriber;
   assertBelow(limits.perSubscriber, isOwn, ['You have', 'max-per-subscriber']);
-  if (standing === 'controller') return;
-  const isStranger = standing === 'stranger';
+  if (callerClass === 'controller') return;
+  const isStranger = callerClass === 'stranger';
   const { tally } = subscriptions;
   const isHere = ({ from }: Subscription): boolean => from === wanted.from;
   const ofAddress = isStranger ? tally.elsewhere(wanted.from) : 0;
   assertBelow(limits.perAddress, isHere, ['Your address has', 'max-per-address', ofAddress]);
-  const isLike = (each: Subscription): boolean => standingOf(each) === standing;
+  const isLike = (each: Subscription): boolean => standingOf(each) === callerClass;
   const all = ['Unprivileged callers have', 'max-of-strangers'] as const;
   if (isStranger) {
     assertBelow(limits.ofStrangers, isLike, all);

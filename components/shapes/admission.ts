@@ -10,7 +10,7 @@ import { Again } from '../../lib/storage/transactions/again.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { lruCache } from '../../lib/tools/caches.js';
 import { LwsError } from '../../lib/tools/errors.js';
-import { type Documents, digestOf, Outdated } from './documents.js';
+import { documentDigest, Outdated, type ShapeDocuments } from './documents.js';
 import type { LinkChange, LinkChanges } from './link-changes.js';
 import type { InForce, ShapesLinks } from './links.js';
 import type { Result } from './model.js';
@@ -36,7 +36,7 @@ const maxAccepted = 20_000;
 const [graphsAtATime, triplesAtATime] = [500, 20_000];
 
 const nameOf = ({ keys, versions }: Written): string =>
-  [digestOf(keys), ...versions.map(({ version }) => version)].join(' ');
+  [documentDigest(keys), ...versions.map(({ version }) => version)].join(' ');
 
 export class Admission {
   private readonly accepted = lruCache<true>(maxAccepted);
@@ -45,7 +45,7 @@ export class Admission {
     private readonly platform: Platform,
     private readonly links: ShapesLinks,
     private readonly parts: {
-      readonly documents: Documents;
+      readonly documents: ShapeDocuments;
       readonly validator: Validator;
       readonly linkChanges: LinkChanges;
     },

@@ -6,8 +6,8 @@ import { monthsAndSeconds } from '../../lib/query/expressions/durations.js';
 import { compileRegex } from '../../lib/query/expressions/patterns.js';
 import { datatypeOf, toValue, type Value } from '../../lib/query/expressions/values.js';
 import { xsd } from '../../lib/rdf/vocabulary.js';
-import type { Check, Found, Run, Shape, Shapes } from './model.js';
-import { isTrue } from './token-graph.js';
+import type { Check, FoundViolation, Shape, Shapes, ValidationRun } from './model.js';
+import { isTrueLiteral } from './token-graph.js';
 import { sh, UnusableShapes } from './vocabulary.js';
 
 /** Parameters with one value at most. */
@@ -61,14 +61,14 @@ export class Parameter {
     return members;
   }
 
-  report(run: Run, found: Omit<Found, 'component'>): void {
+  report(run: ValidationRun, found: Omit<FoundViolation, 'component'>): void {
     const { name } = this;
     const component = `${sh}${name.slice(0, 1).toUpperCase()}${name.slice(1)}ConstraintComponent`;
     run.report(this.shape, { component, ...found });
   }
 
   /** Checks each value node. @param holds returns a text for a more specific sentence */
-  each(must: string, holds: (value: TermKey, run: Run, focus: TermKey) => boolean | string): Check {
+  each(must: string, holds: (value: TermKey, run: ValidationRun, focus: TermKey) => boolean | string): Check {
     return (run, focus, values) => {
       for (const value of values) {
         const found = holds(value, run, focus);
@@ -78,7 +78,7 @@ export class Parameter {
   }
 
   /** Checks the number of some value nodes. */
-  counted(words: string, kind: string, countOf: (run: Run, values: readonly TermKey[]) => number): Check {
+  counted(words: string, kind: string, countOf: (run: ValidationRun, values: readonly TermKey[]) => number): Check {
     const limit = this.count();
     const isLeast = words === 'at least';
     return (run, focus, values) => {
@@ -161,7 +161,8 @@ const length =
     return p.each(must, (value) => hasText(value) && fits([...textOf(value)].length, limit));
   };
 
-const conforms = (run: Run, shape: Shape, value: TermKey): boolean => run.failureOf(shape, value) === undefined;
+const conforms = (run: ValidationRun, shape: Shape, value: TermKey): boolean =>
+  run.failureOf(shape, value) === undefined;
 
 const qualified =
   (words: string): Build =>
@@ -169,8 +170,8 @@ const qualified =
     const node = p.other('qualifiedValueShape');
     if (node === undefined) return undefined;
     const wanted = p.shapes.shape(node);
-    const siblings = isTrue(p.other('qualifiedValueShapesDisjoint')) ? siblingsOf(p, node) : [];
-    const isCounted = (run: Run, value: TermKey): boolean =>
+    const siblings = isTrueLiteral(p.other('qualifiedValueShapesDisjoint')) ? siblingsOf(p, node) : [];
+    const isCounted = (run: ValidationRun, value: TermKey): boolean =>
       conforms(run, wanted, value) && !siblings.some((sibling) => conforms(run, sibling, value));
     const kind = ` of the shape ${p.shapes.text(node)}`;
     return p.counted(words, kind, (run, values) => values.filter((value) => isCounted(run, value)).length);
@@ -187,7 +188,7 @@ function siblingsOf({ shapes, shape }: Parameter, own: TermKey): Shape[] {
 
 /** SHACL 4.4.5: one result per language that is used more than once. */
 const uniqueLang: Build = (p) => {
-  if (!isTrue(p.value)) return undefined;
+  if (!isTrueLiteral(p.value)) return undefined;
   return (run, focus, values) => {
     const counts = new Map<string, number>();
     for (const language of values.flatMap((value) => languageOf(value) ?? []))
@@ -199,7 +200,7 @@ const uniqueLang: Build = (p) => {
 };
 
 const closed: Build = (p) => {
-  if (!isTrue(p.value)) return undefined;
+  if (!isTrueLiteral(p.value)) return undefined;
   const { graph } = p.shapes;
   const ignored = p.other('ignoredProperties');
   const properties = graph.objects(p.shape.node, `${sh}property`);

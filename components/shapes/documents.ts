@@ -22,7 +22,7 @@ const [maxDocuments, maxCharacters] = [8, 4096];
 const digests = new WeakMap<object, string>();
 
 /** Returns a digest of a graph. */
-export function digestOf(keys: GraphKeys): string {
+export function documentDigest(keys: GraphKeys): string {
   let digest = digests.get(keys);
   if (digest === undefined) {
     const hash = createHash('sha256');
@@ -34,7 +34,7 @@ export function digestOf(keys: GraphKeys): string {
   return digest;
 }
 
-export class Documents {
+export class ShapeDocuments {
   constructor(private readonly platform: Pick<Platform, 'store' | 'rootIri'>) {}
 
   /** Returns the committed documents of a constraint. @throws UnusableDocument */
@@ -73,7 +73,7 @@ export class Documents {
       const keys = keysOf(iri);
       const { prefixes = {} } = record;
       if (!keys) return { iri, version: `${iri} ${record.revision}`, load: () => this.load(record) };
-      return { iri, version: `${iri} ${digestOf(keys)}`, load: async () => ({ keys: allOf(keys), prefixes }) };
+      return { iri, version: `${iri} ${documentDigest(keys)}`, load: async () => ({ keys: allOf(keys), prefixes }) };
     });
   }
 

@@ -7,7 +7,7 @@ import { isContainerIri, type ResourceRecord } from '../../lib/storage/keys/reco
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { lruCache } from '../../lib/tools/caches.js';
 import { LwsError } from '../../lib/tools/errors.js';
-import { type Documents, Outdated } from './documents.js';
+import { Outdated, type ShapeDocuments } from './documents.js';
 import type { Constraint, ShapesLinks } from './links.js';
 import type { Members, Violating } from './members.js';
 import { maxListed, messageOf, resultJson, shapesLinks } from './report.js';
@@ -28,7 +28,7 @@ interface Checked {
 }
 
 /** The documents of a change, which apply afterwards. */
-interface Wanted extends LinkChange {
+interface CheckedChange extends LinkChange {
   readonly shapes: Constraint;
   /** The caller may read the documents. */
   readonly isTold: boolean;
@@ -59,7 +59,11 @@ export class LinkChanges {
   constructor(
     private readonly platform: Platform,
     private readonly links: ShapesLinks,
-    private readonly parts: { readonly documents: Documents; readonly validator: Validator; readonly members: Members },
+    private readonly parts: {
+      readonly documents: ShapeDocuments;
+      readonly validator: Validator;
+      readonly members: Members;
+    },
   ) {
     platform.store.onStage(({ changes }) => {
       if (this.checked.size === 0) return;
@@ -135,7 +139,7 @@ export class LinkChanges {
       versions,
       isLenient,
     }: { readonly name: string; readonly versions: ShapesVersion[]; readonly isLenient: boolean },
-    change: Wanted,
+    change: CheckedChange,
   ): Promise<void> {
     const { iri } = change;
     const known = this.checked.get(name);
@@ -182,7 +186,7 @@ export class LinkChanges {
   }
 
   /** @param only resources to validate. Default: all @throws LwsError `conflict` if existing resources violate the shapes, `too-complex` */
-  private async assertConforming(access: Access, change: Wanted, only?: ReadonlySet<string>): Promise<void> {
+  private async assertConforming(access: Access, change: CheckedChange, only?: ReadonlySet<string>): Promise<void> {
     const client = await clientFor(this.platform, access, connectionOf(access)?.address ?? '');
     const release = slots.take(client);
     const violating = await this.violating(access, change, only).finally(release);
@@ -191,7 +195,7 @@ export class LinkChanges {
 
   private async violating(
     access: Access,
-    { iri, shapes }: Wanted,
+    { iri, shapes }: CheckedChange,
     only: ReadonlySet<string> | undefined,
   ): Promise<Violating[]> {
     const found: Violating[] = [];
@@ -229,7 +233,7 @@ export class LinkChanges {
     return kind === 'rdf' && of.length <= link.iri.length && !link.shapes.includes(iri);
   }
 
-  private conflict({ iri, shapes, isTold }: Wanted, violating: readonly Violating[]): LwsError {
+  private conflict({ iri, shapes, isTold }: CheckedChange, violating: readonly Violating[]): LwsError {
     const [first] = violating;
     const [result] = first!.results ?? [];
     const sentence = result ? messageOf(result, isTold) : 'The graph is too large to be validated here.';

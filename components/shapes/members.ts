@@ -12,7 +12,7 @@ import {
   recordKey,
   recordsIn,
 } from '../../lib/storage/keys/records.js';
-import type { Documents } from './documents.js';
+import type { ShapeDocuments } from './documents.js';
 import type { Constraint } from './links.js';
 import type { Result } from './model.js';
 import { violationsOf } from './report.js';
@@ -36,7 +36,7 @@ function membersBelow(container: string, after: string | undefined): KeyRange {
 export class Members {
   constructor(
     private readonly platform: Pick<Platform, 'store'>,
-    private readonly documents: Documents,
+    private readonly documents: ShapeDocuments,
     private readonly validator: Validator,
   ) {}
 

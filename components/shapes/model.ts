@@ -24,10 +24,10 @@ export interface Shape {
 }
 
 /** Checks the value nodes of a focus node, and reports what is wrong. */
-export type Check = (run: Run, focus: TermKey, values: readonly TermKey[]) => void;
+export type Check = (run: ValidationRun, focus: TermKey, values: readonly TermKey[]) => void;
 
 /** A validation in progress. */
-export interface Run {
+export interface ValidationRun {
   readonly data: TokenGraph;
   /** Validates one node against a shape, and adds the results. */
   check(shape: Shape, focus: TermKey): void;
@@ -35,10 +35,10 @@ export interface Run {
   failureOf(shape: Shape, node: TermKey): string | undefined;
   /** True for an instance of a class or of its subclasses, which the data or the shapes may declare. */
   isInstance(node: TermKey, type: TermKey): boolean;
-  report(shape: Shape, found: Found): void;
+  report(shape: Shape, found: FoundViolation): void;
 }
 
-export interface Found {
+export interface FoundViolation {
   readonly focus: TermKey;
   /** IRI of the constraint component. */
   readonly component: string;
@@ -50,7 +50,7 @@ export interface Found {
 }
 
 /** A validation result, with terms as tokens: it is sent between threads. */
-export interface Result extends Pick<Found, 'focus' | 'component'> {
+export interface Result extends Pick<FoundViolation, 'focus' | 'component'> {
   readonly path: Path | undefined;
   readonly value: TermKey | undefined;
   readonly shape: TermKey;

@@ -1,7 +1,7 @@
 /** Property paths of SHACL (2.3.1) in any nesting: parsing, evaluation, and their SPARQL notation. */
 import { isBlank, isIri, type TermKey } from '../../lib/query/access/terms.js';
 import { rdf } from '../../lib/rdf/vocabulary.js';
-import { closure, type TokenGraph } from './token-graph.js';
+import { reachableFrom, type TokenGraph } from './token-graph.js';
 import { sh, UnusableShapes } from './vocabulary.js';
 
 type Repetition = 'zeroOrMore' | 'oneOrMore' | 'zeroOrOne';
@@ -61,7 +61,7 @@ export function follow(graph: TokenGraph, path: Path, from: Iterable<TermKey>): 
       return new Set(path.paths.flatMap((inner) => [...follow(graph, inner, from)]));
     default: {
       const step = (nodes: Iterable<TermKey>): Set<TermKey> => follow(graph, path.path, nodes);
-      const reached = path.kind === 'zeroOrOne' ? step(from) : closure(from, (node) => step([node]));
+      const reached = path.kind === 'zeroOrOne' ? step(from) : reachableFrom(from, (node) => step([node]));
       return path.kind === 'oneOrMore' ? reached : new Set([...from, ...reached]);
     }
   }

@@ -15,7 +15,7 @@ import { isContainerIri, type ResourceRecord } from '../../lib/storage/keys/reco
 import { LwsError } from '../../lib/tools/errors.js';
 import { formatLink } from '../../lib/tools/fields/link.js';
 import type { Admission } from './admission.js';
-import type { Documents } from './documents.js';
+import type { ShapeDocuments } from './documents.js';
 import type { InForce, ShapesLinks } from './links.js';
 import type { Members, Violating } from './members.js';
 import type { Result } from './model.js';
@@ -25,7 +25,7 @@ import { maxTriples, tooComplex, type Validator } from './validator.js';
 export interface ShapesEndpoints {
   readonly platform: Platform;
   readonly links: ShapesLinks;
-  readonly documents: Documents;
+  readonly documents: ShapeDocuments;
   readonly validator: Validator;
   readonly members: Members;
   readonly admission: Admission;
@@ -44,7 +44,7 @@ export const shapesRoutes = (endpoints: ShapesEndpoints): readonly Route[] => {
   const limited =
     (work: (request: RouteRequest, client: Client) => Promise<Reply>) => async (request: RouteRequest) => {
       const client = await clientFor(endpoints.platform, request.access, request.address);
-      if (client.standing === 'stranger') await attempts.begin(request.address);
+      if (client.callerClass === 'stranger') await attempts.begin(request.address);
       return work(request, client);
     };
   return [
@@ -138,8 +138,11 @@ export async function dryRun(
     throw new LwsError('unsupported-media-type', `Send the data as RDF, not as ${mediaType}.`, {
       fields: { 'Accept-Post': rdfFormats.join(', ') },
     });
-  const data = await bytes(client.standing === 'stranger' ? longestOfStrangers : longestDryRun);
-  const documents = endpoints.platform.documents.sentBy(async () => ({ ...client, rank: priorityOf(client.standing) }));
+  const data = await bytes(client.callerClass === 'stranger' ? longestOfStrangers : longestDryRun);
+  const documents = endpoints.platform.documents.sentBy(async () => ({
+    ...client,
+    rank: priorityOf(client.callerClass),
+  }));
   const { keys } = await documents.parseGraph({ bytes: data }, mediaType, base);
   if (keys.length > maxTriples) throw tooComplex(`The limit of a validation is ${maxTriples} triples.`);
   return { ...(await resultsOf(endpoints, request.access, { keys, inForce })), shapes: inForce.shapes };

@@ -6,11 +6,11 @@ import { rdf } from '../../lib/rdf/vocabulary.js';
 import { constraints, Parameter, singleValued } from './constraints.js';
 import type { Shape, Shapes } from './model.js';
 import { type Path, pathText, readPath } from './paths.js';
-import { closure, isTrue, type TokenGraph } from './token-graph.js';
+import { isTrueLiteral, reachableFrom, type TokenGraph } from './token-graph.js';
 import { classTypes, sh, subClassOf, UnusableShapes, unsupported, violation } from './vocabulary.js';
 
 /** Shape with the nodes that it applies to. */
-export interface Target {
+export interface ShapeTarget {
   readonly shape: Shape;
   readonly nodes: readonly TermKey[];
   readonly classes: readonly TermKey[];
@@ -33,7 +33,7 @@ const shapeTypes: ReadonlySet<string> = new Set([`${sh}NodeShape`, `${sh}Propert
 const longestTerm = 200;
 
 export class ShapesGraph implements Shapes {
-  readonly targets: readonly Target[];
+  readonly targets: readonly ShapeTarget[];
   /** Sentences about properties that are ignored. */
   readonly warnings: string[] = [];
   private readonly ignored = new Set<string>();
@@ -49,7 +49,7 @@ export class ShapesGraph implements Shapes {
   ) {
     this.compact = compactor(Object.entries(prefixes), /^[\w.-]+$/);
     this.assertCore();
-    const subclasses = closure(classTypes, (type) => graph.subjects(subClassOf, type));
+    const subclasses = reachableFrom(classTypes, (type) => graph.subjects(subClassOf, type));
     this.metaclasses = new Set([...classTypes, ...subclasses]);
     const declared = new Set<TermKey>();
     for (const [node, type] of graph.triples(rdf.type)) if (shapeTypes.has(type)) declared.add(node);
@@ -72,7 +72,7 @@ export class ShapesGraph implements Shapes {
     return isIri(node) && this.graph.objects(node, rdf.type).some((type) => this.metaclasses.has(type));
   }
 
-  private targetOf(node: TermKey): Target {
+  private targetOf(node: TermKey): ShapeTarget {
     const of = (name: (typeof targets)[number]): readonly TermKey[] => this.graph.objects(node, sh + name);
     return {
       shape: this.shape(node),
@@ -101,7 +101,7 @@ export class ShapesGraph implements Shapes {
       node,
       path: paths[0] === undefined ? undefined : readPath(this.graph, paths[0]),
       ...{ severity, messages },
-      isDeactivated: isTrue(this.graph.objects(node, `${sh}deactivated`)[0]),
+      isDeactivated: isTrueLiteral(this.graph.objects(node, `${sh}deactivated`)[0]),
       checks: [],
     };
     this.shapes.set(node, shape);

@@ -29,7 +29,7 @@ export interface Task {
 }
 
 /** Results of each graph, the first reason why a document cannot be applied, or nothing if the validation takes too much memory. */
-export type Outcome =
+export type ValidationOutcome =
   | { readonly results: readonly (readonly Result[])[]; readonly warnings: readonly string[] }
   | { readonly unusable: { readonly version: string; readonly why: string } }
   | { readonly isTooComplex: true };
@@ -48,7 +48,7 @@ async function shapesOf(version: string, caller: Caller<Questions, never>): Prom
 }
 
 const functions = {
-  async validate({ versions, graphs }: Task, caller: Caller<Questions, never>): Promise<Outcome> {
+  async validate({ versions, graphs }: Task, caller: Caller<Questions, never>): Promise<ValidationOutcome> {
     const documents: ShapesGraph[] = [];
     let version = '';
     try {

@@ -2,7 +2,7 @@
 import type { Installation, Platform } from '../../lib/component/contract.js';
 import { formatLink } from '../../lib/tools/fields/link.js';
 import { Admission } from './admission.js';
-import { Documents } from './documents.js';
+import { ShapeDocuments } from './documents.js';
 import { LinkChanges } from './link-changes.js';
 import { ShapesLinks } from './links.js';
 import { Members } from './members.js';
@@ -14,7 +14,7 @@ import { constrainedBy } from './vocabulary.js';
 export async function openShapes(platform: Platform): Promise<Installation> {
   const { authorizer, rootIri, store } = platform;
   const links = await ShapesLinks.open(store, rootIri);
-  const [documents, validator] = [new Documents(platform), new Validator(platform)];
+  const [documents, validator] = [new ShapeDocuments(platform), new Validator(platform)];
   const members = new Members(platform, documents, validator);
   const linkChanges = new LinkChanges(platform, links, { documents, validator, members });
   const admission = new Admission(platform, links, { documents, validator, linkChanges });

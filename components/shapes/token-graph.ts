@@ -80,7 +80,7 @@ export class TokenGraph {
 }
 
 /** Returns all nodes that are reached from some by repeated steps, without the first ones unless they are reached. */
-export function closure(from: Iterable<TermKey>, step: (node: TermKey) => Iterable<TermKey>): Set<TermKey> {
+export function reachableFrom(from: Iterable<TermKey>, step: (node: TermKey) => Iterable<TermKey>): Set<TermKey> {
   const found = new Set<TermKey>();
   let frontier = [...from];
   while (frontier.length > 0) {
@@ -97,7 +97,7 @@ export function closure(from: Iterable<TermKey>, step: (node: TermKey) => Iterab
 }
 
 /** True for the literal `true` only: `1` does not switch on a constraint (SHACL 4.4.5, 4.8.1). */
-export function isTrue(token: TermKey | undefined): boolean {
+export function isTrueLiteral(token: TermKey | undefined): boolean {
   if (token === undefined || isIri(token) || isTriple(token)) return false;
   const { text, datatype } = literalParts(token);
   return text === 'true' && datatype === xsd.boolean;

@@ -24,7 +24,7 @@ export function shapesTools(endpoints: ShapesEndpoints): readonly Tool[] {
       annotations: { readOnlyHint: true },
       async call({ access, address }, { iri, content }) {
         const client = await clientFor(platform, access, address);
-        if (client.standing === 'stranger') await attempts.begin(address);
+        if (client.callerClass === 'stranger') await attempts.begin(address);
         const query = new URLSearchParams({ as: String(iri) });
         const bytes = async (longest: number): Promise<Buffer> => {
           const data = Buffer.from(String(content));

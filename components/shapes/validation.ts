@@ -1,10 +1,10 @@
 /** Validates a graph against the shapes of a document. */
 import type { TermKey } from '../../lib/query/access/terms.js';
 import { rdf } from '../../lib/rdf/vocabulary.js';
-import type { Found, Result, Run, Shape } from './model.js';
+import type { FoundViolation, Result, Shape, ValidationRun } from './model.js';
 import { follow } from './paths.js';
-import type { ShapesGraph, Target } from './shapes-graph.js';
-import { closure, type TokenGraph } from './token-graph.js';
+import type { ShapesGraph, ShapeTarget } from './shapes-graph.js';
+import { reachableFrom, type TokenGraph } from './token-graph.js';
 import { subClassOf, violation } from './vocabulary.js';
 
 /** Maximum number of results of a graph, and of their characters: they are sent between threads. */
@@ -14,7 +14,7 @@ const maxCharacters = 1 << 20;
 /** Ends an evaluation early. Thrown often, so it has no stack of its own. */
 const ended = new Error('The evaluation has ended.');
 
-export class Validation implements Run {
+export class Validation implements ValidationRun {
   readonly results: Result[] = [];
   private characters = 0;
   private hasViolation = false;
@@ -50,7 +50,7 @@ export class Validation implements Run {
     }
   }
 
-  private focusNodes({ nodes, classes, subjectsOf, objectsOf }: Target): Set<TermKey> {
+  private focusNodes({ nodes, classes, subjectsOf, objectsOf }: ShapeTarget): Set<TermKey> {
     const found = new Set(nodes);
     for (const type of classes)
       for (const each of this.subclassesOf(type))
@@ -80,7 +80,7 @@ export class Validation implements Run {
     return hasFailed ? this.failure : undefined;
   }
 
-  report({ node, path: ofShape, severity, messages }: Shape, found: Found): void {
+  report({ node, path: ofShape, severity, messages }: Shape, found: FoundViolation): void {
     const { focus, value, component, must, path = ofShape } = found;
     const { shapes, results } = this;
     const about = path ? `${shapes.path(path)} of ${shapes.text(focus)}` : shapes.text(focus);
@@ -106,7 +106,7 @@ export class Validation implements Run {
   private subclassesOf(type: TermKey): ReadonlySet<TermKey> {
     let found = this.subclasses.get(type);
     if (!found) {
-      const below = closure([type], (each) => [
+      const below = reachableFrom([type], (each) => [
         ...this.data.subjects(subClassOf, each),
         ...this.shapes.graph.subjects(subClassOf, each),
       ]);

@@ -7,7 +7,7 @@ import { LwsError, tooBusy } from '../../lib/tools/errors.js';
 import { ThreadEnded } from '../../lib/tools/threads/messages.js';
 import { WorkerPool } from '../../lib/tools/threads/worker-pool.js';
 import type { Result } from './model.js';
-import type { Outcome, SentShapes, ShapesFunctions } from './shapes-worker.js';
+import type { SentShapes, ShapesFunctions, ValidationOutcome } from './shapes-worker.js';
 
 /** A state of a document of shapes. */
 export interface ShapesVersion {
@@ -68,7 +68,7 @@ export class Validator {
     access: Access | undefined,
     shapes: readonly ShapesVersion[],
     graphs: readonly GraphKeys[],
-  ): Promise<Extract<Outcome, { readonly warnings: unknown }>> {
+  ): Promise<Extract<ValidationOutcome, { readonly warnings: unknown }>> {
     pool ??= makePool();
     const versions = shapes.map(({ version }) => version);
     const answers = { shapes: (version: string) => shapes[versions.indexOf(version)]!.load() };
@@ -93,8 +93,8 @@ export class Validator {
 
   private async sender(access: Access | undefined) {
     if (!access) return { client: '', rank: 0 };
-    const { client, standing } = await clientFor(this.storage, access, connectionOf(access)?.address ?? '');
-    return { client, rank: priorityOf(standing) };
+    const { client, callerClass } = await clientFor(this.storage, access, connectionOf(access)?.address ?? '');
+    return { client, rank: priorityOf(callerClass) };
   }
 
   /** Ends the threads, unless other storages use them. */

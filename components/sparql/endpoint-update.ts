@@ -27,7 +27,7 @@ const maxStates = 250;
  * Runs an update and writes the result atomically.
  * @throws LwsError if the update or the write of one of its graphs is rejected, `too-busy` if graphs change too often
  */
-export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: SparqlRequest): Promise<Reply> {
+export async function updateAtEndpoint(endpoint: SparqlEndpoint, asker: Asker, asked: SparqlRequest): Promise<Reply> {
   const { platform } = endpoint;
   const task: QueryTask = {
     ...asked,

@@ -179,7 +179,7 @@ export default defineComponent({
       ...(container !== undefined && {
         toolsFor: (caller, wanted) => storedTools(endpoint, container, { caller, wanted }),
       }),
-      metrics: () => pool.measures(),
+      metrics: () => pool.metrics(),
       warm: () => pool.warm(),
       stop: async () => {
         await Promise.all([pool.close(), memory.close()]);

@@ -5,7 +5,7 @@ import type { Reply } from '../../lib/http/reply.js';
 import { whenGone } from '../../lib/http/request.js';
 import { type ResourceQuery, type Route, type RouteRequest, route, type StoredQuestion } from '../../lib/http/route.js';
 import { LwsError } from '../../lib/tools/errors.js';
-import { update } from './endpoint-update.js';
+import { updateAtEndpoint } from './endpoint-update.js';
 import type { QueryTask } from './pool/messages.js';
 import {
   acceptedFormats,
@@ -40,7 +40,7 @@ export const sparqlRoutes = (endpoint: SparqlEndpoint): readonly Route[] => [
     const hasType = req.headers['content-type'] !== undefined;
     const limits = isQuery ? { maxBytes: endpoint.maxBytes } : endpoint;
     const asked = await requestOfBody(body(), hasType, query, limits, isQuery);
-    return asked.isUpdate ? update(endpoint, request, asked) : ask(endpoint, request, asked);
+    return asked.isUpdate ? updateAtEndpoint(endpoint, request, asked) : ask(endpoint, request, asked);
   }),
   route('filtered', `OPTIONS ${path}`, () => ({
     status: 204,

@@ -34,7 +34,7 @@ export async function runQueryTask(
   };
   const decide = (iris: readonly string[], purpose: Purpose): Promise<boolean[]> =>
     Promise.all(iris.map((iri) => may(purpose, iri)));
-  const { client, standing } = await clientFor(platform, access, address);
+  const { client, callerClass } = await clientFor(platform, access, address);
   // Short queries do not need it.
   let watch: ReturnType<typeof whenGone> | undefined;
   const gone = (): AbortSignal => {
@@ -44,7 +44,7 @@ export async function runQueryTask(
   const job = {
     task,
     client,
-    standing,
+    callerClass,
     scope: async () => authorizer.readScope(access),
     gone,
     decide,

@@ -124,7 +124,7 @@ export class CountedStatistics {
         maxBytes,
         allowedServices: [],
       },
-      ...(by?.client ?? { standing: 'known', client: 'statistics' }),
+      ...(by?.client ?? { callerClass: 'known', client: 'statistics' }),
       scope: async () => (by ? authorizer.readScope(by.access) : 'everything'),
       gone: () => by?.gone ?? new AbortController().signal,
       decide: (iris) =>

@@ -13,7 +13,7 @@ import { assertPreconditions, undated } from '../../lib/resources/preconditions.
 import { LwsError } from '../../lib/tools/errors.js';
 import { formatEntityTag } from '../../lib/tools/fields/etag.js';
 import { isObject } from '../../lib/tools/json/exact-json.js';
-import { nameOf, SignUp, type SignUpSettings } from './sign-up.js';
+import { SignUp, type SignUpSettings, storageNameIn } from './sign-up.js';
 
 const pageSize = 100;
 const quota = 'lws.quota.max-bytes';
@@ -73,7 +73,7 @@ class StoragesEndpoint {
     const { name, template, ...given } = body;
     const owners = [request.access.principal?.subject ?? []].flat();
     const wanted = { owners, ...templateOf(template), ...changeOf(given), revision: null };
-    return this.reply(201, await this.storages.change(nameOf(name), wanted));
+    return this.reply(201, await this.storages.change(storageNameIn(name), wanted));
   }
 
   /** Creates an invitation for one storage. */

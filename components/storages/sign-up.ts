@@ -70,7 +70,7 @@ export class SignUp {
     const given = await this.givenBy(request, { invitation, idToken });
     const work = async (): Promise<StorageRecord> => {
       this.assertFree(subject, given);
-      return this.storages.change(nameOf(name), { ...given, owners: [subject], revision: null });
+      return this.storages.change(storageNameIn(name), { ...given, owners: [subject], revision: null });
     };
     const made = this.last.then(work);
     this.last = made.catch(() => {});
@@ -135,7 +135,7 @@ export class SignUp {
 }
 
 /** @throws LwsError `malformed-body` */
-export function nameOf(name: unknown): string {
+export function storageNameIn(name: unknown): string {
   if (typeof name === 'string') return name;
   throw new LwsError('malformed-body', 'The member name must be the name of the storage.');
 }

@@ -4,7 +4,7 @@ import { LwsError, type Platform } from '../../lib/plugin/component.js';
 import { type Reply, type RouteRequest, readBody } from '../../lib/plugin/requests.js';
 import type { XmlElement } from '../../lib/plugin/xml.js';
 import { type Properties, wholeOf, writerOf } from './properties.js';
-import { childrenOf, escaped, type Name, parseXml } from './xml.js';
+import { checkedElements, escaped, type Name, parseXml } from './xml.js';
 
 /** Maximum size of a body, in bytes. */
 const maxBytes = 8 << 10;
@@ -43,7 +43,7 @@ export class WebDav {
     const { resource } = await this.target(request);
     const root = parseXml(await readBody(request.body(), maxBytes));
     if (!isDav(root, 'propertyupdate')) throw malformed('Send a propertyupdate element of DAV:.');
-    const names = limited(childrenOf(root).flatMap((step) => childrenOf(step).flatMap(childrenOf)));
+    const names = limited(checkedElements(root).flatMap((step) => checkedElements(step).flatMap(checkedElements)));
     const body = Readable.from(wholeOf(writerOf({ kind: 'refused', names }, this.origin), resource, []));
     return { status: 207, fields: { ...xmlFields, ...this.place(request, resource.iri) }, body };
   }
@@ -109,9 +109,9 @@ const isDav = ({ namespace, localName }: Name, wanted: string): boolean => names
 /** Returns the properties that a PROPFIND asks for. Ignores unknown elements (RFC 4918 17). @throws LwsError `malformed-body` */
 function wantedIn(root: XmlElement): Properties {
   if (!isDav(root, 'propfind')) throw malformed('Send a propfind element of DAV:.');
-  const children = childrenOf(root);
+  const children = checkedElements(root);
   const names = (element: string): readonly Name[] =>
-    limited(children.filter((child) => isDav(child, element)).flatMap(childrenOf));
+    limited(children.filter((child) => isDav(child, element)).flatMap(checkedElements));
   const kinds = ['prop', 'propname', 'allprop'].filter((kind) => children.some((child) => isDav(child, kind)));
   if (kinds.length !== 1) throw malformed('A propfind contains one of prop, propname and allprop.');
   if (kinds[0] === 'prop') return { kind: 'named', names: names('prop') };

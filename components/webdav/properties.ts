@@ -1,5 +1,5 @@
 /** Properties of resources (RFC 4918 15), and the multistatus document. */
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Platform } from '../../lib/plugin/component.js';
 import { nameOf } from '../../lib/plugin/state.js';
 import { escaped, type Name } from './xml.js';
@@ -100,7 +100,7 @@ export async function* wholeOf(
       if (text.length < chunkSize) continue;
       yield text;
       text = '';
-      await breathe();
+      await yieldToEventLoop();
     }
   yield `${text}</D:multistatus>\n`;
 }

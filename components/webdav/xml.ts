@@ -25,7 +25,7 @@ const checked = (element: XmlElement): XmlElement =>
   ncName.test(element.localName) && !element.hasUnknownPrefix ? element : refuse();
 
 /** Returns the child elements. @throws LwsError `malformed-body` for an undeclared prefix */
-export const childrenOf = ({ elements }: XmlElement): XmlElement[] => elements.map(checked);
+export const checkedElements = ({ elements }: XmlElement): XmlElement[] => elements.map(checked);
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 

@@ -2,10 +2,10 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { clearNotices } from './frame/notice.js';
-import { Page, type Place, placeHref, placeNow, signInHref } from './frame/page.js';
+import { Page, type PagePlace, placeHref, placeNow, signInHref } from './frame/page.js';
 import { homeUri, onSession, signOut, storageUri, subjectNow, who } from './session/session.js';
 import { messageOf } from './storage/api.js';
-import { controls } from './storage/controller.js';
+import { isController } from './storage/controller.js';
 import { shortName } from './storage/names.js';
 
 interface Entry {
@@ -39,7 +39,7 @@ const recountMs = 30_000;
 
 @customElement('quad-shell')
 export class Shell extends Page {
-  @state() private place: Place = placeNow();
+  @state() private place: PagePlace = placeNow();
   @state() private loaded = '';
   @state() private isController = false;
   @state() private isLost = false;
@@ -64,7 +64,7 @@ export class Shell extends Page {
   }
 
   private async judge(): Promise<void> {
-    this.isController = who().kind === 'subject' && (await controls().catch(() => false));
+    this.isController = who().kind === 'subject' && (await isController().catch(() => false));
     this.requestUpdate();
     await this.count();
   }

@@ -83,7 +83,7 @@ export interface Authorizer extends BaseModel {
    */
   finds(question: Omit<Question, 'mode'>): boolean | Promise<boolean>;
   /** @param view the committed state */
-  standing(view: View, access: Access): Promise<CallerClass>;
+  callerClass(view: View, access: Access): Promise<CallerClass>;
   /** Returns the identity to record as owner of something that the caller creates in a container. */
   ownerOfNew(access: Access, parent: ResourceRecord): string | undefined;
 }
@@ -134,7 +134,7 @@ export function createAuthorizer(
     finds: (question) => allows(Object.assign({}, question, { mode: 'read' as const })),
     ...(base.readersOf && { readersOf: base.readersOf.bind(base) }),
     knows: (access) => sources().some((source) => source.names(access)) || base.knows(access),
-    async standing(view, access) {
+    async callerClass(view, access) {
       if ((await base.decide({ view, access, mode: 'control', iri: storage })).allowed) return 'controller';
       return (await this.knows(access)) ? 'known' : 'stranger';
     },

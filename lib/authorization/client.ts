@@ -6,13 +6,13 @@ import type { Authorizer, CallerClass, View } from './authorizer.js';
 import type { Access } from './principal.js';
 
 export interface Client {
-  readonly standing: CallerClass;
+  readonly callerClass: CallerClass;
   readonly client: string;
 }
 
 /** Caller classes by priority. */
 const order: readonly CallerClass[] = ['controller', 'known', 'stranger'];
-export const priorityOf = (standing: CallerClass): number => order.indexOf(standing);
+export const priorityOf = (callerClass: CallerClass): number => order.indexOf(callerClass);
 
 /** Connection of a request. */
 interface Connection {
@@ -36,6 +36,9 @@ export async function clientFor(
   access: Access,
   address: string,
 ): Promise<Client> {
-  const standing = await authorizer.standing(store, access);
-  return { standing, client: (standing === 'stranger' ? undefined : access.principal?.subject) ?? clientOf(address) };
+  const callerClass = await authorizer.callerClass(store, access);
+  return {
+    callerClass: callerClass,
+    client: (callerClass === 'stranger' ? undefined : access.principal?.subject) ?? clientOf(address),
+  };
 }

@@ -48,15 +48,15 @@ export async function inTurn<T>(
   work: (pause: Pause) => Promise<T>,
 ): Promise<T> {
   const connection = connectionOf(access);
-  const { client, standing } = await clientFor(storage, access, connection?.address ?? '');
+  const { client, callerClass } = await clientFor(storage, access, connection?.address ?? '');
   const gates = gatesOf(storage.store);
-  const turn = { host: '', client, identity: access.principal?.subject, rank: priorityOf(standing) };
+  const turn = { host: '', client, identity: access.principal?.subject, rank: priorityOf(callerClass) };
   const gone = connection?.whenGone();
   const left: (() => void)[] = [];
   let began = 0;
   const enter = async (isAgain: boolean): Promise<void> => {
     const own = { ...turn, isAgain };
-    if (standing === 'stranger') left.push(await gates.strangers.enter(own, gone?.signal));
+    if (callerClass === 'stranger') left.push(await gates.strangers.enter(own, gone?.signal));
     left.push(await gates.all.enter(own, gone?.signal));
     began = performance.now();
   };

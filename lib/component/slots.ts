@@ -26,12 +26,12 @@ export class Slots {
   }
 
   /** Takes a slot. @returns a function that releases it @throws LwsError `too-busy` */
-  take({ standing, client }: Client = { standing: 'controller', client: '' }): () => void {
-    const others = [...this.taken].filter((each) => each.standing === standing);
+  take({ callerClass, client }: Client = { callerClass: 'controller', client: '' }): () => void {
+    const others = [...this.taken].filter((each) => each.callerClass === callerClass);
     const own = others.filter((each) => each.client === client);
-    if (others.length >= this.total[standing] || own.length >= this.perClient[standing])
+    if (others.length >= this.total[callerClass] || own.length >= this.perClient[callerClass])
       throw tooBusy(this.message, 60);
-    const slot = { standing, client };
+    const slot = { callerClass, client };
     this.taken.add(slot);
     return () => void this.taken.delete(slot);
   }

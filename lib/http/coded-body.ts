@@ -25,14 +25,14 @@ export interface BodySender {
  */
 function sharesOf(inAll: number, perClient: number): (caller: Client) => () => void {
   const taken = new Set<Client>();
-  return ({ client, standing }) => {
+  return ({ client, callerClass }) => {
     const shares = [...taken];
     const own = shares.filter((share) => share.client === client);
-    const ofOthers = shares.filter((share) => share.standing !== 'controller');
-    const isFull = taken.size >= inAll || (standing !== 'controller' && ofOthers.length >= inAll * 0.75);
+    const ofOthers = shares.filter((share) => share.callerClass !== 'controller');
+    const isFull = taken.size >= inAll || (callerClass !== 'controller' && ofOthers.length >= inAll * 0.75);
     if (isFull || own.length >= perClient)
       throw tooBusy('Too many compressed uploads are in progress. Retry in a few seconds.', 5);
-    const share = { client, standing };
+    const share = { client, callerClass };
     taken.add(share);
     return () => void taken.delete(share);
   };

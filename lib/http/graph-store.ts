@@ -14,7 +14,7 @@ import { LwsError } from '../tools/errors.js';
 import { parseMediaType } from '../tools/fields/media-type.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
-import { partsOf } from './multipart.js';
+import { multipartParts } from './multipart.js';
 import type { Reply } from './reply.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { resourceReply, writeOf, written } from './resource-routes.js';
@@ -121,7 +121,7 @@ const asInsertion = (storage: Storage, sent: RequestBody, iri: string): RequestB
   length: undefined,
   async collect(limit) {
     const bytes = await readBody(sent, limit);
-    const parts = sent.mediaType === formData ? partsOf(bytes, sent.contentType) : [{ ...sent, bytes }];
+    const parts = sent.mediaType === formData ? multipartParts(bytes, sent.contentType) : [{ ...sent, bytes }];
     const keys = new Set<string>();
     // Section 5.5: each part is a document with its own blank nodes.
     for (const { mediaType, bytes } of parts) {

@@ -16,7 +16,7 @@ const fewPending = 16;
 
 /** Lets other requests precede that of an unprivileged caller: a crowd of these must not delay a controller. */
 async function inTurn({ storage: { authorizer, store } }: AppContext, access: Access): Promise<void> {
-  if ((await authorizer.standing(store, access)) === 'stranger') await yieldInLine();
+  if ((await authorizer.callerClass(store, access)) === 'stranger') await yieldInLine();
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };

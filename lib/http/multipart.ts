@@ -17,7 +17,7 @@ const [mostParts, longestHead] = [1_000, 8 << 10];
 const lineEnd = '\r\n';
 
 /** Splits a body. @param contentType the field with the boundary @throws LwsError `malformed-body` */
-export function partsOf(bytes: Buffer, contentType: string): Part[] {
+export function multipartParts(bytes: Buffer, contentType: string): Part[] {
   const boundary = parseMediaType(contentType)?.parameters.get('boundary') ?? '';
   // RFC 2046 5.1.1.
   if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) throw malformed('the Content-Type has no boundary');

@@ -98,8 +98,8 @@ const isWrite = ({ method }: IncomingMessage): boolean => method === 'PUT' || me
 /** Storage for a received body. Large bodies are queued by client. */
 function sentBy(storage: Storage, access: Access, address: string): Storage {
   const sender = async () => {
-    const { client, standing } = await clientFor(storage, access, address);
-    return { client, rank: priorityOf(standing) };
+    const { client, callerClass } = await clientFor(storage, access, address);
+    return { client, rank: priorityOf(callerClass) };
   };
   // Copying all fields costs as much as looking up the resource, and so does a property descriptor.
   const sent = Object.create(storage) as { -readonly [Name in keyof Storage]: Storage[Name] };

@@ -135,7 +135,7 @@ function bytesOf(storage: Storage, description: StorageDescription, mediaType: s
 const offered = [lwsCid, jsonLd, 'application/json', ...rdfFormats.filter((format) => format !== jsonLd)];
 
 /** Returns the media type of the description for a request; `application/lws+cid` if nothing matches. */
-export function chooseDescription(accept: string | undefined): string {
+export function chooseDescriptionType(accept: string | undefined): string {
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   return (ranges && chooseMediaType(ranges, offered)) ?? lwsCid;
 }

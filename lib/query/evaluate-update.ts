@@ -5,7 +5,7 @@ import { type GraphDelta, graphUpdates } from './change-set.js';
 import { dataDelta, readPlain, removesTriples } from './data-delta.js';
 import { computeUpdate } from './graphs-update.js';
 import { readUpdate, type SentUpdate, type UpdateTarget } from './parse/read-update.js';
-import { type Opened, stateOfGraph } from './state-before.js';
+import { type OpenedState, stateOfGraph } from './state-before.js';
 
 export type TargetedUpdate = SentUpdate & { readonly target: UpdateTarget };
 
@@ -23,7 +23,7 @@ const maxMade = 16 << 20;
  */
 export async function evaluateUpdate(
   { target, ...sent }: TargetedUpdate,
-  opened: Opened | undefined,
+  opened: OpenedState | undefined,
   assertTime: () => void,
 ): Promise<GraphDelta | undefined> {
   const { graph } = target;

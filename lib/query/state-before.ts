@@ -14,7 +14,7 @@ import { type GraphKeyBlocks, type MemoryView, onlyGraph, withGraphs } from './m
 import { MemoryMatches } from './memory/memory-matches.js';
 import type { UpdateTarget } from './parse/read-update.js';
 
-export type Opened = Pick<DatasetOptions, 'level' | 'snapshot'>;
+export type OpenedState = Pick<DatasetOptions, 'level' | 'snapshot'>;
 
 /** Facts about a resource. */
 export type RecordBefore = Pick<ResourceRecord, 'kind'> & Partial<ResourceRecord>;
@@ -37,7 +37,7 @@ export interface StateBefore {
 
 /** @param assertTime called in every block, throws to stop the work */
 export const snapshotState = (
-  { level, snapshot, memory }: Opened & { readonly memory: MemoryView | undefined },
+  { level, snapshot, memory }: OpenedState & { readonly memory: MemoryView | undefined },
   assertTime: () => void,
 ): StateBefore => ({
   record: (iri) => recordIn({ level, snapshot }, iri),
@@ -97,7 +97,7 @@ function stateOfKeys(
 }
 
 /** State of a large graph in a snapshot, of which operations read what they need. */
-function stateOfLarge(opened: Opened, record: ResourceRecord, assertTime: () => void): StateBefore {
+function stateOfLarge(opened: OpenedState, record: ResourceRecord, assertTime: () => void): StateBefore {
   let all: Set<string> | undefined;
   const keysOf: KeysOf = async function* (graph, subjects) {
     const read = subjects ? undefined : new Set<string>();
@@ -124,7 +124,7 @@ function stateOfLarge(opened: Opened, record: ResourceRecord, assertTime: () => 
 
 /** Returns the state of one graph in a snapshot. `undefined` if it does not exist. */
 export async function stateOfGraph(
-  opened: Opened,
+  opened: OpenedState,
   { graph, entry }: UpdateTarget,
   assertTime: () => void,
 ): Promise<StateBefore | undefined> {

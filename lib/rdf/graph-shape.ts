@@ -23,7 +23,7 @@ export interface GraphNode {
   isCell: boolean;
   /** Set by the writer when it starts to write the triples of this node. */
   written: boolean;
-  /** Label of the blank node in the output, set by `labelOf`. */
+  /** Label of the blank node in the output, set by `nodeLabel`. */
   label: string | undefined;
 }
 
@@ -156,7 +156,7 @@ export function takeList(shape: GraphShape, head: GraphNode): Term[] {
 }
 
 /** Returns the output label of a blank node: `b0`, `b1`... in order of the calls. */
-export function labelOf(shape: GraphShape, node: GraphNode): string {
+export function nodeLabel(shape: GraphShape, node: GraphNode): string {
   node.label ??= `b${shape.labels++}`;
   return node.label;
 }

@@ -5,8 +5,8 @@ import { compactor, type Prefix, schemeOf } from './compact-iri.js';
 import {
   type GraphNode,
   type GraphShape,
-  labelOf,
   MAX_NESTING,
+  nodeLabel,
   shapeOf,
   takeList,
   visitSubjects,
@@ -97,7 +97,7 @@ function blankValue(writing: Writing, node: GraphNode, depth: number): Json {
 }
 
 function blankId(writing: Writing, node: GraphNode): string {
-  return `_:${labelOf(writing.shape, node)}`;
+  return `_:${nodeLabel(writing.shape, node)}`;
 }
 
 /** JSON-LD 1.1, 4.2. `@json` is avoided: it would replace the lexical form of a literal. */

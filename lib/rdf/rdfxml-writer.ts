@@ -2,7 +2,7 @@
 
 import type { BaseQuad, Literal, Quad, Term } from '@rdfjs/types';
 import { compactor, type Prefix, schemeOf } from './compact-iri.js';
-import { type GraphNode, type GraphShape, labelOf, shapeOf } from './graph-shape.js';
+import { type GraphNode, type GraphShape, nodeLabel, shapeOf } from './graph-shape.js';
 import { UnwritableError, UnwritableLiteralError, UnwritablePredicateError } from './unwritable.js';
 import { nameCharacters, rdf, xsd } from './vocabulary.js';
 import type { WriterOptions } from './writer-options.js';
@@ -57,7 +57,7 @@ export function writeRdfXml(quads: readonly Quad[], options: WriterOptions): str
 
 function nodeElement(writing: Writing, node: GraphNode): string {
   const { syntax } = writing;
-  const subject = node.blank ? `nodeID="${labelOf(writing.shape, node)}"` : `about="${attributeText(node.value)}"`;
+  const subject = node.blank ? `nodeID="${nodeLabel(writing.shape, node)}"` : `about="${attributeText(node.value)}"`;
   let text = `  <${syntax}:Description ${syntax}:${subject}>\n`;
   for (const [predicate, objects] of node.properties) {
     const name = qualifiedName(writing.names, predicate);
@@ -75,7 +75,7 @@ function propertyElement(writing: Writing, name: string, object: Term): string {
     case 'Quad':
       return `<${name} ${writing.syntax}:parseType="Triple">${tripleElement(writing, object)}</${name}>`;
     default: {
-      const label = labelOf(writing.shape, writing.shape.blanks.get(object.value)!);
+      const label = nodeLabel(writing.shape, writing.shape.blanks.get(object.value)!);
       return `<${name} ${writing.syntax}:nodeID="${label}"/>`;
     }
   }
@@ -87,7 +87,7 @@ function tripleElement(writing: Writing, { subject, predicate, object }: BaseQua
   writing.isNew = true;
   const about =
     subject.termType === 'BlankNode'
-      ? `nodeID="${labelOf(shape, shape.blanks.get(subject.value)!)}"`
+      ? `nodeID="${nodeLabel(shape, shape.blanks.get(subject.value)!)}"`
       : `about="${attributeText(subject.value)}"`;
   const property = propertyElement(writing, qualifiedName(names, predicate.value), object);
   return `<${syntax}:Description ${syntax}:${about}>${property}</${syntax}:Description>`;

@@ -5,8 +5,8 @@ import { compactor, type Prefix, relativizer } from './compact-iri.js';
 import {
   type GraphNode,
   type GraphShape,
-  labelOf,
   MAX_NESTING,
+  nodeLabel,
   shapeOf,
   takeList,
   visitSubjects,
@@ -114,7 +114,7 @@ function statement(writing: Writing, node: GraphNode): string {
 
 function subjectText(writing: Writing, node: GraphNode): string {
   if (!node.blank) return writing.iri(node.value);
-  return node.references === 0 ? '[]' : `_:${labelOf(writing.shape, node)}`;
+  return node.references === 0 ? '[]' : `_:${nodeLabel(writing.shape, node)}`;
 }
 
 function propertiesText(writing: Writing, node: GraphNode, depth: number): string {
@@ -167,7 +167,7 @@ function blankText(writing: Writing, term: BlankNode, depth: number): string {
   if (node.references === 1 && node.properties.size === 0) return '[]';
   if (!isNested(node) || node.written || depth === MAX_NESTING) {
     if (isNested(node) && !node.written) writing.shape.deferred.push(node);
-    return `_:${labelOf(writing.shape, node)}`;
+    return `_:${nodeLabel(writing.shape, node)}`;
   }
   if (node.isCell) {
     let text = '(';

@@ -59,7 +59,7 @@ export async function readBody(body: RequestBody, limit: number, setting?: strin
 }
 
 /**
- * Receives the content of a data resource. The caller commits it or calls `discard`.
+ * Receives the content of a data resource. The caller commits it or calls `discardBody`.
  * @param iri base IRI of RDF
  * @param room bytes left in the quota
  * @throws LwsError `malformed-body` and other parse errors, `too-large`, `quota-exceeded`, `digest-mismatch`
@@ -144,7 +144,7 @@ async function receiveBinary(storage: Storage, body: RequestBody, room: number):
 }
 
 /** Discards content after its commit failed with `error`, unless the outcome of the commit is unknown. */
-export async function discard(content: Content | undefined, error: unknown): Promise<void> {
+export async function discardBody(content: Content | undefined, error: unknown): Promise<void> {
   if (content && content.kind !== 'rdf' && !(error instanceof CommitInDoubtError)) await content.blob.abort();
 }
 

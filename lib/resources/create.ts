@@ -8,7 +8,7 @@ import { LwsError } from '../tools/errors.js';
 import {
   assertNoBody,
   type Content,
-  discard,
+  discardBody,
   parseContent,
   type RequestBody,
   readRequestBody,
@@ -68,7 +68,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
       return { record: await commit(storage, request, iri, content), created: true };
     } catch (error) {
       if (!isTaken(error)) {
-        await discard(content, error);
+        await discardBody(content, error);
         throw error;
       }
       iri = nextName();

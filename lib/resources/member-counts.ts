@@ -7,7 +7,7 @@ import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 
 /** A range of members: from an IRI to the start of the next segment. */
-export interface Segment {
+export interface CountSegment {
   readonly from: string;
   readonly count: number;
   /** Sum of the members' hashes modulo 2^256. Does not depend on their order. */
@@ -18,28 +18,28 @@ export interface Segment {
 const hashOf = (iri: string): bigint => BigInt(`0x${hash('sha256', iri)}`);
 
 /** Returns the segment with a member more (1) or less (-1). */
-export const withMember = ({ from, count, sum }: Segment, iri: string, by: 1 | -1): Segment => ({
+export const withMember = ({ from, count, sum }: CountSegment, iri: string, by: 1 | -1): CountSegment => ({
   from,
   count: count + by,
   sum: BigInt.asUintN(256, sum + BigInt(by) * hashOf(iri)),
 });
 
 /** Returns the state of a view of a container: it depends on the visible members only. */
-export function stateOfSegments(segments: readonly Segment[]): string {
+export function stateOfSegments(segments: readonly CountSegment[]): string {
   const [sum, count] = segments.reduce(([a, b], each) => [a + each.sum, b + each.count], [0n, 0]);
   const text = `${count} ${BigInt.asUintN(256, sum).toString(36)}`;
   // Has the length of a revision, so that the form of a tag does not reveal hidden members.
   return createHash('sha256').update(text).digest('base64url').slice(0, 12);
 }
 
-export const noMembers: Segment = { from: '', count: 0, sum: 0n };
+export const noMembers: CountSegment = { from: '', count: 0, sum: 0n };
 
 /** Returns the state of a view with these members, in any order. */
 export const viewState = (iris: readonly string[]): string =>
   stateOfSegments([iris.reduce((segment, iri) => withMember(segment, iri, 1), noMembers)]);
 
 /** Returns the index of the segment that an IRI lies in. */
-export function segmentOf(segments: readonly Segment[], iri: string): number {
+export function segmentAt(segments: readonly CountSegment[], iri: string): number {
   let [low, high] = [0, segments.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;
@@ -58,9 +58,9 @@ interface CountOptions {
 
 /** Counts of the members of a container, or of those that one identity owns. */
 export class MemberCounts {
-  private counted: readonly Segment[] = [noMembers];
+  private counted: readonly CountSegment[] = [noMembers];
   /** Segments that changed since they were counted. */
-  private stale = new Set<Segment>(this.counted);
+  private stale = new Set<CountSegment>(this.counted);
   private running: Promise<void> | undefined;
   private changes = 0;
   private isFollowing = true;
@@ -72,7 +72,7 @@ export class MemberCounts {
     private readonly options: CountOptions & { readonly onCounted: (counts: MemberCounts) => void },
   ) {}
 
-  get segments(): readonly Segment[] {
+  get segments(): readonly CountSegment[] {
     return this.counted;
   }
 
@@ -97,7 +97,7 @@ export class MemberCounts {
   /** Called when the creation or deletion of a member is staged, committed or dropped. */
   changed(iri: string, isStaged: boolean): void {
     this.changes++;
-    if (!isStaged) this.stale.add(this.counted[segmentOf(this.counted, iri)]!);
+    if (!isStaged) this.stale.add(this.counted[segmentAt(this.counted, iri)]!);
   }
 
   unfollow(): void {
@@ -133,8 +133,8 @@ export class MemberCounts {
     }
   }
 
-  private async count(from: string, to: string | undefined): Promise<Segment[]> {
-    const parts: Segment[] = [{ ...noMembers, from }];
+  private async count(from: string, to: string | undefined): Promise<CountSegment[]> {
+    const parts: CountSegment[] = [{ ...noMembers, from }];
     for await (const iris of this.members(from))
       for (const iri of iris) {
         if (to !== undefined && iri >= to) return this.merged(parts);
@@ -145,7 +145,7 @@ export class MemberCounts {
   }
 
   /** Appends a short last part to the one before, so that segments do not become short by splits. */
-  private merged(parts: Segment[]): Segment[] {
+  private merged(parts: CountSegment[]): CountSegment[] {
     const [last, before] = [parts.at(-1)!, parts.at(-2)];
     if (!before || last.count * 2 > this.options.size) return parts;
     const both = { from: before.from, count: before.count + last.count, sum: before.sum + last.sum };

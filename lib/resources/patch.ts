@@ -11,7 +11,7 @@ import type { Prepare } from '../storage/transactions/commit-queue.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { LwsError } from '../tools/errors.js';
 import { decodeUtf8 } from '../tools/json/json.js';
-import { type Content, discard, type RequestBody, readRequestBody, roomFor, storeBytes } from './body.js';
+import { type Content, discardBody, type RequestBody, readRequestBody, roomFor, storeBytes } from './body.js';
 import { stageDelta, stageLinksAlone } from './graph-delta.js';
 import { acceptedPatches, mergePatch, rdfPatches } from './methods.js';
 import { patchAbsent } from './patch-absent.js';
@@ -127,7 +127,7 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
     const patched = await storage.documents.patchJson(document, change, isMerge);
     if (document.equals(patched) && !request.isBlind) return [seen];
     const content = await storeBytes(storage, patched, seen.mediaType, roomFor(storage, seen.size));
-    after((error) => error && discard(content, error));
+    after((error) => error && discardBody(content, error));
     return [seen, content];
   };
   const work = async (tx: Transaction, [seen, content]: Patched): Promise<ResourceRecord> => {

@@ -6,7 +6,7 @@ import { isContainerIri, parentOf, type ResourceRecord } from '../storage/keys/r
 import type { Prepare } from '../storage/transactions/commit-queue.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { LwsError } from '../tools/errors.js';
-import { assertNoBody, type Content, discard, type RequestBody, receiveContent, roomFor } from './body.js';
+import { assertNoBody, type Content, discardBody, type RequestBody, receiveContent, roomFor } from './body.js';
 import { counterpart } from './names.js';
 import { assertParentNames, assertParentsFree, stageParents } from './parents.js';
 import { assertPreconditions } from './preconditions.js';
@@ -68,7 +68,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
     if (!result.created) rememberTurtle(storage, result.record, content);
     return result;
   } catch (error) {
-    await discard(content, error);
+    await discardBody(content, error);
     throw error;
   }
 }

@@ -7,12 +7,12 @@ import { below, clipped, type IriRange, isInRanges, only, subtree, withoutRanges
 import { iriOfRecordKey, memberRange, type ResourceRecord } from '../storage/keys/records.js';
 import { yieldInLine } from '../tools/event-loop.js';
 import {
+  type CountSegment,
   isUnderWay,
   type MemberCounts,
   memberCounts,
   noMembers,
-  type Segment,
-  segmentOf,
+  segmentAt,
   stateOfSegments,
   viewState,
   withMember,
@@ -23,7 +23,7 @@ import type { Storage } from './storage.js';
 export type MemberView = View & { members(container: string): AsyncIterable<readonly ResourceRecord[]> };
 
 /** Members from a position on, up to a number. */
-export interface Wanted {
+export interface MemberRange {
   readonly from: number;
   readonly count: number;
 }
@@ -48,7 +48,7 @@ export interface MemberRequest {
 export async function visibleMembers(
   request: MemberRequest,
   view: MemberView,
-  wanted: Wanted,
+  wanted: MemberRange,
 ): Promise<VisibleMembers> {
   const decide = () => decidedMembers(request, view, wanted);
   if (view !== request.storage.store || !isCounted(request)) return decide();
@@ -66,7 +66,10 @@ const isCounted = ({ storage: { limits }, container: { members = 0 } }: MemberRe
   members > limits.pageSize;
 
 /** Returns the members of a page for a caller who may read all of them. */
-export async function allMembers(request: MemberRequest, { from, count }: Wanted): Promise<readonly ResourceRecord[]> {
+export async function allMembers(
+  request: MemberRequest,
+  { from, count }: MemberRange,
+): Promise<readonly ResourceRecord[]> {
   const { storage, container } = request;
   if (from >= (container.members ?? 0)) return [];
   if (from === 0 || !isCounted(request)) return slice(request, { from, count }, { segments: [noMembers] });
@@ -77,13 +80,13 @@ export async function allMembers(request: MemberRequest, { from, count }: Wanted
   return slice(request, { from, count }, isOfState ? counts : { segments: [noMembers] });
 }
 
-const totalOf = (segments: readonly Segment[]): number => segments.reduce((sum, { count }) => sum + count, 0);
+const totalOf = (segments: readonly CountSegment[]): number => segments.reduce((sum, { count }) => sum + count, 0);
 
 /** Decides on every member. */
 async function decidedMembers(
   { storage, access, container }: MemberRequest,
   view: MemberView,
-  { from, count }: Wanted,
+  { from, count }: MemberRange,
 ): Promise<VisibleMembers> {
   const members: ResourceRecord[] = [];
   const visible: string[] = [];
@@ -101,7 +104,7 @@ async function decidedMembers(
 }
 
 /** Decides on the members of the page and on those that may differ from the rest. `undefined`: every member has to be decided. */
-async function countedMembers(request: MemberRequest, wanted: Wanted): Promise<VisibleMembers | undefined> {
+async function countedMembers(request: MemberRequest, wanted: MemberRange): Promise<VisibleMembers | undefined> {
   const { storage, access, container } = request;
   const { authorizer, store, limits } = storage;
   let counts: MemberCounts | undefined;
@@ -162,7 +165,7 @@ const pauseMs = 5;
 async function exceptionalMembers(
   request: MemberRequest,
   scope: CountedScope,
-  { from, count }: Wanted,
+  { from, count }: MemberRange,
 ): Promise<VisibleMembers> {
   const exceptions = await exceptionsOf(request, scope);
   const segments = adjusted([noMembers], exceptions);
@@ -201,17 +204,20 @@ async function exceptionsOf(
   return found;
 }
 
-function adjusted(segments: readonly Segment[], exceptions: ReadonlyMap<string, boolean>): readonly Segment[] {
+function adjusted(
+  segments: readonly CountSegment[],
+  exceptions: ReadonlyMap<string, boolean>,
+): readonly CountSegment[] {
   const found = [...segments];
   for (const [iri, isAllowed] of exceptions) {
-    const at = segmentOf(segments, iri);
+    const at = segmentAt(segments, iri);
     found[at] = withMember(found[at]!, iri, isAllowed ? 1 : -1);
   }
   return found;
 }
 
 interface CountedView {
-  readonly segments: readonly Segment[];
+  readonly segments: readonly CountSegment[];
   /** False for members that the caller does not see. Absent: it sees all. */
   readonly shows?: (record: ResourceRecord) => boolean;
 }
@@ -219,7 +225,7 @@ interface CountedView {
 /** Reads the members of a page, beginning with the segment that it starts in. */
 async function slice(
   { storage: { store, authorizer }, access, container }: MemberRequest,
-  { from, count }: Wanted,
+  { from, count }: MemberRange,
   { segments, shows }: CountedView,
 ): Promise<readonly ResourceRecord[]> {
   const members: ResourceRecord[] = [];

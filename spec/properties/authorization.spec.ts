@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { filterOfDocument } from '../../components/search/type-index/filter.js';
 import { typesOf as indexOf } from '../../components/search/type-index/readable-types.js';
-import { search } from '../../components/search/type-index/search.js';
+import { searchTypes } from '../../components/search/type-index/search.js';
 import type { View } from '../../lib/authorization/authorizer.js';
 import { requireAccess, requirePut } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -156,7 +156,7 @@ async function expectViews({ storage, platform, lists }: BuiltWorld, like: World
   const why = JSON.stringify(who);
   const readable = [...like.resources].filter(([iri]) => allows(like, who, 'read', iri));
   const iris = readable.map(([iri]) => iri).sort();
-  const found = await search({ platform, lists, access: access() }, [], { from: 0, count: 1000 });
+  const found = await searchTypes({ platform, lists, access: access() }, [], { from: 0, count: 1000 });
   expect(
     found.items.map(({ iri }) => iri),
     why,
@@ -165,7 +165,7 @@ async function expectViews({ storage, platform, lists }: BuiltWorld, like: World
   for (const type of types) {
     const ofType = readable.filter(([, each]) => typesOf(each).includes(type)).map(([iri]) => iri);
     const filter = filterOfDocument({ type: [type] }, 'malformed-filter');
-    const { items } = await search({ platform, lists, access: access() }, filter, { from: 0, count: 1000 });
+    const { items } = await searchTypes({ platform, lists, access: access() }, filter, { from: 0, count: 1000 });
     expect(
       items.map(({ iri }) => iri),
       `${type} ${why}`,

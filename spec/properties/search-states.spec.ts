@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { PostingLists } from '../../components/search/postings/posting-lists.js';
 import { indexChanges, typeIndex } from '../../components/search/type-index/indexer.js';
 import { postings } from '../../components/search/type-index/postings.js';
-import { search } from '../../components/search/type-index/search.js';
+import { searchTypes } from '../../components/search/type-index/search.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { remove } from '../../lib/resources/delete.js';
 import { writeLinkset } from '../../lib/resources/linkset-write.js';
@@ -44,7 +44,7 @@ describe('Search index on disk', function () {
       true,
     );
   const find = async (lists: PostingLists, filter: Filter) => {
-    const { items, total } = await search({ platform, lists, access: {} }, filter, { from: 0, count: 10_000 });
+    const { items, total } = await searchTypes({ platform, lists, access: {} }, filter, { from: 0, count: 10_000 });
     return { total, iris: items.map(({ iri }) => iri) };
   };
 

@@ -10,7 +10,7 @@ import { indexTexts, textIndex } from '../../components/search/text-search/index
 import { indexChanges, typeIndex } from '../../components/search/type-index/indexer.js';
 import { postings } from '../../components/search/type-index/postings.js';
 import { typesOf } from '../../components/search/type-index/readable-types.js';
-import { search } from '../../components/search/type-index/search.js';
+import { searchTypes } from '../../components/search/type-index/search.js';
 import { type Authorizer, createAuthorizer, type PermissionSource } from '../../lib/authorization/authorizer.js';
 import { ownerModel } from '../../lib/authorization/owner-mode.js';
 import type { Platform } from '../../lib/component/contract.js';
@@ -99,7 +99,7 @@ interface Asked {
 async function allPages({ platform, lists }: Asked, { filter: asked, viewer, pageSize }: Question): Promise<string[]> {
   const found: string[] = [];
   for (let from = 0; ; from += pageSize) {
-    const { items, total } = await search({ platform, lists, access: accessOf(viewer) }, asked, {
+    const { items, total } = await searchTypes({ platform, lists, access: accessOf(viewer) }, asked, {
       from,
       count: pageSize,
     });
@@ -229,7 +229,7 @@ describe('Search index against a model', function () {
             await Promise.all(
               batch.map((each) =>
                 typeof each === 'number'
-                  ? search(
+                  ? searchTypes(
                       { platform: platformOf(store, last[each]!), lists, access: accessOf(last[each]!.viewer) },
                       last[each]!.filter,
                       { from: 0, count: 3 },
@@ -305,7 +305,7 @@ describe('Search index against a model', function () {
           });
           return work;
         });
-        const { items, total } = await search({ platform, lists, access: {} }, filter, { from, count: 10 });
+        const { items, total } = await searchTypes({ platform, lists, access: {} }, filter, { from, count: 10 });
         for (const { restore } of walked) restore();
         return { seeks: walked.reduce((sum, { seeks }) => sum + seeks, 0), total, first: items[0]?.iri };
       };

@@ -16,7 +16,7 @@ import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
 import { unzipInto } from './trees/zip-sink.js';
 
-interface Wanted {
+interface ExportTarget {
   readonly of: string;
   /** The transmitted format: a directory is transmitted as a ZIP. */
   readonly format: string;
@@ -47,7 +47,7 @@ export async function runExport(context: CommandContext): Promise<number> {
   return 0;
 }
 
-function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats): Wanted {
+function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats): ExportTarget {
   const storage = `${baseUri}/`;
   const given = operands[0] ?? '';
   const of = URL.canParse(given, storage) ? new URL(given, storage).href : '';
@@ -81,7 +81,7 @@ function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats
 /** Writes the bytes to the output. Removes incomplete files and directories. */
 async function keep(
   { progress, print }: CommandContext,
-  { output, isFolder, isNested }: Wanted,
+  { output, isFolder, isNested }: ExportTarget,
   source: Readable,
 ): Promise<void> {
   if (output === undefined) {

@@ -46,11 +46,11 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
     const fields = fieldsOf(of, format, isGzip);
     const client = await clientFor(platform, access, address);
     const release = slots.take(client);
-    if (client.standing === 'controller' && !platform.store.record(of)) {
+    if (client.callerClass === 'controller' && !platform.store.record(of)) {
       release();
       throw new LwsError('not-found', `The container ${of} does not exist.`);
     }
-    const asked = { of, format: name, isGzip, access, isOperator: false, maxMs: maxMs[client.standing], idleMs };
+    const asked = { of, format: name, isGzip, access, isOperator: false, maxMs: maxMs[client.callerClass], idleMs };
     const body = await exportStream(platform, asked, release).catch((error: unknown) => {
       release();
       throw error;

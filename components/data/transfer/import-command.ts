@@ -168,7 +168,7 @@ function ended(
 }
 
 /** The server's report on an import. */
-type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'access' | 'began'> & {
+type ImportReport = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'access' | 'began'> & {
   readonly access?: ImportState['access'];
   readonly report?: ImportState['told'];
 };
@@ -190,9 +190,9 @@ async function sendImport(
       });
   const ndjson = { headers: { Accept: 'application/x-ndjson' } };
   const following = await askServer(context, begun.headers.get('location')!, ndjson);
-  let last: Told | undefined;
+  let last: ImportReport | undefined;
   for await (const line of createInterface({ input: Readable.fromWeb(following.body as never) })) {
-    last = JSON.parse(line) as Told;
+    last = JSON.parse(line) as ImportReport;
     show({ ...last, began: 0 });
   }
   if (!last || last.status === 'running')
@@ -225,7 +225,7 @@ function contentOf({ source }: WantedImport, unsent: ImportState['told'][number]
 
 /** Returns the path of the import to continue. */
 async function interrupted(context: CommandContext, { source, into }: WantedImport): Promise<string> {
-  const { imports } = (await (await askServer(context, 'imports')).json()) as { imports: Told[] };
+  const { imports } = (await (await askServer(context, 'imports')).json()) as { imports: ImportReport[] };
   const found = imports.find(
     (state) => state.name === basename(source) && state.into === into && state.status !== 'done',
   );

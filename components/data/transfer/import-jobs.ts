@@ -61,7 +61,7 @@ export class ImportJobs extends JobRunner<ImportJob> {
   }
 
   /** Measures for monitoring. */
-  measures(): readonly Metric[] {
+  metrics(): readonly Metric[] {
     const { quads = 0, created = 0, bytes = 0, total = 0 } = this.running?.job.state ?? {};
     return [
       metric('gauge', 'import_running', '1 while an import is running.', Number(this.running !== undefined)),

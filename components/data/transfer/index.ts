@@ -37,7 +37,7 @@ export default defineComponent({
     return {
       start: () => takeTemplate(platform, jobs),
       routes: [...importRoutes(platform, jobs), ...exportRoutes(platform)],
-      metrics: () => jobs.measures(),
+      metrics: () => jobs.metrics(),
       isBusy: () => jobs.isBusy,
       // Clients that follow an import receive the report that it was interrupted.
       drain: () =>

@@ -15,7 +15,7 @@ import { type Metric, metric, metricBy } from '../../../lib/tools/metrics.js';
 import type { GuardedFetch } from '../../../lib/tools/outbound/guarded-fetch.js';
 import { OutboundError } from '../../../lib/tools/outbound/outbound-error.js';
 import { notificationOf } from './events.js';
-import { type Delivery, inboxOfKey, linesOf, outboxRange, stagedAt } from './outbox.js';
+import { type Delivery, inboxOfKey, outboxRange, queuedInboxes, stagedAt } from './outbox.js';
 import type { Subscription } from './subscription.js';
 import { type Subscriptions, subscriptionKey } from './subscriptions.js';
 
@@ -182,7 +182,7 @@ export class Deliveries {
   }
 
   private async wakeAll(): Promise<void> {
-    for await (const [name] of linesOf(this.options.store)) this.wake(name);
+    for await (const [name] of queuedInboxes(this.options.store)) this.wake(name);
   }
 
   /** Only the leader among several servers delivers. */

@@ -42,7 +42,7 @@ export interface PageLimits {
   readonly sequence?: string | undefined;
 }
 
-export interface Page {
+export interface SubscriptionPage {
   readonly ids: readonly string[];
   /** Start of the next page. Absent after the last. */
   readonly rest?: Pick<Owed, 'subscriptions' | 'after'>;
@@ -66,13 +66,13 @@ const pauseMs = 250;
 
 export interface DistributionOptions {
   readonly log: Log;
-  readonly standing: CallerClass;
+  readonly callerClass: CallerClass;
   /** Maximum deliveries per second. Absent: unlimited. */
   readonly perSecond?: number;
   /** Stages the deliveries of an event. @returns the number of entries */
   readonly stage: (tx: Transaction, owed: Owed) => number;
   /** Returns the next page of subscriptions to an event (`Subscriptions.pageOf`). */
-  readonly pageOf: (owed: Owed, standing: CallerClass, limits: PageLimits) => Page;
+  readonly pageOf: (owed: Owed, callerClass: CallerClass, limits: PageLimits) => SubscriptionPage;
 }
 
 export class FanOut {
@@ -90,7 +90,7 @@ export class FanOut {
   private isFull = false;
 
   constructor(private readonly options: DistributionOptions) {
-    this.space = waitingSpaces[options.standing];
+    this.space = waitingSpaces[options.callerClass];
   }
 
   /** Resumes the queue of an earlier process, and follows staged events. */
@@ -123,7 +123,7 @@ export class FanOut {
   fewOf(tx: Transaction, owed: Owed): Owed | undefined {
     const limits = { most: maxImmediate, inboxes: maxImmediate };
     const { ids, rest } =
-      this.waiting.size > 0 ? { ids: [], rest: {} } : this.options.pageOf(owed, this.options.standing, limits);
+      this.waiting.size > 0 ? { ids: [], rest: {} } : this.options.pageOf(owed, this.options.callerClass, limits);
     const more = rest ? Number.POSITIVE_INFINITY : ids.length + owed.inboxes.length;
     const sum = (this.inTransaction.get(tx) ?? 0) + more;
     this.inTransaction.set(tx, sum);
@@ -145,7 +145,7 @@ export class FanOut {
     if (!isFull) tx.putEntry(entryKey(this.space, sequence), JSON.stringify(owed));
     else if (!this.isFull)
       this.options.log.warn(
-        { standing: this.options.standing, maxWaiting },
+        { callerClass: this.options.callerClass, maxWaiting },
         'events are dropped: the queue of notifications is full',
       );
     this.isFull ||= isFull;
@@ -186,14 +186,14 @@ export class FanOut {
 
   /** Stages deliveries to at most this many subscriptions, event by event. @returns their number */
   private part(tx: Transaction, most: number): number {
-    const { stage, pageOf, standing } = this.options;
+    const { stage, pageOf, callerClass } = this.options;
     let [left, room, events] = [most, atOnce, 0];
     for (const key of this.waiting) {
       if (left === 0 || room <= 0 || ++events > maxEvents) break;
       const value = tx.entry(key);
       if (value === undefined) continue;
       const owed = JSON.parse(value) as Owed;
-      const { ids, rest } = pageOf(owed, standing, { most: left, inboxes: room, sequence: partsOfEntry(key)[1] });
+      const { ids, rest } = pageOf(owed, callerClass, { most: left, inboxes: room, sequence: partsOfEntry(key)[1] });
       left -= ids.length;
       room -= stage(tx, { ...owed, subscriptions: ids });
       if (!rest) tx.deleteEntry(key);

@@ -40,7 +40,7 @@ export const inboxOfKey = (key: string): string | undefined =>
 const keysAtOnce = 200;
 
 /** Yields the inboxes with deliveries, with the last sequence number of each. Of a long queue only the first keys and the last are read. */
-export async function* linesOf(store: Store): AsyncGenerator<readonly [name: string, last: string]> {
+export async function* queuedInboxes(store: Store): AsyncGenerator<readonly [name: string, last: string]> {
   const all = outboxRange();
   for (let { gte } = all; ; ) {
     const found = new Map<string, string>();
@@ -91,7 +91,7 @@ export class Outbox {
 
   /** Continues after the sequence numbers of an earlier process, and follows commits. */
   async open(store: Store): Promise<void> {
-    for await (const [, last] of linesOf(store)) this.pass(last);
+    for await (const [, last] of queuedInboxes(store)) this.pass(last);
     for (const distribution of Object.values(this.options.distributions)) {
       await distribution.open(store);
       for (const sequence of distribution.sequences) this.pass(sequence);
@@ -157,17 +157,17 @@ export class Outbox {
     const notify = async (...[change, { iri }, mayRead]: Parameters<ChangeWork>): Promise<void> => {
       if (subscriptions.areNone) return;
       const covering = [iri, ...ancestorsOf(iri, this.options.storage)];
-      for (const standing of standings) {
-        const topics = subscriptions.topicsAmong(covering, standing);
+      for (const callerClass of standings) {
+        const topics = subscriptions.topicsAmong(covering, callerClass);
         if (topics.length === 0) continue;
-        const isForAll = standing !== 'controller' && (await mayRead((of) => of.anybody()));
+        const isForAll = callerClass !== 'controller' && (await mayRead((of) => of.anybody()));
         const readers: string[] = [];
         if (!isForAll)
-          for (const name of subscriptions.subscribersOf(topics, standing))
+          for (const name of subscriptions.subscribersOf(topics, callerClass))
             if (await mayRead((accessOf) => accessOf.of(name))) readers.push(name);
         if (!isForAll && readers.length === 0) continue;
         const activity = this.activity(change, () => activityOf(change, context));
-        this.owe(tx, { activity, topics, ...(isForAll ? {} : { readers }), inboxes: [], ...traced }, standing);
+        this.owe(tx, { activity, topics, ...(isForAll ? {} : { readers }), inboxes: [], ...traced }, callerClass);
       }
     };
     if (this.hasListeners || !subscriptions.areNone) await this.eachChange(tx, notify);
@@ -214,9 +214,9 @@ export class Outbox {
    * For controllers, staged at once if they are few, else queued, so that the events of one inbox stay in order. For others, one
    * queue entry for any number of subscriptions.
    */
-  private owe(tx: Transaction, owed: Owed, standing: CallerClass = 'controller'): void {
-    const distribution = this.options.distributions[standing];
-    const few = standing === 'controller' ? distribution.fewOf(tx, owed) : undefined;
+  private owe(tx: Transaction, owed: Owed, callerClass: CallerClass = 'controller'): void {
+    const distribution = this.options.distributions[callerClass];
+    const few = callerClass === 'controller' ? distribution.fewOf(tx, owed) : undefined;
     if (few) this.deliver(tx, few);
     else distribution.put(tx, this.next(), owed);
   }

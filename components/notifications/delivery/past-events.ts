@@ -1,9 +1,10 @@
 /** Past events from the log of changes, up to the position after which a stream gets live events. */
-import { setImmediate as breathe } from 'node:timers/promises';
+
 import { type Access, freshAccess } from '../../../lib/authorization/principal.js';
 import type { Platform } from '../../../lib/component/contract.js';
 import type { LoggedEvent } from '../../../lib/storage/log/change-entry.js';
 import { LwsError } from '../../../lib/tools/errors.js';
+import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { type Activity, activityOf, announcementOf } from './events.js';
 
 export interface PastOptions {
@@ -64,7 +65,7 @@ export class PastEvents {
         this.at = event.position;
       }
       this.assertFew(events.length);
-      await breathe();
+      await yieldToEventLoop();
     }
   }
 

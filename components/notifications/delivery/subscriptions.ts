@@ -6,7 +6,7 @@ import type { Platform } from '../../../lib/component/contract.js';
 import { entryKey } from '../../../lib/storage/keys/records.js';
 import { FollowedEntries } from '../../../lib/storage/transactions/followed-entries.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
-import type { Owed, Page, PageLimits } from './fan-out.js';
+import type { Owed, PageLimits, SubscriptionPage } from './fan-out.js';
 import { type Subscription, standingOf } from './subscription.js';
 
 export const subscriptionSpace = 'subscriptions';
@@ -70,8 +70,8 @@ export class Subscriptions {
 
   /** Returns the rate limit class of a subscription. Undefined for controllers, which have none. */
   turnOf(id = ''): Exclude<CallerClass, 'controller'> | undefined {
-    const standing = this.byId.has(id) ? standingOf(this.byId.get(id)!) : 'controller';
-    return standing === 'controller' ? undefined : standing;
+    const callerClass = this.byId.has(id) ? standingOf(this.byId.get(id)!) : 'controller';
+    return callerClass === 'controller' ? undefined : callerClass;
   }
 
   all(): Subscription[] {
@@ -90,20 +90,20 @@ export class Subscriptions {
   }
 
   /** Returns those of the IRIs that are topics of a subscription. */
-  topicsAmong(iris: readonly string[], standing: CallerClass): string[] {
-    return iris.filter((iri) => this.byTopic[standing].has(iri));
+  topicsAmong(iris: readonly string[], callerClass: CallerClass): string[] {
+    return iris.filter((iri) => this.byTopic[callerClass].has(iri));
   }
 
   /** Returns the subscribers to some topics, without duplicates (`subscriberOf`). */
-  subscribersOf(topics: readonly string[], standing: CallerClass): ReadonlySet<string> {
-    return new Set(topics.flatMap((topic) => [...(this.byTopic[standing].get(topic)?.subscribers.keys() ?? [])]));
+  subscribersOf(topics: readonly string[], callerClass: CallerClass): ReadonlySet<string> {
+    return new Set(topics.flatMap((topic) => [...(this.byTopic[callerClass].get(topic)?.subscribers.keys() ?? [])]));
   }
 
   /**
    * Returns the next pending ids of an event, in order. The work is bounded for any number of subscriptions.
    * @param sequence number of the event, absent: now
    */
-  pageOf(owed: Owed, standing: CallerClass, { most, inboxes, sequence }: PageLimits): Page {
+  pageOf(owed: Owed, callerClass: CallerClass, { most, inboxes, sequence }: PageLimits): SubscriptionPage {
     const { subscriptions, topics = [], readers, after = '' } = owed;
     if (subscriptions) {
       const left = subscriptions.slice(most);
@@ -112,7 +112,7 @@ export class Subscriptions {
     const number = sequence === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(sequence, 36);
     const wanted = readers && new Set(readers);
     const lists = topics.map((topic) => {
-      const ids = this.byTopic[standing].get(topic)?.ids ?? [];
+      const ids = this.byTopic[callerClass].get(topic)?.ids ?? [];
       return { ids, at: indexBehind(ids, after) };
     });
     const [ids, found]: [string[], Set<string>] = [[], new Set()];

@@ -1,10 +1,11 @@
 /** Open channels, by topic. Each event is authorized in its own transaction. A channel ends when one of its topics is no longer readable. */
-import { setImmediate as breathe } from 'node:timers/promises';
+
 import { ancestorsOf } from '../../../lib/authorization/authorizer.js';
 import { requireAccess } from '../../../lib/authorization/guard.js';
 import type { Access } from '../../../lib/authorization/principal.js';
 import type { Platform } from '../../../lib/component/contract.js';
 import { LwsError } from '../../../lib/tools/errors.js';
+import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import type { Activity } from '../delivery/events.js';
 import type { Reader } from '../delivery/readers.js';
 
@@ -171,7 +172,7 @@ export class Channels {
       for (;;) {
         for (const channel of channels.splice(0, together)) void this.lookAt(channel);
         if (channels.length === 0) return;
-        await breathe();
+        await yieldToEventLoop();
       }
     };
     void part();

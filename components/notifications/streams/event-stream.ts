@@ -12,12 +12,12 @@ import { formatLink } from '../../../lib/tools/fields/link.js';
 import { type Activity, notificationOf } from '../delivery/events.js';
 import { PastEvents } from '../delivery/past-events.js';
 import type { Channel, Channels, Listener } from './channels.js';
-import type { Places } from './places.js';
+import type { StreamSlots } from './places.js';
 
 export interface Streams {
   readonly platform: Platform;
   readonly channels: Channels;
-  readonly places: Places;
+  readonly places: StreamSlots;
   /** Include the actor of each change. */
   readonly includeActor: boolean;
 }

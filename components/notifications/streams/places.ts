@@ -14,10 +14,10 @@ type StreamLimits = Readonly<Record<'perSubject' | 'perAddress' | 'ofStrangers' 
 interface Place {
   readonly subject: string | undefined;
   readonly address: string;
-  readonly standing: Client['standing'];
+  readonly callerClass: Client['callerClass'];
 }
 
-export class Places {
+export class StreamSlots {
   private readonly taken = new Set<Place>();
   private readonly tally: Tally;
 
@@ -34,17 +34,17 @@ export class Places {
 
   /** Acquires a slot for a stream. @returns a function that releases it, idempotent @throws LwsError `too-many-requests` */
   async take(access: Access, from: string): Promise<() => void> {
-    const { standing } = await clientFor(this.platform, access, from);
-    const place = { subject: access.principal?.subject, address: clientOf(from), standing };
+    const { callerClass } = await clientFor(this.platform, access, from);
+    const place = { subject: access.principal?.subject, address: clientOf(from), callerClass };
     this.assertRoom(place);
     this.taken.add(place);
-    if (standing === 'stranger') this.tally.add(place.address, 1);
+    if (callerClass === 'stranger') this.tally.add(place.address, 1);
     return () => {
-      if (this.taken.delete(place) && standing === 'stranger') this.tally.add(place.address, -1);
+      if (this.taken.delete(place) && callerClass === 'stranger') this.tally.add(place.address, -1);
     };
   }
 
-  private assertRoom({ subject, address, standing }: Place): void {
+  private assertRoom({ subject, address, callerClass }: Place): void {
     const { perSubject, perAddress, ofStrangers, inAll } = this.limits;
     const taken = [...this.taken];
     type Said = readonly [who: string, setting: string, elsewhere?: number];
@@ -58,14 +58,14 @@ export class Places {
     assertBelow(inAll, () => true, ['There are', 'max']);
     if (subject !== undefined)
       assertBelow(perSubject, (place) => place.subject === subject, ['You have', 'max-per-subject']);
-    if (standing === 'controller') return;
-    const isHere = (place: Place): boolean => place.address === address && place.standing !== 'controller';
+    if (callerClass === 'controller') return;
+    const isHere = (place: Place): boolean => place.address === address && place.callerClass !== 'controller';
     const { tally } = this;
-    const isStranger = standing === 'stranger';
+    const isStranger = callerClass === 'stranger';
     assertBelow(perAddress, isHere, ['Your address has', 'max-per-address', isStranger ? tally.elsewhere(address) : 0]);
     if (!isStranger) return;
     const [isAlike, all] = [
-      (place: Place) => place.standing === 'stranger',
+      (place: Place) => place.callerClass === 'stranger',
       ['Unprivileged callers have', 'max-of-strangers'],
     ] as const;
     assertBelow(ofStrangers, isAlike, all);

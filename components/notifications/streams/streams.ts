@@ -5,7 +5,7 @@ import { integer, type SettingsOf, setting } from '../../../lib/settings/setting
 import { type Metric, metric } from '../../../lib/tools/metrics.js';
 import { Channels } from './channels.js';
 import { streamRoutes } from './event-stream.js';
-import { Places } from './places.js';
+import { StreamSlots } from './places.js';
 import { WebSockets } from './web-socket.js';
 
 export const streamSettings = {
@@ -43,7 +43,7 @@ export function installStreams(
   const channels = new Channels(platform);
   if (given.streams === 0)
     return { channels, routes: [], services: [], metrics: () => [], drain: () => channels.end() };
-  const places = new Places(platform, {
+  const places = new StreamSlots(platform, {
     inAll: given.streams,
     perSubject: given.streamsPerSubject,
     perAddress: given.streamsPerAddress,

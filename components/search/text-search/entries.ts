@@ -6,7 +6,7 @@ import { spansOfKey } from '../../../lib/storage/keys/quad-decoding.js';
 import { entryKey } from '../../../lib/storage/keys/records.js';
 import { formsOf } from './forms.js';
 import { putLabel } from './label-entries.js';
-import { type Put, placeOf, textStatement } from './statements.js';
+import { type Put, statementPlace, textStatement } from './statements.js';
 import { writtenWords } from './tokens.js';
 
 /** Key layout: `text`, token, resource, place, positions. */
@@ -35,7 +35,7 @@ interface WordList {
 }
 
 /** Receives index entries, and their words. */
-export interface Target {
+export interface EntryTarget {
   readonly put: Put;
   readonly words?: WordList | undefined;
   /** Lets other work run while a long text is indexed. */
@@ -46,12 +46,12 @@ export interface Target {
  * Puts the entries of a statement.
  * @returns the number of its words, 0 if its object is not a text; a promise of it if the text is long
  */
-export function putStatement(iri: string, key: string, target: Target): number | Promise<number> {
+export function putStatement(iri: string, key: string, target: EntryTarget): number | Promise<number> {
   const spans = spansOfKey(key);
   const statement = textStatement(key, spans);
   if (!statement) return 0;
   const { put } = target;
-  const place = placeOf(iri, key, spans);
+  const place = statementPlace(iri, key, spans);
   if (place.endsWith('!')) put(entryKey(subjectSpace, iri, place), statement.subject);
   putLabel({ iri, place, statement }, put);
   return putText({ iri, place, ...statement }, target);
@@ -83,7 +83,7 @@ const [costAtATime, postingsAtATime] = [4_096, 2_500];
 const shortText = 1_024;
 
 /** Puts the postings of a text. @returns the number of its words; a promise of it if the text is long */
-export function putText(text: PlacedText, target: Target): number | Promise<number> {
+export function putText(text: PlacedText, target: EntryTarget): number | Promise<number> {
   const found = new Found(text.language);
   if (text.text.length > shortText) return putLongText(found, text, target);
   for (const { words } of writtenWords(text.text)) found.add(words);
@@ -91,7 +91,7 @@ export function putText(text: PlacedText, target: Target): number | Promise<numb
   return found.count;
 }
 
-async function putLongText(found: Found, text: PlacedText, target: Target): Promise<number> {
+async function putLongText(found: Found, text: PlacedText, target: EntryTarget): Promise<number> {
   let work = 0;
   for (const { words, cost } of writtenWords(text.text)) {
     found.add(words);
@@ -107,7 +107,7 @@ async function putLongText(found: Found, text: PlacedText, target: Target): Prom
   return found.count;
 }
 
-function putPosting([token, key]: readonly [string, string], { put, words }: Target): void {
+function putPosting([token, key]: readonly [string, string], { put, words }: EntryTarget): void {
   words?.add(token);
   put(key, '');
 }

@@ -1,7 +1,7 @@
 /** Forms of a word that it is found by: itself, and what follows an elision or precedes an ending. */
 import { foldedAsTurkish } from './folding.js';
 import { stemmerOf, stemOf, turkish } from './stems.js';
-import { tokenOf } from './tokens.js';
+import { foldedToken } from './tokens.js';
 
 /** Languages in which articles and other short words are joined to the next word by an apostrophe. */
 const eliding = new Set(['ca', 'co', 'fr', 'ga', 'it', 'oc']);
@@ -24,13 +24,13 @@ const primaryOf = (language: string): string => /^[^-]*/.exec(language)![0];
 
 /** Returns the forms of a word. @param written from `writtenWords`. @param language in lower case; empty for none */
 export function formsOf(written: string, language: string): Forms {
-  const token = tokenOf(written);
+  const token = foldedToken(written);
   if (token === '') return none;
   const stemmer = language === '' ? undefined : stemmerOf(language);
   if (stemmer !== turkish && !token.includes("'"))
     return { tokens: [token], stems: stemmer === undefined ? [] : [stemOf(token, stemmer)] };
   const parts = partsOf(written, primaryOf(language));
-  const tokens = [...new Set(parts.map(tokenOf))];
+  const tokens = [...new Set(parts.map(foldedToken))];
   if (stemmer === undefined) return { tokens, stems: [] };
   // A word whose author had no dotless i is found as it is written.
   const stemmed = stemmer === turkish ? [...parts.map(foldedAsTurkish), ...tokens] : tokens;
@@ -61,7 +61,7 @@ export interface QueryWord {
 
 /** Returns a word of a query. @param written from `writtenWords`. Its token is empty if it is too long */
 export function queryWord(written: string): QueryWord {
-  const token = tokenOf(written);
+  const token = foldedToken(written);
   const dotless = token === '' ? token : foldedAsTurkish(written);
   return dotless === token ? { token } : { token, dotless };
 }

@@ -6,7 +6,7 @@ import { PostingLists } from '../postings/posting-lists.js';
 import { documentPostings, textPostings } from './entries.js';
 import { indexTexts, textIndex } from './indexer.js';
 import { answerTexts } from './literals.js';
-import { isSmall, RebuildJob } from './rebuild-job.js';
+import { isQuicklyIndexed, RebuildJob } from './rebuild-job.js';
 import { labelsEndpoint, searchEndpoint, textRoutes } from './routes.js';
 import { loadStemmers } from './stems.js';
 import { textTools } from './tools.js';
@@ -43,7 +43,7 @@ export default defineComponent({
     await loadStemmers();
     const progress = platform.progress('Rebuilding the text index');
     // Servers that share a storage follow each other's transactions, but not the phases of a rebuild.
-    if (!textIndex.isComplete(store) && (isSmall(store) || store.coordination.hasOthers))
+    if (!textIndex.isComplete(store) && (isQuicklyIndexed(store) || store.coordination.hasOthers))
       await textIndex.rebuild(store, progress);
     const index = new BackgroundRebuild(textIndex, store);
     const rebuild = new RebuildJob(index, platform.log, progress);

@@ -16,10 +16,10 @@ import { MaintainedIndex } from '../postings/maintained-index.js';
 import { contentText, hasText, nameText, titlesText } from './content.js';
 import {
   documentSpace,
+  type EntryTarget,
   putStatement,
   putText,
   subjectSpace,
-  type Target,
   type TextPlace,
   textSpace,
   wordsSpace,
@@ -76,8 +76,8 @@ class Staged {
   graphWords = 0;
   otherWords = 0;
 
-  private readonly added: Target;
-  private readonly removed: Target;
+  private readonly added: EntryTarget;
+  private readonly removed: EntryTarget;
 
   /** @param words receives the words of added texts */
   constructor(
@@ -254,7 +254,7 @@ async function* entriesOf(store: Store, record: ResourceRecord): AsyncGenerator<
   let block: Entry[] = [];
   let [graphWords, otherWords, sincePause] = [0, 0, 0];
   const words = new Words();
-  const target: Target = { put: (key, value) => void block.push([key, value]), words, pause: yieldToEventLoop };
+  const target: EntryTarget = { put: (key, value) => void block.push([key, value]), words, pause: yieldToEventLoop };
   if (kind === 'rdf')
     for await (const keys of store.keys(rangeOf(graphPrefix(iri)))) {
       for (const key of keys) {

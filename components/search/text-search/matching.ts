@@ -6,7 +6,7 @@ import { countOf, positionsOf, readPosting } from './entries.js';
 import { type Grouped, openPostings, postingsWith } from './readable-postings.js';
 import { mayRead, type Searched } from './searched.js';
 import { isStatement } from './statements.js';
-import { isInRange, type Language, type Lookup, lookupsOf, type Term } from './terms.js';
+import { isInRange, type Language, lookupsOf, type Term, type TermLookup } from './terms.js';
 import { maxExpansions, tooMany } from './vocabulary.js';
 
 /** A text with matches, and their number. */
@@ -67,7 +67,7 @@ const frequent = 1_000;
 /** Hits in cached lists of all callers, by word and language. They take about twice the memory of their list. */
 const known = new WeakMap<readonly string[], Map<string, readonly Hit[]>>();
 
-async function hitsIn(list: readonly string[], lookup: Lookup, key: string): Promise<readonly Hit[]> {
+async function hitsIn(list: readonly string[], lookup: TermLookup, key: string): Promise<readonly Hit[]> {
   const ofList = known.get(list) ?? new Map<string, readonly Hit[]>();
   known.set(list, ofList);
   const found = ofList.get(key);
@@ -131,7 +131,7 @@ type Count = (text: string, from: number) => number;
 function listed(
   searched: Searched,
   postings: Grouped,
-  lookup: Pick<Lookup, 'accepts'>,
+  lookup: Pick<TermLookup, 'accepts'>,
 ): AsyncGenerator<readonly Hit[]> {
   const count = counterOf(lookup);
   const take = (iri: string): Hit | undefined | Promise<Hit | undefined> => {
@@ -155,7 +155,7 @@ function ifReadable(
 }
 
 /** Counts the accepted positions of a posting. The answer for a language is remembered: there are few. */
-function counterOf({ accepts }: Pick<Lookup, 'accepts'>): Count {
+function counterOf({ accepts }: Pick<TermLookup, 'accepts'>): Count {
   const answers = new Map<string, readonly [boolean, boolean]>();
   return (text, from) => {
     const { language, written, stems } = readPosting(text, from);
@@ -216,7 +216,8 @@ async function expanded(
 ): Promise<readonly (readonly Hit[])[]> {
   const lists: (readonly Hit[])[] = [];
   let words = 0;
-  const accepts: Lookup['accepts'] = (language, isStem) => !isStem && (lang === undefined || isInRange(language, lang));
+  const accepts: TermLookup['accepts'] = (language, isStem) =>
+    !isStem && (lang === undefined || isInRange(language, lang));
   for await (const postings of postingsWith(searched, beginning)) {
     await searched.pause();
     // Words without a hit cost as much as others.

@@ -9,7 +9,7 @@ import type { BackgroundRebuild } from '../postings/background-rebuild.js';
 /** Resources and quads that are indexed within about a second, before the server answers requests. */
 const [fewResources, fewQuads] = [100, 20_000];
 
-export const isSmall = ({ commits: { counts } }: Store): boolean =>
+export const isQuicklyIndexed = ({ commits: { counts } }: Store): boolean =>
   counts.resources <= fewResources && counts.quads <= fewQuads;
 
 /** @throws LwsError `too-busy` while the index is being rebuilt */

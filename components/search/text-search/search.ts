@@ -1,6 +1,6 @@
 /** Searches texts over readable resources, ranked by BM25 over these. */
 
-import type { Wanted } from '../../../lib/resources/visible-members.js';
+import type { MemberRange } from '../../../lib/resources/visible-members.js';
 import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
 import { ofPostings, only, RangeStream, subtree } from '../../../lib/storage/keys/iri-ranges.js';
 import { ListStream, type SortedStream } from '../../../lib/storage/level/entry-cursor.js';
@@ -32,7 +32,7 @@ export interface Found {
 /** Runs a search on one state. @param read receives the ranking, best first, and the snapshot. @throws LwsError `bad-request`, `too-busy` */
 export const search = <T>(
   index: TextIndex,
-  { from, count, ...asked }: TextSearch & Wanted,
+  { from, count, ...asked }: TextSearch & MemberRange,
   read: (found: Ranking, snapshot: StoreSnapshot) => Promise<T>,
 ): Promise<T> =>
   onState(index, async (searched) => {
@@ -81,7 +81,7 @@ export function openSearch(
 
 async function* none(): AsyncGenerator<readonly Match[]> {}
 
-async function ranked(blocks: AsyncIterable<readonly Match[]>, { from, count }: Wanted): Promise<Ranking> {
+async function ranked(blocks: AsyncIterable<readonly Match[]>, { from, count }: MemberRange): Promise<Ranking> {
   const best = new Best<Match>(from + count);
   let total = 0;
   for await (const block of blocks) {

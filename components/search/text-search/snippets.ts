@@ -7,7 +7,7 @@ import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { contentText, nameText, titlesText } from './content.js';
 import { subjectSpace } from './entries.js';
 import { foldedText } from './folding.js';
-import { isStatement, placeOf, type TextStatement, textStatement } from './statements.js';
+import { isStatement, statementPlace, type TextStatement, textStatement } from './statements.js';
 import { isMatch, type Term } from './terms.js';
 import { longestToken, wordsOf } from './tokens.js';
 
@@ -81,7 +81,7 @@ export async function statementsAt(
     let read = 0;
     for await (const keys of snapshot.keys(rangeOf(`${graphPrefix(iri)}${subject}${separator}`))) {
       for (const key of keys) {
-        const place = placeOf(iri, key);
+        const place = statementPlace(iri, key);
         if (left.delete(place)) found.set(place, textStatement(key)!);
       }
       read += keys.length;

@@ -37,7 +37,7 @@ const longestFragment = 12;
  * Returns the place of a statement in its graph: a hash, and how to find the subject. `#…`: that fragment of the resource,
  * `!`: in an entry (`subjectSpace`), otherwise the resource itself.
  */
-export function placeOf(iri: string, key: string, [graph, subject] = spansOfKey(key)): string {
+export function statementPlace(iri: string, key: string, [graph, subject] = spansOfKey(key)): string {
   const digest = hash('sha1', key.slice(graph!.end), 'base64url').slice(0, 10);
   const length = subject!.end - subject!.from;
   if (subject!.type !== '0' || !key.startsWith(iri, subject!.from)) return `${digest}!`;

@@ -85,7 +85,7 @@ export function isMatch(written: string, language: string, term: Term): boolean 
 }
 
 /** A list of postings that a word of a query matches, and which of them. */
-export interface Lookup {
+export interface TermLookup {
   readonly token: string;
   /** @param isStem the postings are of words with this stem, instead of words with this form */
   accepts(language: string, isStem: boolean): boolean;
@@ -95,7 +95,7 @@ export interface Lookup {
  * Returns the lists with all words that match a word of a query, each word once: in languages with a stemmer, all words have
  * postings of their stems.
  */
-export function lookupsOf(word: QueryWord, { lang }: Language): readonly Lookup[] {
+export function lookupsOf(word: QueryWord, { lang }: Language): readonly TermLookup[] {
   const range = (language: string): boolean => lang === undefined || isInRange(language, lang);
   const names = lang === undefined ? allStemmers : [stemmerOf(lang)].filter((name) => name !== undefined);
   const stems = new Map(names.map((name) => [name, stemOfQuery(word, name)]));

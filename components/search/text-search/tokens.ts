@@ -67,7 +67,7 @@ export function* writtenWords(text: string): Generator<{ readonly words: readonl
 }
 
 /** Returns the token of a word: its folded form, empty if it is too long. */
-export function tokenOf(written: string): string {
+export function foldedToken(written: string): string {
   // Folding makes no word four times shorter.
   const token = written.length > 4 * longestToken ? '' : folded(written);
   return token.length <= longestToken ? token : '';

@@ -18,7 +18,7 @@ import { textStatement } from './statements.js';
 import { writtenWords } from './tokens.js';
 
 /** Resources whose words are read, and the words that are looked for. */
-interface Wanted {
+interface WordRequest {
   readonly single: readonly string[];
   readonly ranges: readonly IriRange[];
   /** Looked for in single resources only: postings in ranges are found without this. */
@@ -57,7 +57,7 @@ export const tooMany = (detail: string): LwsError =>
  */
 export async function readVocabulary(
   searched: Source,
-  { single, ranges, tokens, beginnings, isReadable }: Wanted,
+  { single, ranges, tokens, beginnings, isReadable }: WordRequest,
 ): Promise<Vocabulary> {
   const { snapshot, pause } = searched;
   const reader = { pairs: 0, left: maxRead };

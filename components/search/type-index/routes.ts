@@ -62,7 +62,7 @@ async function answerSearch(
 ): Promise<Reply> {
   const page = pageNumber(request.query);
   // The query engine is loaded by the first search.
-  const { search } = await import('./search.js');
+  const { searchTypes: search } = await import('./search.js');
   const { items, total } = await search({ platform, lists, access: request.access }, filter, {
     from: (page - 1) * pageSize,
     count: pageSize,

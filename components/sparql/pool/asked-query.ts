@@ -16,7 +16,7 @@ export interface QueryJob {
   readonly task: QueryTask;
   /** Client of the query, for fair queueing. */
   readonly client: string;
-  readonly standing: CallerClass;
+  readonly callerClass: CallerClass;
   /** Returns the read access of the caller. Evaluated, again if necessary, after the thread has its snapshot. */
   readonly scope: () => Promise<GraphScope>;
   /** Returns a signal that aborts when the client disconnects. */

@@ -91,12 +91,12 @@ export class QueryPool {
     if (++this.asked === manyQueries && this.options.store) this.loadShort(this.options.store);
     const short = await this.short?.run(job, rules);
     if (short) return short;
-    const { client, standing } = job;
+    const { client, callerClass } = job;
     const gone = job.gone();
     return new Promise((resolve, reject) => {
       const query = new AskedQuery(job, rules, resolve);
       this.threads
-        .run({ client, rank: priorityOf(standing), gone, work: (thread) => query.run(thread, gone) })
+        .run({ client, rank: priorityOf(callerClass), gone, work: (thread) => query.run(thread, gone) })
         .catch((error: unknown) => reject(refusalOf(error, rules.limit)));
     });
   }
@@ -124,9 +124,9 @@ export class QueryPool {
     this.short = short;
   }
 
-  private limitOf({ standing, task }: QueryJob): TimeLimit {
+  private limitOf({ callerClass, task }: QueryJob): TimeLimit {
     const { timeoutMs: ofAll, strangerTimeoutMs } = this.options;
-    const isStranger = standing === 'stranger' && strangerTimeoutMs < ofAll;
+    const isStranger = callerClass === 'stranger' && strangerTimeoutMs < ofAll;
     const most = isStranger ? strangerTimeoutMs : ofAll;
     if (task.timeoutMs !== undefined && task.timeoutMs < most)
       return { timeoutMs: task.timeoutMs, by: task.limitedBy ?? 'the parameter timeout' };
@@ -134,7 +134,7 @@ export class QueryPool {
   }
 
   /** Metrics of the pool. */
-  measures(): readonly Metric[] {
+  metrics(): readonly Metric[] {
     const { threads, busy, killed, waiting, begun } = this.threads.state;
     return [
       metric('gauge', 'sparql_threads', 'Query threads.', threads),

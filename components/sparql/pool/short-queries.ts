@@ -193,11 +193,11 @@ export class ShortQueries implements Answerer {
 
   /** Runs a short query. `undefined`: it must run in a query thread. @throws LwsError for the client */
   async run(job: QueryJob, rules: QueryRules): Promise<QueryAnswer | undefined> {
-    const { task, standing } = job;
-    const isOperator = standing === 'controller' && this.options.isHome;
+    const { task, callerClass } = job;
+    const isOperator = callerClass === 'controller' && this.options.isHome;
     if (!this.takes(task, rules) || !(isOperator || httpThreadShare.isLeft)) return undefined;
     const form = task.query.replace(/<[^<>]*>|"[^"]*"|'[^']*'|\d+/g, '');
-    const isStranger = standing === 'stranger';
+    const isStranger = callerClass === 'stranger';
     if ((this.long.get(form) ?? 0) >= maxVain || (isStranger && performance.now() < this.strangersAt)) return undefined;
     this.waiting++;
     httpThreadShare.waiting++;

@@ -4,7 +4,7 @@ import { customElement, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { openHref, Page, placeHref, scrollTable } from '../frame/page.js';
 import { person } from '../sharing/people.js';
-import { messageOf, refusalOf, request, systemUrl } from '../storage/api.js';
+import { messageOf, refusalFrom, request, systemUrl } from '../storage/api.js';
 import { compact, iriName } from '../storage/labels.js';
 import { dateText } from '../storage/names.js';
 
@@ -53,7 +53,7 @@ export class AdminActivity extends Page {
         this.following = 'hidden';
         return;
       }
-      if (!response.ok || !response.body) throw await refusalOf(response);
+      if (!response.ok || !response.body) throw await refusalFrom(response);
       this.following = 'following';
       for await (const line of linesOf(response.body)) this.take(JSON.parse(line) as Activity);
       this.following = 'ended';

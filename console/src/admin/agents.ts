@@ -2,7 +2,7 @@
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable } from '../frame/page.js';
-import { actionsText, assigneesOf, endText, type Kept, list, readAll, revoke } from '../sharing/access.js';
+import { actionsText, assigneesOf, endText, type Kept, listGrants, readAll, revoke } from '../sharing/access.js';
 import { targetLink } from '../sharing/grants-table.js';
 import { json, serviceEndpoint, systemUrl } from '../storage/api.js';
 import { dateText } from '../storage/names.js';
@@ -54,7 +54,7 @@ export class AdminAgents extends Page {
     const used = this.calls.get(subject);
     return html`<tr>
       <td><strong>${document.agent}</strong><br><span class="iri soft">${subject}</span></td>
-      <td>${document.access.map((policy) => html`${actionsText(policy)}: ${list(policy.target.value).map(targetLink)}<br>until ${endText(policy)}<br>`)}</td>
+      <td>${document.access.map((policy) => html`${actionsText(policy)}: ${listGrants(policy.target.value).map(targetLink)}<br>until ${endText(policy)}<br>`)}</td>
       <td>${used ? html`${used.calls}, ${used.failed} failed<br>last: ${used.tool}, ${dateText(used.last)}` : html`<span class="soft">none</span>`}</td>
       <td><button type="button" class="danger" aria-label=${`End the access of ${document.agent}`} @click=${() => this.end(grant)}>End</button></td>
     </tr>`;

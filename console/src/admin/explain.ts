@@ -5,7 +5,7 @@ import { Page, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { nameOfPerson, people, personOf } from '../sharing/people.js';
 import { json, systemUrl } from '../storage/api.js';
-import { controls } from '../storage/controller.js';
+import { isController } from '../storage/controller.js';
 import { compact, iriName } from '../storage/labels.js';
 
 interface Explanation {
@@ -39,7 +39,7 @@ export class AdminExplain extends Page {
 
   protected override async load(): Promise<void> {
     await this.attempt(async () => {
-      this.controller = await controls();
+      this.controller = await isController();
     });
   }
 

@@ -5,7 +5,7 @@ import { notify } from '../frame/notice.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { json, succeed, systemUrl } from '../storage/api.js';
-import { controls } from '../storage/controller.js';
+import { isController } from '../storage/controller.js';
 import { saveAs } from '../storage/download.js';
 import { dateText, sizeText } from '../storage/names.js';
 
@@ -76,7 +76,7 @@ export class AdminTransfer extends Page {
 
   protected override async load(): Promise<void> {
     await this.attempt(async () => {
-      this.controller = await controls();
+      this.controller = await isController();
       if (this.controller) await this.readImports();
     });
   }

@@ -1,6 +1,6 @@
 /** Finds the coordinates of a result: columns named as latitude and longitude, a column with WKT, or triples with either. */
 import type { TableAnswer } from './run.js';
-import type { Term } from './terms.js';
+import type { ResultTerm } from './terms.js';
 
 const geosparql = 'http://www.opengis.net/ont/geosparql#';
 const namespaces = ['http://www.w3.org/2003/01/geo/wgs84_pos#', 'http://schema.org/', 'https://schema.org/'];
@@ -14,10 +14,10 @@ export const geometries: ReadonlySet<string> = new Set(
   ['hasGeometry', 'hasDefaultGeometry', 'defaultGeometry', 'hasCentroid'].map((name) => geosparql + name),
 );
 
-export const isWkt = (term: Term | undefined): term is Term => term?.datatype === `${geosparql}wktLiteral`;
+export const isWkt = (term: ResultTerm | undefined): term is ResultTerm => term?.datatype === `${geosparql}wktLiteral`;
 
 /** Number in a literal, which may be a string: data often has no datatypes. */
-export function degreesOf(term: Term | undefined): number | undefined {
+export function degreesOf(term: ResultTerm | undefined): number | undefined {
   if (term?.kind !== 'literal' || term.value.trim() === '') return undefined;
   const value = Number(term.value);
   return Number.isFinite(value) ? value : undefined;

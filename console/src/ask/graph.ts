@@ -17,7 +17,7 @@ import { customElement, property } from 'lit/decorators.js';
 import { labelOf, labels } from '../storage/labels.js';
 import { Picture } from './picture.js';
 import { hrefOf, isOutside } from './table.js';
-import { plainText, type Row, type Term } from './terms.js';
+import { plainText, type ResultRow, type ResultTerm } from './terms.js';
 
 /** Maximum number of links with labels. More would hide the picture. */
 const maxNamedLinks = 80;
@@ -29,9 +29,9 @@ const letterWidth = 7;
 
 @customElement('ask-graph')
 export class AskGraph extends Picture {
-  @property({ attribute: false }) rows: readonly Row[] = [];
+  @property({ attribute: false }) rows: readonly ResultRow[] = [];
   @property({ attribute: false }) prefixes: Readonly<Record<string, string>> = {};
-  private graph: Graph = { nodes: [], links: [], isCut: false };
+  private graph: DrawnGraph = { nodes: [], links: [], isCut: false };
   private simulation: ReturnType<typeof layout> | undefined;
   /** Roving tabindex: Tab reaches this node, arrow keys move on. */
   private reachable: GraphNode | undefined;
@@ -90,7 +90,7 @@ export class AskGraph extends Picture {
   }
 
   /** Labels can arrive after the layout. */
-  private label(term: Term): string {
+  private label(term: ResultTerm): string {
     const text = term.kind === 'iri' ? labelOf(term.value, this.prefixes) : plainText(term);
     return text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text;
   }
@@ -171,16 +171,16 @@ export class AskGraph extends Picture {
 }
 
 interface GraphNode extends SimulationNodeDatum {
-  readonly term: Term;
+  readonly term: ResultTerm;
 }
 
 export interface GraphLink extends SimulationLinkDatum<GraphNode> {
   readonly source: GraphNode;
   readonly target: GraphNode;
-  readonly predicate: Term;
+  readonly predicate: ResultTerm;
 }
 
-export interface Graph {
+export interface DrawnGraph {
   readonly nodes: readonly GraphNode[];
   readonly links: readonly GraphLink[];
   /** True if the picture is incomplete. */
@@ -191,11 +191,11 @@ export const maxNodes = 500;
 const longestLabel = 28;
 
 /** @param rows subject, predicate and object of each triple */
-export function graphOf(rows: readonly Row[]): Graph {
+export function graphOf(rows: readonly ResultRow[]): DrawnGraph {
   const nodes = new Map<string, GraphNode>();
   const links: GraphLink[] = [];
   let isCut = false;
-  const node = (term: Term, key: string): GraphNode | undefined => {
+  const node = (term: ResultTerm, key: string): GraphNode | undefined => {
     const known = nodes.get(key);
     if (known) return known;
     if (nodes.size === maxNodes) {
@@ -216,10 +216,10 @@ export function graphOf(rows: readonly Row[]): Graph {
   return { nodes: [...nodes.values()], links, isCut };
 }
 
-const keyOf = ({ kind, value }: Term): string => `${kind} ${value}`;
+const keyOf = ({ kind, value }: ResultTerm): string => `${kind} ${value}`;
 
 /** Layout that changes only on an explicit step. */
-export function layout({ nodes, links }: Graph): Simulation<GraphNode, GraphLink> {
+export function layout({ nodes, links }: DrawnGraph): Simulation<GraphNode, GraphLink> {
   return forceSimulation<GraphNode, GraphLink>([...nodes])
     .force(
       'links',

@@ -5,7 +5,7 @@ import { confirmed } from '../frame/confirm.js';
 import { notify } from '../frame/notice.js';
 import { Page } from '../frame/page.js';
 import { subjectNow } from '../session/session.js';
-import { keptKey } from '../session/vault.js';
+import { storedKey } from '../session/vault.js';
 import { messageOf } from '../storage/api.js';
 import { dateText } from '../storage/names.js';
 
@@ -23,7 +23,7 @@ const shownCharacters = 120;
 
 /** Fires `change`. */
 const changes = new EventTarget();
-const keyNow = (): string => keptKey(`history ${subjectNow()}`);
+const keyNow = (): string => storedKey(`history ${subjectNow()}`);
 
 /** Stored data of an earlier version, or modified data, can have any form. */
 function read(): readonly Past[] {

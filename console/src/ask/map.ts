@@ -4,10 +4,10 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { labels } from '../storage/labels.js';
 import { coordinatesIn } from './coordinates.js';
 import { Picture } from './picture.js';
-import { type Place, type Places, placesOf } from './places.js';
+import { type MapPlace, type MapPlaces, placesOf } from './places.js';
 import type { TableAnswer } from './run.js';
 import { termContent } from './table.js';
-import type { Position, Shape } from './wkt.js';
+import type { MapShape, Position } from './wkt.js';
 
 /** Land of Natural Earth as a path, in units of 1/20 degree (`build.mjs`). */
 declare const landPath: string;
@@ -33,9 +33,9 @@ interface Projection {
 export class AskMap extends Picture {
   @property({ attribute: false }) answer!: TableAnswer;
   @state() private selected = -1;
-  private places: Places = { list: [], wrong: 0, isCut: false };
+  private places: MapPlaces = { list: [], wrong: 0, isCut: false };
   private projection!: Projection;
-  private paths: Readonly<Record<Shape['form'], string>> = { points: '', lines: '', areas: '' };
+  private paths: Readonly<Record<MapShape['form'], string>> = { points: '', lines: '', areas: '' };
   protected override widths: readonly [number, number] = [10, 1_000_000];
 
   protected override willUpdate(changed: PropertyValues): void {
@@ -55,7 +55,7 @@ export class AskMap extends Picture {
     const [width, height] = [Math.max(least, east - west) * shrink, Math.max(least, north - south)];
     const scale = extent / Math.max(width, height);
     this.projection = projectionAt([(west + east) / 2, (south + north) / 2], shrink, scale);
-    const drawn = (form: Shape['form']): string =>
+    const drawn = (form: MapShape['form']): string =>
       list.map(({ shape }) => (shape.form === form ? pathOf(shape, this.projection) : '')).join('');
     this.paths = { points: drawn('points'), lines: drawn('lines'), areas: drawn('areas') };
     // Down to a street, up to the whole world.
@@ -163,7 +163,7 @@ export class AskMap extends Picture {
 
 type Bounds = readonly [west: number, south: number, east: number, north: number];
 
-function boundsOf(places: readonly Place[]): Bounds {
+function boundsOf(places: readonly MapPlace[]): Bounds {
   let [west, south, east, north] = [180, 90, -180, -90];
   for (const { shape } of places)
     for (const path of shape.paths)
@@ -180,7 +180,7 @@ const projectionAt = ([longitude, latitude]: Position, shrink: number, scale: nu
   land: `translate(${-longitude * shrink * scale} ${latitude * scale}) scale(${(shrink * scale) / landUnits} ${scale / landUnits})`,
 });
 
-function pathOf({ form, paths }: Shape, { x, y }: Projection): string {
+function pathOf({ form, paths }: MapShape, { x, y }: Projection): string {
   const at = ([longitude, latitude]: Position): string => `${+x(longitude).toFixed(4)} ${+y(latitude).toFixed(4)}`;
   // A line of length 0 with round caps is a point.
   if (form === 'points')
@@ -194,7 +194,7 @@ function pathOf({ form, paths }: Shape, { x, y }: Projection): string {
 type Relative = readonly (readonly [x: number, y: number])[];
 
 /** Distance of the origin from a shape: 0 inside of an area. */
-function distanceTo(paths: readonly Relative[], form: Shape['form']): number {
+function distanceTo(paths: readonly Relative[], form: MapShape['form']): number {
   let [least, isInside] = [Number.POSITIVE_INFINITY, false];
   for (const path of paths)
     path.forEach(([x, y], at) => {

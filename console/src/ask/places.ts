@@ -1,16 +1,16 @@
 /** Places of a result, for the map. */
 import { type Coordinates, degreesOf, geometries, isWkt, latitudes, longitudes } from './coordinates.js';
 import type { TableAnswer } from './run.js';
-import type { Row, Term } from './terms.js';
-import { parseWkt, pointAt, type Shape } from './wkt.js';
+import type { ResultRow, ResultTerm } from './terms.js';
+import { type MapShape, parseWkt, pointAt } from './wkt.js';
 
-export interface Place {
-  readonly name: Term | undefined;
-  readonly shape: Shape;
+export interface MapPlace {
+  readonly name: ResultTerm | undefined;
+  readonly shape: MapShape;
 }
 
-export interface Places {
-  readonly list: readonly Place[];
+export interface MapPlaces {
+  readonly list: readonly MapPlace[];
   /** Number of coordinates that are not valid, out of range, or of another form or reference system. */
   readonly wrong: number;
   /** True if there are more places. */
@@ -21,10 +21,10 @@ export interface Places {
 const [maxPlaces, maxPositions] = [20_000, 200_000];
 
 /** A place without a shape has wrong coordinates. */
-type Candidate = Partial<Pick<Place, 'shape'>> & Pick<Place, 'name'>;
+type Candidate = Partial<Pick<MapPlace, 'shape'>> & Pick<MapPlace, 'name'>;
 
-export function placesOf({ rows }: TableAnswer, coordinates: Coordinates): Places {
-  const list: Place[] = [];
+export function placesOf({ rows }: TableAnswer, coordinates: Coordinates): MapPlaces {
+  const list: MapPlace[] = [];
   let [wrong, positions] = [0, 0];
   for (const { name, shape } of coordinates.in === 'triples' ? ofTriples(rows) : ofRows(rows, coordinates)) {
     if (list.length === maxPlaces || positions > maxPositions) return { list, wrong, isCut: true };
@@ -37,7 +37,10 @@ export function placesOf({ rows }: TableAnswer, coordinates: Coordinates): Place
   return { list, wrong, isCut: false };
 }
 
-function* ofRows(rows: readonly Row[], coordinates: Exclude<Coordinates, { in: 'triples' }>): Generator<Candidate> {
+function* ofRows(
+  rows: readonly ResultRow[],
+  coordinates: Exclude<Coordinates, { in: 'triples' }>,
+): Generator<Candidate> {
   const own = coordinates.in === 'wkt' ? [coordinates.column] : [coordinates.longitude, coordinates.latitude];
   for (const row of rows) {
     const terms = own.map((at) => row[at]);
@@ -48,21 +51,21 @@ function* ofRows(rows: readonly Row[], coordinates: Exclude<Coordinates, { in: '
 }
 
 /** @param terms WKT, or longitude and latitude */
-function candidate(name: Term | undefined, terms: readonly (Term | undefined)[]): Candidate {
+function candidate(name: ResultTerm | undefined, terms: readonly (ResultTerm | undefined)[]): Candidate {
   const shape = terms.length === 1 ? (isWkt(terms[0]) ? parseWkt(terms[0].value) : undefined) : pointOf(terms);
   return shape ? { name, shape } : { name };
 }
 
-function pointOf(terms: readonly (Term | undefined)[]): Shape | undefined {
+function pointOf(terms: readonly (ResultTerm | undefined)[]): MapShape | undefined {
   const [longitude, latitude] = terms.map(degreesOf);
   return longitude === undefined || latitude === undefined ? undefined : pointAt(longitude, latitude);
 }
 
-const keyOf = ({ kind, value }: Term): string => `${kind} ${value}`;
+const keyOf = ({ kind, value }: ResultTerm): string => `${kind} ${value}`;
 
-function* ofTriples(rows: readonly Row[]): Generator<Candidate> {
-  const features = new Map<string, Term>();
-  const points = new Map<string, { subject: Term; longitude?: Term; latitude?: Term }>();
+function* ofTriples(rows: readonly ResultRow[]): Generator<Candidate> {
+  const features = new Map<string, ResultTerm>();
+  const points = new Map<string, { subject: ResultTerm; longitude?: ResultTerm; latitude?: ResultTerm }>();
   for (const [subject, predicate, object] of rows) {
     if (!subject || !predicate || !object) continue;
     const point = points.get(keyOf(subject)) ?? { subject };
@@ -70,7 +73,7 @@ function* ofTriples(rows: readonly Row[]): Generator<Candidate> {
     else if (latitudes.has(predicate.value)) points.set(keyOf(subject), { latitude: object, ...point });
     else if (longitudes.has(predicate.value)) points.set(keyOf(subject), { longitude: object, ...point });
   }
-  const nameOf = (subject: Term): Term => features.get(keyOf(subject)) ?? subject;
+  const nameOf = (subject: ResultTerm): ResultTerm => features.get(keyOf(subject)) ?? subject;
   for (const [subject, , object] of rows) if (subject && isWkt(object)) yield candidate(nameOf(subject), [object]);
   for (const { subject, longitude, latitude } of points.values())
     yield candidate(nameOf(subject), [longitude, latitude]);

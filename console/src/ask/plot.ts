@@ -1,6 +1,6 @@
 /** Selects the columns of a chart and their values. Drawing is elsewhere. */
 import { labelOf } from '../storage/labels.js';
-import { numberOf, plainText, type Row, timeOf } from './terms.js';
+import { numberOf, plainText, type ResultRow, timeOf } from './terms.js';
 
 export type PlotKind = 'bars' | 'lines' | 'points';
 export type Scale = 'number' | 'time' | 'names';
@@ -14,7 +14,7 @@ export interface Plot {
 
 interface Table {
   readonly columns: readonly string[];
-  readonly rows: readonly Row[];
+  readonly rows: readonly ResultRow[];
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
@@ -58,7 +58,7 @@ export function dataOf(table: Table, { x, ys, kind }: Plot): PlotData {
   const own = scaleOf(table, x);
   const scale = kind === 'bars' && own === 'number' ? 'names' : own;
   const rows = table.rows.filter((row) => row[x] !== undefined);
-  const at = (row: Row, index: number): number =>
+  const at = (row: ResultRow, index: number): number =>
     scale === 'names'
       ? index
       : scale === 'time'
@@ -76,7 +76,7 @@ export function dataOf(table: Table, { x, ys, kind }: Plot): PlotData {
   };
 }
 
-function nameOf(term: Row[number], prefixes: Table['prefixes']): string {
+function nameOf(term: ResultRow[number], prefixes: Table['prefixes']): string {
   const text = term?.kind === 'iri' ? labelOf(term.value, prefixes) : plainText(term);
   return text.length > 18 ? `${text.slice(0, 17)}…` : text;
 }

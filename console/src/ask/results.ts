@@ -6,11 +6,11 @@ import { Page, placeHref } from '../frame/page.js';
 import { tabStrip } from '../frame/tabs.js';
 import { saveAs } from '../storage/download.js';
 import { planTable } from './plan.js';
-import type { Answer, TableAnswer, View } from './run.js';
-import { plainText, type Row } from './terms.js';
+import type { QueryAnswer, ResultView, TableAnswer } from './run.js';
+import { plainText, type ResultRow } from './terms.js';
 import { bestView, viewsOf } from './views.js';
 
-const titles: Readonly<Record<View, string>> = {
+const titles: Readonly<Record<ResultView, string>> = {
   table: 'Table',
   plan: 'Plan',
   chart: 'Chart',
@@ -23,7 +23,7 @@ const titles: Readonly<Record<View, string>> = {
 const maxRaw = 200_000;
 
 /** Chart, picture and map are loaded on demand. */
-const loads: Partial<Record<View, () => Promise<unknown>>> = {
+const loads: Partial<Record<ResultView, () => Promise<unknown>>> = {
   chart: () => import('./chart.js'),
   graph: () => import('./graph.js'),
   map: () => import('./map.js'),
@@ -31,12 +31,12 @@ const loads: Partial<Record<View, () => Promise<unknown>>> = {
 
 @customElement('ask-results')
 export class AskResults extends Page {
-  @property({ attribute: false }) answer!: Answer;
+  @property({ attribute: false }) answer!: QueryAnswer;
   /** View that the user chose for an earlier result of the query. */
-  @property({ attribute: false }) chosen: View | undefined;
-  @state() private view: View = 'table';
-  private views: readonly View[] = [];
-  @state() private ready: ReadonlySet<View> = new Set(['table', 'plan', 'raw']);
+  @property({ attribute: false }) chosen: ResultView | undefined;
+  @state() private view: ResultView = 'table';
+  private views: readonly ResultView[] = [];
+  @state() private ready: ReadonlySet<ResultView> = new Set(['table', 'plan', 'raw']);
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('answer')) return;
@@ -101,12 +101,12 @@ export class AskResults extends Page {
       <pre class="raw" tabindex="0" role="region" aria-label="The answer as it came">${text.slice(0, maxRaw)}</pre>`;
   }
 
-  private readonly choose = (view: View): void => {
+  private readonly choose = (view: ResultView): void => {
     void this.show(view);
     if (this.answer.kind !== 'plan') this.dispatchEvent(new CustomEvent('choose', { detail: view }));
   };
 
-  private async show(view: View): Promise<void> {
+  private async show(view: ResultView): Promise<void> {
     this.view = view;
     this.failure = '';
     if (this.ready.has(view)) return;
@@ -129,7 +129,7 @@ export class AskResults extends Page {
   }
 }
 
-function csvOf(columns: readonly string[], rows: readonly Row[]): string {
+function csvOf(columns: readonly string[], rows: readonly ResultRow[]): string {
   const lines = [columns.map(field), ...rows.map((row) => row.map((term) => field(plainText(term))))];
   return `${lines.map((fields) => fields.join(',')).join('\r\n')}\r\n`;
 }

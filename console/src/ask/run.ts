@@ -3,7 +3,7 @@
 import { declaredPrefixes } from '../editor/prefixes.js';
 import { type Binding, essenceOf, messageOf, Refusal, serviceEndpoint, succeed, tagOfBinding } from '../storage/api.js';
 import type { PlanPart } from './plan.js';
-import { iriTerm, literalTerm, type Row, type Term, termOfTriple } from './terms.js';
+import { iriTerm, literalTerm, type ResultRow, type ResultTerm, termOfTriple } from './terms.js';
 
 type State =
   | { readonly is: 'idle' }
@@ -16,15 +16,15 @@ type State =
       readonly status: number;
       readonly query: string;
     }
-  | { readonly is: 'answered'; readonly milliseconds: number; readonly answer: Answer; readonly query: string };
+  | { readonly is: 'answered'; readonly milliseconds: number; readonly answer: QueryAnswer; readonly query: string };
 
 /** How a result is shown. */
-export type View = 'table' | 'plan' | 'chart' | 'graph' | 'map' | 'raw';
+export type ResultView = 'table' | 'plan' | 'chart' | 'graph' | 'map' | 'raw';
 
-export class Run {
+export class QueryRun {
   state: State = { is: 'idle' };
   /** View that the user chose. */
-  view: View | undefined;
+  view: ResultView | undefined;
   private controller: AbortController | undefined;
 
   /** @param changed called on each state change, and every second while running */
@@ -94,12 +94,12 @@ interface Read {
 export interface TableAnswer extends Read {
   readonly kind: 'rows' | 'graph';
   readonly columns: readonly string[];
-  readonly rows: readonly Row[];
+  readonly rows: readonly ResultRow[];
   /** Prefixes of the query, or of the graph. */
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
-export type Answer =
+export type QueryAnswer =
   | TableAnswer
   | (Read & { readonly kind: 'boolean'; readonly value: boolean })
   | (Read & { readonly kind: 'plan'; readonly plan: PlanPart; readonly prefixes: TableAnswer['prefixes'] });
@@ -114,7 +114,7 @@ export const queryEndpoint = (): Promise<string | undefined> => serviceEndpoint(
  * @param isExplained runs the query and returns its plan
  * @throws Refusal with the server's message; DOMException `AbortError` after cancellation; Error for an incomplete response
  */
-async function ask(query: string, signal: AbortSignal, isExplained: boolean): Promise<Answer> {
+async function ask(query: string, signal: AbortSignal, isExplained: boolean): Promise<QueryAnswer> {
   const endpoint = await queryEndpoint();
   if (!endpoint) throw new Error('This storage does not offer queries (lws.sparql.endpoint.enabled is off).');
   const response = await succeed('POST', isExplained ? `${endpoint}?explain=run` : endpoint, {
@@ -139,7 +139,7 @@ async function wholeText(response: Response, signal: AbortSignal): Promise<strin
   }
 }
 
-async function read(whole: Read, query: string): Promise<Answer> {
+async function read(whole: Read, query: string): Promise<QueryAnswer> {
   if (whole.mediaType !== resultsJson) return { kind: 'graph', ...whole, ...(await readTurtle(whole.text)) };
   const document = JSON.parse(whole.text) as JsonResults;
   if (document.boolean !== undefined) return { kind: 'boolean', ...whole, value: document.boolean };
@@ -154,7 +154,7 @@ interface JsonResults {
   readonly results?: { readonly bindings: readonly Readonly<Record<string, Binding | undefined>>[] };
 }
 
-function termOfJson(term: Binding | undefined): Term | undefined {
+function termOfJson(term: Binding | undefined): ResultTerm | undefined {
   if (!term) return undefined;
   const { type, value, datatype } = term;
   if (typeof value !== 'string')

@@ -4,11 +4,11 @@ import { customElement, property } from 'lit/decorators.js';
 import { Page, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { save } from './saved.js';
-import type { Tab } from './tabs.js';
+import type { QueryTab } from './tabs.js';
 
 @customElement('ask-save-form')
 export class SaveForm extends Page {
-  @property({ attribute: false }) tab!: Tab;
+  @property({ attribute: false }) tab!: QueryTab;
 
   protected override render(): TemplateResult {
     const { saved, name } = this.tab;

@@ -2,15 +2,15 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
-import { search } from '../search/search.js';
-import type { Member } from '../storage/container.js';
+import { searchStorage } from '../search/search.js';
+import type { ListedMember } from '../storage/container.js';
 import { compact } from '../storage/labels.js';
 import { dateText, shortName } from '../storage/names.js';
 import { queryType, sparqlQuery } from './saved.js';
 
 @customElement('ask-stored')
 export class AskStored extends Page {
-  @state() private found: readonly Member[] | undefined;
+  @state() private found: readonly ListedMember[] | undefined;
   @state() private pages = 0;
   @state() private isOffered = true;
   private page = 0;
@@ -39,7 +39,11 @@ export class AskStored extends Page {
 
   private read(page: number): Promise<void> {
     return this.reading(async () => {
-      const hits = await search({ types: [queryType], joined: 'all', words: '' }, page, new AbortController().signal);
+      const hits = await searchStorage(
+        { types: [queryType], joined: 'all', words: '' },
+        page,
+        new AbortController().signal,
+      );
       this.isOffered = hits !== undefined;
       const queries = hits?.hits.filter(({ mediaType }) => mediaType === sparqlQuery) ?? [];
       this.found = page === 1 ? queries : [...(this.found ?? []), ...queries];

@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { compact, iriName, labelled, labelOf, labels } from '../storage/labels.js';
-import { compareTerms, numberOf, plainText, type Row, type Term } from './terms.js';
+import { compareTerms, numberOf, plainText, type ResultRow, type ResultTerm } from './terms.js';
 
 /** Up to this many rows are all in the document and wrap their text. */
 const fewRows = 300;
@@ -20,13 +20,13 @@ type Direction = 'ascending' | 'descending';
 @customElement('ask-table')
 export class AskTable extends Page {
   @property({ attribute: false }) columns: readonly string[] = [];
-  @property({ attribute: false }) rows: readonly Row[] = [];
+  @property({ attribute: false }) rows: readonly ResultRow[] = [];
   @property({ attribute: false }) prefixes: Readonly<Record<string, string>> = {};
   @state() private filter = '';
   @state() private order: { readonly column: number; readonly direction: Direction } | undefined;
   @state() private from = 0;
   private inSight = 40;
-  private chosen: readonly Row[] = [];
+  private chosen: readonly ResultRow[] = [];
   /** Language or datatype that all terms of a column share, for its heading. Empty: cells have their own. */
   private notes: readonly string[] = [];
 
@@ -51,7 +51,7 @@ export class AskTable extends Page {
 
   /** Reads all rows, so it compares terms and makes one note. */
   private sharedNote(column: number): string {
-    let first: Term | undefined;
+    let first: ResultTerm | undefined;
     for (const { [column]: term } of this.rows) {
       first ??= term;
       if (term && (term.language !== first!.language || term.datatype !== first!.datatype)) return '';
@@ -59,19 +59,19 @@ export class AskTable extends Page {
     return first && this.rows.length > 1 ? noteOf(first, this.prefixes) : '';
   }
 
-  private filtered(): readonly Row[] {
+  private filtered(): readonly ResultRow[] {
     const wanted = this.filter.trim().toLowerCase();
     if (wanted === '') return this.rows;
     return this.rows.filter((row) => row.some((term) => this.textOf(term, wanted).toLowerCase().includes(wanted)));
   }
 
   /** Text that is searched: the value, and for an IRI its label and its name with a prefix. */
-  private textOf(term: Term | undefined, wanted: string): string {
+  private textOf(term: ResultTerm | undefined, wanted: string): string {
     if (term?.kind !== 'iri') return plainText(term);
     return `${term.value} ${labels.peek(term.value)} ${wanted.includes(':') ? compact(term.value, this.prefixes) : ''}`;
   }
 
-  private sorted(rows: readonly Row[]): readonly Row[] {
+  private sorted(rows: readonly ResultRow[]): readonly ResultRow[] {
     if (!this.order) return rows;
     const { column, direction } = this.order;
     const sign = direction === 'ascending' ? 1 : -1;
@@ -155,7 +155,7 @@ export function hrefOf(iri: string): string | undefined {
 export const isOutside = (iri: string): boolean => !iri.startsWith(storageUri);
 
 /** Language or datatype of a literal. */
-function noteOf({ language, datatype }: Term, prefixes: Readonly<Record<string, string>>): string {
+function noteOf({ language, datatype }: ResultTerm, prefixes: Readonly<Record<string, string>>): string {
   if (language !== '') return `@${language}`;
   return datatype === '' ? '' : labelOf(datatype, prefixes);
 }
@@ -165,7 +165,7 @@ const noted = (note: string): TemplateResult | typeof nothing =>
 
 /** @param hasNote shows the language or datatype of a literal */
 export function termContent(
-  term: Term | undefined,
+  term: ResultTerm | undefined,
   prefixes: Readonly<Record<string, string>>,
   hasNote = true,
 ): TemplateResult | typeof nothing {

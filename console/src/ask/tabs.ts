@@ -2,12 +2,12 @@
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { notify } from '../frame/notice.js';
-import { keptKey } from '../session/vault.js';
+import { storedKey } from '../session/vault.js';
 import { messageOf } from '../storage/api.js';
 import { shortName } from '../storage/names.js';
 import type { Saved } from './saved.js';
 
-export interface Tab {
+export interface QueryTab {
   readonly id: string;
   readonly name: string;
   readonly query: string;
@@ -16,11 +16,11 @@ export interface Tab {
 }
 
 export interface Tabs {
-  readonly list: readonly Tab[];
+  readonly list: readonly QueryTab[];
   readonly active: string;
 }
 
-const key = keptKey('queries');
+const key = storedKey('queries');
 const firstQuery = 'SELECT * { ?s ?p ?o } LIMIT 100';
 
 function restore(): Tabs {
@@ -30,11 +30,11 @@ function restore(): Tabs {
   return { list: [tab], active: tab.id };
 }
 
-function newTab(list: readonly Tab[], query: string, name = freeName(list)): Tab {
+function newTab(list: readonly QueryTab[], query: string, name = freeName(list)): QueryTab {
   return { id: crypto.randomUUID(), name, query };
 }
 
-function freeName(list: readonly Tab[]): string {
+function freeName(list: readonly QueryTab[]): string {
   const taken = new Set(list.map(({ name }) => name));
   let number = list.length + 1;
   while (taken.has(`Query ${number}`)) number++;
@@ -52,7 +52,7 @@ function readKept(text: string | null): Tabs | undefined {
   } catch {
     return undefined;
   }
-  const list = (Array.isArray(kept?.list) ? (kept.list as Tab[]) : [])
+  const list = (Array.isArray(kept?.list) ? (kept.list as QueryTab[]) : [])
     .filter((tab) => areTexts(tab?.id, tab?.name, tab?.query))
     .map(({ saved, ...tab }) => (areTexts(saved?.iri, saved?.tag, saved?.query) ? { ...tab, saved: saved! } : tab));
   if (list.length === 0) return undefined;
@@ -61,7 +61,7 @@ function readKept(text: string | null): Tabs | undefined {
 
 export class Keeper implements ReactiveController {
   /** The last closed tab, for undo. */
-  closed: { readonly tab: Tab; readonly at: number } | undefined;
+  closed: { readonly tab: QueryTab; readonly at: number } | undefined;
   private tabs: Tabs = restore();
 
   constructor(private readonly host: ReactiveControllerHost) {
@@ -82,15 +82,15 @@ export class Keeper implements ReactiveController {
     if (kept) this.adopt(kept.list);
   };
 
-  get list(): readonly Tab[] {
+  get list(): readonly QueryTab[] {
     return this.tabs.list;
   }
 
-  get tab(): Tab {
+  get tab(): QueryTab {
     return this.list.find(({ id }) => id === this.tabs.active) ?? this.list[0]!;
   }
 
-  choose({ id }: Pick<Tab, 'id'>): void {
+  choose({ id }: Pick<QueryTab, 'id'>): void {
     this.become({ list: this.list, active: id });
   }
 
@@ -107,7 +107,7 @@ export class Keeper implements ReactiveController {
   }
 
   /** Changes the current tab. */
-  change(part: Partial<Tab>): void {
+  change(part: Partial<QueryTab>): void {
     const { id } = this.tab;
     this.become({ list: this.list.map((tab) => (tab.id === id ? { ...tab, ...part } : tab)), active: id });
   }
@@ -140,7 +140,7 @@ export class Keeper implements ReactiveController {
   }
 
   /** Merges changes of another window. The current tab stays. */
-  private adopt(list: readonly Tab[]): void {
+  private adopt(list: readonly QueryTab[]): void {
     const own = this.tab;
     const at = list.findIndex(({ id }) => id === own.id);
     this.tabs = { list: at < 0 ? [...list, own] : list.with(at, own), active: own.id };

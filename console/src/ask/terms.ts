@@ -1,6 +1,6 @@
 /** RDF terms of results, and how they are displayed. */
 
-export interface Term {
+export interface ResultTerm {
   readonly kind: 'iri' | 'blank' | 'literal' | 'triple';
   /** Of a triple term, its text. */
   readonly value: string;
@@ -9,11 +9,11 @@ export interface Term {
   /** Datatype of a literal without language. Empty for strings. */
   readonly datatype: string;
   /** Subject, predicate and object of a triple term. */
-  readonly terms?: readonly Term[];
+  readonly terms?: readonly ResultTerm[];
 }
 
 /** A variable may be unbound in a row. */
-export type Row = readonly (Term | undefined)[];
+export type ResultRow = readonly (ResultTerm | undefined)[];
 
 const xsd = 'http://www.w3.org/2001/XMLSchema#';
 const numeric = new Set(
@@ -23,8 +23,8 @@ const numeric = new Set(
 );
 const times = new Set(['dateTime', 'date', 'dateTimeStamp', 'gYear', 'gYearMonth'].map((name) => xsd + name));
 
-export const iriTerm = (value: string): Term => ({ kind: 'iri', value, language: '', datatype: '' });
-export const literalTerm = (value: string, language = '', datatype = ''): Term => ({
+export const iriTerm = (value: string): ResultTerm => ({ kind: 'iri', value, language: '', datatype: '' });
+export const literalTerm = (value: string, language = '', datatype = ''): ResultTerm => ({
   kind: 'literal',
   value,
   language,
@@ -32,7 +32,7 @@ export const literalTerm = (value: string, language = '', datatype = ''): Term =
 });
 
 /** Triple term. */
-export const termOfTriple = (terms: readonly Term[]): Term => ({
+export const termOfTriple = (terms: readonly ResultTerm[]): ResultTerm => ({
   kind: 'triple',
   value: `<<( ${terms.map(plainText).join(' ')} )>>`,
   language: '',
@@ -41,25 +41,25 @@ export const termOfTriple = (terms: readonly Term[]): Term => ({
 });
 
 /** Numeric value of a term, or `undefined`. Infinities are undefined too. */
-export function numberOf(term: Term | undefined): number | undefined {
+export function numberOf(term: ResultTerm | undefined): number | undefined {
   if (term?.kind !== 'literal' || !numeric.has(term.datatype)) return undefined;
   const value = Number(term.value);
   return Number.isFinite(value) ? value : undefined;
 }
 
 /** Time value of a term in milliseconds since the epoch. */
-export function timeOf(term: Term | undefined): number | undefined {
+export function timeOf(term: ResultTerm | undefined): number | undefined {
   if (term?.kind !== 'literal' || !times.has(term.datatype)) return undefined;
   const value = Date.parse(term.value);
   return Number.isNaN(value) ? undefined : value;
 }
 
 /** Text for filtering and sorting. */
-export const plainText = (term: Term | undefined): string =>
+export const plainText = (term: ResultTerm | undefined): string =>
   term === undefined ? '' : term.kind === 'blank' ? `_:${term.value}` : term.value;
 
 /** Numbers by value, times by order, everything else as text; unbound values first. */
-export function compareTerms(a: Term | undefined, b: Term | undefined): number {
+export function compareTerms(a: ResultTerm | undefined, b: ResultTerm | undefined): number {
   const [x, y] = [numberOf(a) ?? timeOf(a), numberOf(b) ?? timeOf(b)];
   if (x !== undefined && y !== undefined) return x - y;
   if (x !== undefined || y !== undefined) {

@@ -1,16 +1,16 @@
 /** Turtle as rows of subject, predicate and object. Loaded with the first graph result. */
-import { parseDocument, type Term as RdfTerm, tagOf, termsIn } from '../rdf/document.js';
+import { parseRdf, type Term as RdfTerm, tagOf, termsIn } from '../rdf/document.js';
 import { storageUri } from '../session/session.js';
 import type { TableAnswer } from './run.js';
-import { iriTerm, literalTerm, type Term, termOfTriple } from './terms.js';
+import { iriTerm, literalTerm, type ResultTerm, termOfTriple } from './terms.js';
 
 /** @throws Error of the parser for invalid Turtle */
 export function parseTurtle(text: string): Pick<TableAnswer, 'rows' | 'prefixes'> {
-  const { quads, prefixes } = parseDocument(text, storageUri);
+  const { quads, prefixes } = parseRdf(text, storageUri);
   return { rows: quads.map(({ subject, predicate, object }) => [subject, predicate, object].map(termOf)), prefixes };
 }
 
-function termOf(term: RdfTerm): Term {
+function termOf(term: RdfTerm): ResultTerm {
   const { termType, value, datatype } = term;
   if (termType === 'Quad') return termOfTriple(termsIn(term).map(termOf));
   if (termType === 'Literal') return literalTerm(value, tagOf(term), datatype?.value);

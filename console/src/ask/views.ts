@@ -1,13 +1,13 @@
 /** Views of a result, and the one that it opens in. */
 import { coordinatesIn } from './coordinates.js';
 import { plotOf, scaleOf } from './plot.js';
-import type { Answer, TableAnswer, View } from './run.js';
+import type { QueryAnswer, ResultView, TableAnswer } from './run.js';
 import { plainText } from './terms.js';
 
 /** Maximum bars, and triples of a picture, that a result opens with. */
 const [maxBars, maxTriples] = [40, 150];
 
-export function viewsOf(answer: Answer): readonly View[] {
+export function viewsOf(answer: QueryAnswer): readonly ResultView[] {
   if (answer.kind === 'plan') return ['plan', 'raw'];
   if (answer.kind === 'boolean') return ['table', 'raw'];
   const map = coordinatesIn(answer) ? (['map'] as const) : [];
@@ -16,7 +16,7 @@ export function viewsOf(answer: Answer): readonly View[] {
   return ['table', ...map, ...chart, ...graph, 'raw'];
 }
 
-export function bestView(answer: Answer): View {
+export function bestView(answer: QueryAnswer): ResultView {
   if (answer.kind === 'plan') return 'plan';
   if (answer.kind === 'boolean' || answer.rows.length === 0) return 'table';
   if (coordinatesIn(answer)?.areMany) return 'map';

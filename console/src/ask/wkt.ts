@@ -2,7 +2,7 @@
 
 export type Position = readonly [longitude: number, latitude: number];
 
-export interface Shape {
+export interface MapShape {
   readonly form: 'points' | 'lines' | 'areas';
   /** Rings of areas are drawn by the even-odd rule. */
   readonly paths: readonly (readonly Position[])[];
@@ -21,11 +21,11 @@ function isLatitudeFirst(system: string): boolean | undefined {
 }
 
 /** Returns a point, or `undefined` outside of the ranges of degrees. */
-export const pointAt = (longitude: number, latitude: number): Shape | undefined =>
+export const pointAt = (longitude: number, latitude: number): MapShape | undefined =>
   within('points', [[[longitude, latitude]]]);
 
 /** Returns `undefined` for text that is not valid, for other geometries and reference systems, and without coordinates. */
-export function parseWkt(literal: string): Shape | undefined {
+export function parseWkt(literal: string): MapShape | undefined {
   if (literal.length > maxCharacters) return undefined;
   const text = literal.replace(/\s+/g, ' ').trim();
   const [head, system, multi, name] = tag.exec(text) ?? [];
@@ -63,7 +63,7 @@ function positionText(text: string): string {
   return isOne ? `[${Number(numbers[0])},${Number(numbers[1])}]` : 'null';
 }
 
-function pathsOf(nested: unknown[], form: Shape['form'], isMulti: boolean): unknown[] {
+function pathsOf(nested: unknown[], form: MapShape['form'], isMulti: boolean): unknown[] {
   if (form === 'areas') return isMulti ? nested.flat(1) : nested;
   if (form === 'lines') return isMulti ? nested : [nested];
   // The points of a MULTIPOINT may have parentheses.
@@ -75,7 +75,7 @@ const isPosition = (value: unknown): value is Position =>
 const isPath = (value: unknown): value is readonly Position[] =>
   Array.isArray(value) && value.length > 0 && value.every(isPosition);
 
-function within(form: Shape['form'], paths: Shape['paths']): Shape | undefined {
+function within(form: MapShape['form'], paths: MapShape['paths']): MapShape | undefined {
   const isInRange = ([longitude, latitude]: Position): boolean =>
     Math.abs(longitude) <= 180 && Math.abs(latitude) <= 90;
   return paths.length > 0 && paths.every((path) => path.every(isInRange)) ? { form, paths } : undefined;

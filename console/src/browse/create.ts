@@ -1,6 +1,6 @@
 /** Creates and deletes members on the server. */
 import { confirmed } from '../frame/confirm.js';
-import { Refusal, refusalOf, request } from '../storage/api.js';
+import { Refusal, refusalFrom, request } from '../storage/api.js';
 import { readContainer } from '../storage/container.js';
 import { isContainer, shortName } from '../storage/names.js';
 import { isTooMuch, moveToTrash } from '../storage/trash.js';
@@ -27,7 +27,7 @@ export async function createMember(container: string, kind: Kind, name: string):
   const type: Record<string, string> = mediaType ? { 'Content-Type': mediaType } : { Link: containerType };
   const response = await request('PUT', iri, { headers: { ...type, 'If-None-Match': '*' }, body });
   if (response.status === 412) throw new Error(`“${name}” already exists. Choose another name.`);
-  if (!response.ok) throw await refusalOf(response);
+  if (!response.ok) throw await refusalFrom(response);
   return iri;
 }
 
@@ -65,7 +65,7 @@ export async function deleteMember(iri: string, work: Deletion, etag?: string): 
   const response = await request('DELETE', iri, {
     headers: { ...(tag ? { 'If-Match': tag } : {}), ...(isContainer(iri) ? { Depth: 'infinity' } : {}) },
   });
-  if (!response.ok) return refusalOf(response);
+  if (!response.ok) return refusalFrom(response);
   work.told(1);
   return undefined;
 }

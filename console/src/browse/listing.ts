@@ -1,5 +1,5 @@
 /** Members of a container, fetched page by page on demand. */
-import { type Member, readContainer } from '../storage/container.js';
+import { type ListedMember, readContainer } from '../storage/container.js';
 import { isContainer, shortName } from '../storage/names.js';
 
 export type Column = 'name' | 'type' | 'size' | 'modified';
@@ -11,8 +11,8 @@ export interface Order {
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 
 /** Sorts members. Those without a value of the column, such as containers without a size, are last. */
-function sorted(members: readonly Member[], { column, isUp }: Order): readonly Member[] {
-  const keyOf = (member: Member): string | number | undefined =>
+function sorted(members: readonly ListedMember[], { column, isUp }: Order): readonly ListedMember[] {
+  const keyOf = (member: ListedMember): string | number | undefined =>
     ({ name: shortName(member.iri), type: typeText(member), size: member.size, modified: member.modified })[column];
   const sign = isUp ? 1 : -1;
   return members
@@ -25,7 +25,7 @@ function sorted(members: readonly Member[], { column, isUp }: Order): readonly M
 }
 
 /** Kind of a member: its own types before its media type. */
-export function typeText({ iri, types, mediaType }: Member): string {
+export function typeText({ iri, types, mediaType }: ListedMember): string {
   const own = types.filter((type) => !/^(?:Container|DataResource)$/.test(type)).map(shortName);
   const kind = isContainer(iri) ? 'Folder' : (mediaType ?? '').replace(/;.*/, '');
   return own.length > 0 ? `${own.slice(0, 3).join(', ')} (${kind})` : kind;
@@ -34,21 +34,21 @@ export function typeText({ iri, types, mediaType }: Member): string {
 /** Larger images have no thumbnail. */
 export const maxThumbnailBytes = 1 << 20;
 
-export const hasThumbnail = ({ mediaType = '', size = Number.POSITIVE_INFINITY }: Member): boolean =>
+export const hasThumbnail = ({ mediaType = '', size = Number.POSITIVE_INFINITY }: ListedMember): boolean =>
   size <= maxThumbnailBytes && /^image\/(?:avif|bmp|gif|jpeg|png|webp)\b/.test(mediaType);
 
-export class Listing extends EventTarget {
+export class ContainerListing extends EventTarget {
   /** Total number of members, as far as reported. */
   total = 0;
   /** Error of reading. */
   failure: unknown;
   loaded = false;
   /** Rows with matching names, or in another order. Absent: all, in the order of the server. */
-  found: readonly Member[] | undefined;
+  found: readonly ListedMember[] | undefined;
   /** Number of fetched members during a search. */
   searched: number | undefined;
   private size = 1;
-  private readonly pages = new Map<number, readonly Member[] | Promise<void>>();
+  private readonly pages = new Map<number, readonly ListedMember[] | Promise<void>>();
   private readonly controller = new AbortController();
 
   /** @param order of the rows */
@@ -70,12 +70,12 @@ export class Listing extends EventTarget {
   }
 
   /** Returns the member of a row if it is loaded; otherwise fetches its page. */
-  row(index: number): Member | undefined {
+  row(index: number): ListedMember | undefined {
     if (this.found) return this.found[index];
     const page = Math.floor(index / this.size) + 1;
     const known = this.pages.get(page);
     if (!known && this.failure === undefined) void this.fetch(page);
-    return Array.isArray(known) ? (known as Member[])[index % this.size] : undefined;
+    return Array.isArray(known) ? (known as ListedMember[])[index % this.size] : undefined;
   }
 
   /** Shows members with matching names only. An empty text ends the search. */
@@ -92,7 +92,7 @@ export class Listing extends EventTarget {
   }
 
   /** Returns the members of some rows, and fetches their pages. */
-  async rows(from: number, to: number): Promise<readonly Member[]> {
+  async rows(from: number, to: number): Promise<readonly ListedMember[]> {
     for (let page = this.found ? to : Math.floor(from / this.size); page * this.size < to; page++)
       await this.fetch(page + 1);
     const indexes = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
@@ -111,7 +111,7 @@ export class Listing extends EventTarget {
       [this.found, this.searched] = [undefined, undefined];
       return this.changed();
     }
-    let found: readonly Member[] = [];
+    let found: readonly ListedMember[] = [];
     const last = Math.max(1, Math.ceil(this.total / this.size));
     for (let page = 1; page <= last; page++) {
       const wasLoaded = Array.isArray(this.pages.get(page));

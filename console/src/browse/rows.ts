@@ -2,9 +2,9 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page } from '../frame/page.js';
-import type { Member } from '../storage/container.js';
+import type { ListedMember } from '../storage/container.js';
 import { dateText, isContainer, shortName, sizeText } from '../storage/names.js';
-import { type Column, hasThumbnail, type Listing, typeText } from './listing.js';
+import { type Column, type ContainerListing, hasThumbnail, typeText } from './listing.js';
 import { dragType } from './move.js';
 
 /** Pixels, as in the style sheet. */
@@ -12,19 +12,19 @@ const rowHeight = 40;
 const spare = 12;
 
 /** Members that were dropped on a container. */
-export interface Moving {
+export interface MovingRow {
   readonly iris: readonly string[];
   readonly place: string;
 }
 
 export interface Selecting {
-  readonly members: readonly Member[];
+  readonly members: readonly ListedMember[];
   readonly isOn: boolean;
 }
 
 @customElement('quad-rows')
 export class Rows extends Page {
-  @property({ attribute: false }) listing!: Listing;
+  @property({ attribute: false }) listing!: ContainerListing;
   @property({ attribute: false }) selected: ReadonlySet<string> = new Set();
   @property({ type: Boolean }) isMovable = false;
   /** Container under the dragged members. */
@@ -121,14 +121,14 @@ export class Rows extends Page {
     </tr>`;
   }
 
-  private thumbnail(member: Member): TemplateResult {
+  private thumbnail(member: ListedMember): TemplateResult {
     if (!hasThumbnail(member))
       return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${isContainer(member.iri) ? 'M1 3h5l2 2h7v9H1z' : 'M3 1h7l3 3v11H3z'} /></svg>`;
     void import('./thumbnail.js');
     return html`<quad-thumbnail .member=${member}></quad-thumbnail>`;
   }
 
-  private drag({ iri }: Member, { dataTransfer }: DragEvent): void {
+  private drag({ iri }: ListedMember, { dataTransfer }: DragEvent): void {
     const iris = this.selected.has(iri) ? [...this.selected] : [iri];
     dataTransfer?.setData(dragType, iris.join('\n'));
   }
@@ -148,7 +148,7 @@ export class Rows extends Page {
     event.stopPropagation();
     this.target = '';
     const iris = dragged.split('\n').filter((iri) => iri !== place);
-    this.dispatchEvent(new CustomEvent<Moving>('move-members', { detail: { iris, place } }));
+    this.dispatchEvent(new CustomEvent<MovingRow>('move-members', { detail: { iris, place } }));
   }
 
   private readonly selectAll = (event: Event): Promise<void> =>

@@ -6,7 +6,7 @@ import { html, LitElement, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { takeUpTo } from '../resource/read.js';
 import { succeed } from '../storage/api.js';
-import type { Member } from '../storage/container.js';
+import type { ListedMember } from '../storage/container.js';
 import { maxThumbnailBytes } from './listing.js';
 
 /** Pixels of a side, for screens with two per CSS pixel, pixels of the image, and number of pictures that are kept. */
@@ -22,7 +22,7 @@ const observer = new IntersectionObserver((entries) => {
 
 @customElement('quad-thumbnail')
 export class Thumbnail extends LitElement {
-  @property({ attribute: false }) member!: Member;
+  @property({ attribute: false }) member!: ListedMember;
   private ending = new AbortController();
 
   protected override createRenderRoot(): HTMLElement {
@@ -86,7 +86,7 @@ export class Thumbnail extends LitElement {
   }
 }
 
-async function load({ iri, mediaType }: Member, signal: AbortSignal): Promise<ImageBitmap | undefined> {
+async function load({ iri, mediaType }: ListedMember, signal: AbortSignal): Promise<ImageBitmap | undefined> {
   const bytes = await takeUpTo(await succeed('GET', iri, { signal }), maxThumbnailBytes);
   if (!bytes) return undefined;
   const image = new Image();

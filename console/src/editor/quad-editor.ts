@@ -26,7 +26,7 @@ import { finding } from './search.js';
 import { hostStyle, theme } from './theme.js';
 import { turtleLanguage } from './turtle.js';
 
-export type Language = 'turtle' | 'sparql' | 'json' | 'text';
+export type EditorLanguage = 'turtle' | 'sparql' | 'json' | 'text';
 
 /** Text with CR LF line ends only keeps them. Any other text is split at LF, so that it stays unchanged. */
 const separatorOf = (text: string): string => (/\r\n/.test(text) && !/(?:^|[^\r])\n/.test(text) ? '\r\n' : '\n');
@@ -37,7 +37,7 @@ const outside = Annotation.define<boolean>();
 @customElement('quad-editor')
 export class QuadEditor extends LitElement {
   static override styles = hostStyle;
-  @property() language: Language = 'text';
+  @property() language: EditorLanguage = 'text';
   @property({ type: Boolean }) readonly = false;
   /** Accessible name. */
   @property() label = '';

@@ -3,8 +3,8 @@ import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { storageUri, who } from '../session/session.js';
 import { messageOf, Refusal } from '../storage/api.js';
-import { controls } from '../storage/controller.js';
-import { parentOf } from '../storage/names.js';
+import { isController } from '../storage/controller.js';
+import { parentIri } from '../storage/names.js';
 import { Page, placeHref, signInHref } from './page.js';
 
 /**
@@ -14,7 +14,7 @@ import { Page, placeHref, signInHref } from './page.js';
 async function mayBeAsked(failure: unknown): Promise<boolean> {
   if (!(failure instanceof Refusal)) return false;
   if (failure.status !== 404) return failure.status === 401 || failure.status === 403;
-  return !(await controls().catch(() => false));
+  return !(await isController().catch(() => false));
 }
 
 @customElement('quad-refused')
@@ -47,7 +47,7 @@ export class Refused extends Page {
   }
 
   private back(): TemplateResult {
-    const at = this.iri.startsWith(storageUri) && this.iri !== storageUri ? parentOf(this.iri) : storageUri;
+    const at = this.iri.startsWith(storageUri) && this.iri !== storageUri ? parentIri(this.iri) : storageUri;
     return html`<a class="button" href=${placeHref('browse', { at })}>Back to the container</a>`;
   }
 }

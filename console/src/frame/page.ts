@@ -4,7 +4,7 @@ import { state } from 'lit/decorators.js';
 import { storageUri } from '../session/session.js';
 import { messageOf } from '../storage/api.js';
 import { ancestors, isContainer, shortName } from '../storage/names.js';
-import { confirmed, type Question } from './confirm.js';
+import { type ConfirmQuestion, confirmed } from './confirm.js';
 import { notify } from './notice.js';
 
 export class Page extends LitElement {
@@ -68,7 +68,11 @@ export class Page extends LitElement {
   }
 
   /** Same, after a confirmation. @returns true if it was done */
-  protected async attemptAfter(question: Question, work: () => Promise<unknown>, done: string): Promise<boolean> {
+  protected async attemptAfter(
+    question: ConfirmQuestion,
+    work: () => Promise<unknown>,
+    done: string,
+  ): Promise<boolean> {
     return (await confirmed(question)) && this.attempt(work, done);
   }
 
@@ -100,12 +104,12 @@ export const scrollTable = (label: string, heads: readonly unknown[], rows: unkn
   </div>`;
 
 /** Route: `#/<page>?<parameters>`. */
-export interface Place {
+export interface PagePlace {
   readonly page: string;
   readonly parameters: URLSearchParams;
 }
 
-export function placeNow(hash: string = location.hash): Place {
+export function placeNow(hash: string = location.hash): PagePlace {
   const [, page = 'browse', query = ''] = /^#\/([^?]*)(?:\?(.*))?$/.exec(hash) ?? [];
   return { page: page || 'browse', parameters: new URLSearchParams(query) };
 }
@@ -128,7 +132,7 @@ export const placeAfter = (to: string | null): string =>
   to?.startsWith('#/') && placeNow(to).page !== 'signin' ? to : placeHref('browse');
 
 /** Title of a resource in a heading. */
-export const nameOf = (iri: string): string => (iri === storageUri ? new URL(iri).host : shortName(iri));
+export const headingOf = (iri: string): string => (iri === storageUri ? new URL(iri).host : shortName(iri));
 
 /** @param page target page of the links */
 export const crumbs = (at: string, page = 'browse'): TemplateResult | typeof nothing =>
@@ -138,7 +142,7 @@ export const crumbs = (at: string, page = 'browse'): TemplateResult | typeof not
   <ol class="crumbs">
     ${ancestors(at, storageUri)
       .filter((iri) => iri !== at)
-      .map((iri) => html`<li><a href=${placeHref(page, { at: iri })}>${nameOf(iri)}</a></li>`)}
-    <li aria-current="page">${nameOf(at)}</li>
+      .map((iri) => html`<li><a href=${placeHref(page, { at: iri })}>${headingOf(iri)}</a></li>`)}
+    <li aria-current="page">${headingOf(at)}</li>
   </ol>
 </nav>`;

@@ -7,7 +7,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { keyed } from 'lit/directives/keyed.js';
 import { examples } from '../ask/examples.js';
 import { record } from '../ask/history.js';
-import { outcomeOf, queryEndpoint, Run, type View } from '../ask/run.js';
+import { outcomeOf, QueryRun, queryEndpoint, type ResultView } from '../ask/run.js';
 import { linkOf, readSaved, type Saved } from '../ask/saved.js';
 import { Keeper } from '../ask/tabs.js';
 import { notify } from '../frame/notice.js';
@@ -27,7 +27,7 @@ export class AskPage extends Page {
   @state() private isSaving = false;
   @state() private isEditorThere = false;
   @state() private isOn = true;
-  private readonly runs = new Map<string, Run>();
+  private readonly runs = new Map<string, QueryRun>();
   private readonly tabs = new Keeper(this);
 
   protected override load(): Promise<void> {
@@ -55,9 +55,9 @@ export class AskPage extends Page {
     history.replaceState(null, '', placeHref('ask'));
   }
 
-  private get run(): Run {
+  private get run(): QueryRun {
     const { id } = this.tabs.tab;
-    const run = this.runs.get(id) ?? new Run(() => this.requestUpdate());
+    const run = this.runs.get(id) ?? new QueryRun(() => this.requestUpdate());
     this.runs.set(id, run);
     return run;
   }
@@ -177,7 +177,7 @@ export class AskPage extends Page {
     )}`;
   }
 
-  private onView({ detail }: CustomEvent<View>): void {
+  private onView({ detail }: CustomEvent<ResultView>): void {
     this.run.view = detail;
   }
 
@@ -188,7 +188,7 @@ export class AskPage extends Page {
     else void this.runOf(this.run, query, isExplained);
   }
 
-  private async runOf(run: Run, query: string, isExplained: boolean): Promise<void> {
+  private async runOf(run: QueryRun, query: string, isExplained: boolean): Promise<void> {
     await run.start(query, isExplained);
     const { state } = run;
     // A later start can replace it.

@@ -3,13 +3,13 @@ import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { createMember, deleteMember, type Kind, suggestedName, trashMember } from '../browse/create.js';
-import { Listing } from '../browse/listing.js';
-import type { Moving, Selecting } from '../browse/rows.js';
+import { ContainerListing } from '../browse/listing.js';
+import type { MovingRow, Selecting } from '../browse/rows.js';
 import '../browse/rows.js';
 import { dragType, iriOfPath, moveMembers } from '../browse/move.js';
 import { confirmed } from '../frame/confirm.js';
 import { notify } from '../frame/notice.js';
-import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
+import { crumbs, headingOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { onSession, storageUri, who } from '../session/session.js';
 import { loadShapeActions } from '../shapes/offered.js';
 import { messageOf, Refusal } from '../storage/api.js';
@@ -22,7 +22,7 @@ import { type Dropped, readDrop, readPicked, uploadsElsewhere, uploadsTo } from 
 @customElement('page-browse')
 export class BrowsePage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
-  @state() private listing: Listing | undefined;
+  @state() private listing: ContainerListing | undefined;
   @state() private selected: ReadonlySet<string> = new Set();
   @state() private isTarget = false;
   @state() private rights: Rights = {};
@@ -52,7 +52,7 @@ export class BrowsePage extends Page {
   private reload(): void {
     this.listing?.close();
     const { order = undefined, at } = this.listing ?? {};
-    this.listing = new Listing(this.at, at === this.at ? order : undefined);
+    this.listing = new ContainerListing(this.at, at === this.at ? order : undefined);
     this.selected = new Set();
     this.isGuest = undefined;
     const filter = this.querySelector<HTMLInputElement>('.search input');
@@ -81,14 +81,14 @@ export class BrowsePage extends Page {
     const isRefused = failure instanceof Refusal && [403, 404].includes(failure.status);
     return html`
       ${crumbs(at)}
-      <h1>${nameOf(at)}</h1>
+      <h1>${headingOf(at)}</h1>
       ${
         failure
           ? isRefused && isGuest !== false
             ? nothing
             : html`<quad-refused .iri=${at} .why=${failure}></quad-refused>`
           : html`${this.actions()}<quad-uploads .queue=${uploadsTo(at)}></quad-uploads>${uploadsElsewhere(at).map(
-              (iri) => html`<p class="soft">Uploading files to <a href=${openHref(iri)}>${nameOf(iri)}</a>.</p>`,
+              (iri) => html`<p class="soft">Uploading files to <a href=${openHref(iri)}>${headingOf(iri)}</a>.</p>`,
             )}${this.content()}`
       }
       ${isGuest ? html`<shared-with-me ?isRefused=${isRefused}></shared-with-me>` : nothing}
@@ -139,7 +139,7 @@ export class BrowsePage extends Page {
     </div>`;
   }
 
-  private members(listing: Listing): TemplateResult {
+  private members(listing: ContainerListing): TemplateResult {
     const count = listing.length.toLocaleString();
     return html`
       <p role="status" class="soft">
@@ -223,7 +223,8 @@ export class BrowsePage extends Page {
     });
   }
 
-  private readonly moved = ({ detail: { iris, place } }: CustomEvent<Moving>): Promise<void> => this.move(iris, place);
+  private readonly moved = ({ detail: { iris, place } }: CustomEvent<MovingRow>): Promise<void> =>
+    this.move(iris, place);
 
   private async move(iris: readonly string[], place: string): Promise<void> {
     const isDone = await this.attempt(() => moveMembers(iris, place));

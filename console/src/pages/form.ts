@@ -6,21 +6,21 @@ import { keyed } from 'lit/directives/keyed.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { memberIri, suggestedName } from '../browse/create.js';
 import { notify } from '../frame/notice.js';
-import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
-import { iriOf, parseDocument, type Term, tagOf, termText } from '../rdf/document.js';
+import { crumbs, headingOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
+import { iriOf, parseRdf, type Term, tagOf, termText } from '../rdf/document.js';
 import { type Opened as Resource, readResource } from '../resource/read.js';
 import {
+  type DraftEntry,
+  type DraftRow,
+  type DraftSection,
   draftOf,
   draftText,
-  type Entry,
-  emptyRow,
+  emptyDraftRow,
   type FormDraft,
   newDraft,
-  type Row,
   readShapes,
-  type Section,
 } from '../shapes/draft.js';
-import { type Field, type FormShapes, inputType, literalOf } from '../shapes/fields.js';
+import { type Field, type FormShapes, inputType, literalOfField } from '../shapes/fields.js';
 import { shapesInForce, type Violation } from '../shapes/links.js';
 import { messageOf, Refusal, succeed } from '../storage/api.js';
 import { labelled, labels } from '../storage/labels.js';
@@ -84,7 +84,7 @@ export class FormPage extends Page {
         ? { kind: 'rdf', text: '' }
         : await readResource(at);
       if (kind !== 'rdf' || text === undefined) throw new Error(reason ?? 'Only RDF resources have a form.');
-      const document = parseDocument(text, at);
+      const document = parseRdf(text, at);
       if (at !== this.at) return;
       this.opened = { at, etag: etag ?? '', shapes, prefixes };
       const [first] = shapes.nodes;
@@ -102,7 +102,7 @@ export class FormPage extends Page {
     const { at, opened, draft } = this;
     const isNew = isContainer(at);
     return html`${crumbs(at)}
-      <h1>${isNew ? 'New resource in' : 'Edit'} ${nameOf(at)}</h1>
+      <h1>${isNew ? 'New resource in' : 'Edit'} ${headingOf(at)}</h1>
       ${
         this.why
           ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>`
@@ -154,7 +154,7 @@ export class FormPage extends Page {
     }}>${sections.map(({ subject }, at) => html`<option ?selected=${at === this.shown}>${name(subject)}</option>`)}</select></label>`;
   }
 
-  private section(section: Section): TemplateResult {
+  private section(section: DraftSection): TemplateResult {
     const { entries, uncovered } = section;
     return html`<section class="card">
       ${entries.map((entry, at) => this.entry(section, entry, `field-${at}`))}
@@ -162,7 +162,7 @@ export class FormPage extends Page {
     </section>`;
   }
 
-  private entry(section: Section, entry: Entry, id: string): TemplateResult {
+  private entry(section: DraftSection, entry: DraftEntry, id: string): TemplateResult {
     const { field, rows } = entry;
     const label = field.name || this.name(field.path);
     const violations = this.of(section, field);
@@ -184,7 +184,7 @@ export class FormPage extends Page {
     </fieldset>`;
   }
 
-  private row(field: Field, row: Row, name: string): TemplateResult {
+  private row(field: Field, row: DraftRow, name: string): TemplateResult {
     const { termType, value, datatype: own } = row.term;
     const language = tagOf(row.term);
     if (termType === 'Quad') return html`<span class="grow soft">A triple term. Edit it as text.</span>`;
@@ -192,12 +192,12 @@ export class FormPage extends Page {
     const isIri = termType === 'NamedNode';
     const datatype = field.datatype || (own?.value ?? '');
     const isBoolean = datatype.endsWith('#boolean');
-    const options = isBoolean ? ['true', 'false'].map((each) => literalOf(each, datatype)) : field.options;
+    const options = isBoolean ? ['true', 'false'].map((each) => literalOfField(each, datatype)) : field.options;
     if (options.length > 0) return this.select(options, row, name);
     const set = (term: Term) => this.set(row, term);
     const typed = ({ target }: Event): void => {
       const text = (target as HTMLInputElement).value;
-      set(isIri ? iriOf(text.trim()) : literalOf(text, language === '' ? datatype : '', language));
+      set(isIri ? iriOf(text.trim()) : literalOfField(text, language === '' ? datatype : '', language));
     };
     const type = isIri ? 'text' : inputType(datatype, value);
     return html`${
@@ -208,19 +208,19 @@ export class FormPage extends Page {
     }
       ${
         field.kinds.length > 1
-          ? html`<select aria-label=${`Kind of ${name}`} @change=${() => set(isIri ? literalOf(value, '') : iriOf(value))}>
+          ? html`<select aria-label=${`Kind of ${name}`} @change=${() => set(isIri ? literalOfField(value, '') : iriOf(value))}>
               <option ?selected=${!isIri}>Text</option><option ?selected=${isIri}>IRI</option></select>`
           : nothing
       }
       ${
         !isIri && (datatype === '' || language !== '')
           ? html`<input class="language" aria-label=${`Language of ${name}`} placeholder=${field.languages.join(', ') || 'language'} autocomplete="off" spellcheck="false" .value=${language}
-              @change=${({ target }: Event) => set(literalOf(row.term.value, '', (target as HTMLInputElement).value.trim()))}>`
+              @change=${({ target }: Event) => set(literalOfField(row.term.value, '', (target as HTMLInputElement).value.trim()))}>`
           : nothing
       }`;
   }
 
-  private select(options: readonly Term[], row: Row, name: string): TemplateResult {
+  private select(options: readonly Term[], row: DraftRow, name: string): TemplateResult {
     const current = termText(row.term);
     const isKnown = row.term.value === '' || options.some((each) => termText(each) === current);
     const all = isKnown ? options : [row.term, ...options];
@@ -232,18 +232,18 @@ export class FormPage extends Page {
       ${all.map((each) => html`<option ?selected=${termText(each) === current}>${text(each)}</option>`)}</select>`;
   }
 
-  private set(row: Row, term: Term): void {
+  private set(row: DraftRow, term: Term): void {
     row.term = term;
     this.isDirty = true;
     this.requestUpdate();
   }
 
-  private add(entry: Entry): void {
-    entry.rows = [...entry.rows, emptyRow(entry.field)];
+  private add(entry: DraftEntry): void {
+    entry.rows = [...entry.rows, emptyDraftRow(entry.field)];
     this.requestUpdate();
   }
 
-  private leaveOut(event: Event, entry: Entry, row: Row): void {
+  private leaveOut(event: Event, entry: DraftEntry, row: DraftRow): void {
     const fieldset = (event.currentTarget as HTMLElement).closest('fieldset');
     entry.rows = entry.rows.filter((each) => each !== row);
     this.isDirty = true;
@@ -254,7 +254,7 @@ export class FormPage extends Page {
   }
 
   /** Violations of a field. */
-  private of({ subject }: Section, { path }: Field): readonly Violation[] {
+  private of({ subject }: DraftSection, { path }: Field): readonly Violation[] {
     // The IRI of a new subject depends on the name of the resource.
     const focus = subject.value.startsWith('#') ? this.target + subject.value : subject.value;
     return this.violations.filter((each) => each.focus === focus && each.path === `<${path}>`);

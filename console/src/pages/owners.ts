@@ -4,7 +4,7 @@ import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
 import { identityOfBrowser, onSession } from '../session/session.js';
 import { json, jsonBody, messageOf, Refusal, succeed, systemUrl } from '../storage/api.js';
-import { controls } from '../storage/controller.js';
+import { isController } from '../storage/controller.js';
 import { dateText } from '../storage/names.js';
 
 interface Owner {
@@ -33,7 +33,7 @@ export class OwnersPage extends Page {
       this.owners = undefined;
       if (!(error instanceof Refusal) || ![401, 403, 404].includes(error.status)) this.failure = messageOf(error);
       else
-        this.refusal = (await controls())
+        this.refusal = (await isController())
           ? 'Access control lists decide about control here. Give Control on the root under “Share”.'
           : 'Only owners can see and add owners.';
     }

@@ -7,10 +7,10 @@ import '../sharing/request-card.js';
 import { Page, placeHref, scrollTable, signInHref } from '../frame/page.js';
 import { tabbed } from '../frame/tabs.js';
 import { subjectNow, who } from '../session/session.js';
-import { actionsText, assigneesOf, endText, type Kept, list, readAll, remove } from '../sharing/access.js';
+import { actionsText, assigneesOf, endText, type Kept, listGrants, readAll, removeGrant } from '../sharing/access.js';
 import { grantsTable, targetLink } from '../sharing/grants-table.js';
 import { isForMe } from '../sharing/people.js';
-import { controls } from '../storage/controller.js';
+import { isController } from '../storage/controller.js';
 import { dateText } from '../storage/names.js';
 
 const titles = { inbox: 'To answer', mine: 'My access', ask: 'Request access' } as const;
@@ -37,7 +37,7 @@ export class RequestsPage extends Page {
 
   private readBoth(): Promise<void> {
     return this.reading(async () => {
-      const all = [readAll('AccessRequest'), readAll('AccessGrant'), controls()] as const;
+      const all = [readAll('AccessRequest'), readAll('AccessGrant'), isController()] as const;
       [this.requests, this.grants, this.controller] = await Promise.all(all);
     });
   }
@@ -105,7 +105,7 @@ export class RequestsPage extends Page {
       asked.map(
         (kept) => html`<tr>
           <td>${dateText(kept.modified)}</td>
-          <td>${kept.document.access.flatMap(({ target }) => list(target.value)).map(targetLink)}</td>
+          <td>${kept.document.access.flatMap(({ target }) => listGrants(target.value)).map(targetLink)}</td>
           <td>${kept.document.access.map(actionsText).join('; ')}</td>
           <td>${kept.document.access.map(endText).join('; ')}</td>
           <td>${this.isAccepted(kept) ? 'Accepted' : 'Not yet'}</td>
@@ -121,7 +121,8 @@ export class RequestsPage extends Page {
       text: 'Controllers no longer see it. A grant that answered it stays.',
       proceed: 'Delete',
     };
-    if (await this.attemptAfter(question, () => remove(document.id), 'The request is deleted.')) await this.answered();
+    if (await this.attemptAfter(question, () => removeGrant(document.id), 'The request is deleted.'))
+      await this.answered();
   }
 
   private async answered(): Promise<void> {

@@ -5,16 +5,16 @@ import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { openHref, Page, placeHref, signInHref } from '../frame/page.js';
 import {
-  countOf,
-  type Hit,
+  countHits,
   type Hits,
   isStructural,
   type Joined,
   readFacets,
   readTypes,
+  type SearchHit,
+  type SearchRequest,
   type Snippet,
-  search,
-  type Wanted,
+  searchStorage,
 } from '../search/search.js';
 import { onSession, storageUri, who } from '../session/session.js';
 import { messageOf, serviceEndpoint } from '../storage/api.js';
@@ -52,7 +52,7 @@ export class SearchPage extends Page {
     });
   }
 
-  private get wanted(): Wanted {
+  private get wanted(): SearchRequest {
     const joined: Joined = this.parameters.get('joined') === 'any' ? 'any' : 'all';
     const words = this.parameters.get('q')?.trim() ?? '';
     return { types: [...new Set(this.parameters.getAll('type'))], joined, words };
@@ -92,7 +92,7 @@ export class SearchPage extends Page {
     this.isSearching = true;
     this.found = undefined;
     try {
-      this.found = await search(this.wanted, this.page, controller.signal);
+      this.found = await searchStorage(this.wanted, this.page, controller.signal);
       this.failure = '';
       const iris = (this.found?.hits ?? []).map(({ iri }) => iri);
       this.types = await readTypes(iris, controller.signal);
@@ -113,7 +113,7 @@ export class SearchPage extends Page {
     const left = (this.facets ?? []).filter((type) => !isStructural(type)).slice(0, maxCounted);
     const work = async (): Promise<void> => {
       for (let type = left.shift(); type !== undefined; type = left.shift()) {
-        const total = await countOf(type, words, signal);
+        const total = await countHits(type, words, signal);
         this.counts = new Map([...this.counts, [type, total]]);
       }
     };
@@ -124,7 +124,7 @@ export class SearchPage extends Page {
     }
   }
 
-  private href({ types, joined, words }: Wanted, page = 1): string {
+  private href({ types, joined, words }: SearchRequest, page = 1): string {
     const parameters = new URLSearchParams(types.map((type) => ['type', type]));
     if (words !== '') parameters.set('q', words);
     if (joined === 'any') parameters.set('joined', joined);
@@ -132,7 +132,7 @@ export class SearchPage extends Page {
     return `${placeHref('search')}?${parameters}`;
   }
 
-  private go(part: Partial<Wanted>): void {
+  private go(part: Partial<SearchRequest>): void {
     location.hash = this.href({ ...this.wanted, ...part });
   }
 
@@ -288,7 +288,7 @@ export class SearchPage extends Page {
     return html`<p>${parts.map(([before, match]) => html`${before}<mark>${match}</mark>`)}${text.slice(matches.at(-1)?.[1] ?? 0)}</p>`;
   }
 
-  private hit({ iri, types, mediaType, modified, snippet }: Hit): TemplateResult {
+  private hit({ iri, types, mediaType, modified, snippet }: SearchHit): TemplateResult {
     const path = iri === storageUri ? 'The storage itself' : decoded(iri.slice(storageUri.length));
     const about = [mediaType, modified && dateText(modified)].filter(Boolean).join(', ');
     const { wanted } = this;

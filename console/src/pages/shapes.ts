@@ -2,15 +2,15 @@
 import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { crumbs, nameOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
+import { crumbs, headingOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import {
   constrainedBy,
-  type Links,
   readLinks,
+  type ShapeLinks,
   saveLinks,
   shapesInForce,
-  type Violating,
+  type ViolatingResource,
   type ViolationsPage,
 } from '../shapes/links.js';
 import { violationsEndpoint } from '../shapes/offered.js';
@@ -22,7 +22,7 @@ import { decoded, isContainer } from '../storage/names.js';
 interface Shown {
   /** Documents in force. */
   readonly shapes: readonly string[];
-  readonly links: Links | undefined;
+  readonly links: ShapeLinks | undefined;
   readonly isWritable: boolean;
   /** URL of the first page of violations. */
   readonly violations: string;
@@ -37,7 +37,7 @@ interface Change {
 /** Violations shown of a resource. */
 const most = 5;
 const pathOf = (iri: string): string =>
-  iri === storageUri ? nameOf(iri) : `/${decoded(iri.slice(storageUri.length))}`;
+  iri === storageUri ? headingOf(iri) : `/${decoded(iri.slice(storageUri.length))}`;
 const link = (iri: string): TemplateResult => html`<a href=${openHref(iri)} title=${iri}>${pathOf(iri)}</a>`;
 
 @customElement('page-shapes')
@@ -77,7 +77,7 @@ export class ShapesPage extends Page {
   protected override render(): TemplateResult {
     const { at, shown } = this;
     return html`${crumbs(at, 'shapes')}
-      <h1>Shapes of ${nameOf(at)}</h1>
+      <h1>Shapes of ${headingOf(at)}</h1>
       ${this.why ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>` : shown ? this.renderParts(shown) : html`<p class="soft" role="status">Loading …</p>`}`;
   }
 
@@ -94,7 +94,7 @@ export class ShapesPage extends Page {
     const all = [...new Set([...own.map((each) => each.shapes), ...shapes])];
     if (all.length === 0)
       return html`<p class="empty">No shapes apply here. ${isWritable ? 'Link a document of shapes: from then on, writes that violate it are rejected.' : 'A controller can link a document of shapes.'}</p>`;
-    return html`${own.length > 0 ? nothing : html`<p>A container above is linked to these. Links of ${nameOf(this.at)} replace them.</p>`}
+    return html`${own.length > 0 ? nothing : html`<p>A container above is linked to these. Links of ${headingOf(this.at)} replace them.</p>`}
       <ul class="plain">${all.map((iri) => {
         const of = own.find((each) => each.shapes === iri);
         return html`<li class="row"><span class="grow">${link(iri)}</span>
@@ -102,9 +102,9 @@ export class ShapesPage extends Page {
       })}</ul>`;
   }
 
-  private linkForm(links: Links): TemplateResult {
+  private linkForm(links: ShapeLinks): TemplateResult {
     const { conflict } = this;
-    const violating = (conflict?.error.problem['resources'] ?? []) as readonly Violating[];
+    const violating = (conflict?.error.problem['resources'] ?? []) as readonly ViolatingResource[];
     return html`<form class="row" @submit=${(event: SubmitEvent) => this.link(links, event)}>
         <label class="grow">Document of shapes (IRI or path) <input class="wide" name="shapes" required autocomplete="off" spellcheck="false" placeholder=${`${storageUri}shapes.ttl`}></label>
         <button class="primary">Link</button>
@@ -132,7 +132,7 @@ export class ShapesPage extends Page {
       ${next ? html`<div class="row"><button type="button" ?disabled=${isListing} @click=${() => this.list(next)}>${listed ? 'List more' : 'List violations'}</button></div>` : nothing}`;
   }
 
-  private resources(items: readonly Violating[]): TemplateResult {
+  private resources(items: readonly ViolatingResource[]): TemplateResult {
     return html`<ul>${items.map(
       ({ id, violations = [], isTooLarge }) => html`<li>${link(id)}
         <ul>${isTooLarge ? html`<li>The graph is too large to be validated.</li>` : nothing}
@@ -153,7 +153,7 @@ export class ShapesPage extends Page {
     await this.keepFocus();
   }
 
-  private async link(links: Links, event: SubmitEvent): Promise<void> {
+  private async link(links: ShapeLinks, event: SubmitEvent): Promise<void> {
     const { form, text } = submitted(event);
     // A path begins at the storage.
     const href = (): string => new URL(text('shapes').replace(/^\//, ''), storageUri).href;
@@ -162,7 +162,7 @@ export class ShapesPage extends Page {
   }
 
   /** @returns true if it is done */
-  private async change(links: Links, change: Change, isLenient = false): Promise<boolean> {
+  private async change(links: ShapeLinks, change: Change, isLenient = false): Promise<boolean> {
     this.conflict = undefined;
     const isDone = await this.attempt(async () => {
       try {

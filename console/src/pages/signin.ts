@@ -5,7 +5,7 @@ import { confirmed } from '../frame/confirm.js';
 import { Page, placeAfter, placeHref, submitted } from '../frame/page.js';
 import { browserIdentity, forgetBrowser, signIn, signInAsBrowser, signOut, subjectNow } from '../session/session.js';
 import { beginOpenId, openIdProvider } from '../sign-in/openid.js';
-import { controls } from '../storage/controller.js';
+import { isController } from '../storage/controller.js';
 
 @customElement('page-signin')
 export class SignInPage extends Page {
@@ -81,7 +81,7 @@ export class SignInPage extends Page {
     let isOwner = false;
     if (!(await this.attempt(signInAsBrowser))) return;
     const hasAsked = await this.attempt(async () => {
-      isOwner = await controls();
+      isOwner = await isController();
     });
     if (!hasAsked) return;
     const title = 'Forget this browser';

@@ -4,12 +4,12 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page, placeHref, scrollTable } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { dateText, decoded, shortName, sizeText } from '../storage/names.js';
-import { deletePermanently, readTrash, restore, type TrashItem } from '../storage/trash.js';
+import { deletePermanently, type ListedTrashItem, readTrash, restoreItem } from '../storage/trash.js';
 
 @customElement('page-trash')
 export class TrashPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
-  @state() private items: readonly TrashItem[] | undefined;
+  @state() private items: readonly ListedTrashItem[] | undefined;
   @state() private days: number | undefined;
   @state() private next: string | undefined;
 
@@ -47,7 +47,7 @@ export class TrashPage extends Page {
       ${this.next === undefined ? nothing : html`<div class="row"><button type="button" @click=${() => this.read(this.next)}>Show more</button></div>`}`;
   }
 
-  private row(item: TrashItem): TemplateResult {
+  private row(item: ListedTrashItem): TemplateResult {
     const { from, by, deleted, expires, members, size } = item;
     const path = decoded(from.slice(storageUri.length));
     const count = members === undefined ? (size === undefined ? '' : sizeText(size)) : `${members} members`;
@@ -63,11 +63,11 @@ export class TrashPage extends Page {
     </tr>`;
   }
 
-  private async giveBack({ id, from }: TrashItem): Promise<void> {
-    if (await this.attempt(() => restore(id), `${shortName(from)} is restored.`)) location.hash = openHref(from);
+  private async giveBack({ id, from }: ListedTrashItem): Promise<void> {
+    if (await this.attempt(() => restoreItem(id), `${shortName(from)} is restored.`)) location.hash = openHref(from);
   }
 
-  private async erase({ id, from }: TrashItem): Promise<void> {
+  private async erase({ id, from }: ListedTrashItem): Promise<void> {
     const text = `“${shortName(from)}” will be deleted with everything in it. This cannot be undone.`;
     const question = { title: 'Delete permanently', text, proceed: 'Delete permanently' };
     if (!(await this.attemptAfter(question, () => deletePermanently(id), `${shortName(from)} is deleted.`))) return;

@@ -7,14 +7,14 @@ export const xsd = 'http://www.w3.org/2001/XMLSchema#';
 export const rdf = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 export const rdfType = `${rdf}type`;
 
-export interface RdfDocument {
+export interface ParsedDocument {
   readonly quads: readonly Quad[];
   /** Namespaces by declared prefix. */
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
 /** @param base IRI of the document @throws Error with the line */
-export function parseDocument(text: string, base: string): RdfDocument {
+export function parseRdf(text: string, base: string): ParsedDocument {
   const prefixes: Record<string, string> = {};
   const onPrefix = (prefix: string, namespace: Term): void => {
     prefixes[prefix] = namespace.value;
@@ -73,7 +73,7 @@ function assertWritable(term: Term): void {
   termsIn(term).forEach(assertWritable);
 }
 
-export const turtleOf = ({ quads, prefixes }: RdfDocument): string =>
+export const turtleOf = ({ quads, prefixes }: ParsedDocument): string =>
   Object.entries(prefixes)
     .map(([name, namespace]) => `@prefix ${name}: <${namespace}> .\n`)
     .concat(quads.map(statementText))

@@ -9,12 +9,12 @@ import { iriName, labelled, labels } from '../storage/labels.js';
 import {
   addTarget,
   changeTarget,
+  isReadableLink,
   isServerRelation,
   isServerType,
   type LinksetView,
   linksetView,
   type Relation,
-  readable,
   removeRelation,
   removeType,
 } from '../storage/linkset.js';
@@ -30,7 +30,7 @@ const named = (name: string) => iriName(name, labelled(name));
 
 async function readVersion(iri: string): Promise<Version> {
   const response = await succeed('GET', iri, { headers: { Accept: 'application/linkset+json' } });
-  return { text: readable(await response.text()), etag: response.headers.get('ETag') ?? '' };
+  return { text: isReadableLink(await response.text()), etag: response.headers.get('ETag') ?? '' };
 }
 
 @customElement('resource-metadata')

@@ -26,12 +26,12 @@ export interface Opened {
   readonly canShare: boolean;
 }
 
-export const turtle = 'text/turtle';
+export const turtleType = 'text/turtle';
 /** Turtle for RDF, other content as stored. */
-const accept = `${turtle}, */*;q=0.1`;
+const accept = `${turtleType}, */*;q=0.1`;
 
 function kindOf(type: string, isRdf: boolean): Kind {
-  if (isRdf || type === turtle) return 'rdf';
+  if (isRdf || type === turtleType) return 'rdf';
   if (type === 'application/json' || type.endsWith('+json')) return 'json';
   if (type.startsWith('image/')) return 'image';
   if (type === 'application/pdf') return 'pdf';

@@ -1,7 +1,7 @@
 /** `<resource-text>`: an edited text with the server's errors, and both versions after a conflict. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import type { Language } from '../editor/quad-editor.js';
+import type { EditorLanguage } from '../editor/quad-editor.js';
 import { Page } from '../frame/page.js';
 import { vocabulary } from '../search/vocabulary.js';
 import { type Draft, saveRow, type Theirs } from './draft.js';
@@ -9,7 +9,7 @@ import { type Draft, saveRow, type Theirs } from './draft.js';
 @customElement('resource-text')
 export class ResourceText extends Page {
   @property({ attribute: false }) draft!: Draft;
-  @property() language: Language = 'text';
+  @property() language: EditorLanguage = 'text';
   /** Subject of the text, for its accessible name. */
   @property() label = 'Text';
   @property({ type: Boolean }) readonly = false;

@@ -1,10 +1,10 @@
 /** Triples of a document by subject and predicate. Loaded with the first table. */
-import { inLanguageOfReader, type RdfDocument, type Term, tagOf, termText, xsd } from '../rdf/document.js';
+import { inLanguageOfReader, type ParsedDocument, type Term, tagOf, termText, xsd } from '../rdf/document.js';
 
 export {
   iriOf,
-  parseDocument,
-  type RdfDocument,
+  type ParsedDocument as RdfDocument,
+  parseRdf as parseDocument,
   rdfType,
   statementText,
   type Term,
@@ -45,7 +45,7 @@ export const labelIn = (properties: readonly Property[]): string =>
     .find(Boolean) ?? '';
 
 /** Groups triples. Named subjects come first. */
-export function groupsOf({ quads }: RdfDocument): Group[] {
+export function groupsOf({ quads }: ParsedDocument): Group[] {
   const found = new Map<
     string,
     { subject: Term; properties: Map<string, { predicate: Term; objects: Term[] }>; count: number }

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { notify } from '../frame/notice.js';
 import { Page, placeHref } from '../frame/page.js';
-import { dateText, parentOf, shortName, sizeText } from '../storage/names.js';
+import { dateText, parentIri, shortName, sizeText } from '../storage/names.js';
 import '../frame/access-denied.js';
 import './text.js';
 import './table.js';
@@ -17,7 +17,7 @@ import { download } from '../storage/download.js';
 import type { ResourceDelete } from './delete-dialog.js';
 import { Draft, type Theirs } from './draft.js';
 import type { ResourceMetadata } from './metadata.js';
-import { type Opened, readResource, turtle } from './read.js';
+import { type Opened, readResource, turtleType } from './read.js';
 import { isRendered } from './rendered.js';
 import { serialisations } from './serialisations.js';
 import type { ResourceTable } from './table.js';
@@ -50,7 +50,7 @@ export class ResourceView extends Page implements Keepable {
   /** The storage has shapes, and their links are loaded. */
   @state() private hasShapes = false;
   @state() private tab: TabId = 'text';
-  @state() private form = turtle;
+  @state() private form = turtleType;
   /** Tabs that were shown once keep their state. */
   private readonly seen = new Set<TabId>();
 
@@ -75,7 +75,7 @@ export class ResourceView extends Page implements Keepable {
       this.opened = opened;
       const { text, mediaType, etag, kind } = opened;
       if (text !== undefined) {
-        const source = { iri, mediaType: kind === 'rdf' ? turtle : mediaType, reread: () => theirVersion(iri) };
+        const source = { iri, mediaType: kind === 'rdf' ? turtleType : mediaType, reread: () => theirVersion(iri) };
         this.draft = new Draft(source, { text, etag });
       }
       this.tab = isAgain ? this.tab : this.subject && kind === 'rdf' ? 'table' : this.tabs(opened)[0]!.id;
@@ -165,7 +165,7 @@ export class ResourceView extends Page implements Keepable {
     return html`${hasComment ? html`<p class="soft">Triples and prefixes are saved. Comments and layout are not.</p>` : nothing}
       <label class="inline">Shown as
         <select @change=${this.chooseForm}>
-          <option value=${turtle} ?selected=${!other}>Turtle</option>
+          <option value=${turtleType} ?selected=${!other}>Turtle</option>
           ${serialisations.map(({ mediaType, title }) => html`<option value=${mediaType} ?selected=${mediaType === this.form}>${title}</option>`)}
         </select></label>
       ${editor}
@@ -187,6 +187,6 @@ export class ResourceView extends Page implements Keepable {
   private readonly gone = (): void => {
     forgetView(this.iri);
     notify(`${shortName(this.iri)} is deleted.`);
-    location.hash = placeHref('browse', { at: parentOf(this.iri) });
+    location.hash = placeHref('browse', { at: parentIri(this.iri) });
   };
 }

@@ -1,11 +1,11 @@
 /** Type index, type search and text search, page by page. */
 import { json, linkTarget, select, serviceEndpoint, succeed } from '../storage/api.js';
-import { type Listed, type Member, memberOf } from '../storage/container.js';
+import { type Listed, type ListedMember, memberOf } from '../storage/container.js';
 
 export type Joined = 'all' | 'any';
 
 /** Filter. Without types and words: everything that the caller may read. */
-export interface Wanted {
+export interface SearchRequest {
   readonly types: readonly string[];
   readonly joined: Joined;
   /** Words of names and texts. At most one type restricts them. */
@@ -18,12 +18,12 @@ export interface Snippet {
   readonly matches: readonly (readonly [start: number, end: number])[];
 }
 
-export interface Hit extends Member {
+export interface SearchHit extends ListedMember {
   readonly snippet?: Snippet | undefined;
 }
 
 export interface Hits {
-  readonly hits: readonly Hit[];
+  readonly hits: readonly SearchHit[];
   readonly total: number;
   readonly pages: number;
 }
@@ -58,11 +58,15 @@ export async function readFacets(
 }
 
 /** Returns the number of readable resources with a type and words. @throws Refusal with the server's message */
-export const countOf = async (type: string, words: string, signal: AbortSignal): Promise<number> =>
-  (await search({ types: [type], joined: 'all', words }, 1, signal))?.total ?? 0;
+export const countHits = async (type: string, words: string, signal: AbortSignal): Promise<number> =>
+  (await searchStorage({ types: [type], joined: 'all', words }, 1, signal))?.total ?? 0;
 
 /** @throws Refusal with the server's message */
-export async function search(wanted: Wanted, page: number, signal: AbortSignal): Promise<Hits | undefined> {
+export async function searchStorage(
+  wanted: SearchRequest,
+  page: number,
+  signal: AbortSignal,
+): Promise<Hits | undefined> {
   if (wanted.words !== '') return searchWords(wanted, page, signal);
   const endpoint = await serviceEndpoint('TypeSearchService');
   if (!endpoint) return undefined;
@@ -73,7 +77,11 @@ export async function search(wanted: Wanted, page: number, signal: AbortSignal):
   return { hits, total: found.totalItems, pages: last ?? Math.ceil(found.totalItems / Math.max(1, size)) };
 }
 
-async function searchWords({ words, types }: Wanted, page: number, signal: AbortSignal): Promise<Hits | undefined> {
+async function searchWords(
+  { words, types }: SearchRequest,
+  page: number,
+  signal: AbortSignal,
+): Promise<Hits | undefined> {
   const endpoint = await serviceEndpoint('TextSearchService');
   if (!endpoint) return undefined;
   const parameters = [['q', words], ['page', String(page)], ...types.slice(0, 1).map((type) => ['type', type])];
@@ -84,7 +92,7 @@ async function searchWords({ words, types }: Wanted, page: number, signal: Abort
   return { hits, total: found.totalItems, pages: last };
 }
 
-async function ask(url: string, { types, joined }: Wanted, signal: AbortSignal) {
+async function ask(url: string, { types, joined }: SearchRequest, signal: AbortSignal) {
   // In the body, since types may contain commas, and many do not fit a URL.
   const response = await succeed('QUERY', url, {
     headers: { 'Content-Type': 'application/lws-query+json', Accept: 'application/lws+json' },

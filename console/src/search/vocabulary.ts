@@ -17,7 +17,7 @@ const readCounted = once(async () => {
   const endpoint = await serviceEndpoint('SparqlQueryService');
   if (endpoint === undefined) return { classes: [], predicates: [] };
   const response = await succeed('GET', endpoint, { headers: { Accept: 'text/turtle' } });
-  const { parseDocument } = await import('../rdf/document.js');
+  const { parseRdf: parseDocument } = await import('../rdf/document.js');
   const { quads } = parseDocument(await response.text(), endpoint);
   const named = (kind: string, counted: string): readonly string[] => {
     const counts = new Map(

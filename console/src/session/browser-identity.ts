@@ -6,7 +6,7 @@ export interface BrowserSource {
   readonly did: string;
 }
 
-export async function makeIdentity(): Promise<BrowserSource> {
+export async function makeBrowserIdentity(): Promise<BrowserSource> {
   const key = (await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, [
     'sign',
   ])) as CryptoKeyPair;

@@ -3,8 +3,8 @@
  * IndexedDB and deleted on sign-out. The identity of the browser is stored beside it and remains.
  */
 import * as DPoP from 'dpop';
-import { type BrowserSource, makeIdentity, signedBy } from './browser-identity.js';
-import { forget, forgetSession, keptKey, recall, remember } from './vault.js';
+import { type BrowserSource, makeBrowserIdentity, signedBy } from './browser-identity.js';
+import { forget, forgetSession, readStored, remember, storedKey } from './vault.js';
 
 /** Storage URI with a trailing slash. The console is at `app` below it. */
 export const storageUri = new URL('./', location.href.replace(/[?#].*$/, '')).href;
@@ -67,7 +67,7 @@ export function subjectNow(): string {
 
 /** Restores the session of an earlier visit. */
 export async function resume(): Promise<void> {
-  [source, proofKey] = await Promise.all([recall<Source>('source'), recall<CryptoKeyPair>('proof')]);
+  [source, proofKey] = await Promise.all([readStored<Source>('source'), readStored<CryptoKeyPair>('proof')]);
   if (source?.kind !== 'given' || Number(claimsOf(source.credential)['exp']) * 1000 >= Date.now()) return;
   // The identity of this browser stays: its key cannot be restored.
   source = undefined;
@@ -111,16 +111,16 @@ export async function consoleOf(storage: string, given?: () => Promise<string | 
 export const identityOfBrowser = async (): Promise<string> => (await ownSource()).did;
 
 async function ownSource(): Promise<BrowserSource> {
-  const known = await recall<BrowserSource>('browser');
+  const known = await readStored<BrowserSource>('browser');
   if (known) return known;
-  const made = await makeIdentity();
+  const made = await makeBrowserIdentity();
   await remember('browser', made);
   return made;
 }
 
 /** Identity of this browser, if there is one. */
 export async function browserIdentity(): Promise<string | undefined> {
-  return (await recall<BrowserSource>('browser'))?.did;
+  return (await readStored<BrowserSource>('browser'))?.did;
 }
 
 /** Ends the session in all tabs. The identity of this browser remains. */
@@ -145,7 +145,7 @@ function leave(): void {
 }
 
 /** Other tabs of this storage's console. */
-const tabs = new BroadcastChannel(keptKey('session'));
+const tabs = new BroadcastChannel(storedKey('session'));
 tabs.onmessage = () => {
   leave();
   changed();

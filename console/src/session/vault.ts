@@ -30,7 +30,7 @@ async function within<T>(mode: IDBTransactionMode, work: (objects: IDBObjectStor
 const place = new URL('./', location.href).pathname;
 const own = (name: string): string => `${place} ${name}`;
 
-export const recall = <T>(name: string): Promise<T | undefined> =>
+export const readStored = <T>(name: string): Promise<T | undefined> =>
   within('readonly', (objects) => objects.get(own(name)) as IDBRequest<T | undefined>);
 export const remember = async (name: string, value: unknown): Promise<void> =>
   void (await within('readwrite', (objects) => objects.put(value, own(name))));
@@ -46,8 +46,8 @@ export async function forgetSession(): Promise<void> {
     [`${identity}\0`, '\uffff'],
   ] as const)
     await within('readwrite', (objects) => objects.delete(IDBKeyRange.bound(own(after), own(before), false, true)));
-  for (const key of Object.keys(localStorage)) if (key.startsWith(keptKey(''))) localStorage.removeItem(key);
+  for (const key of Object.keys(localStorage)) if (key.startsWith(storedKey(''))) localStorage.removeItem(key);
 }
 
 /** localStorage key of data that belongs to the session: queries, names of people. */
-export const keptKey = (name: string): string => `quadpod ${own(name)}`;
+export const storedKey = (name: string): string => `quadpod ${own(name)}`;

@@ -1,9 +1,9 @@
 /** Values of a form, over the triples of a resource. Triples without a field are kept. */
 import {
   iriOf,
-  parseDocument,
+  type ParsedDocument,
+  parseRdf,
   type Quad,
-  type RdfDocument,
   rdfType,
   type Term,
   termText,
@@ -13,34 +13,34 @@ import { Graph } from '../rdf/graph.js';
 import { succeed } from '../storage/api.js';
 import { type Field, FormShapes } from './fields.js';
 
-export interface Row {
+export interface DraftRow {
   term: Term;
   /** Stored term, for a statement that exists. */
   readonly stored: Term | undefined;
 }
-export interface Entry {
+export interface DraftEntry {
   readonly field: Field;
-  rows: Row[];
+  rows: DraftRow[];
 }
-export interface Section {
+export interface DraftSection {
   readonly subject: Term;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly DraftEntry[];
   readonly uncovered: number;
 }
 
 export interface FormDraft {
   readonly shapes: FormShapes;
-  readonly document: RdfDocument;
-  readonly sections: readonly Section[];
+  readonly document: ParsedDocument;
+  readonly sections: readonly DraftSection[];
 }
 
 /** Reads documents of shapes. @throws Refusal; Error for invalid Turtle */
 export async function readShapes(
   iris: readonly string[],
-): Promise<{ readonly shapes: FormShapes; readonly prefixes: RdfDocument['prefixes'] }> {
+): Promise<{ readonly shapes: FormShapes; readonly prefixes: ParsedDocument['prefixes'] }> {
   const all = await Promise.all(
     iris.map(async (iri) =>
-      parseDocument(await (await succeed('GET', iri, { headers: { Accept: 'text/turtle' } })).text(), iri),
+      parseRdf(await (await succeed('GET', iri, { headers: { Accept: 'text/turtle' } })).text(), iri),
     ),
   );
   const shapes = new FormShapes(new Graph(all.flatMap(({ quads }) => quads)));
@@ -48,7 +48,7 @@ export async function readShapes(
 }
 
 /** Form for the nodes of a document that shapes apply to. */
-export function draftOf(shapes: FormShapes, document: RdfDocument): FormDraft {
+export function draftOf(shapes: FormShapes, document: ParsedDocument): FormDraft {
   const data = new Graph(document.quads);
   const sections = data.subjects
     .filter(({ termType }) => termType === 'NamedNode')
@@ -57,7 +57,7 @@ export function draftOf(shapes: FormShapes, document: RdfDocument): FormDraft {
 }
 
 /** Form for a new node of a shape. */
-export function newDraft(shapes: FormShapes, shape: Term, prefixes: RdfDocument['prefixes']): FormDraft {
+export function newDraft(shapes: FormShapes, shape: Term, prefixes: ParsedDocument['prefixes']): FormDraft {
   const subject = shapes.nodeOf(shape) ?? iriOf('#it');
   const types = shapes.classesOf(shape).slice(0, 1);
   const quads = types.map((type): Quad => ({ subject, predicate: iriOf(rdfType), object: iriOf(type) }));
@@ -70,19 +70,20 @@ function sectionOf(
   shapes: FormShapes,
   { subject, data, applying }: { readonly subject: Term; readonly data: Graph; readonly applying: readonly Term[] },
   isNew: boolean,
-): Section {
+): DraftSection {
   const { fields, uncovered } = shapes.form(applying);
-  const entries = fields.map((field): Entry => {
-    const stored = data.objects(subject, field.path).map((term): Row => ({ term, stored: term }));
-    const initial = isNew && stored.length === 0 ? field.initial.map((term): Row => ({ term, stored: undefined })) : [];
+  const entries = fields.map((field): DraftEntry => {
+    const stored = data.objects(subject, field.path).map((term): DraftRow => ({ term, stored: term }));
+    const initial =
+      isNew && stored.length === 0 ? field.initial.map((term): DraftRow => ({ term, stored: undefined })) : [];
     const entry = { field, rows: [...stored, ...initial] };
-    while (entry.rows.length < Math.max(1, field.min)) entry.rows.push(emptyRow(field));
+    while (entry.rows.length < Math.max(1, field.min)) entry.rows.push(emptyDraftRow(field));
     return entry;
   });
   return { subject, entries, uncovered };
 }
 
-export const emptyRow = ({ kinds, languages }: Field): Row => ({
+export const emptyDraftRow = ({ kinds, languages }: Field): DraftRow => ({
   term: kinds[0] === 'iri' ? iriOf('') : { termType: 'Literal', value: '', language: languages[0] ?? '' },
   stored: undefined,
 });

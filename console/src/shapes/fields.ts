@@ -159,7 +159,7 @@ export function inputType(datatype: string, value: string): string {
 }
 
 /** Literal that was typed. */
-export function literalOf(typed: string, datatype: string, language = ''): Term {
+export function literalOfField(typed: string, datatype: string, language = ''): Term {
   // Browsers leave out seconds that are 0.
   const isCut = /^(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d$/.test(typed) && /(?:dateTime|time)$/.test(datatype);
   const value = isCut ? `${typed}:00` : typed;

@@ -10,7 +10,7 @@ export const shapesInForce = async (iri: string): Promise<readonly string[]> =>
   linkTargets(await succeed('HEAD', iri), constrainedBy, iri);
 
 /** Client-managed links of a resource. */
-export interface Links {
+export interface ShapeLinks {
   readonly iri: string;
   /** URL and content of the linkset. */
   readonly linkset: string;
@@ -21,7 +21,7 @@ export interface Links {
 }
 
 /** @returns `undefined` if the resource has no linkset */
-export async function readLinks(iri: string): Promise<Links | undefined> {
+export async function readLinks(iri: string): Promise<ShapeLinks | undefined> {
   const linkset = linkTarget(await succeed('HEAD', iri), 'linkset', iri);
   if (linkset === undefined) return undefined;
   const response = await succeed('GET', linkset, { headers: { Accept: 'application/linkset+json' } });
@@ -35,7 +35,7 @@ export async function readLinks(iri: string): Promise<Links | undefined> {
 }
 
 /** @param isLenient also if existing resources violate the shapes @throws Refusal, with `resources` if some do */
-export async function saveLinks({ linkset, etag }: Links, body: string, isLenient = false): Promise<void> {
+export async function saveLinks({ linkset, etag }: ShapeLinks, body: string, isLenient = false): Promise<void> {
   const headers = { 'Content-Type': 'application/linkset+json', 'If-Match': etag };
   await succeed('PUT', linkset, { headers: isLenient ? { ...headers, Prefer: 'handling=lenient' } : headers, body });
 }
@@ -47,13 +47,13 @@ export interface Violation {
   readonly severity: string;
   readonly message: string;
 }
-export interface Violating {
+export interface ViolatingResource {
   readonly id: string;
   readonly violations?: readonly Violation[];
   readonly isTooLarge?: boolean;
 }
 export interface ViolationsPage {
-  readonly items: readonly Violating[];
+  readonly items: readonly ViolatingResource[];
   /** Why shapes cannot be applied. */
   readonly problems: readonly string[];
   readonly next?: string;

@@ -1,17 +1,17 @@
 /** Access requests and grants: read, write, describe. */
 
 import { storageUri } from '../session/session.js';
-import { jsonBody, linkTarget, refusalOf, request, serviceEndpoint, succeed } from '../storage/api.js';
+import { jsonBody, linkTarget, refusalFrom, request, serviceEndpoint, succeed } from '../storage/api.js';
 import { dateText, isContainer } from '../storage/names.js';
 
-export type Action = 'read' | 'create' | 'modify' | 'delete';
-export const actionNames: Readonly<Record<Action, string>> = {
+export type GrantAction = 'read' | 'create' | 'modify' | 'delete';
+export const actionNames: Readonly<Record<GrantAction, string>> = {
   read: 'Read',
   create: 'Add',
   modify: 'Change',
   delete: 'Delete',
 };
-export const allActions = Object.keys(actionNames) as readonly Action[];
+export const allActions = Object.keys(actionNames) as readonly GrantAction[];
 
 type OneOrMore<T> = T | readonly T[];
 
@@ -21,9 +21,9 @@ interface Constraint {
   readonly rightOperand: unknown;
 }
 
-export interface Policy {
+export interface GrantPolicy {
   readonly type?: OneOrMore<string>;
-  readonly action: OneOrMore<Action>;
+  readonly action: OneOrMore<GrantAction>;
   readonly assignee: OneOrMore<string>;
   readonly target: { readonly type: OneOrMore<string>; readonly value: OneOrMore<string> };
   readonly constraint?: OneOrMore<Constraint>;
@@ -32,7 +32,7 @@ export interface Policy {
 /** A request or a grant. Notes for people are separate from what the server evaluates. */
 interface AccessDocument {
   readonly id: string;
-  readonly access: readonly Policy[];
+  readonly access: readonly GrantPolicy[];
   readonly request?: string;
   readonly purpose?: unknown;
   readonly message?: unknown;
@@ -47,15 +47,15 @@ export interface Kept {
 
 type Kind = 'AccessRequest' | 'AccessGrant';
 
-export const list = <T>(value: OneOrMore<T> | undefined): readonly T[] =>
+export const listGrants = <T>(value: OneOrMore<T> | undefined): readonly T[] =>
   value === undefined ? [] : ([value].flat() as readonly T[]);
 export const assigneesOf = ({ access }: AccessDocument): readonly string[] => [
-  ...new Set(access.flatMap(({ assignee }) => list(assignee))),
+  ...new Set(access.flatMap(({ assignee }) => listGrants(assignee))),
 ];
-const targetsOf = ({ target }: Policy): readonly string[] => list(target.value);
+const targetsOf = ({ target }: GrantPolicy): readonly string[] => listGrants(target.value);
 
 /** True if a policy applies to a resource: names it, or a container above it. */
-export const covers = (policy: Policy, iri: string): boolean =>
+export const covers = (policy: GrantPolicy, iri: string): boolean =>
   targetsOf(policy).some((target) => target === iri || (isContainer(target) && iri.startsWith(target)));
 
 async function endpointOf(kind: Kind): Promise<string> {
@@ -110,39 +110,39 @@ async function readOne(id: string): Promise<AccessDocument | undefined> {
   if (cached) return cached;
   const response = await request('GET', id);
   if (response.status === 404) return undefined;
-  if (!response.ok) throw await refusalOf(response);
+  if (!response.ok) throw await refusalFrom(response);
   const document = (await response.json()) as AccessDocument;
   known.set(id, document);
   return document;
 }
 
 /** Sends a request or a grant. */
-export async function post(kind: Kind, access: readonly Policy[], more: Readonly<Record<string, unknown>> = {}) {
+export async function post(kind: Kind, access: readonly GrantPolicy[], more: Readonly<Record<string, unknown>> = {}) {
   const body = { '@context': 'https://www.w3.org/ns/lws/v1', type: [kind], storage: storageUri, access, ...more };
   await succeed('POST', await endpointOf(kind), jsonBody(body, 'application/lws+json'));
 }
 
-export const remove = (id: string): Promise<Response> => succeed('DELETE', id);
+export const removeGrant = (id: string): Promise<Response> => succeed('DELETE', id);
 
 /** Revokes a grant and deletes the request that it answered, which would otherwise be pending again. */
 export async function revoke({ id, request: answered }: AccessDocument): Promise<void> {
-  await remove(id);
+  await removeGrant(id);
   if (answered === undefined || !answered.startsWith(`${await endpointOf('AccessRequest')}/`)) return;
   const response = await request('DELETE', answered);
   // The author may have deleted it.
-  if (!response.ok && response.status !== 404) throw await refusalOf(response);
+  if (!response.ok && response.status !== 404) throw await refusalFrom(response);
 }
 
 export interface Wish {
   readonly person: string;
   readonly iri: string;
-  readonly actions: readonly Action[];
+  readonly actions: readonly GrantAction[];
   /** Value of a `datetime-local` field. Empty: no end. */
   readonly until?: string;
 }
 
 /** Policy for one resource, or a container with its contents. */
-export function policyFor({ person, iri, actions, until }: Wish): Policy {
+export function policyFor({ person, iri, actions, until }: Wish): GrantPolicy {
   if (actions.length === 0) throw new Error('Select at least one action.');
   return {
     type: ['AccessPolicy'],
@@ -160,8 +160,8 @@ export function endsAt(until: string): Constraint {
   return { leftOperand: 'dateTime', operator: 'lt', rightOperand: end.toISOString() };
 }
 
-export const actionsText = ({ action }: Policy): string =>
-  list(action)
+export const actionsText = ({ action }: GrantPolicy): string =>
+  listGrants(action)
     .map((each) => actionNames[each] ?? each)
     .join(', ');
 
@@ -174,8 +174,8 @@ const operators: Readonly<Record<string, string>> = {
 };
 
 /** Conditions of a policy in words, without its end. */
-export const conditionsOf = ({ constraint }: Policy): readonly string[] =>
-  list(constraint)
+export const conditionsOf = ({ constraint }: GrantPolicy): readonly string[] =>
+  listGrants(constraint)
     .filter((each) => !isEnd(each))
     .map(
       ({ leftOperand, operator, rightOperand }) =>
@@ -186,15 +186,15 @@ const isEnd = ({ leftOperand, operator }: Constraint): boolean =>
   leftOperand === 'dateTime' && /^lt(?:eq)?$/.test(operator);
 
 /** Earliest end of a policy in milliseconds since the epoch, or `undefined`. */
-export function endOf({ constraint }: Policy): number | undefined {
-  const ends = list(constraint)
+export function endOf({ constraint }: GrantPolicy): number | undefined {
+  const ends = listGrants(constraint)
     .filter(isEnd)
     .map(({ rightOperand }) => new Date(String([rightOperand].flat()[0])).getTime())
     .filter((time) => !Number.isNaN(time));
   return ends.length > 0 ? Math.min(...ends) : undefined;
 }
 
-export function endText(policy: Policy): string {
+export function endText(policy: GrantPolicy): string {
   const end = endOf(policy);
   if (end === undefined) return 'no end';
   return end < Date.now() ? `ended ${dateText(end)}` : dateText(end);

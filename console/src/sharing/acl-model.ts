@@ -9,7 +9,7 @@ export type AclMode = (typeof modes)[number];
 /** Scope: the resource itself, the contents of a container, or both. */
 export type Scope = 'here' | 'below' | 'both';
 
-export interface Row {
+export interface AclRow {
   /** `agent`: one identity. `agentClass`: all callers, or all signed-in callers. `agentGroup`: members of a group. */
   readonly kind: 'agent' | 'agentClass' | 'agentGroup';
   readonly iri: string;
@@ -66,15 +66,15 @@ function isPlain(quads: readonly Quad[], of: string): boolean {
   );
 }
 
-export interface Table {
-  readonly rows: readonly Row[];
+export interface AclTable {
+  readonly rows: readonly AclRow[];
   /** Number of subjects with statements that the table does not show. */
   readonly others: number;
 }
 
 /** People in an ACL, each with the modes of all their authorizations. */
-export function tableOf(quads: readonly Quad[], of: string): Table {
-  const rows = new Map<string, Row>();
+export function tableOf(quads: readonly Quad[], of: string): AclTable {
+  const rows = new Map<string, AclRow>();
   let others = 0;
   for (const own of bySubject(quads).values()) {
     if (!isPlain(own, of)) {
@@ -94,7 +94,7 @@ export function tableOf(quads: readonly Quad[], of: string): Table {
 }
 
 /** Returns the ACL with one changed row. Without modes the person is removed. */
-export function withRow(quads: readonly Quad[], of: string, row: Row): Quad[] {
+export function withRow(quads: readonly Quad[], of: string, row: AclRow): Quad[] {
   const kept: Quad[] = [];
   for (const own of bySubject(quads).values()) {
     const names = ({ predicate, object }: Quad): boolean =>
@@ -110,7 +110,7 @@ export function withRow(quads: readonly Quad[], of: string, row: Row): Quad[] {
   return row.modes.length > 0 ? [...kept, ...authorization(row, of)] : kept;
 }
 
-function authorization({ kind, iri, scope, modes: granted }: Row, of: string): Quad[] {
+function authorization({ kind, iri, scope, modes: granted }: AclRow, of: string): Quad[] {
   const subject = blankNode();
   const say = (predicate: string, object: string): Quad => quad(subject, namedNode(predicate), namedNode(object));
   return [

@@ -1,8 +1,8 @@
 /** Access control lists over HTTP: the effective one of a resource, and writing its own. */
 
 import { storageUri } from '../session/session.js';
-import { Refusal, refusalOf, request, succeed } from '../storage/api.js';
-import { parentOf } from '../storage/names.js';
+import { Refusal, refusalFrom, request, succeed } from '../storage/api.js';
+import { parentIri } from '../storage/names.js';
 
 export interface EffectiveAcl {
   /** Resource of the ACL: the requested one, or a container above it. */
@@ -16,14 +16,14 @@ const aclOf = (iri: string): string => `${iri}.acl`;
 /** True if the storage uses ACLs, by the links of a resource. @throws Refusal if it may not be read */
 export async function hasAcls(iri: string): Promise<boolean> {
   const response = await request('HEAD', iri);
-  if (!response.ok) throw await refusalOf(await request('GET', iri));
+  if (!response.ok) throw await refusalFrom(await request('GET', iri));
   return /;\s*rel="?acl"?/.test(response.headers.get('Link') ?? '');
 }
 
 async function own(iri: string): Promise<EffectiveAcl | undefined> {
   const response = await request('GET', aclOf(iri), { headers: { Accept: 'text/turtle' } });
   if (response.status === 404) return undefined;
-  if (!response.ok) throw await refusalOf(response);
+  if (!response.ok) throw await refusalFrom(response);
   return { of: iri, turtle: await response.text(), etag: response.headers.get('ETag') ?? '' };
 }
 
@@ -38,7 +38,7 @@ export async function effectiveAcl(iri: string): Promise<EffectiveAcl | undefine
 /** ACL that would apply without an own one. */
 export async function inheritedAcl(iri: string): Promise<EffectiveAcl | undefined> {
   for (let at = iri; at !== storageUri && at.startsWith(storageUri); ) {
-    at = parentOf(at);
+    at = parentIri(at);
     try {
       const found = await own(at);
       if (found) return found;
@@ -51,10 +51,10 @@ export async function inheritedAcl(iri: string): Promise<EffectiveAcl | undefine
 }
 
 /** @param etag of the replaced state, or `undefined` to create one */
-export async function putAcl(iri: string, turtle: string, etag?: string): Promise<void> {
+export async function sendAclPut(iri: string, turtle: string, etag?: string): Promise<void> {
   const condition: Record<string, string> = etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag };
   await succeed('PUT', aclOf(iri), { headers: { 'Content-Type': 'text/turtle', ...condition }, body: turtle });
 }
 
-export const deleteAcl = (iri: string, etag: string): Promise<Response> =>
+export const sendAclDelete = (iri: string, etag: string): Promise<Response> =>
   succeed('DELETE', aclOf(iri), { headers: { 'If-Match': etag } });

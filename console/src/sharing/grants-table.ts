@@ -2,14 +2,14 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { openHref, scrollTable } from '../frame/page.js';
 import { compact, iriName } from '../storage/labels.js';
-import { actionsText, conditionsOf, endText, type Kept, list, type Policy } from './access.js';
+import { actionsText, conditionsOf, endText, type GrantPolicy, type Kept, listGrants } from './access.js';
 import { nameOfPerson, person } from './people.js';
 
 export interface GrantsTable {
   readonly label: string;
   readonly grants: readonly Kept[];
   /** Filter for the policies of a grant. Default: all. */
-  readonly shows?: (policy: Policy) => boolean;
+  readonly shows?: (policy: GrantPolicy) => boolean;
   /** Without the column of the people. */
   readonly isMine?: boolean;
   /** Absent: no button. */
@@ -24,11 +24,11 @@ export const grantsTable = ({ label, grants, shows = () => true, isMine, revoke 
       const { access, purpose } = grant.document;
       return access.filter(shows).map(
         (policy, index) => html`<tr>
-          <td>${list(policy.target.value).map(targetLink)}</td>
+          <td>${listGrants(policy.target.value).map(targetLink)}</td>
           <td>${actionsText(policy)}${conditionsOf(policy).map((text) => html`<br><span class="soft note">only when ${text}</span>`)}${typeof purpose === 'string' ? html`<br><span class="soft note">for: ${purpose}</span>` : nothing}</td>
           <td>${endText(policy)}</td>
-          ${isMine ? nothing : html`<td>${list(policy.assignee).map(person)}</td>`}
-          ${revoke ? html`<td>${index === 0 ? html`<button type="button" class="danger" aria-label=${`Revoke the access of ${list(policy.assignee).map(nameOfPerson).join(', ')}`} @click=${() => revoke(grant)}>Revoke</button>` : html`with the one above`}</td>` : nothing}
+          ${isMine ? nothing : html`<td>${listGrants(policy.assignee).map(person)}</td>`}
+          ${revoke ? html`<td>${index === 0 ? html`<button type="button" class="danger" aria-label=${`Revoke the access of ${listGrants(policy.assignee).map(nameOfPerson).join(', ')}`} @click=${() => revoke(grant)}>Revoke</button>` : html`with the one above`}</td>` : nothing}
         </tr>`,
       );
     }),

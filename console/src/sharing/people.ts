@@ -5,9 +5,9 @@ import { customElement } from 'lit/decorators.js';
 import { confirmed } from '../frame/confirm.js';
 import { Page } from '../frame/page.js';
 import { subjectNow } from '../session/session.js';
-import { keptKey } from '../session/vault.js';
+import { storedKey } from '../session/vault.js';
 import { shortName } from '../storage/names.js';
-import { type Action, actionNames, allActions, list, type Policy } from './access.js';
+import { actionNames, allActions, type GrantAction, type GrantPolicy, listGrants } from './access.js';
 
 export const everybody = 'http://xmlns.com/foaf/0.1/Agent';
 export const signedIn = 'http://www.w3.org/ns/auth/acl#AuthenticatedAgent';
@@ -27,10 +27,10 @@ export async function mayBePublic(iri: string, what: string): Promise<boolean> {
 }
 
 /** True if a policy is for the signed-in user, or for all callers. */
-export const isForMe = ({ assignee }: Policy): boolean =>
-  list(assignee).some((iri) => iri === everybody || iri === subjectNow());
+export const isForMe = ({ assignee }: GrantPolicy): boolean =>
+  listGrants(assignee).some((iri) => iri === everybody || iri === subjectNow());
 
-const place = keptKey('people');
+const place = storedKey('people');
 
 function book(): Readonly<Record<string, string>> {
   const kept = localStorage.getItem(place);
@@ -111,8 +111,8 @@ export function personFrom(data: FormData): string {
 }
 
 export const actionFields = (
-  ticked: readonly Action[],
-  offered: readonly Action[] = allActions,
+  ticked: readonly GrantAction[],
+  offered: readonly GrantAction[] = allActions,
 ): TemplateResult => html`
   <fieldset><legend>May</legend>
     ${offered.map(
@@ -121,7 +121,7 @@ export const actionFields = (
     )}
   </fieldset>`;
 
-export const actionsFrom = (data: FormData): readonly Action[] => data.getAll('action') as Action[];
+export const actionsFrom = (data: FormData): readonly GrantAction[] => data.getAll('action') as GrantAction[];
 
 export const untilField = html`<label>Until (optional) <input type="datetime-local" name="until"></label>`;
 

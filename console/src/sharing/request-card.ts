@@ -5,7 +5,6 @@ import { Page, placeHref, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { dateText, isContainer } from '../storage/names.js';
 import {
-  type Action,
   actionsText,
   assigneesOf,
   conditionsOf,
@@ -13,11 +12,12 @@ import {
   endOf,
   endsAt,
   endText,
+  type GrantAction,
+  type GrantPolicy,
   type Kept,
-  list,
-  type Policy,
+  listGrants,
   post,
-  remove,
+  removeGrant,
 } from './access.js';
 import { targetLink } from './grants-table.js';
 import { actionFields, everybody, person, rememberName, untilField } from './people.js';
@@ -32,7 +32,7 @@ export class RequestCard extends Page {
     const { document, modified } = this.asked;
     return html`<article class="card">
       ${assigneesOf(document).map((iri) => html`<h2>Access for ${person(iri)}</h2>`)}
-      ${!this.accepted && document.access.some((policy) => list(policy.target.value).includes(storageUri)) ? html`<p class="problem">This request covers the whole storage, including resources added later. Limit it below if less is enough.</p>` : nothing}
+      ${!this.accepted && document.access.some((policy) => listGrants(policy.target.value).includes(storageUri)) ? html`<p class="problem">This request covers the whole storage, including resources added later. Limit it below if less is enough.</p>` : nothing}
       ${assigneesOf(document).includes(everybody) ? html`<p class="problem">This request is for all callers, not for one person. Accepting it makes the selected resources public.</p>` : nothing}
       <p class="soft">asked on ${dateText(modified)}</p>
       ${saying('What for', document.purpose)}${saying('Message', document.message)}
@@ -41,8 +41,8 @@ export class RequestCard extends Page {
   }
 
   private renderAnswered(): TemplateResult {
-    return html`${this.asked.document.access.map((policy) => html`<p>${actionsText(policy)}: ${list(policy.target.value).map(targetLink)}</p>`)}
-      <p><strong>Accepted.</strong> <a href=${placeHref('sharing', { at: list(this.asked.document.access[0]?.target.value)[0] ?? '' })}>See the grant</a></p>
+    return html`${this.asked.document.access.map((policy) => html`<p>${actionsText(policy)}: ${listGrants(policy.target.value).map(targetLink)}</p>`)}
+      <p><strong>Accepted.</strong> <a href=${placeHref('sharing', { at: listGrants(this.asked.document.access[0]?.target.value)[0] ?? '' })}>See the grant</a></p>
       <button type="button" @click=${this.putAway}>Put away</button>`;
   }
 
@@ -52,9 +52,9 @@ export class RequestCard extends Page {
       ${access.map(
         (policy, index) => html`<fieldset name=${`policy-${index}`}>
           <legend>Wants</legend>
-          <p>${list(policy.target.value).map((iri) => html`${targetLink(iri)}${isContainer(iri) ? extentOf(policy) : nothing}`)}</p>
-          ${list(policy.target.value).some(isContainer) ? html`<label>Limit to (optional): a URL inside it <input name="only" type="url" spellcheck="false" placeholder=${`${list(policy.target.value).find(isContainer)}…`}></label>` : nothing}
-          ${actionFields(list(policy.action), list(policy.action))}
+          <p>${listGrants(policy.target.value).map((iri) => html`${targetLink(iri)}${isContainer(iri) ? extentOf(policy) : nothing}`)}</p>
+          ${listGrants(policy.target.value).some(isContainer) ? html`<label>Limit to (optional): a URL inside it <input name="only" type="url" spellcheck="false" placeholder=${`${listGrants(policy.target.value).find(isContainer)}…`}></label>` : nothing}
+          ${actionFields(listGrants(policy.action), listGrants(policy.action))}
           <p class="soft">Until: ${endText(policy)}${conditionsOf(policy).map((text) => html`; only when ${text}`)}</p>
         </fieldset>`,
       )}
@@ -77,7 +77,7 @@ export class RequestCard extends Page {
       const access = document.access.flatMap((policy, index) => {
         const fields = `[name="policy-${index}"] input`;
         const boxes = form.querySelectorAll<HTMLInputElement>(`${fields}[name="action"]:checked`);
-        const actions = [...boxes].map(({ value }) => value as Action);
+        const actions = [...boxes].map(({ value }) => value as GrantAction);
         const only = form.querySelector<HTMLInputElement>(`${fields}[name="only"]`)?.value.trim() ?? '';
         return actions.length > 0 ? [narrowed(only ? within(policy, only) : policy, actions, text('until'))] : [];
       });
@@ -93,12 +93,12 @@ export class RequestCard extends Page {
   private async refuse(): Promise<void> {
     const text = 'The request is deleted. Its author sees that it is gone and can ask again.';
     const question = { title: 'Refuse this request?', text, proceed: 'Refuse' };
-    const refuse = (): Promise<unknown> => remove(this.asked.document.id);
+    const refuse = (): Promise<unknown> => removeGrant(this.asked.document.id);
     if (await this.attemptAfter(question, refuse, 'The request is refused.')) this.changed();
   }
 
   private async putAway(): Promise<void> {
-    if (await this.attempt(() => remove(this.asked.document.id), 'The request is dismissed. The grant stays.'))
+    if (await this.attempt(() => removeGrant(this.asked.document.id), 'The request is dismissed. The grant stays.'))
       this.changed();
   }
 
@@ -108,8 +108,8 @@ export class RequestCard extends Page {
 }
 
 /** Scope of a container in a policy (its target may exclude containers). */
-const extentOf = ({ target }: Policy): string =>
-  list(target.type).every((type) => type === 'DataResource')
+const extentOf = ({ target }: GrantPolicy): string =>
+  listGrants(target.type).every((type) => type === 'DataResource')
     ? ' – the resources in it, without its containers'
     : ' and everything in it';
 
@@ -117,17 +117,17 @@ const saying = (label: string, text: unknown): TemplateResult | typeof nothing =
   typeof text === 'string' && text !== '' ? html`<p><span class="soft">${label}:</span> ${text}</p>` : nothing;
 
 /** Policy for a single resource. @throws Error if the request does not cover it */
-function within(policy: Policy, iri: string): Policy {
+function within(policy: GrantPolicy, iri: string): GrantPolicy {
   if (!covers(policy, iri)) throw new Error(`${iri} is not part of the request.`);
   return { ...policy, target: { type: isContainer(iri) ? policy.target.type : 'DataResource', value: [iri] } };
 }
 
 /** Requested policy with fewer actions and an earlier end. Keeps its conditions and drops everything else. */
-function narrowed(policy: Policy, actions: readonly Action[], until: string): Policy {
+function narrowed(policy: GrantPolicy, actions: readonly GrantAction[], until: string): GrantPolicy {
   const end = until === '' ? undefined : endsAt(until);
   const asked = endOf(policy);
   const earlier = end && (asked === undefined || new Date(String(end.rightOperand)).getTime() < asked) ? [end] : [];
-  const constraint = [...list(policy.constraint), ...earlier];
+  const constraint = [...listGrants(policy.constraint), ...earlier];
   const { assignee, target } = policy;
   return {
     type: ['AccessPolicy'],

@@ -5,12 +5,12 @@ import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Quad } from 'n3';
 import { confirmed } from '../frame/confirm.js';
-import { nameOf, Page, placeHref, scrollTable, submitted } from '../frame/page.js';
+import { headingOf, Page, placeHref, scrollTable, submitted } from '../frame/page.js';
 import { storageUri, subjectNow } from '../session/session.js';
 import { Refusal } from '../storage/api.js';
 import { isContainer } from '../storage/names.js';
 import * as model from './acl-model.js';
-import { deleteAcl, type EffectiveAcl, effectiveAcl, inheritedAcl, putAcl } from './acl-requests.js';
+import { type EffectiveAcl, effectiveAcl, inheritedAcl, sendAclDelete, sendAclPut } from './acl-requests.js';
 import { everybody, mayBePublic, nameOfPerson, person, personFields, personFrom, signedIn } from './people.js';
 
 const scopeNames: Readonly<Record<model.Scope, string>> = {
@@ -86,7 +86,7 @@ export class ShareAcl extends Page {
       ${others > 0 ? html`<p>${others === 1 ? 'One more rule says' : `${others} more rules say`} what this table cannot show, for example for one web application alone. Changes here keep ${others === 1 ? 'it' : 'them'}.</p>` : nothing}`;
   }
 
-  private renderRow(row: model.Row, of: string): TemplateResult {
+  private renderRow(row: model.AclRow, of: string): TemplateResult {
     const name = `${row.kind === 'agentGroup' ? 'the group ' : ''}${nameOfPerson(row.iri)}`;
     return html`<tr>
       <th scope="row">${row.kind === 'agentGroup' ? 'Group: ' : nothing}${person(row.iri)}</th>
@@ -123,9 +123,9 @@ export class ShareAcl extends Page {
       ${this.at === storageUri ? nothing : html`<button type="button" class="danger" @click=${this.removeOwn}>Remove these rules</button> <span class="soft">Those of the container above count again.</span>`}`;
   }
 
-  private async toggle(row: model.Row, mode: model.AclMode, on: boolean): Promise<void> {
+  private async toggle(row: model.AclRow, mode: model.AclMode, on: boolean): Promise<void> {
     const modes = model.modes.filter((each) => (each === mode ? on : row.modes.includes(each)));
-    if (on && !(await mayBePublic(row.iri, `${mode.toLowerCase()} ${nameOf(this.at)}`))) return this.requestUpdate();
+    if (on && !(await mayBePublic(row.iri, `${mode.toLowerCase()} ${headingOf(this.at)}`))) return this.requestUpdate();
     return this.save(model.withRow(this.quads, this.at, { ...row, modes }));
   }
 
@@ -138,7 +138,7 @@ export class ShareAcl extends Page {
       const scope = (data.get('scope') ?? 'here') as model.Scope;
       const ticked = data.getAll('mode') as model.AclMode[];
       if (ticked.length === 0) throw new Error('Select at least one action.');
-      if (!(await mayBePublic(iri, `${ticked.join(', ').toLowerCase()} ${nameOf(this.at)}`))) return;
+      if (!(await mayBePublic(iri, `${ticked.join(', ').toLowerCase()} ${headingOf(this.at)}`))) return;
       const before = model.tableOf(this.quads, this.at).rows.find((row) => row.iri === iri && row.scope === scope);
       const modes = model.modes.filter((mode) => ticked.includes(mode) || before?.modes.includes(mode));
       await this.save(model.withRow(this.quads, this.at, { kind, iri, scope, modes }));
@@ -169,7 +169,7 @@ export class ShareAcl extends Page {
 
   private async replace(quads: readonly Quad[], etag: string): Promise<void> {
     try {
-      await putAcl(this.at, await model.writeAcl(quads), etag);
+      await sendAclPut(this.at, await model.writeAcl(quads), etag);
     } catch (error) {
       if (!(error instanceof Refusal && error.status === 412)) throw error;
       throw new Error('Another user changed these rules. The current rules are shown. Make your change again.');
@@ -180,7 +180,7 @@ export class ShareAcl extends Page {
     const { effective, at } = this;
     if (!effective) return;
     const quads = model.ownFrom(this.quads, effective.of, at);
-    await this.attempt(async () => putAcl(at, await model.writeAcl(quads)), 'This resource now has its own rules.');
+    await this.attempt(async () => sendAclPut(at, await model.writeAcl(quads)), 'This resource now has its own rules.');
     await this.readRules();
     await this.keepFocus();
   }
@@ -202,7 +202,7 @@ export class ShareAcl extends Page {
         })
       : await mayLockOut();
     if (!sure) return;
-    await this.attempt(() => deleteAcl(at, effective.etag), 'The rules of the container above apply again.');
+    await this.attempt(() => sendAclDelete(at, effective.etag), 'The rules of the container above apply again.');
     await this.readRules();
     await this.keepFocus();
   }

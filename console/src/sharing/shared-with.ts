@@ -4,11 +4,12 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { Page, placeHref } from '../frame/page.js';
 import { storageUri, subjectNow } from '../session/session.js';
 import { serviceEndpoint } from '../storage/api.js';
-import { endOf, type Kept, type Policy, readAll } from './access.js';
+import { endOf, type GrantPolicy, type Kept, readAll } from './access.js';
 import { grantsTable } from './grants-table.js';
 import { isForMe } from './people.js';
 
-const shows = (policy: Policy): boolean => isForMe(policy) && (endOf(policy) ?? Number.POSITIVE_INFINITY) > Date.now();
+const shows = (policy: GrantPolicy): boolean =>
+  isForMe(policy) && (endOf(policy) ?? Number.POSITIVE_INFINITY) > Date.now();
 
 @customElement('shared-with-me')
 export class SharedWithMe extends Page {

@@ -2,7 +2,7 @@
 
 import { base64url } from '../session/browser-identity.js';
 import { homeUri, SignInError, signIn, storageUri } from '../session/session.js';
-import { jsonBody, refusalOf } from '../storage/api.js';
+import { jsonBody, refusalFrom } from '../storage/api.js';
 import { once } from '../storage/once.js';
 
 interface Provider {
@@ -14,7 +14,7 @@ interface Provider {
 // Both endpoints are public: an expired session must not prevent a new one.
 const ask = once(async (): Promise<Provider | undefined> => {
   const response = await fetch(`${storageUri}app/provider`, { cache: 'no-store' });
-  if (!response.ok) throw await refusalOf(response);
+  if (!response.ok) throw await refusalFrom(response);
   return ((await response.json()) as Provider | null) ?? undefined;
 });
 
@@ -66,7 +66,7 @@ export async function endOpenId(answer: URLSearchParams): Promise<string | null>
     throw new SignInError(answer.get('error_description') ?? `The identity provider returned an error: ${error}.`);
   const sent = { code: answer.get('code'), verifier, nonce, issuer: answer.get('iss') };
   const response = await fetch(redirectUri, { method: 'POST', ...jsonBody(sent) });
-  if (!response.ok) throw await refusalOf(response);
+  if (!response.ok) throw await refusalFrom(response);
   await signIn(((await response.json()) as { id_token: string }).id_token);
   return next;
 }

@@ -54,17 +54,17 @@ export async function request(method: string, url: string, options: RequestOptio
 /** Returns a successful response. @throws Refusal for all others */
 export async function succeed(method: string, url: string, options?: RequestOptions): Promise<Response> {
   const response = await request(method, url, options);
-  if (!response.ok) throw await refusalOf(response);
+  if (!response.ok) throw await refusalFrom(response);
   return response;
 }
 
 /** Reads a problem document (RFC 9457). */
-export async function refusalOf(response: Pick<Response, 'status' | 'text'>): Promise<Refusal> {
+export async function refusalFrom(response: Pick<Response, 'status' | 'text'>): Promise<Refusal> {
   const text = await response.text().catch(() => '');
-  return refusalFrom(response.status, text);
+  return refusalIn(response.status, text);
 }
 
-export function refusalFrom(status: number, text: string): Refusal {
+export function refusalIn(status: number, text: string): Refusal {
   try {
     const problem = JSON.parse(text) as Record<string, string | undefined>;
     const { detail, title, type } = problem;

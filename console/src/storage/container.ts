@@ -1,7 +1,7 @@
 /** Container listings, page by page. */
 import { json } from './api.js';
 
-export interface Member {
+export interface ListedMember {
   readonly iri: string;
   readonly types: readonly string[];
   readonly mediaType: string | undefined;
@@ -21,7 +21,7 @@ export interface Listed {
 }
 
 /** @param base of the listing document */
-export const memberOf = ({ id, type = [], mediaType, format, size, modified }: Listed, base: string): Member => ({
+export const memberOf = ({ id, type = [], mediaType, format, size, modified }: Listed, base: string): ListedMember => ({
   iri: new URL(id, base).href,
   types: [type].flat(),
   mediaType: mediaType ?? format,

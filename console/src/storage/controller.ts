@@ -1,6 +1,6 @@
 /** Status of the storage for controllers, and permissions of the signed-in user. */
 import { storageUri } from '../session/session.js';
-import { refusalOf, request, systemUrl } from './api.js';
+import { refusalFrom, request, systemUrl } from './api.js';
 import { once } from './once.js';
 
 export interface Status {
@@ -36,7 +36,7 @@ export interface Status {
 export async function ask<T>(url: string): Promise<T | undefined> {
   const response = await request('GET', url);
   if ([401, 403, 404].includes(response.status)) return undefined;
-  if (!response.ok) throw await refusalOf(response);
+  if (!response.ok) throw await refusalFrom(response);
   return (await response.json()) as T;
 }
 
@@ -51,4 +51,4 @@ export const rightsOn = async (iri: string): Promise<Rights> =>
   (await ask<Rights>(`${storageUri}app/rights?${new URLSearchParams({ iri })}`)) ?? {};
 
 /** True if the signed-in user controls the storage. Cached per user. */
-export const controls = once(async () => (await rightsOn(storageUri)).share ?? false);
+export const isController = once(async () => (await rightsOn(storageUri)).share ?? false);

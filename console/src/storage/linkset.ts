@@ -42,7 +42,7 @@ function contextOf(text: string): Context {
 const withContext = (context: Context): string => JSON.stringify({ linkset: [context] }, null, 2);
 
 /** Formatted text. */
-export const readable = (text: string): string => withContext(contextOf(text));
+export const isReadableLink = (text: string): string => withContext(contextOf(text));
 
 /** @throws SyntaxError */
 export function linksetView(text: string): LinksetView {

@@ -37,4 +37,4 @@ export function ancestors(iri: string, storage: string): string[] {
 
 export const isContainer = (iri: string): boolean => iri.endsWith('/');
 /** Container of an IRI. The root's is itself. */
-export const parentOf = (iri: string): string => iri.replace(/[^/]+\/?$/, '');
+export const parentIri = (iri: string): string => iri.replace(/[^/]+\/?$/, '');

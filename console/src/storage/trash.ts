@@ -1,8 +1,8 @@
 /** The trash of the storage, for controllers. */
 import { jsonBody, type Refusal, services, succeed, systemUrl } from './api.js';
-import { ask, controls } from './controller.js';
+import { ask, isController } from './controller.js';
 
-export interface TrashItem {
+export interface ListedTrashItem {
   readonly id: string;
   /** IRI before the deletion. */
   readonly from: string;
@@ -18,7 +18,7 @@ export interface TrashItem {
 interface TrashPage {
   /** Time after which items are deleted. */
   readonly days: number;
-  readonly items: readonly TrashItem[];
+  readonly items: readonly ListedTrashItem[];
   /** Value of `before` of the next page. */
   readonly next?: string;
 }
@@ -31,7 +31,7 @@ export const readTrash = async (before?: string): Promise<TrashPage | undefined>
 
 /** Days for which this user can restore what they delete; `undefined` if deletions are permanent. */
 export const trashDays = async (): Promise<number | undefined> =>
-  (await controls()) ? (await services()).find(({ type }) => type.endsWith('#TrashService'))?.days : undefined;
+  (await isController()) ? (await services()).find(({ type }) => type.endsWith('#TrashService'))?.days : undefined;
 
 /** True if a resource can only be deleted permanently: it exceeds a limit of MOVE, violates a shape, or the disk is full. */
 export const isTooMuch = ({ status }: Refusal): boolean => [414, 422, 507].includes(status);
@@ -43,5 +43,5 @@ export async function moveToTrash(iri: string, etag: string): Promise<void> {
 }
 
 /** @throws Refusal if the former name is in use, or its container is gone */
-export const restore = async (id: string): Promise<Response> => succeed('POST', await urlOf(id));
+export const restoreItem = async (id: string): Promise<Response> => succeed('POST', await urlOf(id));
 export const deletePermanently = async (id: string): Promise<Response> => succeed('DELETE', await urlOf(id));

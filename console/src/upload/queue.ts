@@ -1,8 +1,8 @@
 /** Uploads, four at a time: containers first, then files, with progress, pause, retry and one question for all conflicts. */
 import { notify } from '../frame/notice.js';
 import { authorizationFor, takeNonce } from '../session/session.js';
-import { json, messageOf, refusalFrom, refusalOf, request, succeed, systemUrl } from '../storage/api.js';
-import { parentOf } from '../storage/names.js';
+import { json, messageOf, refusalFrom, refusalIn, request, succeed, systemUrl } from '../storage/api.js';
+import { parentIri } from '../storage/names.js';
 
 type UploadState = 'waiting' | 'sending' | 'done' | 'conflict' | 'kept' | 'failed' | 'cancelled';
 
@@ -103,7 +103,7 @@ export class UploadQueue extends EventTarget {
     this.running.set(upload, controller);
     upload.state = 'sending';
     try {
-      await this.ensure(parentOf(upload.iri));
+      await this.ensure(parentIri(upload.iri));
       upload.state = await putFile(upload, controller.signal, (sent) => {
         upload.sent = sent;
         this.changed();
@@ -127,10 +127,10 @@ export class UploadQueue extends EventTarget {
   }
 
   private async make(iri: string): Promise<void> {
-    await this.ensure(parentOf(iri));
+    await this.ensure(parentIri(iri));
     const response = await request('PUT', iri, { headers: { Link: `<${lws}>; rel="type"`, 'If-None-Match': '*' } });
     if (response.ok || response.status === 412 || response.status === 409) return;
-    throw await refusalOf(response);
+    throw await refusalFrom(response);
   }
 
   /** At most one event per frame: a thousand small files finish faster than that. */
@@ -183,7 +183,7 @@ async function putFile(
   if (takeNonce(answer.status, answer.getResponseHeader('DPoP-Nonce'))) answer = await attempt();
   if (answer.status >= 200 && answer.status < 300) return 'done';
   if (answer.status === 412 && !replace) return 'conflict';
-  const refusal = refusalFrom(answer.status, answer.responseText);
+  const refusal = refusalIn(answer.status, answer.responseText);
   if (refusal.code !== 'named-graph' || !datasets.has(own['Content-Type'])) throw refusal;
   // The server runs one import at a time.
   lastImport = lastImport.catch(() => {}).then(() => importFile({ iri, file, replace }, signal));
@@ -202,7 +202,7 @@ async function importFile(
 ): Promise<void> {
   const query = new URLSearchParams({
     name: file.name,
-    into: parentOf(iri),
+    into: parentIri(iri),
     format: 'file',
     'on-conflict': replace ? 'replace' : 'fail',
   });

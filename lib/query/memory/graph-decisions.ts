@@ -7,7 +7,7 @@ const [open, closed] = [1, 2];
 const pageBits = 12;
 const pageLength = 1 << pageBits;
 
-export class GraphVerdicts {
+export class GraphDecisions {
   /** Number of graphs for which the gate was asked. */
   decided = 0;
   /** Verdicts by graph number; 0: not known. */

@@ -34,7 +34,7 @@ export function bytesOf(data: IndexData): number {
   return buffers.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
-export const quadsOf = (data: IndexData): number => (isSegment(data) ? data.quads : data.quads.count);
+export const indexedQuads = (data: IndexData): number => (isSegment(data) ? data.quads : data.quads.count);
 
 /** True if the index is in memory, except for long terms. */
 export const isInMemory = (data: IndexData): boolean => !isSegment(data) || isResident(data);

@@ -47,7 +47,7 @@ interface Opened {
  * Returns the state of an index of a snapshot, or `undefined` if it cannot be used after a restart because it has graphs that the
  * log does not cover, or there is no log.
  */
-export async function stateOf({ level, snapshot }: Opened, storage: string): Promise<IndexedState | undefined> {
+export async function indexedState({ level, snapshot }: Opened, storage: string): Promise<IndexedState | undefined> {
   const [last] = await level.keys({ ...allChanges(), reverse: true, limit: 1, snapshot }).all();
   if (last === undefined || (await stagedGraphs(level, snapshot)).size > 0) return undefined;
   return { storage, position: positionOfKey(last) };

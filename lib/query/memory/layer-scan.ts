@@ -5,7 +5,7 @@
 
 import { graphAt } from '../access/key-reader.js';
 import { gspo, spog, type Window } from '../segments/quad-pages.js';
-import type { GraphVerdicts } from './graph-decisions.js';
+import type { GraphDecisions } from './graph-decisions.js';
 import type { Layer } from './memory-layers.js';
 import type { Ids, QuadRange } from './sorted-quads.js';
 
@@ -68,7 +68,7 @@ export class LayerScan implements MatchScan {
     private readonly layer: Layer,
     readonly range: QuadRange,
     private readonly ids: Ids,
-    private readonly verdicts: GraphVerdicts | undefined,
+    private readonly verdicts: GraphDecisions | undefined,
     private readonly copies: Copies | undefined,
   ) {
     this.numbers = layer.numbers?.ids;
@@ -231,7 +231,7 @@ export class LayerScan implements MatchScan {
     return false;
   }
 
-  private noteUndecided(verdicts: GraphVerdicts): void {
+  private noteUndecided(verdicts: GraphDecisions): void {
     const { layer, range, at } = this;
     const ahead = { ...range, from: at, to: Math.min(range.to, at + this.maxAhead) };
     const all = new LayerScan(layer, ahead, this.ids, undefined, undefined);

@@ -3,7 +3,7 @@
  * permissions or on the use of the estimates.
  */
 import { roughly } from '../access/estimates.js';
-import type { GraphVerdicts } from './graph-decisions.js';
+import type { GraphDecisions } from './graph-decisions.js';
 import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js';
 
 /** Maximum number of quads that are counted. `maxDecided` is checked after every `atATime` quads. */
@@ -21,7 +21,7 @@ const samples = [
 ] as const;
 
 /** @param verdicts for the graphs of the scans */
-export async function estimated(scans: readonly LayerScan[], verdicts: GraphVerdicts): Promise<number> {
+export async function estimated(scans: readonly LayerScan[], verdicts: GraphDecisions): Promise<number> {
   const length = scans.reduce((sum, scan) => sum + scan.length, 0);
   if (length <= maxCounted) {
     const count = await countedAll(scans, verdicts);
@@ -34,7 +34,7 @@ export async function estimated(scans: readonly LayerScan[], verdicts: GraphVerd
 }
 
 /** Returns `undefined` if too many graphs would have to be decided. */
-async function countedAll(scans: readonly LayerScan[], verdicts: GraphVerdicts): Promise<number | undefined> {
+async function countedAll(scans: readonly LayerScan[], verdicts: GraphDecisions): Promise<number | undefined> {
   const before = verdicts.decided;
   let count = 0;
   for (const scan of scans) {
@@ -47,7 +47,7 @@ async function countedAll(scans: readonly LayerScan[], verdicts: GraphVerdicts):
   return count;
 }
 
-async function counted(scan: LayerScan, verdicts: GraphVerdicts): Promise<number> {
+async function counted(scan: LayerScan, verdicts: GraphDecisions): Promise<number> {
   let count = 0;
   for (let found = scan.next(); found !== ended; found = scan.next())
     if (found === stopped) await verdicts.ask();
@@ -55,7 +55,7 @@ async function counted(scan: LayerScan, verdicts: GraphVerdicts): Promise<number
   return count;
 }
 
-async function judged(scan: LayerScan, verdicts: GraphVerdicts): Promise<number> {
+async function judged(scan: LayerScan, verdicts: GraphDecisions): Promise<number> {
   for (const { count, length, enough } of samples) {
     if (scan.length <= count * length) return counted(scan, verdicts);
     let found = 0;
@@ -77,7 +77,7 @@ const maxSearched = 16;
  */
 export async function sampled(
   scans: readonly LayerScan[],
-  verdicts: GraphVerdicts | undefined,
+  verdicts: GraphDecisions | undefined,
   most: number,
 ): Promise<readonly MatchScan[]> {
   const length = scans.reduce((sum, scan) => sum + scan.length, 0);

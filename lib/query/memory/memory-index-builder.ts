@@ -10,7 +10,7 @@ import { mergeInputs, mergeSegments } from '../segments/merge.js';
 import { DamagedSegmentError, PageCache } from '../segments/page-file.js';
 import { longName, openSegment, Segment, type SegmentData, type SegmentName } from '../segments/segment.js';
 import { type IndexData, indexOf, readQuads } from './index-data.js';
-import { type IndexedState, type IndexFolder, indexFolder, stateOf } from './index-folder.js';
+import { type IndexedState, type IndexFolder, indexedState, indexFolder } from './index-folder.js';
 import { SegmentRun } from './segment-run.js';
 
 export interface BuilderTask {
@@ -95,7 +95,7 @@ async function readFrom(task: BuilderTask, files: IndexFolder, runs: SegmentName
     const base = kept?.segment;
     const isMerged = isRenewal || (kept !== undefined && kept.changed.length > maxUnmerged);
     const data = base && opened(base, isMerged ? 0 : memory);
-    const state = await stateOf({ level, snapshot }, storage);
+    const state = await indexedState({ level, snapshot }, storage);
     const comparison = new GraphComparison(level, snapshot);
     const { differing } = comparison;
     const all = (): AsyncIterable<string[]> => comparison.watched(keyBlocks(level, allQuads, { snapshot }));

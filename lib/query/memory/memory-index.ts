@@ -9,7 +9,7 @@ import type { Log } from '../../tools/log.js';
 import { Thread } from '../../tools/threads/thread.js';
 import { memoryOfProcess, threadLimits } from '../../tools/threads/thread-limits.js';
 import { processBudget } from './index-budget.js';
-import { bytesOf, filesOf, isInMemory, quadsOf } from './index-data.js';
+import { bytesOf, filesOf, indexedQuads, isInMemory } from './index-data.js';
 import { indexFolder } from './index-folder.js';
 import { LayeredGraphs } from './layered-graphs.js';
 import type { BuilderFunctions, BuiltIndex } from './memory-index-builder.js';
@@ -304,7 +304,7 @@ export class MemoryIndex {
   }
 
   private adopt(base: MemoryBase, { changed = [], from }: BuiltIndex, ms: number): void {
-    this.quads = quadsOf(base.data);
+    this.quads = indexedQuads(base.data);
     this.changed.forget(base.sequence);
     this.changed.add(changed, quadsOfGraph);
     this.give(base);

@@ -2,7 +2,7 @@
 import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
 import { orderPlaces } from '../segments/quad-pages.js';
-import { GraphVerdicts } from './graph-decisions.js';
+import { GraphDecisions } from './graph-decisions.js';
 import { type Copies, LayerScan, type MatchScan, numberIn } from './layer-scan.js';
 import { sampled } from './memory-estimates.js';
 import type { Layer, MemoryView } from './memory-layers.js';
@@ -31,8 +31,8 @@ export function plainScans(
   { terms, layers }: MemoryView,
   gates: Readonly<Record<DatasetPart, GraphFilter>>,
 ): MemoryScans {
-  const verdictsOf = (gate: GraphFilter): GraphVerdicts | undefined =>
-    gate.all ? undefined : new GraphVerdicts(gate, terms);
+  const verdictsOf = (gate: GraphFilter): GraphDecisions | undefined =>
+    gate.all ? undefined : new GraphDecisions(gate, terms);
   const verdicts = { union: verdictsOf(gates.union), named: verdictsOf(gates.named) };
   const few = {
     union: gates.union.few?.map((graph) => terms.idOf(graph)),
@@ -91,7 +91,7 @@ export function numbersIn(layer: Layer, ids: Ids): Ids | undefined {
 export function leapingScan(
   layer: Layer,
   ids: Ids,
-  { place, verdicts }: { readonly place: number; readonly verdicts: GraphVerdicts | undefined },
+  { place, verdicts }: { readonly place: number; readonly verdicts: GraphDecisions | undefined },
 ): MatchScan | undefined {
   const own = numbersIn(layer, ids);
   if (!own) return undefined;
@@ -109,7 +109,7 @@ interface Stretch {
   readonly layer: Layer;
   readonly ids: Ids;
   readonly whole: QuadRange;
-  readonly verdicts: GraphVerdicts | undefined;
+  readonly verdicts: GraphDecisions | undefined;
   readonly copies: Copies | undefined;
 }
 

@@ -5,7 +5,7 @@
 import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
 import { gspo, orderPlaces } from '../segments/quad-pages.js';
-import { GraphVerdicts } from './graph-decisions.js';
+import { GraphDecisions } from './graph-decisions.js';
 import { GraphIntervals } from './graph-intervals.js';
 import { LayerScan, type MatchScan } from './layer-scan.js';
 import { estimated, sampled } from './memory-estimates.js';
@@ -22,7 +22,7 @@ const adjacent = { areAdjacent: true, before: [] };
 /** Part of the dataset, with its open graphs. */
 interface Part {
   readonly gate: GraphFilter;
-  readonly verdicts: GraphVerdicts;
+  readonly verdicts: GraphDecisions;
   readonly intervals: GraphIntervals;
   /** Returns the open graphs among a dataset's few graphs, or `undefined` if it has many. */
   readonly few: () => readonly number[] | undefined;
@@ -147,7 +147,7 @@ function partOf(view: MemoryView, gate: GraphFilter): Part {
   return {
     gate,
     intervals,
-    verdicts: new GraphVerdicts(gate, terms, (graph) => intervals.isOpen(graph)),
+    verdicts: new GraphDecisions(gate, terms, (graph) => intervals.isOpen(graph)),
     few() {
       few ??= gate.few?.filter((graph) => gate.isOpen(graph) === true).map((graph) => terms.idOf(graph));
       return few;

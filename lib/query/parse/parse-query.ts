@@ -8,7 +8,7 @@ import { decodeEscapes } from './code-point-escapes.js';
 import { lowerGraphs } from './graph-names.js';
 import { bindParameters, type Parameters } from './parameters.js';
 import { assertGraphNames, assertScopes, nameSolutions } from './query-scopes.js';
-import { type Constants, fixedTerms, type QueryShape, shapeOf } from './query-shape.js';
+import { type Constants, fixedTerms, type QueryShape, queryShapeOf } from './query-shape.js';
 import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
@@ -67,7 +67,7 @@ export async function parseQuery(written: string, base: string, options: ReadOpt
   const isShort = name.length <= longestKept && !isOwn;
   const known = isShort ? kept.get(name)?.query : undefined;
   if (known) return known;
-  const shape = isShort ? shapeOf(written) : undefined;
+  const shape = isShort ? queryShapeOf(written) : undefined;
   if (!shape || /service/i.test(shape.text)) return parsed(written, base, options);
   const { constants } = shape;
   const { query, fixed } = await keptOf(shape, base);

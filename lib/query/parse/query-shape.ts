@@ -30,7 +30,7 @@ const shortString = /^(["'])(?!\1.)[ -~\u00a0-\ud7ff\uf900-\ufffd]*\1$/;
 const isBeforeOther = /^(?:from|named|base|version|separator|\^|.*:)$/is;
 
 /** Returns the shape of a query text. Without constants, it is the text. `undefined`: the text may contain placeholders. */
-export function shapeOf(text: string): QueryShape | undefined {
+export function queryShapeOf(text: string): QueryShape | undefined {
   if (text.includes('\ue000')) return undefined;
   const constants = new Map<string, string>();
   if (/\\|<</.test(text)) return { text, constants };

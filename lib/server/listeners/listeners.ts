@@ -17,7 +17,7 @@ export interface Door {
   close(maxMs: number): Promise<void>;
 }
 
-export interface DoorOptions {
+export interface ListenersOptions {
   readonly app: RequestListener;
   readonly challenge: ChallengePolicy;
   readonly certificates: Certificates | undefined;
@@ -45,7 +45,7 @@ export async function assertCanListen(core: CoreSettings): Promise<void> {
 
 export function createListeners(
   core: CoreSettings,
-  { app, challenge, certificates, onServer, originAt }: DoorOptions,
+  { app, challenge, certificates, onServer, originAt }: ListenersOptions,
 ): Door {
   const { connections: inAll, connectionsPerAddress: perAddress, behindProxy } = core;
   const { url } = readBaseUri(core);

@@ -5,7 +5,7 @@ import type { Reply } from '../../http/reply.js';
 import { type Route, route } from '../../http/route.js';
 import {
   chooseCatalog,
-  chooseDescription,
+  chooseDescriptionType,
   descriptionReply,
   type StorageDescription,
 } from '../../http/storage-description.js';
@@ -14,7 +14,7 @@ import type { Store } from '../../storage/transactions/store.js';
 
 export const systemRoutes = (storage: Storage, description: StorageDescription): readonly Route[] => [
   route('public', 'GET HEAD {prefix}/storage-description', ({ req }) =>
-    descriptionReply(req, storage, description, chooseDescription(req.headers.accept)),
+    descriptionReply(req, storage, description, chooseDescriptionType(req.headers.accept)),
   ),
   ...(description.catalog ? [catalogRoute(storage, description.catalog)] : []),
   route('public', 'GET HEAD {prefix}/health/live', () => answer(true)),

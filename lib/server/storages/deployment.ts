@@ -63,7 +63,7 @@ export class StorageDeployment implements Deployment {
   /** Storage openings per minute caused by unprivileged callers: per address, and in total. */
   private readonly openings = throttle(30, 600);
   private readonly seats = new HiddenField<IncomingMessage, Seat>();
-  private readonly standings = new WeakMap<Principal, { readonly standing: CallerClass; readonly until: number }>();
+  private readonly standings = new WeakMap<Principal, { readonly callerClass: CallerClass; readonly until: number }>();
   /** Caller classes by digests of storage and accepted credential. */
   private readonly credentials = lruCache<CallerClass>(10_000, credentialMs);
   private sweeper: NodeJS.Timeout | undefined;
@@ -188,18 +188,18 @@ export class StorageDeployment implements Deployment {
     const seat = this.seats.get(req);
     const { principal } = access;
     if (!seat || !principal) return;
-    const use = (standing: CallerClass): void => {
-      Object.assign(seat, { standing, isJudged: true } satisfies Partial<Seat>);
-      if (standing !== 'stranger') this.residents.known(name);
+    const use = (callerClass: CallerClass): void => {
+      Object.assign(seat, { callerClass, isJudged: true } satisfies Partial<Seat>);
+      if (callerClass !== 'stranger') this.residents.known(name);
     };
     const known = this.standings.get(principal);
-    if (known && known.until > Date.now()) return void use(known.standing);
+    if (known && known.until > Date.now()) return void use(known.callerClass);
     // Not awaited: fetching group documents may take long.
-    authorizer.standing(store, access).then(
-      (standing) => {
-        this.standings.set(principal, { standing, until: Date.now() + standingMs });
-        if (standing !== 'stranger') this.credentials.set(digestOf(name, req), standing);
-        use(standing);
+    authorizer.callerClass(store, access).then(
+      (callerClass) => {
+        this.standings.set(principal, { callerClass, until: Date.now() + standingMs });
+        if (callerClass !== 'stranger') this.credentials.set(digestOf(name, req), callerClass);
+        use(callerClass);
       },
       (error: unknown) => this.process.log.warn({ err: error, storage: name }, 'the class of a caller is unknown'),
     );
@@ -284,11 +284,11 @@ export class StorageDeployment implements Deployment {
     const address = addressOf(this.home!.appContext, req) ?? '';
     const hasCredential = req.headers.authorization !== undefined;
     const known = hasCredential ? this.credentials.get(digestOf(name, req)) : undefined;
-    const standing = known ?? 'stranger';
+    const callerClass = known ?? 'stranger';
     const isJudged = known !== undefined || !hasCredential;
-    const isPaying = standing === 'stranger' && !this.residents.isOpen(name);
+    const isPaying = callerClass === 'stranger' && !this.residents.isOpen(name);
     const seat: Seat = {
-      ...{ standing, address: clientOf(address), isJudged, isForToken: this.isForToken(req) },
+      ...{ callerClass, address: clientOf(address), isJudged, isForToken: this.isForToken(req) },
       isUnfinished: () => hasBody(req) && !req.complete,
       isSending: () => res?.headersSent === true,
       interrupt: (error) => interruptBody(req, error),

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError, tooBusy } from '../../tools/errors.js';
 import { Gate } from '../../tools/gate.js';
 import type { OpenStorage } from '../storage/open-storage.js';
-import { OpeningTurns, type Turn } from './opening-turns.js';
+import { type OpeningTurn, OpeningTurns } from './opening-turns.js';
 import { type Seat, Seats } from './seats.js';
 
-export interface ResidentsOptions {
+export interface OpenStoragesOptions {
   readonly maxOpen: number;
   /** Storages that may be open in addition until it is known if their callers have permissions there. */
   readonly maxGuests: number;
@@ -64,7 +64,7 @@ export class OpenStorages {
   private isEnding = false;
   readonly counts = { opened: 0, evicted: 0 };
 
-  constructor(private readonly options: ResidentsOptions) {
+  constructor(private readonly options: OpenStoragesOptions) {
     this.timer = setInterval(() => this.closeIdle(), lookMs).unref();
   }
 
@@ -135,8 +135,8 @@ export class OpenStorages {
    * @throws LwsError `too-busy`; the opening is then not counted
    */
   private async openFor(name: string, seat: Seat | undefined, paid: Resident['paid']): Promise<Resident | undefined> {
-    const isKnown = seat !== undefined && seat.standing !== 'stranger';
-    let turn: Turn | undefined;
+    const isKnown = seat !== undefined && seat.callerClass !== 'stranger';
+    let turn: OpeningTurn | undefined;
     try {
       if (seat && !isKnown) {
         const taken = this.turns.take(seat.address);

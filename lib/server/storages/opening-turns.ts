@@ -2,7 +2,7 @@
 import { tooBusy } from '../../tools/errors.js';
 
 /** A turn. Its functions may be called repeatedly. */
-export interface Turn {
+export interface OpeningTurn {
   /** Ends it immediately. */
   end(): void;
   /** Ends it after a rest of three times its duration, at most 200 ms. */
@@ -11,7 +11,7 @@ export interface Turn {
 
 interface Waiting {
   readonly address: string;
-  readonly go: (turn: Turn) => void;
+  readonly go: (turn: OpeningTurn) => void;
 }
 
 const [restFactor, longestRestMs] = [3, 200];
@@ -26,14 +26,14 @@ export class OpeningTurns {
   constructor(private readonly waitMs: number) {}
 
   /** @throws LwsError `too-busy` after `waitMs` */
-  take(address: string): Turn | Promise<Turn> {
+  take(address: string): OpeningTurn | Promise<OpeningTurn> {
     if (!this.isTaken) return this.begin(address);
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.waiting = this.waiting.filter((each) => each !== own);
         reject(tooBusy('The storage is waiting for other storages to be opened.', 10));
       }, this.waitMs);
-      const go = (turn: Turn): void => {
+      const go = (turn: OpeningTurn): void => {
         clearTimeout(timer);
         resolve(turn);
       };
@@ -42,7 +42,7 @@ export class OpeningTurns {
     });
   }
 
-  private begin(address: string): Turn {
+  private begin(address: string): OpeningTurn {
     this.isTaken = true;
     this.served.set(address, ++this.count);
     const began = performance.now();

@@ -21,7 +21,7 @@ export function addressesOf(settings: Settings): Addresses | undefined {
 }
 
 /** Directory of the records of a deployment. */
-export const recordsIn = (settings: Settings): string => join(settings.of(coreSettings).dataDir, 'storages');
+export const storageRecordsIn = (settings: Settings): string => join(settings.of(coreSettings).dataDir, 'storages');
 
 /** Base settings of each storage. */
 export interface Overlaid {
@@ -39,7 +39,7 @@ export function storageSettings(
   const core = settings.of(coreSettings);
   let overlaid = settings
     .with(coreSettings.baseUri.name, addresses.of(name), source)
-    .with(coreSettings.dataDir.name, join(recordsIn(settings), name), source)
+    .with(coreSettings.dataDir.name, join(storageRecordsIn(settings), name), source)
     .with(coreSettings.storagesAddress.name, null, source)
     .with(coreSettings.devOpen.name, false, source)
     .with(coreSettings.quotaBytes.name, core.storagesQuota, 'the deployment')

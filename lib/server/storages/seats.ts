@@ -9,7 +9,7 @@ export interface Seat {
   /** Key of the client address. */
   readonly address: string;
   /** Caller class; `stranger` until authentication. */
-  standing: CallerClass;
+  callerClass: CallerClass;
   /** Authentication is done, or there is nothing to verify. */
   isJudged: boolean;
   /** Request to the token endpoint: its credential is in its body. */
@@ -61,8 +61,10 @@ export class Seats {
     this.sortOut();
     const isLate = (seat: Seat): boolean => this.isOlder(seat, seat.isJudged ? keepsOpenMs : judgedMs);
     return (
-      [...this.sending].some(({ standing }) => standing !== 'stranger') ||
-      [...this.taken.keys()].some((seat) => seat.standing !== 'stranger' || !(this.canInterrupt(seat) || isLate(seat)))
+      [...this.sending].some(({ callerClass }) => callerClass !== 'stranger') ||
+      [...this.taken.keys()].some(
+        (seat) => seat.callerClass !== 'stranger' || !(this.canInterrupt(seat) || isLate(seat)),
+      )
     );
   }
 
@@ -70,8 +72,8 @@ export class Seats {
   close(): void {
     this.sortOut();
     for (const seat of this.taken.keys())
-      if (seat.standing === 'stranger' && seat.isUnfinished()) seat.interrupt(interrupted());
-    for (const seat of this.sending) if (seat.standing === 'stranger') seat.abort();
+      if (seat.callerClass === 'stranger' && seat.isUnfinished()) seat.interrupt(interrupted());
+    for (const seat of this.sending) if (seat.callerClass === 'stranger') seat.abort();
   }
 
   /** Moves requests with a response out of the shares. */
@@ -85,20 +87,22 @@ export class Seats {
 
   private makeRoom(seat: Seat): void {
     this.sortOut();
-    const { standing, address } = seat;
+    const { callerClass, address } = seat;
     const all = [...this.taken.keys()];
     if (!seat.isJudged || seat.isForToken) {
       const unverified = all.filter((each) => this.isUnverified(each));
       const here = unverified.filter((each) => each.address === address);
-      if (here.length >= maxUnverifiedPerAddress) this.interruptOldest(here, standing);
-      else if (unverified.length >= maxUnverified) this.interruptOldest(unverified, standing);
+      if (here.length >= maxUnverifiedPerAddress) this.interruptOldest(here, callerClass);
+      else if (unverified.length >= maxUnverified) this.interruptOldest(unverified, callerClass);
       return;
     }
-    const alike = all.filter((each) => priorityOf(each.standing) >= priorityOf(standing) && !this.isUnverified(each));
+    const alike = all.filter(
+      (each) => priorityOf(each.callerClass) >= priorityOf(callerClass) && !this.isUnverified(each),
+    );
     const here = alike.filter((each) => each.address === address);
-    if (standing !== 'controller' && here.length >= maxPerAddress) this.interruptOldest(here, standing);
-    if (standing === 'stranger' ? alike.length >= shares.stranger : this.taken.size >= shares[standing])
-      this.interruptOldest(alike, standing);
+    if (callerClass !== 'controller' && here.length >= maxPerAddress) this.interruptOldest(here, callerClass);
+    if (callerClass === 'stranger' ? alike.length >= shares.stranger : this.taken.size >= shares[callerClass])
+      this.interruptOldest(alike, callerClass);
   }
 
   /** True while a credential is being verified, for a limited time. */
@@ -110,8 +114,8 @@ export class Seats {
     return this.clock() > this.taken.get(seat)! + ms;
   }
 
-  private interruptOldest(seats: readonly Seat[], standing: CallerClass): void {
-    const isBelow = (seat: Seat): boolean => seat.standing === 'stranger' || seat.standing !== standing;
+  private interruptOldest(seats: readonly Seat[], callerClass: CallerClass): void {
+    const isBelow = (seat: Seat): boolean => seat.callerClass === 'stranger' || seat.callerClass !== callerClass;
     const oldest = seats.find((seat) => isBelow(seat) && this.canInterrupt(seat));
     if (!oldest) throw tooManyPending();
     oldest.interrupt(interrupted());

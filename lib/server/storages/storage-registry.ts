@@ -10,7 +10,7 @@ import { LwsError } from '../../tools/errors.js';
 import { coreSettings } from '../settings/core-settings.js';
 import { blobPlaceOf } from '../storage/open-store.js';
 import { type Addresses, isStorageName } from './addresses.js';
-import { addressesOf, assertSettings, type Overlaid, recordsIn, storageSettings } from './overlay.js';
+import { addressesOf, assertSettings, type Overlaid, storageRecordsIn, storageSettings } from './overlay.js';
 import { newId, StorageRecords } from './storage-records.js';
 import { assertTemplate, giveTemplate, laying, layTemplate, templatesIn } from './templates.js';
 
@@ -55,7 +55,7 @@ export class StorageRegistry implements Storages, Overlaid {
 
   private constructor(overlaid: Overlaid, onTrouble?: (error: unknown) => void) {
     ({ settings: this.settings, components: this.components, addresses: this.addresses } = overlaid);
-    this.records = new StorageRecords(recordsIn(this.settings), onTrouble);
+    this.records = new StorageRecords(storageRecordsIn(this.settings), onTrouble);
   }
 
   all(): readonly StorageRecord[] {

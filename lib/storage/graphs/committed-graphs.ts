@@ -1,6 +1,7 @@
 /** Reads graphs from disk, with a cache of small ones: recently read and recently written. */
-import { setImmediate as breathe } from 'node:timers/promises';
+
 import { LRUCache } from 'lru-cache';
+import { yieldToEventLoop } from '../../tools/event-loop.js';
 import { charactersOf, type GraphKeys } from '../keys/graph-keys.js';
 import { graphPrefix, graphRange, sortGraphs } from '../keys/quad-keys.js';
 import { type KeyRange, type ResourceRecord, readRecord, recordKey } from '../keys/records.js';
@@ -108,7 +109,7 @@ export class CommittedGraphs {
       let read = 0;
       for (const iri of graphs) {
         // LevelDB's blocks have many small graphs each.
-        if (++read % graphsAtATime === 0) await breathe();
+        if (++read % graphsAtATime === 0) await yieldToEventLoop();
         const keys: string[] = [];
         for await (const block of ranges.blocksOf(graphRange(iri))) keys.push(...block);
         const characters = charactersOf(keys);

@@ -2,7 +2,7 @@
 
 export const separator = '\u0000\u0000';
 /** Offset of the first value: after the index name. */
-export const firstAt = 4 + separator.length;
+export const firstTermAt = 4 + separator.length;
 /** Digits of the length at the end of a key. Only the last two are ever non-zero. */
 export const endDigits = 5;
 const lengthDigits = 4;
@@ -105,7 +105,7 @@ export function termLengths(suffix: string): number[][] {
 /** The four terms of keys with these types and lengths, in key order. */
 export function spansOf(suffix: string): TermSpan[] {
   const spans: TermSpan[] = [];
-  for (let at = 0, from = firstAt; at < suffix.length; ) {
+  for (let at = 0, from = firstTermAt; at < suffix.length; ) {
     const type = suffix[at]!;
     const own = suffix.slice(at, at + suffixLengths[type]!);
     const lengths = lengthsOf(own);

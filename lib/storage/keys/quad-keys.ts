@@ -14,7 +14,7 @@ import { type IriRange, ofPostings } from './iri-ranges.js';
 import {
   lengthAt,
   separator,
-  firstAt as start,
+  firstTermAt as start,
   suffixStart,
   textOfTriple,
   tripleDepth,

@@ -49,7 +49,7 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
 }
 
 /** Change of the number of quads by a transaction. */
-export function quadsOf(transaction: Transaction): number {
+export function quadsChange(transaction: Transaction): number {
   const { graphs, hidden, prepared = none } = transaction;
   let quads = prepared.quads + transaction.uncounted;
   for (const { added, removed } of hidden.values()) quads += added.length - removed.length;

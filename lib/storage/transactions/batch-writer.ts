@@ -3,7 +3,7 @@
 import type { BatchWriter } from '../level/durable-level.js';
 
 /** Thread that fills and writes the batch of a transaction, since it holds most of the content. */
-export interface BatchPartner {
+export interface BulkWriter {
   /** Size of the GSPO keys of its own part, in bytes. */
   readonly bytes: number;
   /**
@@ -15,11 +15,11 @@ export interface BatchPartner {
 
 /** Makes the writer write its own part, the operations of `fill` and a last operation in one batch. */
 export async function writeWithPartner(
-  partner: BatchPartner,
+  batchWriter: BulkWriter,
   fill: (batch: BatchWriter) => Promise<void>,
   last: readonly [key: string, value: string],
 ): Promise<void> {
   const operations: [string, string | null][] = [];
   await fill({ put: (key, value) => operations.push([key, value]), del: (key) => operations.push([key, null]) });
-  await partner.write([...operations, last]);
+  await batchWriter.write([...operations, last]);
 }

@@ -4,8 +4,8 @@
  * the same position.
  */
 
-import { setImmediate as breathe } from 'node:timers/promises';
 import { LwsError } from '../../tools/errors.js';
+import { yieldToEventLoop } from '../../tools/event-loop.js';
 import { metaKey, recordKey } from '../keys/records.js';
 import { type BatchWriter, entryBlocks, type Level } from '../level/durable-level.js';
 import {
@@ -113,7 +113,7 @@ export class ChangeLog {
           events.push({ position: ++position, actor, what });
           if (events.length < eventsOfEntry) continue;
           flush();
-          await breathe();
+          await yieldToEventLoop();
         }
     }
     flush();

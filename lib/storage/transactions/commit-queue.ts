@@ -14,7 +14,7 @@ import { writeDigests } from '../level/entry-digests.js';
 import { quotaExceeded } from '../level/quota.js';
 import { countedResources, resourceCounter } from '../level/resource-counter.js';
 import { Again } from './again.js';
-import { fillBatch, quadsOf, sizeOfBatch } from './batch-filling.js';
+import { fillBatch, quadsChange, sizeOfBatch } from './batch-filling.js';
 import { writeWithPartner } from './batch-writer.js';
 import { type ChangeLog, loggedBatch } from './change-log.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';
@@ -286,7 +286,7 @@ export class CommitQueue {
     let { resources, quads } = this.counts;
     for (const { transaction } of group) {
       resources += transaction.resourcesDelta;
-      quads += quadsOf(transaction);
+      quads += quadsChange(transaction);
     }
     const fill = async (batch: BatchWriter): Promise<void> => {
       for (const { transaction } of group) await fillBatch(batch, transaction);

@@ -18,7 +18,7 @@ export interface CommittedState extends Pick<TransactionBase, 'record' | 'graph'
 interface Overlaid<T> {
   readonly value: T;
   readonly sequence: number;
-  /** Until this promise resolves, only another thread has the value (`BatchPartner`). */
+  /** Until this promise resolves, only another thread has the value (`BulkWriter`). */
   readonly settled?: Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { type Level, reopenLevel, sizeOfLog } from '../level/durable-level.js';
 import type { CommitQueue } from './commit-queue.js';
 
 /** Closes LevelDB in another thread. Returns a function that lets the thread open it again. */
-export type Pause = () => Promise<() => void>;
+export type ReopeningPause = () => Promise<() => void>;
 
 export interface RecoveryOptions {
   readonly level: Level;
@@ -26,7 +26,7 @@ const spareBytes = 4 << 20;
 
 export class Recovery {
   /** One for each other user of LevelDB in the server. */
-  readonly pauses: Pause[] = [];
+  readonly pauses: ReopeningPause[] = [];
   private resumes: (() => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;

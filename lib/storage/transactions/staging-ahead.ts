@@ -7,7 +7,7 @@ import { yieldToEventLoop } from '../../tools/event-loop.js';
 import { featuresKey } from '../keys/features.js';
 import { type Level, PreparedBatch } from '../level/durable-level.js';
 import { Again } from './again.js';
-import { fillBatch, quadsOf, sizeOfBatch } from './batch-filling.js';
+import { fillBatch, quadsChange, sizeOfBatch } from './batch-filling.js';
 import type { OverlaidState } from './overlaid-state.js';
 import { Transaction } from './transaction.js';
 
@@ -90,7 +90,7 @@ async function prepareBatch(level: Level, transaction: Transaction): Promise<voi
     await batch.close();
     throw error;
   });
-  transaction.prepared = { batch, bytes: sizeOfBatch(transaction), quads: quadsOf(transaction), ...sizes };
+  transaction.prepared = { batch, bytes: sizeOfBatch(transaction), quads: quadsChange(transaction), ...sizes };
   // Counted in `quads` now.
   transaction.uncounted = 0;
 }

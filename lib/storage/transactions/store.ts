@@ -27,7 +27,7 @@ import { Again, afterOthers } from './again.js';
 import { ChangeLog } from './change-log.js';
 import { CommitQueue, type CommitQueueOptions, type Prepare, type TransactOptions, type Work } from './commit-queue.js';
 import { type Coordination, singleServer } from './coordination.js';
-import { type Pause, Recovery } from './recovery.js';
+import { Recovery, type ReopeningPause } from './recovery.js';
 import { RemovedSubtrees, type RestRemoval } from './removed-subtrees.js';
 import { ReturnedData } from './returned-data.js';
 import { SettledBlobs } from './settled-blobs.js';
@@ -308,7 +308,7 @@ export class Store extends StoreListeners {
   }
 
   /** Calls back before LevelDB is closed and reopened: other threads must close it. */
-  beforeReopening(pause: Pause): void {
+  beforeReopening(pause: ReopeningPause): void {
     this.recovery.pauses.push(pause);
   }
 

@@ -22,7 +22,7 @@ import { toggleEntry, toggleRecords } from '../level/entry-digests.js';
 import { isCounted, sizeOfEntry } from '../level/quota.js';
 import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
 import { Again } from './again.js';
-import type { BatchPartner } from './batch-writer.js';
+import type { BulkWriter } from './batch-writer.js';
 import { after, type PreparedChanges } from './prepared-changes.js';
 import type { TransactionBase } from './transaction-base.js';
 
@@ -54,7 +54,7 @@ export class Transaction {
   actor: string | undefined;
   caller: object | undefined;
   trace: Trace | undefined;
-  batchWriter: BatchPartner | undefined;
+  batchWriter: BulkWriter | undefined;
   /** New names of moved resources. Listeners give them to what else names the resources. */
   readonly moves: IriRewriting[] = [];
   /**

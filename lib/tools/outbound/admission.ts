@@ -20,10 +20,10 @@ export interface AdmissionOptions {
  * Returns the addresses of a URL's host, at least one.
  * @throws OutboundError `scheme`, `credentials-in-url`, `address`, `resolve`, or `timeout` if the signal fires first
  */
-export type Admission = (url: URL, signal: AbortSignal) => Promise<readonly string[]>;
+export type OutboundAdmission = (url: URL, signal: AbortSignal) => Promise<readonly string[]>;
 
 /** Creates the check of one hop. @throws TypeError for a malformed entry of `allowedHosts` */
-export function createAdmission(options: AdmissionOptions): Admission {
+export function createAdmission(options: AdmissionOptions): OutboundAdmission {
   const allowed = options.allowedHosts.map(readEntry);
   const lookup = options.lookup ?? resolveBySystem;
   return async (url, signal) => {

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Gate } from '../gate.js';
-import { type Admission, type AdmissionOptions, createAdmission } from './admission.js';
+import { type AdmissionOptions, createAdmission, type OutboundAdmission } from './admission.js';
 import { type Answer, exchange } from './connection.js';
 import { OutboundError } from './outbound-error.js';
 import { type Hop, nextHop } from './redirect.js';
@@ -96,7 +96,7 @@ function firstHop(given: string | URL, request: OutboundRequest): Hop {
 }
 
 interface Means {
-  readonly admit: Admission;
+  readonly admit: OutboundAdmission;
   readonly secureContext: SecureContext | undefined;
   readonly gate: Gate | undefined;
 }

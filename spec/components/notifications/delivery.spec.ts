@@ -72,11 +72,11 @@ describe('notifications/delivery', () => {
     return count;
   };
 
-  for (const [standing, isStranger] of [
+  for (const [callerClass, isStranger] of [
     ['known', false],
     ['stranger', true],
   ] as const)
-    it(`begins attempts at the rate of a ${standing}, retries included (rule 16.12)`, async () => {
+    it(`begins attempts at the rate of a ${callerClass}, retries included (rule 16.12)`, async () => {
       const all = Array.from({ length: 8 }, (_, at) => subscription(`s${at}`, { from: 'x', isStranger }));
       await owe(
         all.map(({ id, inbox }) => ({ inbox, subscriptions: [id], activity })),

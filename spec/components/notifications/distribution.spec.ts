@@ -5,20 +5,20 @@ import { entryRange } from '../../../lib/storage/keys/records.js';
 import { memoryStore } from '../../support/memory-store.js';
 
 describe('notifications/distribution', () => {
-  for (const [standing, perSecond, isBounded] of [
+  for (const [callerClass, perSecond, isBounded] of [
     ['stranger', 10, true],
     ['known', 40, true],
     ['controller', undefined, false],
   ] as const)
-    it(`queues ${isBounded ? 'a limited' : 'an unlimited'} number of events for a ${standing} (rule 16.12)`, async () => {
+    it(`queues ${isBounded ? 'a limited' : 'an unlimited'} number of events for a ${callerClass} (rule 16.12)`, async () => {
       const { store, dispose } = await memoryStore();
       const warnings: unknown[] = [];
       const log = { warn: (facts: unknown) => warnings.push(facts) } as never;
       const rate = perSecond === undefined ? {} : { perSecond };
-      const distribution = new FanOut({ log, standing, ...rate, stage: () => 0, pageOf: () => ({ ids: [] }) });
+      const distribution = new FanOut({ log, callerClass, ...rate, stage: () => 0, pageOf: () => ({ ids: [] }) });
       const waiting = async (): Promise<number> => {
         let count = 0;
-        for await (const entries of store.entries(entryRange(waitingSpaces[standing]))) count += entries.length;
+        for await (const entries of store.entries(entryRange(waitingSpaces[callerClass]))) count += entries.length;
         return count;
       };
       const put = (from: number, count: number): Promise<void> =>

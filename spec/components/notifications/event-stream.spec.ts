@@ -1,12 +1,12 @@
 /** Streams of live updates, with a controlled clock and controlled readers. */
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Activity } from '../../../components/notifications/delivery/events.js';
 import { Channels } from '../../../components/notifications/streams/channels.js';
 import { streamRoutes } from '../../../components/notifications/streams/event-stream.js';
-import { Places } from '../../../components/notifications/streams/places.js';
+import { StreamSlots } from '../../../components/notifications/streams/places.js';
 import { Tallies } from '../../../lib/authentication/tally.js';
 import type { Question } from '../../../lib/authorization/authorizer.js';
 import type { Platform } from '../../../lib/component/contract.js';
@@ -33,7 +33,7 @@ describe('Streams of live updates', () => {
     const authorizer = {
       allows: ({ iri }: Question) => mayRead && iri !== `${root}hidden`,
       decide: () => ({ allowed: mayRead, rule: 'the spec' }),
-      standing: () => 'known',
+      callerClass: () => 'known',
     };
     const platform = {
       store: memory.store,
@@ -46,7 +46,7 @@ describe('Streams of live updates', () => {
     } as unknown as Platform;
     channels = new Channels(platform);
     memory.store.onCommit(channels.committed);
-    const places = new Places(platform, { inAll: 3, perSubject: 3, perAddress: 3, ofStrangers: 3 });
+    const places = new StreamSlots(platform, { inAll: 3, perSubject: 3, perAddress: 3, ofStrangers: 3 });
     const [get] = streamRoutes({ platform, channels, places, includeActor: false });
     listen = async (lastEventId) => {
       const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
@@ -82,7 +82,7 @@ describe('Streams of live updates', () => {
     let count = 0;
     for (; !slow.destroyed && count < 1000; count++) {
       tell('x'.repeat(2000));
-      await breathe();
+      await yieldToEventLoop();
     }
     expect(count).to.be.within(100, 160);
     expect(reader.destroyed).to.equal(false);
@@ -108,7 +108,7 @@ describe('Streams of live updates', () => {
     let text = '';
     for (let turn = 0; !holds(text); turn++) {
       expect(turn, `received so far: ${text.slice(-500)}`).to.be.below(100_000);
-      await breathe();
+      await yieldToEventLoop();
       text += textOf(body);
     }
     return text;

@@ -2,7 +2,12 @@
 
 import { expect } from 'chai';
 import { FanOut } from '../../../components/notifications/delivery/fan-out.js';
-import { type Delivery, linesOf, Outbox, outboxRange } from '../../../components/notifications/delivery/outbox.js';
+import {
+  type Delivery,
+  Outbox,
+  outboxRange,
+  queuedInboxes,
+} from '../../../components/notifications/delivery/outbox.js';
 import type { Subscription } from '../../../components/notifications/delivery/subscription.js';
 import { Subscriptions, subscriptionKey } from '../../../components/notifications/delivery/subscriptions.js';
 import { Tallies } from '../../../lib/authentication/tally.js';
@@ -38,9 +43,9 @@ describe('The outbox', () => {
       looked++;
       return get(id);
     };
-    const distributionTo = (standing: CallerClass): FanOut =>
+    const distributionTo = (callerClass: CallerClass): FanOut =>
       new FanOut({
-        ...{ log, standing },
+        ...{ log, callerClass },
         stage: (tx, owed) => outbox.deliver(tx, owed),
         pageOf: (...owed) => subscriptions.pageOf(...owed),
       });
@@ -126,10 +131,10 @@ describe('The outbox', () => {
     expect(await told()).to.have.members([...each, ...each]);
   });
 
-  for (const standing of ['known', 'stranger'] as const)
-    it(`a resource readable by all takes one decision and one entry for 2 000 subscriptions (${standing}) (rule 16.12)`, async () => {
+  for (const callerClass of ['known', 'stranger'] as const)
+    it(`a resource readable by all takes one decision and one entry for 2 000 subscriptions (${callerClass}) (rule 16.12)`, async () => {
       isPublic = true;
-      await subscribe(700, { from: 'x', isStranger: standing === 'stranger' });
+      await subscribe(700, { from: 'x', isStranger: callerClass === 'stranger' });
       const entries: string[] = [];
       memory.store.onStage((tx) => {
         if (tx.changes.length > 0) entries.push(...tx.entries.keys());
@@ -208,7 +213,7 @@ describe('The outbox', () => {
 
     it('a write reads at most 26 of 20 000 subscriptions to one inbox, and stages one entry (rule 16.12)', async () => {
       await subscribeAll();
-      for (const standing of ['controller', 'known', 'stranger'] as const) distributions[standing].run = () => {};
+      for (const callerClass of ['controller', 'known', 'stranger'] as const) distributions[callerClass].run = () => {};
       for (const [name, most] of [
         ['first', 26],
         // Subscriptions are not read while events are pending.
@@ -262,7 +267,7 @@ describe('The outbox', () => {
         } as never;
       }
       const lines: (readonly [string, string])[] = [];
-      for await (const line of linesOf(store)) lines.push(line);
+      for await (const line of queuedInboxes(store)) lines.push(line);
       expect(lines).to.have.length(2);
       expect(
         lines

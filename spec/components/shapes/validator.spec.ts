@@ -16,7 +16,7 @@ const harmless = shapesOf('harmless', 'sh:minCount 1');
 const data = keysOf(`ex:x ex:p "${'a'.repeat(60)}!" .`);
 
 describe('Validation threads', () => {
-  const authorizer = { standing: async (_view: unknown, { principal }: Access) => principal?.subject.split(' ')[0] };
+  const authorizer = { callerClass: async (_view: unknown, { principal }: Access) => principal?.subject.split(' ')[0] };
   const validator = new Validator({ authorizer, store: {}, rootIri: 'urn:root', home: undefined } as never);
   after(() => validator.close());
   const validate = (subject: string, shapes: ShapesVersion) =>

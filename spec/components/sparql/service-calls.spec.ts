@@ -90,7 +90,7 @@ describe('Calls for SERVICE', () => {
         allowedServices: allowed,
       },
       client: 'somebody',
-      standing: 'known' as const,
+      callerClass: 'known' as const,
       scope: async () => 'everything',
       gone: () => gone,
       decide: async () => [],

@@ -13,7 +13,7 @@ class Requests {
   private readonly storage = {
     store: {},
     authorizer: {
-      standing: async (_view: unknown, { principal }: Access) =>
+      callerClass: async (_view: unknown, { principal }: Access) =>
         principal?.subject.startsWith('known') ? 'known' : 'stranger',
     },
   };

@@ -127,7 +127,7 @@ class Queried {
         allowedServices: [],
       },
       client: String(Math.random()),
-      standing: 'known',
+      callerClass: 'known',
       scope: async () => scope,
       gone: () => new AbortController().signal,
       decide: async (iris) => iris.map(() => true),

@@ -5,7 +5,7 @@ import { DataFactory } from 'rdf-data-factory';
 import { MemoryLayers, type MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import { MemoryMatches } from '../../../lib/query/memory/memory-matches.js';
 import { parseQuery } from '../../../lib/query/parse/parse-query.js';
-import { fixedTerms, shapeOf } from '../../../lib/query/parse/query-shape.js';
+import { fixedTerms, queryShapeOf } from '../../../lib/query/parse/query-shape.js';
 import { loadStockEngine } from '../../../lib/query/query-engine.js';
 import type { Level, LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import {
@@ -23,7 +23,7 @@ import { inFiles } from './engine-memory.js';
 
 const factory = new DataFactory<Quad>();
 
-const constantsOf = (text: string): string[] => [...shapeOf(text)!.constants.values()];
+const constantsOf = (text: string): string[] => [...queryShapeOf(text)!.constants.values()];
 const prefix = 'PREFIX ex: <http://example.org/>';
 
 describe('Shape of a query', () => {
@@ -83,7 +83,7 @@ describe('Shape of a query', () => {
       const { from, constants } = await parseQuery(`ASKFROM <a:${name}> { ?s ?p "x" }`, base);
       expect([from!.defaultGraphs, constants.size]).to.deep.equal([[`a:${name}`], 0]);
     }
-    const { constants } = shapeOf('ASK { ?s ?p "x" }')!;
+    const { constants } = queryShapeOf('ASK { ?s ?p "x" }')!;
     const [placeholder] = constants.keys();
     const literal = { termType: 'Literal', value: placeholder };
     expect(fixedTerms({ literal }, constants)).to.deep.equal(new Set());
@@ -93,7 +93,7 @@ describe('Shape of a query', () => {
 
   it('is not used for a text with the character of placeholders', async () => {
     const text = 'ASK { <urn:\ue0000> ?p <urn:\ue0001> }';
-    expect(shapeOf(text)).to.equal(undefined);
+    expect(queryShapeOf(text)).to.equal(undefined);
     const [own, other] = [await parseQuery(text, base), await parseQuery('ASK { <a:b> ?p <a:c> }', base)];
     expect(own.constants.size).to.equal(0);
     expect(own.shape).not.to.equal(other.shape);

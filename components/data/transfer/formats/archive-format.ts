@@ -143,7 +143,7 @@ export const bytesLine = (
 ): Line => ({ ...commonLine(member), mediaType: member.mediaType, ...facts, ...content });
 
 /** A content of an archive: its facts, and a function that opens it. */
-export interface Opened {
+export interface OpenedContent {
   readonly size: number;
   readonly sha256: string;
   readonly content: ArchivedContent;
@@ -160,7 +160,7 @@ export class LineReader {
       readonly rewrites: readonly Rewrite[];
       readonly factory: DataFactory<Quad>;
     },
-    private readonly open: (opened: Opened) => AsyncIterable<Uint8Array>,
+    private readonly open: (opened: OpenedContent) => AsyncIterable<Uint8Array>,
   ) {
     this.rewriting = new IriRewriting(place.rewrites);
   }

@@ -17,7 +17,7 @@ import {
   type Line,
   LineReader,
   longestPart,
-  type Opened,
+  type OpenedContent,
   partFile,
   readHead,
   readTrailer,
@@ -81,7 +81,7 @@ function memberOf(reader: LineReader, text: string, source: string): { readonly 
 }
 
 /** @throws TransferError if the digest of the content differs */
-async function* contentOf(tree: FileTree, { content, size, sha256 }: Opened): AsyncGenerator<Uint8Array> {
+async function* contentOf(tree: FileTree, { content, size, sha256 }: OpenedContent): AsyncGenerator<Uint8Array> {
   const digest = createHash('sha256');
   let length = 0;
   for await (const chunk of await opened(tree, content)) {

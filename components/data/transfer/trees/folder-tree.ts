@@ -4,7 +4,7 @@ import { lstat, open, readdir } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { FileTree, RefusedFile, TreeFile } from '../../../../lib/exchange/file-tree.js';
 import { TransferError } from '../../../../lib/exchange/member.js';
-import { faultOfPath, nameOfBytes, shownName } from './tree-names.js';
+import { faultOfPath, nameOfBytes, shownPath } from './tree-names.js';
 
 /** `O_NONBLOCK`, because a file may have been replaced by a pipe: opening it would wait for a writer. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -65,7 +65,7 @@ async function entriesOf(root: string, folder: string): Promise<Entry[]> {
   const entry = async (bytes: Buffer): Promise<Entry> => {
     const name = nameOfBytes(bytes);
     if (name !== undefined) return entryOf(root, folder + name);
-    return { path: folder + shownName(bytes), refused: 'Its name is not UTF-8.' };
+    return { path: folder + shownPath(bytes), refused: 'Its name is not UTF-8.' };
   };
   for (let at = 0; at < names.length; at += atOnce)
     entries.push(...(await Promise.all(names.slice(at, at + atOnce).map(entry))));

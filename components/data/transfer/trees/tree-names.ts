@@ -40,7 +40,7 @@ export const nameInCodePage437 = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => (byte < 0x80 ? String.fromCharCode(byte) : upperCodePage437[byte - 0x80])).join('');
 
 /** Returns a name that is not UTF-8 in a form for messages. */
-export const shownName = (bytes: Uint8Array): string =>
+export const shownPath = (bytes: Uint8Array): string =>
   Buffer.from(bytes)
     .toString('latin1')
     .replace(/[^ -~]/g, '?')

@@ -4,7 +4,7 @@ import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import type { FileTree, RefusedFile, TreeFile } from '../../../../lib/exchange/file-tree.js';
 import { TransferError } from '../../../../lib/exchange/member.js';
-import { faultOfPath, longestTreePath, nameInCodePage437, nameOfBytes, shownName } from './tree-names.js';
+import { faultOfPath, longestTreePath, nameInCodePage437, nameOfBytes, shownPath } from './tree-names.js';
 
 /** Maximum number of entries and bytes in a ZIP. */
 export interface ZipBounds {
@@ -68,7 +68,7 @@ async function entriesOf(zip: ZipFile): Promise<Entries> {
     if (fault === undefined) {
       kept.set(path!, keptOf(entry, path!));
       last = path!;
-    } else refused.push({ path: shown(path ?? shownName(bytes), last), refused: `It is rejected: ${fault}.` });
+    } else refused.push({ path: shown(path ?? shownPath(bytes), last), refused: `It is rejected: ${fault}.` });
   }
   // Rejects a file whose path is also that of a directory.
   for (const path of [...kept.keys()])

@@ -125,7 +125,8 @@ const idle = async (jobs: ManualJobs): Promise<void> => {
 
 describe('Slots of jobs', () => {
   const total = { controller: 4, known: 3, stranger: 2 };
-  const take = (slots: Slots, standing: CallerClass, client: string) => slots.take({ standing, client });
+  const take = (slots: Slots, callerClass: CallerClass, client: string) =>
+    slots.take({ callerClass: callerClass, client });
 
   it('limit each client and all clients of a caller class', async () => {
     const slots = new Slots(total, 'No slot is free.', { controller: 2, known: 1, stranger: 1 });
@@ -152,8 +153,8 @@ describe('Slots of jobs', () => {
 
   it('of controllers are for controllers only', async () => {
     const slots = Slots.forControllers(1, 'tests');
-    for (const standing of ['known', 'stranger'] as const)
-      expect(await codeOf(() => take(slots, standing, 'a'))).to.equal('too-busy');
+    for (const callerClass of ['known', 'stranger'] as const)
+      expect(await codeOf(() => take(slots, callerClass, 'a'))).to.equal('too-busy');
   });
 });
 

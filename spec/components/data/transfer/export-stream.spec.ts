@@ -54,7 +54,7 @@ function asked(s: StorageUnderTest, maxMs?: number) {
   const authorizer = {
     readScope: () => 'everything',
     allows: async () => true,
-    standing: async (_: unknown, { principal }: Access) => standings[principal!.subject] ?? 'stranger',
+    callerClass: async (_: unknown, { principal }: Access) => standings[principal!.subject] ?? 'stranger',
   };
   const platform = {
     authorizer,

@@ -107,7 +107,7 @@ describe('Searches for hidden and for absent words', function () {
       store: memory.store,
       authorizer: {
         readScope: () => scope,
-        standing: async () => 'known',
+        callerClass: async () => 'known',
         finds: ({ iri }: Question) => iri.startsWith(open),
       } as never,
     },

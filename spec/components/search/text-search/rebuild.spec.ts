@@ -102,7 +102,7 @@ describe('Rebuild of the text index beside changes', function () {
   async function expectIndexed(): Promise<void> {
     expect(textIndex.isComplete(store)).to.equal(true);
     for await (const fault of textIndex.faultsOf(store)) expect.fail(fault);
-    const authorizer = { readScope: () => 'everything', standing: async () => 'known' };
+    const authorizer = { readScope: () => 'everything', callerClass: async () => 'known' };
     const index = {
       ...{ storage: { store, authorizer } as never, access: {} as never },
       texts: new PostingLists(store, textPostings, 1 << 20),

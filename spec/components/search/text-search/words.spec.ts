@@ -7,15 +7,15 @@ import { formsOf, queryWord } from '../../../../components/search/text-search/fo
 import { textStatement } from '../../../../components/search/text-search/statements.js';
 import { loadStemmers } from '../../../../components/search/text-search/stems.js';
 import { isMatch, lookupsOf, parseTerms } from '../../../../components/search/text-search/terms.js';
-import { longestToken, tokenOf, wordsOf, writtenWords } from '../../../../components/search/text-search/tokens.js';
+import { foldedToken, longestToken, wordsOf, writtenWords } from '../../../../components/search/text-search/tokens.js';
 import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
 import { partsOfEntry } from '../../../../lib/storage/keys/records.js';
 import { acceptedLanguages } from '../../../../lib/tools/fields/accept-language.js';
 import { runs } from '../../../support/speed.js';
 
 const tokens = (text: string, latin = true): string[] =>
-  [...wordsOf(text, latin)].map(({ written }) => tokenOf(written));
-const tokensOf = (text: string): string[] => [...writtenWords(text)].flatMap(({ words }) => words.map(tokenOf));
+  [...wordsOf(text, latin)].map(({ written }) => foldedToken(written));
+const tokensOf = (text: string): string[] => [...writtenWords(text)].flatMap(({ words }) => words.map(foldedToken));
 
 describe('Words of a text', () => {
   it('finds in Latin text the words that Intl.Segmenter finds', () => {
@@ -28,7 +28,7 @@ describe('Words of a text', () => {
       fc.property(fc.string({ unit: character, maxLength: 40 }), (text) => {
         const words = [...wordsOf(text, false)];
         expect([...wordsOf(text)], JSON.stringify(text)).to.deep.equal(words);
-        expect(tokensOf(text), JSON.stringify(text)).to.deep.equal(words.map(({ written }) => tokenOf(written)));
+        expect(tokensOf(text), JSON.stringify(text)).to.deep.equal(words.map(({ written }) => foldedToken(written)));
       }),
       { numRuns: runs(5_000) },
     );
@@ -37,7 +37,7 @@ describe('Words of a text', () => {
   it('folds case and compatible characters, and reports offsets of the original text', () => {
     expect(tokens('Straße ÉTÉ ﬁne ＡＢＣ')).to.deep.equal(['strasse', 'été', 'fine', 'abc']);
     const found = (text: string): [string, string][] =>
-      [...wordsOf(text)].map(({ written, start, end }) => [tokenOf(written), text.slice(start, end)]);
+      [...wordsOf(text)].map(({ written, start, end }) => [foldedToken(written), text.slice(start, end)]);
     expect([...wordsOf('Ünë, two')]).to.deep.equal([
       { written: 'Ünë', position: 0, start: 0, end: 3 },
       { written: 'two', position: 1, start: 5, end: 8 },

@@ -9,11 +9,11 @@ import type { Seat } from '../../../../lib/server/storages/seats.js';
 import { LwsError } from '../../../../lib/tools/errors.js';
 
 const seatOf = (given: Partial<Seat> = {}): Seat => ({
-  ...{ address: '192.0.2.1', standing: 'stranger', isJudged: true, isForToken: false },
+  ...{ address: '192.0.2.1', callerClass: 'stranger', isJudged: true, isForToken: false },
   ...{ isUnfinished: () => false, isSending: () => false, interrupt: () => {}, abort: () => {} },
   ...given,
 });
-const owner = { standing: 'controller' } as const;
+const owner = { callerClass: 'controller' } as const;
 
 describe('Residents (rule 21.4)', () => {
   let folder: string;
@@ -209,7 +209,7 @@ describe('Residents (rule 21.4)', () => {
   it('closes a storage for others in spite of unread responses to anonymous callers, and aborts these', async () => {
     const aborted: string[] = [];
     const sending = (given: Partial<Seat>): Seat =>
-      seatOf({ isSending: () => true, abort: () => void aborted.push(given.standing ?? 'stranger'), ...given });
+      seatOf({ isSending: () => true, abort: () => void aborted.push(given.callerClass ?? 'stranger'), ...given });
     await residents.use('a', sending({}));
     await residents.use('b', sending(owner));
     await visit('c', owner);
@@ -270,7 +270,7 @@ describe('Residents (rule 21.4)', () => {
     await take(128, {});
     await take(64, { address: '192.0.2.2' });
     expect(await refusal('a', { address: '192.0.2.3' })).to.be.an.instanceOf(LwsError);
-    await take(32, { address: '192.0.2.4', standing: 'known' });
+    await take(32, { address: '192.0.2.4', callerClass: 'known' });
     await take(32, owner);
   });
 

@@ -23,7 +23,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 51_400, query: 15_550, console: 12_750, data: 10_450, extras: 3960 };
+const limitsOfAreas = { core: 51_430, query: 15_550, console: 12_750, data: 10_450, extras: 3960 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
@@ -42,7 +42,7 @@ const limitsOfKinds = {
   /** Files that keep a list of callers that wait for their turn. */
   waitingLists: 9,
   /** Exported names that stand for several things. */
-  doubleNames: 96,
+  doubleNames: 22,
   /** Files that distinguish the classes of callers. */
   filesWithCallerClass: 22,
   membersOfPlatform: 22,

@@ -212,6 +212,20 @@ for (const by of ['host', 'path'] as const)
         await other.getByRole('link', { name: 'hello.ttl' }).first().waitFor();
       });
 
+    it('says with what an owner signs in at a storage that their credential is not for', async () => {
+      const { owner: bob } = await deployment.add('bobs');
+      const page = await console.person();
+      await page.goto(console.at('signin'));
+      await page.fill('textarea', deployment.home.token(bob));
+      await page.click('form button');
+      await page.locator(`.who span[title="${bob.did}"]`).waitFor();
+      await console.go(page, 'storages');
+      await page.getByRole('button', { name: 'Open bobs' }).click();
+      await page.getByText('Sign in there with a credential for that storage').waitFor();
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.waitForURL(`${rootOf('bobs')}app**`);
+    });
+
     it('shows suspended and unknown storages as a page without subresources', async () => {
       const nina = await deployment.add('nina');
       await deployment.change('nina', { state: 'suspended' });

@@ -81,7 +81,14 @@ export class StoragesPage extends Page {
       const answer = await succeed('POST', `${await systemUrl('storages')}/${name}/sign-in`);
       return ((await answer.json()) as { credential?: string }).credential;
     };
-    location.assign(await consoleOf(address, name && this.listed?.isOperator ? given : undefined));
+    const url = await consoleOf(address, name && this.listed?.isOperator ? given : undefined);
+    const question = {
+      title: `Continue to ${address}?`,
+      text: 'Your credential is for this storage only. Sign in there with a credential for that storage, or another way that it offers.',
+      proceed: 'Continue',
+      isUsual: true,
+    };
+    if (url.includes('#') || (await confirmed(question))) location.assign(url);
   }
 
   protected override render(): TemplateResult {

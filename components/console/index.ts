@@ -42,7 +42,9 @@ export default defineComponent({
     const { explainRoute, rightsRoute, sizeRoute, statusRoute, ticketRoutes } = await import('./answers.js');
     const { openIdRoutes } = await import('./openid.js');
     const { ownerRoutes } = await import('./owners.js');
+    const page = `${platform.baseUri}/app`;
     return {
+      viewOf: (iri) => `${page}#/${iri.endsWith('/') ? 'browse' : 'resource'}?${new URLSearchParams({ at: iri })}`,
       routes: [
         ...openIdRoutes(platform, openId),
         ...ticketRoutes(platform),

@@ -38,6 +38,8 @@ export interface Installation {
   readonly links?: Storage['links'];
   /** Returns `Link` values for one resource and caller; `undefined` if there are none, without delay. */
   readonly linksOf?: Storage['linksOf'];
+  /** Returns the URL of a page that shows a resource, or a name without one, to a person in a browser. */
+  viewOf?(iri: string): string;
   /** Answers QUERY on resources. */
   readonly resourceQuery?: ResourceQuery;
   /** Answers more methods of resources. */

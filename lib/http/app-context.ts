@@ -22,6 +22,8 @@ export interface AppContext {
   readonly routes: readonly Route[];
   readonly resourceQuery: ResourceQuery | undefined;
   readonly resourceMethods?: ResourceMethods | undefined;
+  /** URL of the page that shows a resource to people (rule 7.3). Absent: there is none. */
+  readonly viewOf?: ((iri: string) => string) | undefined;
   readonly cors: CorsPolicy;
   readonly challenge: ChallengePolicy;
   /** Reject requests without TLS (to the proxy, if there is one). */

@@ -1,4 +1,5 @@
 /** Content negotiation (rule 7.1). Never 406. */
+import type { IncomingMessage } from 'node:http';
 import type { LRUCache } from 'lru-cache';
 import { lwsContext } from '../rdf/contexts.js';
 import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
@@ -106,6 +107,17 @@ export function chooseDescription(accept: string | undefined): RdfFormat | undef
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   const chosen = ranges && chooseMediaType(ranges, [linksetJson, ...rdfFormats]);
   return chosen === linksetJson ? undefined : (chosen as RdfFormat | undefined);
+}
+
+/**
+ * True for a GET or HEAD of a browser that shows a page to a person: without a credential, and `Accept` prefers HTML to all types
+ * that are offered (rule 7.3).
+ */
+export function prefersPage({ method, headers }: IncomingMessage, offers: readonly string[] = listingTypes): boolean {
+  const { accept, authorization } = headers;
+  if (!accept?.includes('text/html') || authorization !== undefined || (method !== 'GET' && method !== 'HEAD'))
+    return false;
+  return chooseMediaType(parseAccept(accept) ?? [], [...offers, lwsCid, 'text/html']) === 'text/html';
 }
 
 /** `/` is the storage description if it is preferred at least as much as the best listing type (rule 7.3). */

@@ -1,7 +1,6 @@
 /** Errors as `application/problem+json` (RFC 9457). The only table from code to status, title and type. */
 import { type ChallengePolicy, challenges } from '../authentication/challenge.js';
 import { type ErrorCode, LwsError } from '../tools/errors.js';
-import { chooseMediaType, parseAccept } from '../tools/fields/accept.js';
 import type { Reply } from './reply.js';
 
 const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]>> = {
@@ -106,23 +105,29 @@ export function describedProblem(problem: Reply, error: unknown, accept: string 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 const escaped = (text: unknown): string => String(text).replace(/[&<>"]/g, (char) => entities[char]!);
 
-/** Renders a problem as a page if `Accept` prefers HTML. It loads and runs nothing. */
-export function problemPage(problem: Reply, accept: string | undefined): Reply {
-  const offers = [String(problem.fields['Content-Type']), 'text/html'];
-  const isPage = accept !== undefined && chooseMediaType(parseAccept(accept) ?? [], offers) === offers[1];
-  const fields = Object.assign({}, problem.fields, { Vary: 'Accept' });
-  if (!isPage) return Object.assign({}, problem, { fields });
+/**
+ * Renders a problem as a page, which loads and runs nothing.
+ * @param view URL of a page that shows the resource, and signs in
+ */
+export function problemPage(problem: Reply, view?: string): Reply {
   const { detail, status, instance } = JSON.parse(String(problem.body)) as Record<string, unknown>;
+  const link =
+    view === undefined ? '' : `<p><a href="${escaped(view)}">Open it in the console</a>, where you can sign in.</p>`;
   const page = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(detail)}</title></head>
-<body><main><h1>${escaped(detail)}</h1><p>Status ${escaped(status)}. Request ${escaped(instance)}.</p></main></body>
+<body><main><h1>${escaped(detail)}</h1>${link}<p>Status ${escaped(status)}. Request ${escaped(instance)}.</p></main></body>
 </html>
 `;
   const policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
   return {
     status: problem.status,
-    fields: { ...fields, 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy },
+    fields: {
+      ...problem.fields,
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': policy,
+      Vary: 'Accept, Authorization',
+    },
     body: Buffer.from(page),
   };
 }

@@ -10,6 +10,7 @@ import { LwsError } from '../tools/errors.js';
 import { parseMediaType } from '../tools/fields/media-type.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
+import { prefersPage } from './negotiate.js';
 import type { Reply } from './reply.js';
 import { requestBody } from './request.js';
 import { addressOf } from './request-log.js';
@@ -23,9 +24,18 @@ export const resources =
   async (ctx) => {
     const { exchange } = ctx.state;
     exchange.route = routeOf(exchange.path);
-    const sent = exchangeOf(appContext, ctx, readTarget(ctx.req.url ?? '/', appContext.storage.rootIri));
+    const target = readTarget(ctx.req.url ?? '/', appContext.storage.rootIri);
+    exchange.reply = pageReply(appContext, ctx.req, target);
+    if (exchange.reply) return;
+    const sent = exchangeOf(appContext, ctx, target);
     exchange.reply = await (sent.resourceMethods?.isWebDav ? webDavReply(sent) : resourceReply(sent));
   };
+
+/** Rule 7.3: sends a browser to the page of a container, also of one that is absent or hidden. */
+function pageReply({ viewOf }: AppContext, req: IncomingMessage, { iri, query }: Target): Reply | undefined {
+  if (!viewOf || !isContainerIri(iri) || query !== undefined || !prefersPage(req)) return undefined;
+  return { status: 303, fields: { Location: viewOf(iri), 'Cache-Control': 'no-store', Vary: 'Accept, Authorization' } };
+}
 
 const toContainers = new Set(['DELETE', 'MOVE', 'COPY']);
 

@@ -10,6 +10,7 @@ import { withCoding } from './content-coding.js';
 import { withDigests } from './digests.js';
 import type { Step } from './exchange.js';
 import { breakOff, endUnread, hangUp, hasBody, isHttp2 } from './http2.js';
+import { prefersPage } from './negotiate.js';
 import { describedProblem, problemPage, problemReply } from './problem.js';
 import type { Fields, Reply } from './reply.js';
 import { ClientGone, expectsContinue } from './request.js';
@@ -23,11 +24,12 @@ export function replyWriter({
   hstsSeconds,
   idleMs,
   challenge,
-  hasPages = false,
-}: Pick<AppContext, 'hstsSeconds' | 'idleMs' | 'challenge'> & {
+  viewOf,
+  hasPages = viewOf !== undefined,
+}: Pick<AppContext, 'hstsSeconds' | 'idleMs' | 'challenge' | 'viewOf'> & {
   /** Absent if the request belongs to no storage. */
   readonly storage?: Pick<AppContext['storage'], 'rootIri'> | undefined;
-  /** Browsers get problems as HTML, since there is no console to show them. */
+  /** Browsers get problems as HTML. Default: if there is a page to link to. */
   readonly hasPages?: boolean;
 }): Step {
   const fixed = {
@@ -46,8 +48,11 @@ export function replyWriter({
     } catch (error) {
       exchange.failure = interruptedRead(error);
       const problem = problemReply(exchange.failure, exchange.id, challenge);
-      const { accept } = req.headers;
-      exchange.reply = hasPages ? problemPage(problem, accept) : describedProblem(problem, exchange.failure, accept);
+      const described = describedProblem(problem, exchange.failure, req.headers.accept);
+      const isPage = hasPages && prefersPage(req, [String(described.fields['Content-Type'])]);
+      exchange.reply = isPage
+        ? problemPage(problem, storage && viewOf?.(new URL(storage.rootIri).origin + exchange.path))
+        : described;
     }
     if (exchange.failure instanceof ClientGone) return void res.destroy();
     try {

@@ -35,6 +35,18 @@ for (const path of pathsOf('The console, users with a link'))
         text.trim(),
       );
 
+    it('arrives from the address of a container, and of a resource that it may not read (rule 7.3)', async () => {
+      const page = await console.person();
+      await page.goto(console.server.root);
+      await page.waitForURL(`${console.server.root}app#/browse?*`);
+      await page.locator('main [role=alert]').waitFor();
+      await page.goto(`${console.server.root}data/hidden.ttl`);
+      await page.getByRole('heading', { name: /./ }).waitFor();
+      await page.getByRole('link', { name: 'Open it in the console' }).click();
+      await page.waitForURL(`${console.server.root}app#/resource?*`);
+      await page.locator('.who').getByRole('link', { name: 'Sign in' }).waitFor();
+    });
+
     it('copies a link to send, explains it, and mentions no header fields to anonymous users', async () => {
       await console.go(owner, at('sharing', 'data/'));
       await owner.getByRole('button', { name: 'Copy link to send' }).click();

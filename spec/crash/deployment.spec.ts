@@ -15,7 +15,7 @@ import { type InboxHost, startInboxHost, told } from '../support/inbox.js';
 import { type Ended, runProcess, type ServerProcess, startProcess } from '../support/process.js';
 import { until } from '../support/until.js';
 
-const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 3);
+const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 2);
 const names = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 describe('Storages of a deployment and kill -9', function () {

@@ -14,7 +14,7 @@ import { until } from '../support/until.js';
 import { below } from './contents.js';
 import { commonFacts, factsOf, IndexClient, readState, type State, textOf, vocabulary } from './index-client.js';
 
-const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 3);
+const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 2);
 /** With the text index, which `check` compares too. */
 const on = { LWS_SEARCH_INDEX_PAGE_SIZE: '10000', LWS_TEXT_SEARCH_ENABLED: 'true' };
 const off = { ...on, LWS_SEARCH_INDEX_ENABLED: 'false' };

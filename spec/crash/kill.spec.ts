@@ -17,7 +17,7 @@ import { Client, listMembers, readState } from './client.js';
 import { below } from './contents.js';
 import { Model } from './model.js';
 
-const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 5);
+const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 3);
 const clientCount = 6;
 const environment = { LWS_CONTAINER_PAGE_SIZE: '100000' };
 

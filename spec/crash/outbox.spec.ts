@@ -10,7 +10,7 @@ import { failing, type InboxHost, after as later, startInboxHost, told } from '.
 import { type ServerProcess, startProcess } from '../support/process.js';
 import { below } from './contents.js';
 
-const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 3);
+const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 2);
 const subscriber = ed25519Identity();
 
 /** Client that writes into its own container until the connection breaks, and an inbox subscribed to it. */

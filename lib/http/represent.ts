@@ -29,6 +29,12 @@ import { isConditional, keptReplies, notModified, recordFields, revalidate } fro
 const executable =
   /^(?:text\/html|image\/svg\+xml|application\/xhtml\+xml|(?:text|application)\/(?:xml|xslt|xsl|rdf\+xml)|[^;]+\+xml)$/;
 
+/** Types that browsers show if everybody may read them, as landing pages. The sandbox stops scripts, forms and subresources. */
+const pages = new Set(['text/html', 'application/xhtml+xml']);
+
+const isPublic = ({ store: view, authorizer }: Storage, record: ResourceRecord): boolean | Promise<boolean> =>
+  authorizer.allows({ view, access: {}, mode: 'read', iri: record.iri, record });
+
 /** Returns the response to a read of a data resource. `undefined` if it was deleted meanwhile. */
 export function representData(
   storage: Storage,
@@ -52,7 +58,9 @@ async function representBytes(
     'Cache-Control': revalidate,
     'Accept-Ranges': 'bytes',
   });
-  if (executable.test(mediaType.split(';', 1)[0]!.trim().toLowerCase())) fields['Content-Disposition'] = 'attachment';
+  const type = mediaType.split(';', 1)[0]!.trim().toLowerCase();
+  if (executable.test(type) && !(pages.has(type) && (await isPublic(storage, record))))
+    fields['Content-Disposition'] = 'attachment';
   if (isConditional(req) && isNotModified(preconditions(req), revision, record))
     return notModified(fields, isText(record));
   const range = requestedRange(req, record);

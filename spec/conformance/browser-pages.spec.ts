@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import type { Answer } from '../support/http.js';
-import { agent, alice, inWac, rule, setBareAcl } from '../support/wac.js';
+import { agent, alice, anybody, inWac, ownerRule, rule, setBareAcl } from '../support/wac.js';
 
 const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
 const withoutIds = (text: string): string => text.replace(/urn:uuid:[\w-]+/g, '');
@@ -44,6 +44,33 @@ describeStorage(
       const container = await s.container();
       const { iri: image } = await s.stored('image/png', 'x', `${container}i.png`);
       expect((await s.send('GET', image, { Accept: browser })).headers['content-type']).to.equal('image/png');
+    });
+
+    it('show HTML that everybody may read, and download other active types (rule 7.5)', async () => {
+      const container = await s.container();
+      await setBareAcl(s, container, [rule('Read', anybody), ownerRule]);
+      const disposition = async (iri: string): Promise<unknown> => {
+        const own = await s.get(iri);
+        const { headers } = await visit(iri);
+        expect(headers['content-security-policy']).to.equal("sandbox; default-src 'none'");
+        expect(own.headers['content-disposition']).to.equal(headers['content-disposition']);
+        return headers['content-disposition'];
+      };
+      for (const [type, expected] of [
+        ['text/html', undefined],
+        ['TEXT/HTML; charset=utf-8', undefined],
+        ['application/xhtml+xml', undefined],
+        ['image/svg+xml', 'attachment'],
+        ['application/xml', 'attachment'],
+        ['application/xslt+xml', 'attachment'],
+      ] as const) {
+        const { iri } = await s.stored(type, '<p/>', container + encodeURIComponent(type));
+        expect(await disposition(iri), type).to.equal(expected);
+      }
+      const { iri } = await s.stored('text/html', '<p/>', `${container}later`);
+      expect((await s.get(iri)).headers['content-disposition']).to.equal(undefined);
+      await setBareAcl(s, container, [ownerRule]);
+      expect((await s.get(iri)).headers['content-disposition']).to.equal('attachment');
     });
 
     it('get problems as the same page with a link to the console, for hidden and absent resources (rule 4.3)', async () => {

@@ -23,7 +23,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 51_460, query: 15_550, console: 12_780, data: 10_450, extras: 3960 };
+const limitsOfAreas = { core: 51_470, query: 15_550, console: 12_780, data: 10_450, extras: 3960 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {

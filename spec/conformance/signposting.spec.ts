@@ -21,10 +21,10 @@ const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 const identifier = 'https://w3id.org/example/rivers';
 
 const text = readFileSync(join(packageRoot, 'docs/publishing.md'), 'utf8');
-/** Files of the document in order: data, metadata, landing page, and two linksets. */
-const [data, about, page, ofPage, ofData] = [...text.matchAll(/```(?:csv|turtle|html|json)\n([\s\S]*?)```/g)].map(
-  ([, file]) => file!,
-);
+/** Files of the document in order: data, metadata, landing page, and three linksets. */
+const [data, about, page, ofPage, ofData, ofContainer] = [
+  ...text.matchAll(/```(?:csv|turtle|html|json)\n([\s\S]*?)```/g),
+].map(([, file]) => file!);
 
 /** Mandatory properties of DCAT-AP 3.0 (6.3 to 6.10), restated. */
 const mandatory = async (): Promise<TokenGraph> => {
@@ -63,6 +63,7 @@ async function published(s: StorageUnderTest): Promise<string> {
   for (const [name, body] of [
     ['index.html', ofPage],
     ['measurements.csv', ofData],
+    ['', ofContainer],
   ] as const) {
     const answer = await s.put(`${container}${name}.meta`, 'application/linkset+json', body, { 'If-Match': '*' });
     expect(answer.status, answer.text).to.equal(204);
@@ -209,6 +210,11 @@ describeStorage(
         ...['@type', 'identifier', 'name', 'description', 'keywords', 'creator', 'publisher', 'datePublished'],
         ...['license', 'conditionsOfAccess', 'citation', 'distribution'],
       );
+      // The license that `export --format ro-crate` copies.
+      const ofFolder = JSON.parse(
+        (await publicly(s, `${container}.meta`, { Accept: 'application/linkset+json' })).text,
+      );
+      expect(JSON.stringify(ofFolder)).to.contain('creativecommons.org/licenses/by/4.0/');
       const points = [...text.matchAll(/^\| `FsF-[\w.-]+` [^|]*\| (\d) \|/gm)].map(([, count]) => Number(count));
       expect([points.length, points.reduce((sum, count) => sum + count, 0)]).to.deep.equal([17, 26]);
     });

@@ -1,8 +1,8 @@
 /**
  * Runs the specs in groups of folders, one mocha per group and three at a time, and sums up their results: the quick specs, or
- * all of them with the argument `all`. After a build, `npx mocha FILE ...` runs single files.
+ * all of them with the argument `all`, or only the given files.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -10,11 +10,22 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { quickServer } from './quick-server.mjs';
 
+// `npm run mocha -- FILE` is `npx mocha FILE`, also for a source file.
+const given = process.argv.slice(2).filter((word) => /\.spec\.[jt]s$/.test(word));
+
 const root = fileURLToPath(new URL('..', import.meta.url));
 const built = join(root, 'dist/spec');
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
 
 const isAll = process.argv[2] === 'all';
+if (given.length > 0) {
+  const files = given.map((file) => file.replace(/^(?:\.\/)?spec\//, 'dist/spec/').replace(/\.ts$/, '.js'));
+  const { status } = spawnSync(process.execPath, ['--enable-source-maps', mocha, ...files], {
+    cwd: root,
+    stdio: 'inherit',
+  });
+  process.exit(status ?? 1);
+}
 
 /**
  * Groups of folders, with the number of parts of each. A part takes one or two minutes: shorter parts would load the modules of

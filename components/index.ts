@@ -22,6 +22,7 @@ import sharedStorage from './shared-storage/index.js';
 import sparql from './sparql/index.js';
 import storages from './storages/index.js';
 import trash from './trash/index.js';
+import versions from './versions/index.js';
 import webdav from './webdav/index.js';
 
 export const standardComponents: readonly Component[] = [
@@ -48,4 +49,5 @@ export const standardComponents: readonly Component[] = [
   metrics,
   webdav,
   storages,
+  versions,
 ].map((component) => component as unknown as Component);

@@ -23,6 +23,8 @@ export interface View {
 export interface Decision {
   readonly allowed: boolean;
   readonly rule: string;
+  /** True if it is unknown since when the permission has been in force: that of a group or a permission source. */
+  readonly isUndated?: true;
 }
 
 export interface Question {
@@ -111,7 +113,7 @@ export function createAuthorizer(
   const widened = async (question: Question, refusal: Decision): Promise<Decision> => {
     for (const source of sources()) {
       const found = await source.widen(question, base);
-      if (found) return found;
+      if (found) return { allowed: found.allowed, rule: found.rule, isUndated: true };
     }
     return refusal;
   };

@@ -24,6 +24,8 @@ const allowedBy = ({ of }: Acl, { id }: AclRule, why: string): Decision => ({
   rule: `the ACL of ${of}, authorization ${id} (${why})`,
 });
 
+const undated = ({ allowed, rule }: Decision): Decision => ({ allowed, rule, isUndated: true });
+
 /**
  * Evaluates the rules that give a mode. Groups are checked last, and only if no other rule allows the access.
  * @param mayFetch remote group documents may be fetched; false inside a transaction
@@ -69,7 +71,8 @@ async function byGroup(
   for (const rule of rules)
     for (const group of rule.groups) {
       if (mayFetch && groups.isRemote(group) && ++fetches > maxFetches) continue;
-      if ((await groups.members(group, mayFetch)).has(subject)) return allowedBy(acl, rule, `member of ${group}`);
+      if ((await groups.members(group, mayFetch)).has(subject))
+        return undated(allowedBy(acl, rule, `member of ${group}`));
     }
   return refusal;
 }

@@ -5,6 +5,7 @@ import type { TrustedIssuer } from '../authentication/access-token.js';
 import type { Suite } from '../authentication/suite.js';
 import type { PermissionSource } from '../authorization/authorizer.js';
 import type { Access } from '../authorization/principal.js';
+import type { EarlierStates } from '../http/resource-exchange.js';
 import type { ResourceMethods, ResourceQuery, Route } from '../http/route.js';
 import type { CapabilityEntry, ServiceEntry } from '../http/storage-description.js';
 import type { TextAnswer, TextCall } from '../query/parse/text-patterns.js';
@@ -44,6 +45,8 @@ export interface Installation {
   readonly resourceQuery?: ResourceQuery;
   /** Answers more methods of resources. */
   readonly resourceMethods?: ResourceMethods;
+  /** Answers requests for earlier states of resources. */
+  readonly earlierStates?: EarlierStates;
   /** Permissions in addition to the base model. */
   readonly permissions?: readonly PermissionSource[];
   /** An authorization server of this process; its tokens are accepted. */

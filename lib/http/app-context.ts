@@ -6,6 +6,7 @@ import type { Access } from '../authorization/principal.js';
 import type { Storage } from '../resources/storage.js';
 import type { Log } from '../tools/log.js';
 import type { Answered } from '../tools/metrics.js';
+import type { EarlierStates } from './resource-exchange.js';
 import type { ResourceMethods, ResourceQuery, Route } from './route.js';
 import type { StorageDescription } from './storage-description.js';
 
@@ -24,6 +25,7 @@ export interface AppContext {
   readonly resourceMethods?: ResourceMethods | undefined;
   /** URL of the page that shows a resource to people (rule 7.3). Absent: there is none. */
   readonly viewOf?: ((iri: string) => string) | undefined;
+  readonly earlierStates?: EarlierStates | undefined;
   readonly cors: CorsPolicy;
   readonly challenge: ChallengePolicy;
   /** Reject requests without TLS (to the proxy, if there is one). */

@@ -7,15 +7,23 @@ import type { Preconditions } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
 import type { InteractionModel } from '../resources/types.js';
 import type { StateCondition } from '../tools/fields/if-states.js';
+import type { Reply } from './reply.js';
 import { preconditions } from './request.js';
 import type { ResourceMethods, ResourceQuery } from './route.js';
 import type { StorageDescription } from './storage-description.js';
+
+/** Earlier states of resources, kept by a component. */
+export interface EarlierStates {
+  /** Answers a request for earlier states; `undefined` for the present one. @throws LwsError */
+  reply(exchange: ResourceExchange): Promise<Reply> | undefined;
+}
 
 export interface ResourceExchange {
   readonly storage: Storage;
   readonly description: StorageDescription;
   readonly resourceQuery: ResourceQuery | undefined;
   readonly resourceMethods?: ResourceMethods | undefined;
+  readonly earlierStates?: EarlierStates | undefined;
   readonly req: IncomingMessage;
   readonly access: Access;
   /** Set if DELETE, MOVE, COPY and `If` have the meaning of WebDAV (rules 25.8 to 25.11). */

@@ -56,13 +56,13 @@ export function exchangeOf(
   { req, res, state }: Parameters<Step>[0],
   target: Target,
 ): ResourceExchange {
-  const { idleMs, description, resourceQuery, resourceMethods } = appContext;
+  const { idleMs, description, resourceQuery, resourceMethods, earlierStates } = appContext;
   const { access } = state.exchange;
   const address = addressOf(appContext, req) ?? '';
   const storage = isWrite(req) ? sentBy(appContext.storage, access, address) : appContext.storage;
   const caller = () => clientFor(appContext.storage, access, address);
   const body = () => requestBody(req, res, { idleMs, caller });
-  return { storage, description, resourceQuery, resourceMethods, req, access, address, target, body };
+  return { storage, description, resourceQuery, resourceMethods, earlierStates, req, access, address, target, body };
 }
 
 /** Request for a resource that another endpoint makes for its caller. */
@@ -77,14 +77,14 @@ export interface InnerRequest {
 
 /** Answers a request of another endpoint, with the checks and results of the same request over HTTP. @throws LwsError */
 export async function innerReply(
-  { storage, description, resourceQuery }: AppContext,
+  { storage, description, resourceQuery, earlierStates }: AppContext,
   { req: outer, access, address }: Pick<RouteRequest, 'req' | 'access' | 'address'>,
   { method, target, fields, content }: InnerRequest,
 ): Promise<Reply> {
   const req: IncomingMessage = Object.create(outer, { method: { value: method }, headers: { value: fields } });
   return resourceReply({
     storage: isWrite(req) ? sentBy(storage, access, address) : storage,
-    ...{ description, resourceQuery, req, access, address },
+    ...{ description, resourceQuery, earlierStates, req, access, address },
     target: readTarget(target, storage.rootIri),
     body: () => bodyOf(content ?? Buffer.alloc(0), fields['content-type'] ?? 'application/octet-stream'),
   });

@@ -28,13 +28,15 @@ export function replyWriter({
   hasPages = viewOf !== undefined,
 }: Pick<AppContext, 'hstsSeconds' | 'idleMs' | 'challenge' | 'viewOf'> & {
   /** Absent if the request belongs to no storage. */
-  readonly storage?: Pick<AppContext['storage'], 'rootIri'> | undefined;
+  readonly storage?: Pick<AppContext['storage'], 'rootIri' | 'keepsVersions'> | undefined;
   /** Browsers get problems as HTML. Default: if there is a page to link to. */
   readonly hasPages?: boolean;
 }): Step {
   const fixed = {
     // Rule 10.2: every response names its storage. Responses for resources have their own Link.
     ...(storage ? { Link: formatLink(storage.rootIri, lws.storage) } : {}),
+    // RFC 7089 2.1.2. Also for absent resources, whose responses must not differ from those of hidden ones.
+    ...(storage?.keepsVersions ? { Vary: 'Accept-Datetime' } : {}),
     ...(hstsSeconds > 0 ? { 'Strict-Transport-Security': `max-age=${hstsSeconds}` } : {}),
   };
   return async (ctx, next) => {
@@ -56,12 +58,7 @@ export function replyWriter({
     }
     if (exchange.failure instanceof ClientGone) return void res.destroy();
     try {
-      const streaming = respond(
-        req,
-        res,
-        exchange.reply!,
-        exchange.cors ? Object.assign({}, fixed, exchange.cors) : fixed,
-      );
+      const streaming = respond(req, res, exchange.reply!, exchange.cors ? merged(exchange.cors, fixed) : fixed);
       // Most responses over HTTP/1.1 are sent by now.
       endUnread(res, idleMs);
       if (streaming) await streaming;
@@ -104,6 +101,13 @@ function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common
   return undefined;
 }
 
+/** Adds common fields to others, which take precedence, and both values of `Vary`. */
+function merged(own: Fields, common: Fields): Record<string, string | readonly string[]> {
+  const fields: Record<string, string | readonly string[]> = Object.assign({}, common, own);
+  if (common['Vary'] !== undefined && own['Vary'] !== undefined) fields['Vary'] = `${own['Vary']}, ${common['Vary']}`;
+  return fields;
+}
+
 /** Cached replies per state are merged with the common fields once. */
 const combined = new WeakMap<Reply, { common: Fields; fields: Fields }>();
 
@@ -113,9 +117,7 @@ function allFields(reply: Reply, common: Fields): Fields {
   const known = isKept ? combined.get(reply) : undefined;
   if (known?.common === common) return known.fields;
   // With spreads, each object would have its own hidden class (CONTRIBUTING.md).
-  const fields: Record<string, string | readonly string[]> = Object.assign({}, common, reply.fields);
-  if (common['Vary'] !== undefined && reply.fields['Vary'] !== undefined)
-    fields['Vary'] = `${reply.fields['Vary']}, ${common['Vary']}`;
+  const fields = merged(reply.fields, common);
   const isOfUnknownLength = body === undefined && fields['Content-Encoding'] !== undefined; // HEAD of a coded stream
   if ((body === undefined || Buffer.isBuffer(body)) && status !== 204 && status !== 304 && !isOfUnknownLength)
     fields['Content-Length'] ??= String(body?.length ?? 0);

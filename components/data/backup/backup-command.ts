@@ -16,6 +16,7 @@ import { blobsAt } from '../../../lib/storage/blobs/blobs-at.js';
 import { storeFormat } from '../../../lib/storage/graphs/format.js';
 import { copyIn } from '../../../lib/storage/graphs/replica.js';
 import { type BlobFacts, DamagedBlobError } from '../../../lib/storage/keys/blob-integrity.js';
+import { keptBlobFacts, keptBlobs } from '../../../lib/storage/keys/kept-blobs.js';
 import { allBlobs, allRecords, blobFacts } from '../../../lib/storage/keys/records.js';
 import { forEachConcurrently } from '../../../lib/storage/level/concurrently.js';
 import { type Level, openLevel, StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
@@ -166,7 +167,7 @@ export async function copyBlobs(context: CommandContext, file: string, folder: s
   const { blobs: location, progress } = context;
   const names = new Set<string>();
   const facts = new Map<string, BlobFacts>();
-  const keys = [allBlobs().gte, ...(location.place ? [allRecords().gte] : [])];
+  const keys = [allBlobs().gte, ...(location.place ? [allRecords().gte, keptBlobs.gte] : [])];
   let entries = 0;
   const counted = (all: number): void => {
     entries = all;
@@ -174,9 +175,9 @@ export async function copyBlobs(context: CommandContext, file: string, folder: s
   for await (const block of readState(file, { keys, counted }))
     for (const entry of block)
       if (isOf('B', entry[0])) names.add(entry[0].slice(2));
-      else if (location.place && isOf('R', entry[0])) {
-        const record = recordOf(entry);
-        if (record.blob) facts.set(record.blob, blobFacts(record));
+      else if (location.place) {
+        const found = isOf('R', entry[0]) ? blobFacts(recordOf(entry)) : keptBlobFacts(entry);
+        if (found.blob) facts.set(found.blob, found);
       }
   const told = progress('Copying blobs');
   let [copied, done] = [0, 0];

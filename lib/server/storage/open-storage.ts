@@ -109,6 +109,7 @@ export async function prepareStorage(
       ...installations.flatMap(({ links = [] }) => links),
     ];
     storage.linksOf = installations.find(({ linksOf }) => linksOf)?.linksOf;
+    storage.keepsVersions = installations.some(({ earlierStates }) => earlierStates);
     storage.addedMethods = installations.find(({ resourceMethods }) => resourceMethods)?.resourceMethods?.allowed;
     const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
     const all = { ...assembly, verificationMethods: [method, ...(oldMethod ? [oldMethod] : [])] };

@@ -15,6 +15,9 @@ interface Feature {
   readonly spaces: readonly [string, ...string[]];
 }
 
+/** Feature of a storage that has earlier states of resources. */
+export const versionsFeature = 'versions';
+
 /** Features that a transaction adds with their first entry. Other entry spaces are known to all versions that read features. */
 export const addedFeatures: ReadonlyMap<string, Feature> = new Map([
   [
@@ -29,6 +32,15 @@ export const addedFeatures: ReadonlyMap<string, Feature> = new Map([
   ['trash', { spaces: ['trash', 'trash-owners'] }],
   ['root-owners', { spaces: ['root-acl'] }],
   ['removed-subtrees', { spaces: ['removed'] }],
+  [
+    versionsFeature,
+    {
+      spaces: [
+        'versions',
+        ...(['versions-data', 'versions-heads', 'versions-at', 'versions-blobs', 'versions-access'] as const),
+      ],
+    },
+  ],
 ]);
 
 /** Feature of a storage with terms of RDF 1.2: the type letters 8 and 9 in keys. It is added with the first such term. */

@@ -2,9 +2,11 @@
  * Digests of entries that give access or are kept in memory, one for each space. A transaction that changes such entries writes
  * the digest in the same batch. A feature of the format keeps earlier versions from writing without it.
  */
+import { featureOf, featuresKey, readFeatures } from '../keys/features.js';
 import { KeyDigest, mostForTwo, textsOf } from '../keys/key-digest.js';
 import {
   allRecords,
+  entryKey,
   entryRange,
   iriOfRecordKey,
   type KeyRange,
@@ -24,6 +26,7 @@ export const digestedSpaces: ReadonlyMap<string, string> = new Map([
   ['owners', 'owner'],
   ['records', 'resource record'],
   ['subscriptions', 'subscription'],
+  ['versions-access', 'date of a permission'],
 ]);
 
 const digestKey = (space: string): string => `${metaKey('digest')}\u0000${space}`;
@@ -134,12 +137,16 @@ export function dropDigests(batch: BatchWriter): void {
   for (const space of digestedSpaces.keys()) batch.del(digestKey(space));
 }
 
-/** Computes the digests that a store of an earlier version lacks. */
-export const completeDigests = (level: Level): Promise<void> =>
-  computeDigests(
+/** Computes the digests that a store of an earlier version lacks. That of a space with a feature begins with its first entry. */
+export async function completeDigests(level: Level): Promise<void> {
+  const features = readFeatures(await level.get(featuresKey));
+  const isUsed = (feature: string | undefined): boolean => feature === undefined || features.has(feature);
+  const missing = [...digestedSpaces.keys()].filter((space) => !storedDigest(level, space));
+  await computeDigests(
     level,
-    [...digestedSpaces.keys()].filter((space) => !storedDigest(level, space)),
+    missing.filter((space) => isUsed(featureOf(entryKey(space)))),
   );
+}
 
 /** Compares the entries of a whole state, in any order, with the digests in it. */
 export class EntryDigests {

@@ -1,22 +1,36 @@
 /** Data counted against the quota (rule 10.3): the content of resources, and entries with data sent by clients (`countedSpaces`). */
 import { LwsError } from '../../tools/errors.js';
+import { isKeptBlob, keptBlobs, readKeptBlob } from '../keys/kept-blobs.js';
 import { entryKey, entryRange, metaKey } from '../keys/records.js';
 import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
 
-const countedSpaces = ['links', 'acl', 'access-requests', 'access-grants', 'subscriptions'];
-const prefixes = countedSpaces.map((space) => entryKey(space, ''));
+const countedSpaces = [
+  'links',
+  'acl',
+  'access-requests',
+  'access-grants',
+  'subscriptions',
+  'versions',
+  'versions-data',
+];
+const ranges = [...countedSpaces.map((space) => entryRange(space)), keptBlobs];
+const prefixes = [...countedSpaces.map((space) => entryKey(space, '')), keptBlobs.gte];
 
 /** True if the value of an entry counts against the quota. */
 export const isCounted = (key: string): boolean => prefixes.some((prefix) => key.startsWith(prefix));
 
-export const sizeOfEntry = (value: string | undefined): number => (value === undefined ? 0 : Buffer.byteLength(value));
+/** Bytes of an entry that count. The entry of a kept blob counts as the blob. */
+export function sizeOfEntry(key: string, value: string | undefined): number {
+  if (value === undefined) return 0;
+  return isKeptBlob(key) ? readKeptBlob(value).size : Buffer.byteLength(value);
+}
 
 /** Total size of all counted entries in bytes. */
 export async function countEntries(level: Level, snapshot?: LevelSnapshot): Promise<number> {
   let bytes = 0;
-  for (const space of countedSpaces)
-    for await (const entries of entryBlocks(level, entryRange(space), snapshot ? { snapshot } : {}))
-      for (const [, value] of entries) bytes += sizeOfEntry(value);
+  for (const range of ranges)
+    for await (const entries of entryBlocks(level, range, snapshot ? { snapshot } : {}))
+      for (const [key, value] of entries) bytes += sizeOfEntry(key, value);
   return bytes;
 }
 

@@ -10,6 +10,7 @@ import { digestIn, keysTooMany } from '../graphs/graph-digests.js';
 import { isLargeGraph, lineCounter, lineWriter } from '../graphs/graph-lines.js';
 import { stagedGraphs } from '../graphs/staged-keys.js';
 import { DamagedBlobError } from '../keys/blob-integrity.js';
+import { keptBlobFacts, keptBlobs, readKeptBlob } from '../keys/kept-blobs.js';
 import { KeyDigest } from '../keys/key-digest.js';
 import { decodeKeys } from '../keys/quad-decoding.js';
 import { allQuads, graphRange, keyEncoder } from '../keys/quad-keys.js';
@@ -139,12 +140,19 @@ class Check {
     return { later: [[recordKey(container), writeRecord(record)]] };
   }
 
-  /** Blobs of deleted resources stay until what belongs to these is removed. */
+  /** Blobs of deleted resources stay until what belongs to these is removed, and those of earlier states. */
   async removed(): Promise<void> {
     for await (const entries of entryBlocks(this.store.level, allRemoved(), { snapshot: this.snapshot }))
       for (const [key, value] of entries) {
         const record = readRecord(partsOfEntry(key)[1]!, value);
         if (record.blob) this.blobOwners.set(record.blob, record);
+      }
+    for await (const entries of entryBlocks(this.store.level, keptBlobs, { snapshot: this.snapshot }))
+      for (const entry of entries) {
+        const facts = keptBlobFacts(entry);
+        if (!readKeptBlob(entry[1]).isFree) continue;
+        const iri = this.store.level.getSync(blobKey(facts.blob), { snapshot: this.snapshot }) ?? '';
+        this.blobOwners.set(facts.blob, { iri, ...facts } as ResourceRecord);
       }
   }
 

@@ -64,6 +64,8 @@ export interface CommitQueueOptions {
   readonly assertSpace: (bytes: number, frees: boolean) => Promise<void>;
   /** Called after the work of every transaction with changes. Their staged changes are part of it. */
   readonly listeners: readonly AddedListener[];
+  /** Called for every transaction when everything else is staged. */
+  readonly complete: TransactionListener;
   /** Called for each transaction of another server before readers see its changes. */
   readonly foreignListeners: readonly TransactionListener[];
   /** Called before a transaction is written and visible to readers. */
@@ -188,6 +190,7 @@ export class CommitQueue {
         if (!frees) this.assertQuota(transaction);
         if (transaction.changes.length > 0 || transaction.announcements.length > 0 || transaction.hidden.size > 0)
           for (const each of this.options.listeners) if (!staged?.told.includes(each)) await each[0](transaction);
+        await this.options.complete(transaction);
         transaction.seal();
         // Checked before the write: after a batch that the disk rejected, the store is read-only.
         const underWay = this.flushing ? this.pending.reduce((sum, { bytes }) => sum + bytes, this.writing) : 0;

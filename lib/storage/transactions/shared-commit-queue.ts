@@ -8,6 +8,7 @@ import { featuresKey, newTerms, readFeatures } from '../keys/features.js';
 import { metaKey } from '../keys/records.js';
 import { asInDoubt } from '../level/commit-in-doubt.js';
 import { CommitQueue, type CommitQueueOptions, type Doubt, type PendingCommit } from './commit-queue.js';
+import { settleKeptBlobs } from './kept-blobs.js';
 import { readChanges, writeChanges } from './shared-change.js';
 
 /** Order of the commits of all servers. */
@@ -87,6 +88,7 @@ export class SharedCommitQueue extends CommitQueue {
     try {
       for (const transaction of readChanges(body, this.state)) {
         for (const listener of this.options.foreignListeners) await listener(transaction);
+        settleKeptBlobs(transaction);
         transaction.seal();
         this.options.changes.number(transaction);
         this.options.onStage(transaction);

@@ -9,6 +9,7 @@ type Listener = (transaction: Transaction) => void;
 export class StoreListeners {
   protected readonly inTransaction: AddedListener[] = [];
   protected readonly fromOthers: TransactionListener[] = [];
+  protected readonly completing: TransactionListener[] = [];
   private readonly batchListeners: ((batch: WrittenBatch) => void)[] = [];
   private readonly listeners = { stage: [] as Listener[], commit: [] as Listener[], drop: [] as Listener[] };
 
@@ -21,6 +22,11 @@ export class StoreListeners {
    */
   onTransaction(listener: TransactionListener, isReady = (): boolean => false): void {
     this.inTransaction.push([listener, isReady]);
+  }
+
+  /** Calls back for every transaction after its work and all other listeners. The listener only stages. */
+  onCompletion(listener: TransactionListener): void {
+    this.completing.push(listener);
   }
 
   /** True if a listener of transactions reads literals: bulk writers must include them in `GraphChange.added`. */

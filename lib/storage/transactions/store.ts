@@ -27,6 +27,7 @@ import { Again, afterOthers } from './again.js';
 import { ChangeLog } from './change-log.js';
 import { CommitQueue, type CommitQueueOptions, type Prepare, type TransactOptions, type Work } from './commit-queue.js';
 import { type Coordination, singleServer } from './coordination.js';
+import { settleKeptBlobs } from './kept-blobs.js';
 import { Recovery, type ReopeningPause } from './recovery.js';
 import { RemovedSubtrees, type RestRemoval } from './removed-subtrees.js';
 import { ReturnedData } from './returned-data.js';
@@ -113,6 +114,10 @@ export class Store extends StoreListeners {
         untilFree: (name) => this.removal(name),
       },
       listeners: this.inTransaction,
+      complete: async (transaction) => {
+        for (const each of this.completing) await each(transaction);
+        settleKeptBlobs(transaction);
+      },
       onStage: (transaction) => this.tell('stage', transaction),
       onCommit: (transaction) => this.apply(transaction),
       onDrop: (transaction, mayBeStored) => this.drop(transaction, mayBeStored),

@@ -134,7 +134,7 @@ export class Transaction {
 
   putEntry(key: string, value: string): void {
     this.addFeature(featureOf(key));
-    if (isCounted(key)) this.bytesDelta += sizeOfEntry(value) - sizeOfEntry(this.entry(key));
+    if (isCounted(key)) this.bytesDelta += sizeOfEntry(key, value) - sizeOfEntry(key, this.entry(key));
     this.entries.set(key, value);
   }
 
@@ -157,7 +157,7 @@ export class Transaction {
   }
 
   deleteEntry(key: string): void {
-    if (isCounted(key)) this.bytesDelta -= sizeOfEntry(this.entry(key));
+    if (isCounted(key)) this.bytesDelta -= sizeOfEntry(key, this.entry(key));
     this.entries.set(key, null);
   }
 

@@ -1,0 +1,56 @@
+/** Integrity of versions, for `quadpod check`. */
+import { keptBlobFacts, keptBlobs, readKeptBlob } from '../../lib/storage/keys/kept-blobs.js';
+import { partsOfEntry, readRecord, removedKey } from '../../lib/storage/keys/records.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
+import { allHeads, allVersions, dataRange, type EndedState, headIn, readVersion } from './entries.js';
+
+/** Yields the problems of versions: missing triples, differences to a state that does not follow, and blobs. */
+export async function* versionFaults(store: Store): AsyncGenerator<string> {
+  const counts = new Map<string, number>();
+  let previous: EndedState | undefined;
+  for await (const block of store.entries(allVersions))
+    for (const [key, value] of block) {
+      const version = readVersion(key, value);
+      const { record, ended } = version;
+      if (previous?.graph === 'delta' && !follows(previous, version, store)) yield unread(previous);
+      if (version.pieces !== (await piecesOf(store, version))) yield unread(version);
+      if (record.blob) counts.set(record.blob, (counts.get(record.blob) ?? 0) + 1);
+      if (version.began >= ended) yield `A version of ${record.iri} ended before it began.`;
+      previous = version;
+    }
+  if (previous?.graph === 'delta' && !follows(previous, undefined, store)) yield unread(previous);
+  for await (const block of store.entries(keptBlobs))
+    for (const entry of block) {
+      const { blob } = keptBlobFacts(entry);
+      const count = counts.get(blob) ?? 0;
+      counts.delete(blob);
+      const { count: noted } = readKeptBlob(entry[1]);
+      if (noted !== count) yield `The blob ${blob} is kept for ${noted} versions, but ${count} have it.`;
+    }
+  for (const blob of counts.keys()) yield `The blob ${blob} of a version is not kept.`;
+  for await (const block of store.entries(allHeads))
+    for (const [key, value] of block) {
+      const iri = partsOfEntry(key)[1]!;
+      if (presentRevision(store, iri) !== headIn(value)!.revision)
+        yield `The history of ${iri} does not continue to its present state.`;
+    }
+}
+
+/** True if a difference leads from the next version of the resource, or from its present state. */
+const follows = ({ record: { iri }, next }: EndedState, other: EndedState | undefined, store: Store): boolean =>
+  next === (other?.record.iri === iri ? other.record.revision : presentRevision(store, iri));
+
+/** Also of a resource in a deleted container whose content is still to be removed. */
+function presentRevision(store: Store, iri: string): string | undefined {
+  const removed = store.entry(removedKey(iri));
+  return (removed === undefined ? store.record(iri) : readRecord(iri, removed))?.revision;
+}
+
+const unread = ({ record: { iri }, ended }: EndedState): string =>
+  `The version of ${iri} until ${ended} cannot be read.`;
+
+async function piecesOf(store: Store, { record: { iri }, ended }: EndedState): Promise<number | undefined> {
+  let pieces = 0;
+  for await (const keys of store.keys(dataRange(iri, ended))) pieces += keys.length;
+  return pieces || undefined;
+}

@@ -1,0 +1,87 @@
+/** Versions: earlier states of data resources, to read, cite and restore (chapter 27 of the rules). */
+import { defineComponent } from '../../lib/component/component.js';
+import type { Installation, Platform } from '../../lib/component/contract.js';
+import { flag, integer, type SettingsOf, setting } from '../../lib/settings/settings.js';
+import { keptBlobs } from '../../lib/storage/keys/kept-blobs.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
+import { versionFaults } from './check.js';
+import { allVersions, positionOf } from './entries.js';
+import { expire } from './erasure.js';
+import { versionListener } from './listener.js';
+import { areDatesWhole, noteSettings } from './permissions.js';
+import { earlierStates } from './replies.js';
+
+const settings = {
+  all: setting('lws.versions.all', flag, false, 'Keep earlier states of all data resources.', 'storage'),
+  days: setting(
+    'lws.versions.days',
+    integer(0, 36_500),
+    0,
+    'Time after which earlier states of resources are deleted, in days. 0: they are kept.',
+    'storage',
+  ),
+};
+
+const dayMs = 86_400_000;
+/** Interval of looking for expired versions, in milliseconds. */
+const lookMs = 3_600_000;
+
+export default defineComponent({
+  name: 'versions',
+  settings,
+  // If the setting is off, it ends the histories of changed resources: later differences would be missing in them.
+  isEnabled: () => true,
+  async install(platform: Platform, { all, days }: SettingsOf<typeof settings>): Promise<Installation> {
+    const { store, log } = platform;
+    store.onCompletion(versionListener(platform, all));
+    const isWhole = !all || (await areDatesWhole(store));
+    if (!isWhole)
+      log.warn(
+        'Dates of permissions are not those written last. Only controllers can read earlier states. Run "quadpod check".',
+      );
+    return {
+      ...(all ? { earlierStates: earlierStates(platform, isWhole) } : {}),
+      ...background(platform, all, days * dayMs),
+    };
+  },
+  check: versionFaults,
+});
+
+/** Notes the settings, releases the blobs of versions that a restore at another address left out, and expires versions. */
+function background(platform: Platform, isOn: boolean, keptMs: number): Pick<Installation, 'start' | 'stop'> {
+  const { store, clock, log } = platform;
+  const ending = new AbortController();
+  let working = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  const look = (): void => {
+    if (!store.coordination.leads) return;
+    working = working
+      .then(() => expire(store, positionOf(clock() - keptMs), ending.signal))
+      .catch((error: unknown) => log.error({ err: error }, 'expired versions could not be deleted'));
+  };
+  return {
+    async start() {
+      if (isOn) await store.transact((tx) => noteSettings(tx, store.changes.mark(), platform));
+      await releaseBlobs(store);
+      if (keptMs === 0) return;
+      look();
+      timer = setInterval(look, lookMs).unref();
+    },
+    async stop() {
+      ending.abort();
+      clearInterval(timer);
+      await working;
+    },
+  };
+}
+
+async function releaseBlobs(store: Store): Promise<void> {
+  for await (const _ of store.keys(allVersions, { limit: 1 })) return;
+  for await (const keys of store.keys(keptBlobs))
+    await store.transact(
+      (tx) => {
+        for (const key of keys) tx.deleteEntry(key);
+      },
+      { frees: true },
+    );
+}

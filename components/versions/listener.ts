@@ -1,0 +1,171 @@
+/** Stages the states that a transaction ends. Called when everything else is staged. */
+import { aclKey } from '../../lib/authorization/acl.js';
+import { trashOf } from '../../lib/authorization/trash.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { DamagedGraphError } from '../../lib/storage/graphs/graph-digests.js';
+import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
+import type { KeyDifference } from '../../lib/storage/keys/graph-changes.js';
+import { type KeptBlob, keptBlobKey, readKeptBlob } from '../../lib/storage/keys/kept-blobs.js';
+import type { ResourceRecord } from '../../lib/storage/keys/records.js';
+import { quotaExceeded } from '../../lib/storage/level/quota.js';
+import { hasVersions } from '../../lib/storage/transactions/kept-blobs.js';
+import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import {
+  accessKey,
+  changedKey,
+  dataEntries,
+  dataKey,
+  type EndedState,
+  type Head,
+  headIn,
+  headKey,
+  positionOf,
+  readVersion,
+  versionKey,
+  versionsBetween,
+  writeVersion,
+} from './entries.js';
+import { noteSettings } from './permissions.js';
+
+/** Differences between two versions with all triples, so that an old state is read in bounded time. */
+const maxDeltas = 32;
+
+/** Names in one entry: at most 1 MiB. */
+const namesAtATime = 250;
+
+type Listening = Pick<Platform, 'store' | 'rootIri' | 'storage' | 'authorizer'>;
+
+/** @param isOn false: histories that exist are ended by the next change, so that no difference is missing in one */
+export function versionListener(platform: Listening, isOn: boolean): (tx: Transaction) => Promise<void> {
+  const { store, storage, rootIri } = platform;
+  const trash = trashOf(rootIri);
+  return async (tx) => {
+    if (tx.isEmpty || (!isOn && !hasVersions(tx))) return;
+    store.changes.number(tx);
+    noteAccess(tx, tx.position || store.changes.mark(), platform);
+    const names = new Set(tx.changes.map(({ before, after }) => (after ?? before)!.iri));
+    const ended: string[] = [];
+    for (const iri of names) if (!iri.startsWith(trash) && (await stage({ tx, isOn }, iri))) ended.push(iri);
+    for (let at = 0; at < ended.length; at += namesAtATime)
+      tx.putEntry(changedKey(tx.position, at / namesAtATime), JSON.stringify(ended.slice(at, at + namesAtATime)));
+    const { quotaBytes } = storage.limits;
+    const isWrite = tx.changes.some(({ after }) => after);
+    if (ended.length > 0 && isWrite && quotaBytes > 0 && tx.bytes > quotaBytes && tx.bytes > tx.before.bytes)
+      throw quotaExceeded();
+  };
+}
+
+/** Records since when lists and settings are in force. Earlier versions are not readable by them. */
+function noteAccess(tx: Transaction, position: number, platform: Listening): void {
+  const prefix = aclKey('');
+  const changed = [...tx.entries.keys()].filter((key) => key.startsWith(prefix));
+  for (const key of changed) tx.putEntry(accessKey(key.slice(prefix.length)), String(position));
+  noteSettings(tx, position, platform);
+}
+
+interface Staging {
+  readonly tx: Transaction;
+  readonly isOn: boolean;
+}
+
+/** Stages the state of a resource that ends, and its new head. @returns true if a state ended */
+async function stage({ tx, isOn }: Staging, iri: string): Promise<boolean> {
+  const [before, after] = [tx.before.record(iri), tx.record(iri)];
+  // Links have no versions.
+  if ((before ?? after)?.kind === 'container' || before?.revision === after?.revision) return false;
+  const found = headIn(tx.entry(headKey(iri)));
+  const head = found?.revision === before?.revision ? found : undefined;
+  const isEnding = before !== undefined && (isOn || head !== undefined);
+  const state = isEnding ? (head ?? (await unknownHead(tx, before))) : undefined;
+  const graph =
+    isEnding && before.kind === 'rdf' ? await graphOf({ tx, isOn }, [before, after], state!.deltas) : undefined;
+  if (isEnding) stageVersion(tx, before, { after, state: state!, graph });
+  if (after && isOn) {
+    const deltas = graph && 'added' in graph ? state!.deltas + 1 : 0;
+    const made: Head = { revision: after.revision, began: tx.position, first: state?.first ?? tx.position, deltas };
+    tx.putEntry(headKey(iri), JSON.stringify(Object.assign(made, { actor: tx.actor })));
+  } else if (found) tx.deleteEntry(headKey(iri));
+  return isEnding;
+}
+
+/** A state that began before versions were kept. If there are older versions, it does not continue them. */
+async function unknownHead(tx: Transaction, { iri, revision, modified }: ResourceRecord): Promise<Head> {
+  let last = 0;
+  for (const key of (await tx.entriesIn(versionsBetween(iri, 0))).keys()) last = Math.max(last, Number(key.slice(-16)));
+  const began = Math.max(positionOf(modified), last + 1);
+  return { revision, began, first: last > 0 ? tx.position : began, deltas: 0 };
+}
+
+type Kept = readonly string[] | KeyDifference;
+
+/** Returns the triples to keep. Those of a large graph are not kept, nor those of a damaged one. */
+async function graphOf(
+  { tx, isOn }: Staging,
+  [before, after]: readonly [ResourceRecord, ResourceRecord | undefined],
+  deltas: number,
+): Promise<Kept | undefined> {
+  const { triples = 0 } = before;
+  if (isLargeGraph(triples)) return undefined;
+  const change = tx.graphs.get(before.iri);
+  const isNear = isOn && after?.kind === 'rdf' && !isLargeGraph(after.triples ?? 0) && deltas < maxDeltas;
+  if (isNear && !change) return { added: [], removed: [] };
+  if (isNear && change!.added.length + change!.removed.length < triples)
+    return { added: change!.removed, removed: change!.added };
+  try {
+    return change?.before ?? (await tx.before.graph(before));
+  } catch (error) {
+    if (!(error instanceof DamagedGraphError)) throw error;
+    return undefined;
+  }
+}
+
+function stageVersion(
+  tx: Transaction,
+  record: ResourceRecord,
+  {
+    after,
+    state: { began, actor },
+    graph,
+  }: { readonly after: ResourceRecord | undefined; readonly state: Head; readonly graph: Kept | undefined },
+): void {
+  const { iri, blob, size, sha256 } = record;
+  const [ended, next] = [tx.position, after?.revision];
+  const version: EndedState = { began, ended, record, actor, next };
+  const pieces = stageData(tx, version, graph);
+  const kind = graph && { graph: 'added' in graph ? 'delta' : 'whole', pieces };
+  tx.putEntry(versionKey(iri, ended), writeVersion(Object.assign(version, kind)));
+  if (!blob) return;
+  const kept = tx.entry(keptBlobKey(blob));
+  const count = (kept === undefined ? 0 : readKeptBlob(kept).count) + 1;
+  const isFree = kept !== undefined && readKeptBlob(kept).isFree;
+  const value: KeptBlob = { count, size, sha256: sha256!, ...(isFree ? { isFree } : {}) };
+  tx.putEntry(keptBlobKey(blob), JSON.stringify(value));
+}
+
+/** Stages the removal of a version, of its triples, and of its blob if nothing else refers to it. @returns the version, if there is one */
+export function stageErasure(tx: Transaction, iri: string, ended: number): EndedState | undefined {
+  const value = tx.entry(versionKey(iri, ended));
+  if (value === undefined) return undefined;
+  const version = readVersion(versionKey(iri, ended), value);
+  tx.deleteEntry(versionKey(iri, ended));
+  stageData(tx, version, undefined);
+  const { blob } = version.record;
+  const kept = blob && tx.entry(keptBlobKey(blob));
+  if (!kept) return version;
+  const { count, ...rest } = readKeptBlob(kept);
+  if (count > 1) tx.putEntry(keptBlobKey(blob), JSON.stringify({ count: count - 1, ...rest }));
+  else tx.deleteEntry(keptBlobKey(blob));
+  return version;
+}
+
+/** Replaces the triples of a version, or removes them. @returns the number of entries */
+export function stageData(
+  tx: Transaction,
+  { record: { iri }, ended, pieces = 0 }: EndedState,
+  graph: Kept | undefined,
+): number {
+  for (let piece = 0; piece < pieces; piece++) tx.deleteEntry(dataKey(iri, ended, piece));
+  const entries = graph ? dataEntries(iri, ended, graph) : [];
+  for (const [key, value] of entries) tx.putEntry(key, value);
+  return entries.length;
+}

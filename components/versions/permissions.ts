@@ -1,0 +1,87 @@
+/**
+ * Permissions to read earlier states. A caller may read a state if its permission to read the present one was in force before
+ * the state ended. So nothing becomes readable that was not while it was the present state. Controllers read everything.
+ */
+import { ancestorsOf, type View } from '../../lib/authorization/authorizer.js';
+import { controls } from '../../lib/authorization/guard.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { Platform } from '../../lib/component/contract.js';
+import type { KeyDigest } from '../../lib/storage/keys/key-digest.js';
+import type { ResourceRecord } from '../../lib/storage/keys/records.js';
+import { entryRange } from '../../lib/storage/keys/records.js';
+import { isOtherDigest, toggleEntry } from '../../lib/storage/level/entry-digests.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
+import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { accessKey, accessSpace } from './entries.js';
+
+type Deciding = Pick<Platform, 'store' | 'rootIri' | 'storage' | 'authorizer'>;
+
+/** Settings that decide access without a list, and the position since when they are in force. */
+interface SettingsSince {
+  readonly settings: string;
+  readonly since: number;
+}
+
+const settingsKey = accessKey('');
+
+/**
+ * Returns a name for the settings that decide access. In WAC mode this includes the list of the root: it may be written before components
+ * are installed.
+ */
+function settingsOf(view: View, { rootIri: iri, storage: { acls }, authorizer }: Deciding): string {
+  if (acls) return `lists ${view.record(iri)?.acl}`;
+  // The rule says if all callers can read by `lws.public-read`, or in open mode. That is decided at once, before grants.
+  const decision = authorizer.decide({ view, access: {}, mode: 'read', iri });
+  return decision instanceof Promise || !decision.allowed ? 'owners' : decision.rule;
+}
+
+/** Stages the position of a change of settings, when a transaction first meets it. */
+export function noteSettings(tx: Transaction, position: number, platform: Deciding): void {
+  const settings = settingsOf(tx, platform);
+  const value = tx.entry(settingsKey);
+  if (value !== undefined && (JSON.parse(value) as SettingsSince).settings === settings) return;
+  tx.putEntry(settingsKey, JSON.stringify({ settings, since: position } satisfies SettingsSince));
+}
+
+/** Returns false if LevelDB returned a deleted date, or lost one (decision 168): then only controllers read earlier states. */
+export async function areDatesWhole(store: Store): Promise<boolean> {
+  const digests = new Map<string, KeyDigest>();
+  for await (const entries of store.entries(entryRange(accessSpace)))
+    for (const [key, value] of entries) toggleEntry(digests, key, () => [value]);
+  return !isOtherDigest(store.level, accessSpace, digests);
+}
+
+/** Part of a history that a caller may read. */
+export interface Reach {
+  /** All of it, also states before the resource was created again. */
+  readonly isController: boolean;
+  /** States that ended later are readable. */
+  readonly after: number;
+  /** They must have had this owner, if given. */
+  readonly owner?: string | undefined;
+}
+
+export const everything: Reach = { isController: true, after: 0 };
+
+/** Returns the part of a history that a caller with read access to the present state may read. @param first beginning of the first state */
+export async function reachOf(
+  platform: Deciding,
+  access: Access,
+  { record, first }: { readonly record: ResourceRecord; readonly first: number },
+): Promise<Reach> {
+  const { store, authorizer, rootIri, storage } = platform;
+  if (await controls(platform as Platform, store, access)) return everything;
+  const nothing = { isController: false, after: Number.MAX_SAFE_INTEGER - 1 };
+  const { iri } = record;
+  const { allowed, isUndated } = await authorizer.decide({ view: store, access, mode: 'read', iri, record });
+  const noted = store.entry(settingsKey);
+  if (!allowed || isUndated || noted === undefined) return nothing;
+  const { settings, since } = JSON.parse(noted) as SettingsSince;
+  if (settings !== settingsOf(store, platform)) return nothing;
+  let after = Math.max(since, first);
+  for (const at of [iri, ...ancestorsOf(iri, rootIri)])
+    after = Math.max(after, Number(store.entry(accessKey(at)) ?? 0));
+  const isPublic =
+    storage.acls !== undefined || (await authorizer.allows({ view: store, access: {}, mode: 'read', iri }));
+  return { isController: false, after, owner: isPublic ? undefined : access.principal?.subject };
+}

@@ -1,0 +1,247 @@
+/** Requests for earlier states of data resources (RFC 7089, pattern 1.2). */
+
+import { attribute } from '../../lib/authorization/audit.js';
+import { controls, notFound, requireAccess } from '../../lib/authorization/guard.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { Platform } from '../../lib/component/contract.js';
+import { uncached } from '../../lib/http/json-reply.js';
+import { versionLinks } from '../../lib/http/links.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { representData } from '../../lib/http/represent.js';
+import type { EarlierStates, ResourceExchange } from '../../lib/http/resource-exchange.js';
+import { resourceLinks, revalidate } from '../../lib/http/state-fields.js';
+import type { Storage } from '../../lib/resources/storage.js';
+import { isContainerIri, type ResourceRecord } from '../../lib/storage/keys/records.js';
+import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { LwsError, tooBusy } from '../../lib/tools/errors.js';
+import { chooseMediaType, parseAccept } from '../../lib/tools/fields/accept.js';
+import { formatHttpDate, parseHttpDate } from '../../lib/tools/fields/date.js';
+import { formatLink } from '../../lib/tools/fields/link.js';
+import { msOfPosition, positionOf } from './entries.js';
+import { erase, eraseAll } from './erasure.js';
+import { History, type HistoryState } from './history.js';
+import { everything, type Reach, reachOf } from './permissions.js';
+
+/** States on a page of a time map, and attempts to read the present state. */
+const [pageLength, maxAttempts] = [200, 5];
+
+const linkFormat = 'application/link-format';
+
+/** Target of a request. A position that is not a number becomes -1, which no version has. */
+type Asked =
+  | { readonly version: number }
+  | { readonly listBefore: number }
+  /** End of the second of `Accept-Datetime`. */
+  | { readonly at: number };
+
+/** @param areDatesWhole false: only controllers read earlier states */
+export function earlierStates(platform: Platform, areDatesWhole: boolean): EarlierStates {
+  return {
+    reply(exchange) {
+      const asked = askedOf(exchange);
+      return asked && replyTo({ platform, areDatesWhole, exchange }, asked);
+    },
+  };
+}
+
+interface Context {
+  readonly platform: Platform;
+  readonly areDatesWhole: boolean;
+  readonly exchange: ResourceExchange;
+}
+
+const isRead = ({ req: { method } }: ResourceExchange): boolean => method === 'GET' || method === 'HEAD';
+const positionIn = (text: string | null): number => (text && /^\d{1,16}$/.test(text) ? Number(text) : -1);
+
+/** @throws LwsError `bad-request` for a malformed date */
+function askedOf(exchange: ResourceExchange): Asked | undefined {
+  const { target, req } = exchange;
+  if (isContainerIri(target.iri)) return undefined;
+  const query = target.query === undefined ? undefined : new URLSearchParams(target.query);
+  if (query?.has('version')) return { version: positionIn(query.get('version')) };
+  if (query?.has('versions')) {
+    const before = query.get('versions');
+    return { listBefore: before === '' ? Number.MAX_SAFE_INTEGER - 1 : positionIn(before) };
+  }
+  const date = req.headers['accept-datetime'];
+  if (date === undefined || !isRead(exchange)) return undefined;
+  const time = parseHttpDate(String(date));
+  if (time === undefined)
+    throw new LwsError('bad-request', 'Accept-Datetime is not a date. Send one like "Sun, 06 Nov 1994 08:49:37 GMT".');
+  return { at: positionOf(time + 1000) - 1 };
+}
+
+async function replyTo(context: Context, asked: Asked): Promise<Reply> {
+  const { platform, exchange } = context;
+  const { access, req } = exchange;
+  if (!isRead(exchange)) {
+    const isErasure = req.method === 'DELETE' && (await controls(platform, platform.store, access));
+    if (!isErasure)
+      throw new LwsError(
+        'method-not-allowed',
+        `Method ${req.method} is not allowed on a version. Allowed: GET, HEAD.`,
+        {
+          fields: { Allow: 'GET, HEAD' },
+        },
+      );
+    return erased(context, asked);
+  }
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const found = await admitted(context);
+    if ('listBefore' in asked) return timeMap(context, Object.assign(found, { before: asked.listBefore }));
+    const reply = await versionReply(context, asked, found);
+    if (reply) return reply;
+  }
+  throw tooBusy('The resource is being replaced again and again. Retry in a second.', 1);
+}
+
+/** @returns `undefined` if the version is the present state, and was replaced meanwhile */
+async function versionReply(
+  context: Context,
+  asked: Exclude<Asked, { listBefore: number }>,
+  { record, reach, history }: Admitted,
+): Promise<Reply | undefined> {
+  const { platform, exchange } = context;
+  const { iri } = exchange.target;
+  const state =
+    'version' in asked
+      ? await history.beganAt(asked.version, reach, record)
+      : await history.at(asked.at, reach, record);
+  if (!state) throw notFound('no such version, or hidden');
+  const reply = await represented(context, state, history);
+  if (!reply && state.ended === undefined && platform.store.record(iri) !== record) return undefined;
+  if (!reply) throw notFound('the content of the version is not kept');
+  const url = `${iri}?version=${state.began}`;
+  return {
+    ...reply,
+    fields: { ...reply.fields, ...mementoFields(platform.storage, state, url), ...ofVersion(asked, url) },
+  };
+}
+
+/** A version has a URL of its own, to cite. The resource is its own time gate and names the chosen version. */
+function ofVersion(asked: Asked, url: string): Record<string, string> {
+  return 'version' in asked ? { Allow: 'GET, HEAD' } : { 'Content-Location': url };
+}
+
+function mementoFields(storage: Storage, { began, record }: HistoryState, url: string): Record<string, string> {
+  const links = [resourceLinks(record, storage), ...versionLinks(storage, record), formatLink(url, 'cite-as')];
+  return {
+    'Memento-Datetime': formatHttpDate(msOfPosition(began)),
+    Link: links.join(', '),
+    'Cache-Control': revalidate,
+  };
+}
+
+interface Admitted {
+  /** Absent: the resource was deleted, and the caller is a controller. */
+  readonly record: ResourceRecord | undefined;
+  readonly reach: Reach;
+  readonly history: History;
+}
+
+/** @throws LwsError as GET of the resource */
+async function admitted({ platform, areDatesWhole, exchange }: Context): Promise<Admitted> {
+  const { store } = platform;
+  const { access } = exchange;
+  const { iri } = exchange.target;
+  const history = new History(store, iri);
+  if (!store.record(iri) && (await controls(platform, store, access)))
+    return { record: undefined, reach: everything, history };
+  const record = await requireAccess(platform, store, access, 'read', iri);
+  const first = areDatesWhole ? history.head(record)?.first : undefined;
+  return {
+    record,
+    reach: await reachOf(platform, access, { record, first: first ?? Number.MAX_SAFE_INTEGER - 1 }),
+    history,
+  };
+}
+
+/** Answers like GET of the resource, from a storage with the earlier state of it. */
+async function represented(
+  { platform, exchange }: Context,
+  state: HistoryState,
+  history: History,
+): Promise<Reply | undefined> {
+  const { record } = state;
+  const keys = record.kind === 'rdf' ? await history.keys(state) : undefined;
+  if (record.kind === 'rdf' && !keys) return undefined;
+  const { storage } = platform;
+  const store = Object.create(storage.store, {
+    record: { value: () => record },
+    graph: { value: async () => ({ record, keys }) },
+  }) as Storage['store'];
+  // The cache has one state of each resource.
+  const representations = { obtain: (...[, , , build]: Parameters<Storage['representations']['obtain']>) => build() };
+  const earlier = Object.create(storage, {
+    store: { value: store },
+    representations: { value: representations },
+  }) as Storage;
+  return representData(earlier, exchange.req, Object.assign({}, record));
+}
+
+interface Listed extends Admitted {
+  readonly before: number;
+}
+
+/** Returns the list of the states that the caller may read, latest first (RFC 7089 5). */
+async function timeMap({ exchange }: Context, { record, reach, history, before }: Listed): Promise<Reply> {
+  const { iri } = exchange.target;
+  const found = await history.before(before, reach, { record, limit: pageLength + 1 });
+  const states = found.slice(0, pageLength);
+  if (!record && states.length === 0 && before > Number.MAX_SAFE_INTEGER - 2) throw notFound('no history');
+  const next = found.length > pageLength ? `${iri}?versions=${states.at(-1)!.began}` : undefined;
+  const { accept } = exchange.req.headers;
+  const offers = ['application/json', linkFormat];
+  const type = (accept !== undefined && chooseMediaType(parseAccept(accept) ?? [], offers)) || offers[0]!;
+  const body =
+    type === linkFormat ? linksOf(iri, states, next) : JSON.stringify(documentOf(iri, states, { reach, next }));
+  const fields = { ...uncached, 'Content-Type': type, Vary: 'Accept', Link: formatLink(iri, 'original timegate') };
+  return { status: 200, fields, body: Buffer.from(body), isCodable: true };
+}
+
+function documentOf(
+  iri: string,
+  states: readonly HistoryState[],
+  { reach, next }: { readonly reach: Reach; readonly next: string | undefined },
+): object {
+  const dateOf = (position: number): string => new Date(msOfPosition(position)).toISOString();
+  const versions = states.map(({ began, ended, record: { mediaType, size }, actor }) => ({
+    ...{ id: String(began), url: `${iri}?version=${began}`, from: dateOf(began) },
+    ...(ended === undefined ? { isPresent: true } : { until: dateOf(ended) }),
+    ...{ mediaType, size },
+    // Other readers do not learn the writers.
+    ...(reach.isController && actor !== undefined ? { actor } : {}),
+  }));
+  return { resource: iri, versions, ...(next === undefined ? {} : { next }) };
+}
+
+function linksOf(iri: string, states: readonly HistoryState[], next: string | undefined): string {
+  const links = [formatLink(iri, 'original timegate'), formatLink(`${iri}?versions`, 'self', { type: linkFormat })];
+  if (next !== undefined) links.push(formatLink(next, 'timemap', { type: linkFormat }));
+  for (const { began } of [...states].reverse())
+    links.push(formatLink(`${iri}?version=${began}`, 'memento', { datetime: formatHttpDate(msOfPosition(began)) }));
+  return `${links.join(',\n')}\n`;
+}
+
+/** Erases one version or all. @throws LwsError `not-found`; `conflict` for the present state */
+async function erased({ platform, exchange }: Context, asked: Asked): Promise<Reply> {
+  const { store } = platform;
+  const { access } = exchange;
+  const { iri } = exchange.target;
+  const admit = (tx: Transaction): Promise<void> => admitErasure(platform, tx, access);
+  if ('listBefore' in asked) await eraseAll(store, iri, admit);
+  else if ('version' in asked) {
+    const history = new History(store, iri);
+    const state = await history.beganAt(asked.version, everything, store.record(iri));
+    if (!state) throw notFound('no such version');
+    if (state.ended === undefined)
+      throw new LwsError('conflict', 'This is the present state. Replace or delete the resource first.');
+    await erase({ store, iri }, history, { ended: state.ended, admit });
+  }
+  return { status: 204, fields: {} };
+}
+
+async function admitErasure(platform: Platform, tx: Transaction, access: Access): Promise<void> {
+  attribute(tx, access);
+  if (!(await controls(platform, tx, access))) throw notFound('no control any more');
+}

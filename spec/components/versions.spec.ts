@@ -1,0 +1,188 @@
+/** Storage of versions: quota, expiry, blobs, backups, and the setting switched off (rules 27.1, 27.7). */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { expire } from '../../components/versions/erasure.js';
+import versions from '../../components/versions/index.js';
+import { openStore } from '../../lib/server/storage/open-store.js';
+import { featuresKey } from '../../lib/storage/keys/features.js';
+import { checkStore } from '../../lib/storage/transactions/check.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
+import { runBackup } from '../support/backups.js';
+import { freePort } from '../support/free-port.js';
+import { type Answer, request } from '../support/http.js';
+import { type SpecServer, startSpecServer } from '../support/server.js';
+
+const on = { 'versions.all': 'true' };
+const triples = (count: number, last = 0): string =>
+  Array.from(
+    { length: count },
+    (_, at) => `<#s> <http://p.example/p> ${at === count - 1 ? 1_000_000 + last : at} .`,
+  ).join('\n');
+
+describe('Versions in a storage', () => {
+  let server: SpecServer;
+  afterEach(() => server.stop());
+  const send = (method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> =>
+    request(path.startsWith('http') ? path : server.root + path, {
+      method,
+      headers: { Authorization: `Bearer ${server.ownerToken}`, ...headers },
+      body,
+    });
+  const put = async (path: string, body: string, type = 'application/octet-stream'): Promise<number> => {
+    const there = (await send('HEAD', path)).status === 200;
+    return (await send('PUT', path, { 'Content-Type': type, ...(there ? { 'If-Match': '*' } : {}) }, body)).status;
+  };
+  const list = async (path: string): Promise<{ id: string; url: string }[]> => {
+    const answer = await send('GET', `${path}?versions`);
+    expect(answer.status, answer.text).to.equal(200);
+    return (JSON.parse(answer.text) as { versions: { id: string; url: string }[] }).versions;
+  };
+  const stopped = async <T>(work: (store: Store) => Promise<T>): Promise<T> => {
+    await server.stop(true);
+    const store = await openStore(server.dataDir, server.root, {});
+    try {
+      const result = await work(store);
+      const faults = [...(await checkStore(store, { content: true })).faults];
+      for await (const fault of versions.check!(store)) faults.push(fault);
+      expect(faults).to.deep.equal([]);
+      return result;
+    } finally {
+      await store.close();
+    }
+  };
+  const blobsOf = async (store: Store): Promise<number> => {
+    let count = 0;
+    for await (const _ of store.blobs.all()) count++;
+    return count;
+  };
+  const restart = async (settings: Readonly<Record<string, string>>): Promise<void> => {
+    server = await startSpecServer({ settings, again: server });
+  };
+
+  it('keeps the blob of a moved resource until the last version of both names is erased (rule 27.7)', async () => {
+    server = await startSpecServer({ settings: on });
+    await put('a', 'moved');
+    expect((await send('MOVE', 'a', { Destination: `${server.root}b` })).status).to.equal(201);
+    await put('b', 'other');
+    await send('DELETE', 'b');
+    for (const [path, texts] of [
+      ['a', ['moved']],
+      ['b', ['other', 'moved']],
+    ] as const)
+      expect(await Promise.all((await list(path)).map(async ({ url }) => (await send('GET', url)).text))).to.deep.equal(
+        texts,
+      );
+    expect(await stopped(blobsOf)).to.equal(2);
+    await restart(on);
+    expect((await send('DELETE', 'b?versions')).status).to.equal(204);
+    expect((await send('GET', (await list('a'))[0]!.url)).text).to.equal('moved');
+    expect(await stopped(blobsOf)).to.equal(1);
+    await restart(on);
+    expect((await send('DELETE', 'a?versions')).status).to.equal(204);
+    expect((await send('GET', 'a?versions')).status).to.equal(404);
+    expect(await stopped(blobsOf)).to.equal(0);
+  });
+
+  it('counts versions against the quota and rejects a write without room for the replaced state (rule 27.7)', async () => {
+    server = await startSpecServer({ settings: { ...on, 'quota.max-bytes': '20000' } });
+    const body = 'x'.repeat(5_000);
+    const statuses: number[] = [];
+    for (let at = 0; at < 6; at++) statuses.push(await put('a', body));
+    expect(statuses).to.deep.equal([201, 204, 204, 507, 507, 507]);
+    expect((await send('GET', 'a')).text).to.equal(body);
+    expect((await list('a')).length).to.equal(3);
+    expect((await send('DELETE', 'a?versions')).status).to.equal(204);
+    expect(await put('a', body)).to.equal(204);
+    expect((await send('DELETE', 'a')).status).to.equal(204);
+    await stopped(async () => {});
+  });
+
+  it('deletes versions that ended before a position, with their blobs and entries (rule 27.7)', async () => {
+    server = await startSpecServer({ settings: on });
+    for (let at = 0; at < 40; at++) await put('g', triples(20, at), 'text/turtle');
+    for (let at = 0; at < 3; at++) await put('f', `file ${at}`);
+    const [graphs, files] = [await list('g'), await list('f')];
+    expect([graphs.length, files.length]).to.deep.equal([40, 3]);
+    await stopped(async (store) => {
+      await expire(store, Number(graphs[9]!.id), new AbortController().signal);
+    });
+    await restart(on);
+    expect(await list('g')).to.deep.equal(graphs.slice(0, 11));
+    for (const { url } of graphs.slice(0, 11)) expect((await send('GET', url)).status).to.equal(200);
+    expect((await send('GET', graphs[11]!.url)).status).to.equal(404);
+    await stopped(async (store) => {
+      await expire(store, Number.MAX_SAFE_INTEGER, new AbortController().signal);
+      expect(await blobsOf(store)).to.equal(1);
+    });
+    await restart(on);
+    expect((await list('g')).length).to.equal(1);
+    expect((await send('GET', files[1]!.url)).status).to.equal(404);
+  });
+
+  it('ends histories when the setting is off, and begins others when it is on again (rule 27.1)', async () => {
+    server = await startSpecServer({ settings: on });
+    for (const last of [1, 2]) await put('g', triples(20, last), 'text/turtle');
+    const ids = (await list('g')).map(({ id }) => id);
+    await server.stop(true);
+    await restart({});
+    const plain = await send('GET', 'g');
+    expect([plain.headers['vary'], plain.headers['link']!.includes('timemap')]).to.deep.equal(['Accept', false]);
+    expect((await send('GET', 'g', { 'Accept-Datetime': 'yesterday' })).text).to.equal(plain.text);
+    expect((await send('GET', `g?version=${ids[1]}`)).text).to.equal(plain.text);
+    for (const last of [3, 4]) await put('g', triples(20, last), 'text/turtle');
+    await server.stop(true);
+    await restart(on);
+    await put('g', triples(20, 5), 'text/turtle');
+    const urls = (await list('g')).map(({ url }) => url);
+    const last = await Promise.all(urls.map(async (url) => /100000\d/.exec((await send('GET', url)).text)?.[0]));
+    // The state between, which began and ended while the setting was off, is not kept.
+    expect(last).to.deep.equal(['1000005', '1000004', '1000002', '1000001']);
+    await stopped(async () => {});
+  });
+
+  it('writes nothing while the setting is off (rule 27.1)', async () => {
+    server = await startSpecServer();
+    for (const last of [1, 2]) await put('g', triples(20, last), 'text/turtle');
+    await put('f', 'file');
+    await send('DELETE', 'f');
+    await stopped(async (store) => {
+      expect(store.entry(featuresKey)).to.not.include('versions');
+      for await (const keys of store.keys({ gte: 'E\u0000versions', lt: 'E\u0000versiont' }))
+        expect(keys).to.deep.equal([]);
+    });
+  });
+
+  it('restores versions from a backup, and none at another address (rule 27.7)', async () => {
+    server = await startSpecServer({ settings: on });
+    for (const last of [1, 2]) await put('g', triples(20, last), 'text/turtle');
+    await put('f', 'old');
+    await put('f', 'new');
+    await put('d', 'deleted');
+    await send('DELETE', 'd');
+    const [{ length }, [present, old]] = [await list('g'), await list('f')];
+    expect(length).to.equal(2);
+    await server.stop(true);
+    const [folder, dataDir, elsewhere] = ['backup', 'same', 'other'].map((name) =>
+      join(mkdtempSync(join(tmpdir(), `quadpod-${name}-`)), 'data'),
+    ) as [string, string, string];
+    const run = { folder, dataDir: server.dataDir, root: server.root };
+    await runBackup('backup', run);
+    const restored = await runBackup('restore', { ...run, dataDir });
+    expect(restored.filter((line) => / blobs in /.test(line)).join(), restored.join()).to.match(/^3 blobs/);
+    const moved = `http://localhost:${await freePort()}/`;
+    await runBackup('restore', { folder, dataDir: elsewhere, root: moved, flags: { rewrite: `${run.root}=${moved}` } });
+    const original = server;
+    server = await startSpecServer({ settings: on, again: { ...original, dataDir } });
+    expect((await send('GET', old!.url)).text).to.equal('old');
+    expect((await send('GET', present!.url)).text).to.equal('new');
+    await server.stop();
+    server = await startSpecServer({ settings: on, again: { ...original, dataDir: elsewhere, root: moved } });
+    expect(server.root).to.equal(moved);
+    expect((await list('f')).length).to.equal(1);
+    await put('f', 'newer');
+    expect((await list('f')).length).to.equal(2);
+    expect(await stopped(blobsOf)).to.equal(2);
+  });
+});

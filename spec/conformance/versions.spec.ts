@@ -1,0 +1,125 @@
+/** Versions of data resources (rules 27.1 to 27.7). */
+import { expect } from 'chai';
+import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
+import { expectProblem } from '../support/expectations.js';
+import type { Answer } from '../support/http.js';
+
+interface Listed {
+  readonly id: string;
+  readonly url: string;
+  readonly from: string;
+  readonly until?: string;
+  readonly isPresent?: true;
+  readonly actor?: string;
+}
+
+const settings = { 'versions.all': 'true' };
+
+async function replaced(s: StorageUnderTest, iri: string, type: string, body: string | Uint8Array): Promise<void> {
+  const { headers } = await s.head(iri);
+  const answer = await s.put(iri, type, body, { 'If-Match': headers['etag']! });
+  expect(answer.status, answer.text).to.equal(204);
+}
+
+async function listed(s: StorageUnderTest, iri: string, who?: Sender): Promise<readonly Listed[]> {
+  const answer = await s.send('GET', `${iri}?versions`, {}, undefined, who);
+  expect(answer.status, answer.text).to.equal(200);
+  return (JSON.parse(answer.text) as { versions: Listed[] }).versions;
+}
+
+const dateOf = (from: string): string => new Date(from).toUTCString();
+const turtle = (...values: readonly number[]): string =>
+  values.map((value) => `<#a> <http://p.example/p> ${value} .`).join('\n');
+const lines = (answer: Answer): string[] => answer.text.trim().split('\n').sort();
+
+describeStorage(
+  'Versions',
+  (s) => {
+    it('returns every state of a graph, a JSON document and a file (rule 27.2)', async () => {
+      const states = [turtle(1, 2, 3, 4, 5), turtle(1, 2, 3, 4, 6), turtle(1, 2, 3, 4), turtle(7)];
+      const { iri } = await s.stored('text/turtle', states[0]);
+      for (const state of states.slice(1)) await replaced(s, iri, 'text/turtle', state);
+      const versions = await listed(s, iri);
+      expect(versions.map(({ isPresent }) => isPresent)).to.deep.equal([true, undefined, undefined, undefined]);
+      const { iri: other } = await s.stored('application/n-triples', '');
+      for (const [at, { url, from, id }] of versions.entries()) {
+        await replaced(s, other, 'text/turtle', states[3 - at]!.replaceAll('#a', `${iri}#a`));
+        const expected = await s.get(other, { Accept: 'application/n-triples' });
+        const answer = await s.get(url, { Accept: 'application/n-triples' });
+        expect(answer.status, answer.text).to.equal(200);
+        expect(lines(answer)).to.deep.equal(lines(expected));
+        expect(answer.headers['memento-datetime']).to.equal(dateOf(from));
+        expect(answer.headers['link']).to.include(`<${iri}?version=${id}>; rel="cite-as"`);
+        expect(answer.headers['link']).to.include(`<${iri}>; rel="original timegate"`);
+        const again = await s.get(url, { Accept: 'application/n-triples', 'If-None-Match': answer.headers['etag']! });
+        expect(again.status).to.equal(304);
+        expect(again.headers['vary']).to.include('Accept-Datetime');
+      }
+      for (const [type, first, second] of [
+        ['application/json', '{"a":1}', '[2]'],
+        ['application/octet-stream', 'first', 'second'],
+      ] as const) {
+        const { iri: file } = await s.stored(type, first);
+        await replaced(s, file, type, second);
+        const [present, old] = await listed(s, file);
+        expect((await s.get(present!.url)).text).to.equal(second);
+        const answer = await s.get(old!.url);
+        expect([answer.text, answer.headers['content-type']]).to.deep.equal([first, type]);
+        expect((await s.get(old!.url, { Range: 'bytes=1-2' })).text).to.equal(first.slice(1, 3));
+      }
+    });
+
+    it('chooses a version by Accept-Datetime (rule 27.3)', async () => {
+      const { iri } = await s.stored('text/plain', 'first');
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      await replaced(s, iri, 'text/plain', 'second');
+      const [present, old] = await listed(s, iri);
+      const at = (date: string): Promise<Answer> => s.get(iri, { 'Accept-Datetime': date });
+      const early = await at('Thu, 01 Jan 1970 00:00:00 GMT');
+      expect([early.status, early.text]).to.deep.equal([200, 'first']);
+      expect(early.headers['content-location']).to.equal(old!.url);
+      expect(early.headers['memento-datetime']).to.equal(dateOf(old!.from));
+      expect((await at(dateOf(old!.from))).text).to.equal('first');
+      expect((await at(dateOf(present!.from))).text).to.equal('second');
+      expect((await at('Fri, 01 Jan 2100 00:00:00 GMT')).headers['content-location']).to.equal(present!.url);
+      expectProblem(await at('yesterday'), 400);
+      // A write concerns the present state.
+      const answer = await s.put(iri, 'text/plain', 'third', { 'Accept-Datetime': dateOf(old!.from), 'If-Match': '*' });
+      expect(answer.status).to.equal(204);
+      const container = await s.container();
+      expect((await s.get(container, { 'Accept-Datetime': 'yesterday' })).status).to.equal(200);
+    });
+
+    it('lists versions as a time map (rule 27.4)', async () => {
+      const { iri } = await s.stored('text/plain', '1');
+      await replaced(s, iri, 'text/plain', '2');
+      const answer = await s.get(`${iri}?versions`, { Accept: 'application/link-format' });
+      expect(answer.headers['content-type']).to.equal('application/link-format');
+      const [present, old] = await listed(s, iri);
+      expect(answer.text.trim().split(',\n')).to.deep.equal([
+        `<${iri}>; rel="original timegate"`,
+        `<${iri}?versions>; rel="self"; type="application/link-format"`,
+        `<${old!.url}>; rel="memento"; datetime="${dateOf(old!.from)}"`,
+        `<${present!.url}>; rel="memento"; datetime="${dateOf(present!.from)}"`,
+      ]);
+      const { headers } = await s.get(iri);
+      expect(headers['link']).to.include(`<${iri}?versions>; rel="timemap"; type="application/link-format"`);
+      expect(headers['vary']).to.include('Accept-Datetime');
+    });
+
+    it('rejects writes to versions (rule 27.5)', async () => {
+      const { iri } = await s.stored('text/plain', '1');
+      await replaced(s, iri, 'text/plain', '2');
+      const old = (await listed(s, iri))[1]!;
+      for (const method of ['PUT', 'POST', 'PATCH', 'MOVE', 'COPY', 'QUERY'])
+        for (const url of [old.url, `${iri}?versions`]) {
+          const answer = await s.send(method, url, { 'Content-Type': 'text/plain' }, 'x');
+          expectProblem(answer, 405);
+          expect(answer.headers['allow']).to.equal('GET, HEAD');
+        }
+      expectProblem(await s.get(`${iri}?version=17`), 404);
+      expectProblem(await s.get(`${iri}?version=x`), 404);
+    });
+  },
+  { settings },
+);

@@ -1,0 +1,275 @@
+/**
+ * Reads of earlier states by callers who could not read them while they were the present ones, or cannot read the resource now
+ * (rules 27.5, 27.6). Hidden, absent and erased versions have the same responses.
+ */
+import { expect } from 'chai';
+import { describeStorage, type Sender, StorageUnderTest } from '../support/conformance.js';
+import { expectProblem } from '../support/expectations.js';
+import { grant, policy } from '../support/grants.js';
+import type { Answer } from '../support/http.js';
+import { request } from '../support/http.js';
+import { type SpecServer, startSpecServer } from '../support/server.js';
+import { aclOf, agent, alice, anybody, as, bob, inWac, owner, ownerRule, rule, setAcl } from '../support/wac.js';
+
+const early = 'Thu, 01 Jan 1970 00:00:00 GMT';
+const late = 'Fri, 01 Jan 2100 00:00:00 GMT';
+
+interface Listed {
+  readonly id: string;
+  readonly actor?: string;
+}
+
+async function write(s: StorageUnderTest, iri: string, body: string, who?: Sender): Promise<void> {
+  const there = await s.send('HEAD', iri, {}, undefined, who);
+  const condition: Record<string, string> = there.status === 200 ? { 'If-Match': there.headers['etag']! } : {};
+  const answer = await s.send('PUT', iri, { 'Content-Type': 'text/plain', ...condition }, body, who);
+  expect(answer.status, answer.text).to.be.oneOf([201, 204]);
+}
+
+const list = async (s: StorageUnderTest, iri: string, who?: Sender): Promise<Listed[]> => {
+  const answer = await s.send('GET', `${iri}?versions`, {}, undefined, who);
+  expect(answer.status, answer.text).to.equal(200);
+  return (JSON.parse(answer.text) as { versions: Listed[] }).versions;
+};
+
+/** Response without what differs in every request, and in that of another version. */
+const essence = ({ status, headers, text }: Answer): unknown => {
+  const { date: _date, ...fields } = headers;
+  return [status, fields, text.replace(/urn:uuid:[0-9a-f-]+/g, '')];
+};
+
+/** Asserts that a caller can read exactly these states of all, latest first, and that all others are absent. */
+async function expectReadable(
+  s: StorageUnderTest,
+  iri: string,
+  who: Sender,
+  texts: readonly string[],
+  ids?: readonly string[],
+): Promise<void> {
+  const all = ids ?? (await list(s, iri)).map(({ id }) => id);
+  const absent = await s.send('GET', `${iri}?version=17`, {}, undefined, who);
+  expectProblem(absent, 404);
+  const found: string[] = [];
+  const readable: string[] = [];
+  for (const id of all)
+    for (const method of ['HEAD', 'GET']) {
+      const answer = await s.send(method, `${iri}?version=${id}`, {}, undefined, who);
+      if (answer.status === 200 && method === 'GET') {
+        found.push(answer.text);
+        readable.push(id);
+      }
+      if (answer.status !== 200 && method === 'GET') expect(essence(answer)).to.deep.equal(essence(absent));
+    }
+  expect(found).to.deep.equal(texts);
+  const listed = await list(s, iri, who);
+  expect(listed.map(({ id }) => id)).to.deep.equal(readable);
+  expect(listed.filter(({ actor }) => actor !== undefined)).to.deep.equal([]);
+  const links = await s.send('GET', `${iri}?versions`, { Accept: 'application/link-format' }, undefined, who);
+  expect([...links.text.matchAll(/\?version=(\d+)>/g)].map(([, id]) => id)).to.deep.equal(readable.toReversed());
+  const first = await s.send('GET', iri, { 'Accept-Datetime': early }, undefined, who);
+  expect([first.status, first.text]).to.deep.equal([200, texts.at(-1)]);
+  const last = await s.send('GET', iri, { 'Accept-Datetime': late }, undefined, who);
+  expect([last.status, last.text]).to.deep.equal([200, texts[0]]);
+}
+
+describe('Versions that a caller may not read', () => {
+  describeStorage(
+    'with access control lists',
+    (s) => {
+      it('hides what ended before a list gave access (rule 27.6)', async () => {
+        const iri = s.fresh();
+        await write(s, iri, 'secret 1');
+        await write(s, iri, 'secret 2');
+        await setAcl(s, iri, rule('Read', agent(alice)));
+        await expectReadable(s, iri, as(s, alice), ['secret 2']);
+        await write(s, iri, 'shared');
+        await write(s, iri, 'shared 2');
+        await expectReadable(s, iri, as(s, alice), ['shared 2', 'shared', 'secret 2']);
+        for (const who of [as(s, bob), 'anonymous'] as const)
+          for (const url of [`${iri}?version=17`, `${iri}?version=${(await list(s, iri))[1]!.id}`, `${iri}?versions`]) {
+            const hidden = await s.send('GET', iri, {}, undefined, who);
+            expect(essence(await s.send('GET', url, {}, undefined, who))).to.deep.equal(essence(hidden));
+            const dated = await s.send('GET', iri, { 'Accept-Datetime': early }, undefined, who);
+            expect(essence(dated)).to.deep.equal(essence(hidden));
+          }
+        const all = await list(s, iri);
+        expect(all).to.have.length(4);
+        expect(all.map(({ actor }) => actor)).to.deep.equal(Array.from(all, () => owner.did));
+      });
+
+      it('hides what ended while access was taken away (rule 27.6)', async () => {
+        const iri = s.fresh();
+        await write(s, iri, 'before');
+        await setAcl(s, iri, rule('Read', agent(alice)));
+        await write(s, iri, 'shared');
+        await setAcl(s, iri);
+        await write(s, iri, 'secret');
+        await setAcl(s, iri, rule('Read', agent(alice)));
+        await expectReadable(s, iri, as(s, alice), ['secret']);
+        await write(s, iri, 'shared again');
+        await expectReadable(s, iri, as(s, alice), ['shared again', 'secret']);
+        expect((await s.delete(aclOf(iri))).status).to.equal(204);
+        expectProblem(await s.send('GET', `${iri}?versions`, {}, undefined, as(s, alice)), 404);
+      });
+
+      it('hides what ended before a container gave access, and while a nearer list took it (rule 27.6)', async () => {
+        const container = await s.container();
+        const [iri, below] = [`${container}x`, `${container}d/`];
+        await s.container(below);
+        const deep = `${below}y`;
+        for (const each of [iri, deep]) await write(s, each, 'secret');
+        await setAcl(s, container, rule('Read', anybody));
+        for (const each of [iri, deep]) await write(s, each, '1');
+        await expectReadable(s, deep, 'anonymous', ['1', 'secret']);
+        await setAcl(s, below);
+        await write(s, deep, 'secret');
+        expect((await s.delete(aclOf(below))).status).to.equal(204);
+        await expectReadable(s, deep, 'anonymous', ['secret']);
+        await expectReadable(s, iri, 'anonymous', ['1', 'secret']);
+      });
+
+      it('hides what another resource of the name had (rule 27.6)', async () => {
+        const container = await s.container();
+        await setAcl(s, container, rule('Read', anybody));
+        const [iri, other] = [`${container}x`, s.fresh()];
+        await write(s, iri, 'public');
+        await write(s, iri, 'public 2');
+        await s.delete(iri);
+        expect((await list(s, iri)).length).to.equal(2);
+        for (const url of [`${iri}?versions`, `${iri}?version=${(await list(s, iri))[0]!.id}`]) {
+          const absent = await s.send('GET', `${container}none`, {}, undefined, 'anonymous');
+          const answer = await s.send('GET', url, {}, undefined, 'anonymous');
+          expect(answer.status).to.equal(absent.status);
+        }
+        await write(s, other, 'secret');
+        await write(s, other, 'moved');
+        expect((await s.send('MOVE', other, { Destination: iri })).status).to.equal(201);
+        await expectReadable(s, iri, 'anonymous', ['moved']);
+        await write(s, iri, 'new');
+        await expectReadable(s, iri, 'anonymous', ['new', 'moved']);
+        expectProblem(await s.send('GET', `${other}?versions`, {}, undefined, as(s, alice)), 404);
+        expect((await list(s, other)).length).to.equal(2);
+      });
+
+      it('shows only the present state to callers with a grant, or by a group (rule 27.6)', async () => {
+        const [iri, group, grouped] = [s.fresh(), s.fresh(), s.fresh()];
+        await s.put(group, 'text/turtle', `<#g> <http://www.w3.org/2006/vcard/ns#hasMember> <${bob.did}> .`);
+        await setAcl(s, grouped.replace(/[^/]+$/, ''), rule('Read', `acl:agentGroup <${group}#g>`));
+        await grant(s, policy(alice, 'read', iri));
+        for (const each of [iri, grouped]) {
+          await write(s, each, '1');
+          await write(s, each, '2');
+        }
+        await expectReadable(s, iri, as(s, alice), ['2']);
+        await expectReadable(s, grouped, as(s, bob), ['2']);
+        expect((await s.delete(aclOf(grouped.replace(/[^/]+$/, '')))).status).to.equal(204);
+      });
+
+      it('erases versions for controllers of the storage only, without a trace for others (rule 27.5)', async () => {
+        const iri = s.fresh();
+        await setAcl(s, await s.container(), ownerRule);
+        await write(s, iri, '0');
+        await setAcl(s, iri, rule('Read Write Control', agent(alice)));
+        for (const text of ['1', '2', '3']) await write(s, iri, text);
+        const all = await list(s, iri);
+        const url = `${iri}?version=${all[1]!.id}`;
+        expectProblem(await s.send('DELETE', url, {}, undefined, as(s, alice)), 405);
+        expectProblem(await s.delete(`${iri}?version=${all[0]!.id}`), 409);
+        expectProblem(await s.delete(`${iri}?version=17`), 404);
+        expect((await s.delete(url)).status).to.equal(204);
+        await expectReadable(
+          s,
+          iri,
+          as(s, alice),
+          ['3', '1', '0'],
+          all.map(({ id }) => id),
+        );
+        expect((await s.delete(`${iri}?versions`)).status).to.equal(204);
+        await expectReadable(
+          s,
+          iri,
+          as(s, alice),
+          ['3'],
+          all.map(({ id }) => id),
+        );
+      });
+    },
+    inWac({ 'versions.all': 'true' }),
+  );
+
+  describe('in owner mode', () => {
+    let server: SpecServer;
+    afterEach(() => server.stop());
+    const text = async (iri: string): Promise<readonly [number, string]> => {
+      const answer = await request(iri, { headers: { 'Accept-Datetime': early } });
+      return [answer.status, answer.text];
+    };
+    const put = async (iri: string, body: string): Promise<void> => {
+      const headers = { Authorization: `Bearer ${server.ownerToken}`, 'Content-Type': 'text/plain', 'If-Match': '*' };
+      const { 'If-Match': _none, ...first } = headers;
+      const there = (await request(iri, { headers: { Authorization: headers.Authorization } })).status === 200;
+      const answer = await request(iri, { method: 'PUT', headers: there ? headers : first, body });
+      expect(answer.status, answer.text).to.be.oneOf([201, 204]);
+    };
+    const restart = async (settings: Readonly<Record<string, string>>): Promise<void> => {
+      await server.stop(true);
+      server = await startSpecServer({ settings, again: server });
+    };
+
+    it('hides what ended while lws.public-read was off, also if versions were off (rule 27.6)', async () => {
+      const [on, open] = [{ 'versions.all': 'true' }, { 'public-read': 'true' }];
+      server = await startSpecServer({ settings: { ...on, ...open } });
+      const iri = `${server.root}x`;
+      await put(iri, 'public');
+      await put(iri, 'public 2');
+      expect(await text(iri)).to.deep.equal([200, 'public']);
+      await restart({ ...on, ...open });
+      await put(iri, 'public 3');
+      expect(await text(iri)).to.deep.equal([200, 'public']);
+      await restart({});
+      await put(iri, 'secret');
+      await put(iri, 'secret 2');
+      await restart({ ...on, ...open });
+      await put(iri, 'public 4');
+      await put(iri, 'public 5');
+      expect(await text(iri)).to.deep.equal([200, 'public 4']);
+      await restart(on);
+      expect((await text(iri))[0]).to.equal(401);
+      await put(iri, 'secret 3');
+      await restart({ ...on, ...open });
+      expect(await text(iri)).to.deep.equal([200, 'secret 3']);
+    });
+
+    it('shows creators the versions of their own resource only (rule 27.6)', async () => {
+      const common = { owners: owner.did, 'versions.all': 'true' };
+      server = await startSpecServer({ settings: common });
+      const s = Object.assign(new StorageUnderTest(), { root: server.root, scratch: server.root });
+      const [controller, creator, other] = [as(s, owner), as(s, alice), as(s, bob)];
+      await grant(
+        s,
+        [alice, bob].map((who) => policy(who, ['create', 'delete'], s.root)),
+        controller,
+      );
+      const iri = s.fresh();
+      await write(s, iri, '1', creator);
+      await write(s, iri, '2', creator);
+      const ids = (await list(s, iri, controller)).map(({ id }) => id);
+      await expectReadable(s, iri, creator, ['2', '1'], ids);
+      expectProblem(await s.send('GET', `${iri}?versions`, {}, undefined, other), 404);
+      expect((await s.send('DELETE', iri, {}, undefined, creator)).status).to.equal(204);
+      for (const who of [creator, other])
+        for (const url of [`${iri}?versions`, `${iri}?version=${ids[0]}`])
+          expectProblem(await s.send('GET', url, {}, undefined, who), 404);
+      await write(s, iri, '3', other);
+      await write(s, iri, '4', other);
+      await expectReadable(
+        s,
+        iri,
+        other,
+        ['4', '3'],
+        (await list(s, iri, controller)).map(({ id }) => id),
+      );
+      expectProblem(await s.send('GET', `${iri}?versions`, {}, undefined, creator), 404);
+    });
+  });
+});

@@ -1,0 +1,185 @@
+/**
+ * Random writes of every kind over some resources (rules 27.1 to 27.3). The oracle keeps what GET returned for each state while it was
+ * the present one, in one of five syntaxes, with its tag. Every version returns the same afterwards, and every instant selects the state
+ * that was present at its end.
+ */
+import { expect } from 'chai';
+import versions from '../../components/versions/index.js';
+import { openStore } from '../../lib/server/storage/open-store.js';
+import { checkStore } from '../../lib/storage/transactions/check.js';
+import { type Answer, request } from '../support/http.js';
+import '../support/random-seed.js';
+import { type SpecServer, startSpecServer } from '../support/server.js';
+import { runs } from '../support/speed.js';
+
+const { QUADPOD_SEED: wanted = '20261121' } = process.env;
+const seed = wanted === 'random' ? Date.now() % 2 ** 31 : Number(wanted);
+
+/** Mulberry32. */
+function randomOf(start: number): (below: number) => number {
+  let state = start;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+const syntaxes = [
+  'text/turtle',
+  'application/n-triples',
+  'application/ld+json',
+  'application/trig',
+  'application/n-quads',
+];
+
+interface Seen {
+  readonly id: number;
+  readonly accept: string;
+  readonly text: string;
+  readonly tag: string;
+}
+
+describe('Versions after random writes', () => {
+  let server: SpecServer;
+  before(async () => {
+    server = await startSpecServer({ settings: { 'versions.all': 'true' } });
+  });
+  after(() => server.stop());
+
+  it('returns each state as it was, and the right one for each instant (rules 27.1, 27.2, 27.3)', async () => {
+    const random = randomOf(seed);
+    const pick = <T>(items: readonly T[]): T => items[random(items.length)]!;
+    const send = (method: string, iri: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> =>
+      request(iri, { method, headers: { Authorization: `Bearer ${server.ownerToken}`, ...headers }, body });
+    const names = Array.from({ length: 12 }, (_, at) => `${server.root}${at % 3 === 0 ? 'c/' : ''}r${at}`);
+    const seen = new Map<string, Seen[]>(names.map((name) => [name, []]));
+    const trashed: string[] = [];
+
+    const triples = (iri: string): string =>
+      Array.from(
+        { length: random(40) },
+        () => `<${iri}#s${random(5)}> <http://p.example/${random(4)}> ${random(30)} .`,
+      ).join('\n') +
+      (random(3) === 0 ? `\n<${iri}> <http://p.example/list> (1 [ <http://p.example/1> ${random(5)} ] "é😀") .` : '');
+    const content = (iri: string): readonly [type: string, body: string] =>
+      pick([
+        () => ['text/turtle', triples(iri)] as const,
+        () => ['text/turtle', triples(iri)] as const,
+        () => ['text/turtle', triples(iri)] as const,
+        () => ['application/json', `{"a":${random(100)}}`] as const,
+        () => ['application/octet-stream', 'x'.repeat(random(3000))] as const,
+      ])();
+    const put = async (iri: string): Promise<void> => {
+      const [type, body] = content(iri);
+      if (iri.startsWith(`${server.root}c/`)) await send('PUT', `${server.root}c/`);
+      const there = await send('HEAD', iri);
+      const condition: Record<string, string> = there.status === 200 ? { 'If-Match': there.headers['etag']! } : {};
+      await send('PUT', iri, { 'Content-Type': type, ...condition }, body);
+    };
+    const steps: readonly ((iri: string) => Promise<unknown>)[] = [
+      ...Array.from({ length: 6 }, () => put),
+      ...Array.from({ length: 5 }, () => async (iri: string) => {
+        const [type] = ['application/sparql-update'];
+        const data = triples(iri);
+        const update = random(2) ? `INSERT DATA { ${data} }` : `DELETE WHERE { ?s <http://p.example/${random(4)}> ?o }`;
+        await send('PATCH', iri, { 'Content-Type': type, 'If-Match': '*' }, update);
+      }),
+      (iri) => send('DELETE', iri),
+      (iri) => send('MOVE', iri, { Destination: pick(names), Overwrite: pick(['T', 'F']) }),
+      (iri) => send('COPY', iri, { Destination: pick(names), Overwrite: pick(['T', 'F']) }),
+      async (iri) => {
+        const answer = await send(
+          'POST',
+          `${server.root}.lws/trash`,
+          { 'Content-Type': 'application/json' },
+          JSON.stringify({ iri }),
+        );
+        if (answer.status === 201) trashed.push((JSON.parse(answer.text) as { id: string }).id);
+      },
+      async () => {
+        const id = trashed.splice(random(trashed.length), 1)[0];
+        if (id !== undefined) await send('POST', `${server.root}.lws/trash/${id}`);
+      },
+      // Restores an earlier version.
+      async (iri) => {
+        const old = pick(seen.get(iri)!);
+        if (!old) return;
+        const version = await send('GET', `${iri}?version=${old.id}`, { Accept: 'text/turtle' });
+        expect(version.status, version.text).to.equal(200);
+        const there = await send('HEAD', iri);
+        const condition: Record<string, string> = there.status === 200 ? { 'If-Match': there.headers['etag']! } : {};
+        await send('PUT', iri, { 'Content-Type': version.headers['content-type']!, ...condition }, version.text);
+      },
+      ...(random(2) ? [] : [() => send('DELETE', `${server.root}c/`, { Depth: 'infinity' })]),
+    ];
+
+    /** Records the present state of each resource that has another one than before. */
+    const look = async (): Promise<void> => {
+      for (const iri of names) {
+        const accept = pick(syntaxes);
+        const answer = await send('GET', iri, { Accept: accept, 'Accept-Datetime': 'Fri, 01 Jan 2100 00:00:00 GMT' });
+        const all = seen.get(iri)!;
+        if (answer.status !== 200) continue;
+        const present = await send('GET', iri, { Accept: accept });
+        expect([answer.text, answer.headers['etag']]).to.deep.equal([present.text, present.headers['etag']]);
+        const id = Number(/\?version=(\d+)$/.exec(answer.headers['content-location']!)![1]);
+        if (all.at(-1)?.id === id) continue;
+        expect(id, iri).to.be.greaterThan(all.at(-1)?.id ?? 0);
+        all.push({ id, accept, text: present.text, tag: present.headers['etag']! });
+      }
+    };
+
+    for (let step = 0; step < runs(1_000); step++) {
+      await pick(steps)(pick(names));
+      await look();
+    }
+    let count = 0;
+    for (const [iri, states] of seen) {
+      const list = await send('GET', `${iri}?versions`);
+      if (states.length === 0) {
+        expect(list.status).to.equal(404);
+        continue;
+      }
+      const listed = (JSON.parse(list.text) as { versions: { id: string; until?: string }[] }).versions.reverse();
+      expect(
+        listed.map(({ id }) => Number(id)),
+        iri,
+      ).to.deep.equal(states.map(({ id }) => id));
+      for (const { id, accept, text, tag } of states) {
+        const answer = await send('GET', `${iri}?version=${id}`, { Accept: accept });
+        expect([answer.status, answer.headers['etag'], answer.text], `${iri}?version=${id}`).to.deep.equal([
+          200,
+          tag,
+          text,
+        ]);
+        count++;
+      }
+      for (let at = 0; at < 30; at++) {
+        const state = random(listed.length);
+        const second = Math.floor(states[state]!.id / 64_000) + random(3) - 1;
+        const end = (second + 1) * 1000;
+        const expected = listed.findLastIndex(({ id }) => Number(id) < end * 64);
+        const { until } = listed[Math.max(expected, 0)]!;
+        const isGone = expected >= 0 && until !== undefined && Date.parse(until) < end;
+        const date = new Date(second * 1000).toUTCString();
+        const answer = await send('GET', iri, { 'Accept-Datetime': date });
+        expect(answer.status, `${iri} ${date}`).to.equal(isGone ? 404 : 200);
+        if (!isGone)
+          expect(answer.headers['content-location']).to.equal(`${iri}?version=${states[Math.max(expected, 0)]!.id}`);
+      }
+    }
+    expect(count).to.be.greaterThan(runs(1_000) / 3);
+    await server.stop(true);
+    const store = await openStore(server.dataDir, server.root, {});
+    try {
+      expect((await checkStore(store, { content: true })).faults).to.deep.equal([]);
+      const faults: string[] = [];
+      for await (const fault of versions.check!(store)) faults.push(fault);
+      expect(faults).to.deep.equal([]);
+    } finally {
+      await store.close();
+    }
+  });
+});

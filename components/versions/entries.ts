@@ -67,7 +67,7 @@ export const versionsBetween = (iri: string, after: number, upTo = Number.MAX_SA
   lt: versionKey(iri, upTo + 1),
 });
 
-const kept = ['versions', 'versions-data', 'versions-heads', 'versions-at', accessSpace].map((space) =>
+const kept = ['versions', 'versions-data', 'versions-heads', 'versions-at', 'versions-access'].map((space) =>
   entryKey(space, ''),
 );
 // Keys in them cannot be rewritten, and their names would cite another storage. Their blobs are released at the next start.

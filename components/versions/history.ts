@@ -40,6 +40,8 @@ export class History {
   constructor(
     private readonly store: Store,
     private readonly iri: string,
+    /** False if the present state will not be kept and is no version. */
+    private readonly isKept = true,
   ) {}
 
   /** Returns the head of a resource; `undefined` if its present state has no recorded beginning. */
@@ -48,7 +50,8 @@ export class History {
     return head?.revision === revision ? head : undefined;
   }
 
-  async present(record: ResourceRecord): Promise<HistoryState> {
+  async present(record: ResourceRecord | undefined): Promise<HistoryState | undefined> {
+    if (!record || !this.isKept) return undefined;
     const head = this.head(record);
     if (head) return { began: head.began, record, actor: head.actor };
     const [last] = await versionsIn(this.store, versionsBetween(this.iri, 0), { limit: 1, reverse: true });
@@ -58,7 +61,7 @@ export class History {
   /** Returns the state that began at a position, if the caller may read it. */
   async beganAt(position: number, reach: Reach, record: ResourceRecord | undefined): Promise<HistoryState | undefined> {
     const [found] = await versionsIn(this.store, versionsBetween(this.iri, position), { limit: 1 });
-    const state: HistoryState | undefined = found ?? (record && (await this.present(record)));
+    const state: HistoryState | undefined = found ?? (await this.present(record));
     return state?.began === position && isIn(reach, state) ? state : undefined;
   }
 
@@ -66,7 +69,7 @@ export class History {
   async at(position: number, reach: Reach, record: ResourceRecord | undefined): Promise<HistoryState | undefined> {
     const from = Math.max(position, reach.after);
     const [found] = await versionsIn(this.store, versionsBetween(this.iri, from), { limit: 1 });
-    const state: HistoryState | undefined = found ?? (record && (await this.present(record)));
+    const state: HistoryState | undefined = found ?? (await this.present(record));
     if (!state || !isIn(reach, state)) return undefined;
     if (state.began <= from) return state;
     // The resource did not exist, or that version was erased.
@@ -80,7 +83,7 @@ export class History {
     reach: Reach,
     { record, limit }: { readonly record: ResourceRecord | undefined; readonly limit: number },
   ): Promise<HistoryState[]> {
-    const present = record && (await this.present(record));
+    const present = await this.present(record);
     const range = versionsBetween(this.iri, reach.after, position);
     const found = range.gte < range.lt ? await versionsIn(this.store, range, { limit, reverse: true }) : [];
     const all = present && present.began < position ? [present, ...found] : found;

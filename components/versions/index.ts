@@ -3,16 +3,24 @@ import { defineComponent } from '../../lib/component/component.js';
 import type { Installation, Platform } from '../../lib/component/contract.js';
 import { flag, integer, type SettingsOf, setting } from '../../lib/settings/settings.js';
 import { keptBlobs } from '../../lib/storage/keys/kept-blobs.js';
+import { isContainerIri } from '../../lib/storage/keys/records.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import { versionFaults } from './check.js';
 import { allVersions, positionOf } from './entries.js';
 import { expire } from './erasure.js';
 import { versionListener } from './listener.js';
 import { areDatesWhole, noteSettings } from './permissions.js';
-import { earlierStates } from './replies.js';
+import { earlierStates, versionLinks } from './replies.js';
+import { Switches } from './switches.js';
 
 const settings = {
-  all: setting('lws.versions.all', flag, false, 'Keep earlier states of all data resources.', 'storage'),
+  all: setting(
+    'lws.versions.all',
+    flag,
+    false,
+    'Keep earlier states of all data resources. Otherwise of those with a link version-history only.',
+    'storage',
+  ),
   days: setting(
     'lws.versions.days',
     integer(0, 36_500),
@@ -33,22 +41,25 @@ export default defineComponent({
   isEnabled: () => true,
   async install(platform: Platform, { all, days }: SettingsOf<typeof settings>): Promise<Installation> {
     const { store, log } = platform;
-    store.onCompletion(versionListener(platform, all));
-    const isWhole = !all || (await areDatesWhole(store));
+    const switches = new Switches(all, platform);
+    store.onCompletion(versionListener(platform, switches));
+    const isWhole = await areDatesWhole(store);
     if (!isWhole)
       log.warn(
         'Dates of permissions are not those written last. Only controllers can read earlier states. Run "quadpod check".',
       );
     return {
-      ...(all ? { earlierStates: earlierStates(platform, isWhole) } : {}),
-      ...background(platform, all, days * dayMs),
+      earlierStates: earlierStates({ platform, switches, areDatesWhole: isWhole }),
+      linksOf: (_access, iri) =>
+        !isContainerIri(iri) && switches.isKept(iri) ? Promise.resolve(versionLinks(iri)) : undefined,
+      ...background(platform, switches, days * dayMs),
     };
   },
   check: versionFaults,
 });
 
 /** Notes the settings, releases the blobs of versions that a restore at another address left out, and expires versions. */
-function background(platform: Platform, isOn: boolean, keptMs: number): Pick<Installation, 'start' | 'stop'> {
+function background(platform: Platform, switches: Switches, keptMs: number): Pick<Installation, 'start' | 'stop'> {
   const { store, clock, log } = platform;
   const ending = new AbortController();
   let working = Promise.resolve();
@@ -61,7 +72,7 @@ function background(platform: Platform, isOn: boolean, keptMs: number): Pick<Ins
   };
   return {
     async start() {
-      if (isOn) await store.transact((tx) => noteSettings(tx, store.changes.mark(), platform));
+      if (switches.isUsed()) await store.transact((tx) => noteSettings(tx, store.changes.mark(), platform));
       await releaseBlobs(store);
       if (keptMs === 0) return;
       look();

@@ -8,7 +8,6 @@ import type { KeyDifference } from '../../lib/storage/keys/graph-changes.js';
 import { type KeptBlob, keptBlobKey, readKeptBlob } from '../../lib/storage/keys/kept-blobs.js';
 import type { ResourceRecord } from '../../lib/storage/keys/records.js';
 import { quotaExceeded } from '../../lib/storage/level/quota.js';
-import { hasVersions } from '../../lib/storage/transactions/kept-blobs.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import {
   accessKey,
@@ -26,6 +25,7 @@ import {
   writeVersion,
 } from './entries.js';
 import { noteSettings } from './permissions.js';
+import { noteLinks, type Switches } from './switches.js';
 
 /** Differences between two versions with all triples, so that an old state is read in bounded time. */
 const maxDeltas = 32;
@@ -35,17 +35,23 @@ const namesAtATime = 250;
 
 type Listening = Pick<Platform, 'store' | 'rootIri' | 'storage' | 'authorizer'>;
 
-/** @param isOn false: histories that exist are ended by the next change, so that no difference is missing in one */
-export function versionListener(platform: Listening, isOn: boolean): (tx: Transaction) => Promise<void> {
+/** Histories of resources that are switched off are ended by the next change, so that no difference is missing in one. */
+export function versionListener(platform: Listening, switches: Switches): (tx: Transaction) => Promise<void> {
   const { store, storage, rootIri } = platform;
   const trash = trashOf(rootIri);
   return async (tx) => {
-    if (tx.isEmpty || (!isOn && !hasVersions(tx))) return;
+    if (tx.isEmpty) return;
+    noteLinks(tx);
+    if (!switches.isUsed(tx)) return;
     store.changes.number(tx);
     noteAccess(tx, tx.position || store.changes.mark(), platform);
     const names = new Set(tx.changes.map(({ before, after }) => (after ?? before)!.iri));
     const ended: string[] = [];
-    for (const iri of names) if (!iri.startsWith(trash) && (await stage({ tx, isOn }, iri))) ended.push(iri);
+    for (const iri of names) {
+      if (iri.startsWith(trash)) continue;
+      const [isOn, wasOn] = [switches.isOn(iri, tx), switches.isOn(iri, tx.before)];
+      if (await stage({ tx, isOn, wasOn }, iri)) ended.push(iri);
+    }
     for (let at = 0; at < ended.length; at += namesAtATime)
       tx.putEntry(changedKey(tx.position, at / namesAtATime), JSON.stringify(ended.slice(at, at + namesAtATime)));
     const { quotaBytes } = storage.limits;
@@ -65,17 +71,19 @@ function noteAccess(tx: Transaction, position: number, platform: Listening): voi
 
 interface Staging {
   readonly tx: Transaction;
+  /** True if the states of the resource are kept, after the transaction and before it. */
   readonly isOn: boolean;
+  readonly wasOn?: boolean;
 }
 
 /** Stages the state of a resource that ends, and its new head. @returns true if a state ended */
-async function stage({ tx, isOn }: Staging, iri: string): Promise<boolean> {
+async function stage({ tx, isOn, wasOn }: Staging, iri: string): Promise<boolean> {
   const [before, after] = [tx.before.record(iri), tx.record(iri)];
   // Links have no versions.
   if ((before ?? after)?.kind === 'container' || before?.revision === after?.revision) return false;
   const found = headIn(tx.entry(headKey(iri)));
   const head = found?.revision === before?.revision ? found : undefined;
-  const isEnding = before !== undefined && (isOn || head !== undefined);
+  const isEnding = before !== undefined && (isOn || wasOn || head !== undefined);
   const state = isEnding ? (head ?? (await unknownHead(tx, before))) : undefined;
   const graph =
     isEnding && before.kind === 'rdf' ? await graphOf({ tx, isOn }, [before, after], state!.deltas) : undefined;

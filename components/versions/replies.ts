@@ -5,7 +5,6 @@ import { controls, notFound, requireAccess } from '../../lib/authorization/guard
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { uncached } from '../../lib/http/json-reply.js';
-import { versionLinks } from '../../lib/http/links.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { representData } from '../../lib/http/represent.js';
 import type { EarlierStates, ResourceExchange } from '../../lib/http/resource-exchange.js';
@@ -21,6 +20,7 @@ import { msOfPosition, positionOf } from './entries.js';
 import { erase, eraseAll } from './erasure.js';
 import { History, type HistoryState } from './history.js';
 import { everything, type Reach, reachOf } from './permissions.js';
+import type { Switches } from './switches.js';
 
 /** States on a page of a time map, and attempts to read the present state. */
 const [pageLength, maxAttempts] = [200, 5];
@@ -28,33 +28,40 @@ const [pageLength, maxAttempts] = [200, 5];
 const linkFormat = 'application/link-format';
 
 /** Target of a request. A position that is not a number becomes -1, which no version has. */
-type Asked =
-  | { readonly version: number }
-  | { readonly listBefore: number }
-  /** End of the second of `Accept-Datetime`. */
-  | { readonly at: number };
+type Asked = { readonly version: number } | { readonly listBefore: number } | { readonly date: string };
 
-/** @param areDatesWhole false: only controllers read earlier states */
-export function earlierStates(platform: Platform, areDatesWhole: boolean): EarlierStates {
+interface Answering {
+  readonly platform: Platform;
+  readonly switches: Switches;
+  /** False: only controllers read earlier states. */
+  readonly areDatesWhole: boolean;
+}
+
+export function earlierStates(answering: Answering): EarlierStates {
+  const { switches } = answering;
   return {
+    isUsed: () => switches.isUsed(),
     reply(exchange) {
-      const asked = askedOf(exchange);
-      return asked && replyTo({ platform, areDatesWhole, exchange }, asked);
+      const asked = switches.isUsed() ? askedOf(exchange, switches) : undefined;
+      return asked && replyTo(Object.assign({ exchange }, answering), asked);
     },
   };
 }
 
-interface Context {
-  readonly platform: Platform;
-  readonly areDatesWhole: boolean;
+/** Returns the links of a resource to its versions (RFC 7089 2.2.2). */
+export const versionLinks = (iri: string): string[] => [
+  formatLink(iri, 'original timegate'),
+  formatLink(`${iri}?versions`, 'timemap', { type: linkFormat }),
+];
+
+interface Context extends Answering {
   readonly exchange: ResourceExchange;
 }
 
 const isRead = ({ req: { method } }: ResourceExchange): boolean => method === 'GET' || method === 'HEAD';
 const positionIn = (text: string | null): number => (text && /^\d{1,16}$/.test(text) ? Number(text) : -1);
 
-/** @throws LwsError `bad-request` for a malformed date */
-function askedOf(exchange: ResourceExchange): Asked | undefined {
+function askedOf(exchange: ResourceExchange, switches: Switches): Asked | undefined {
   const { target, req } = exchange;
   if (isContainerIri(target.iri)) return undefined;
   const query = target.query === undefined ? undefined : new URLSearchParams(target.query);
@@ -64,11 +71,16 @@ function askedOf(exchange: ResourceExchange): Asked | undefined {
     return { listBefore: before === '' ? Number.MAX_SAFE_INTEGER - 1 : positionIn(before) };
   }
   const date = req.headers['accept-datetime'];
-  if (date === undefined || !isRead(exchange)) return undefined;
-  const time = parseHttpDate(String(date));
+  const isDated = date !== undefined && isRead(exchange) && switches.isKept(target.iri);
+  return isDated ? { date: String(date) } : undefined;
+}
+
+/** Returns the position at the end of the second. @throws LwsError `bad-request` for a malformed date */
+function positionAt(date: string): number {
+  const time = parseHttpDate(date);
   if (time === undefined)
     throw new LwsError('bad-request', 'Accept-Datetime is not a date. Send one like "Sun, 06 Nov 1994 08:49:37 GMT".');
-  return { at: positionOf(time + 1000) - 1 };
+  return positionOf(time + 1000) - 1;
 }
 
 async function replyTo(context: Context, asked: Asked): Promise<Reply> {
@@ -106,7 +118,7 @@ async function versionReply(
   const state =
     'version' in asked
       ? await history.beganAt(asked.version, reach, record)
-      : await history.at(asked.at, reach, record);
+      : await history.at(positionAt(asked.date), reach, record);
   if (!state) throw notFound('no such version, or hidden');
   const reply = await represented(context, state, history);
   if (!reply && state.ended === undefined && platform.store.record(iri) !== record) return undefined;
@@ -124,7 +136,7 @@ function ofVersion(asked: Asked, url: string): Record<string, string> {
 }
 
 function mementoFields(storage: Storage, { began, record }: HistoryState, url: string): Record<string, string> {
-  const links = [resourceLinks(record, storage), ...versionLinks(storage, record), formatLink(url, 'cite-as')];
+  const links = [resourceLinks(record, storage), ...versionLinks(record.iri), formatLink(url, 'cite-as')];
   return {
     'Memento-Datetime': formatHttpDate(msOfPosition(began)),
     Link: links.join(', '),
@@ -140,11 +152,11 @@ interface Admitted {
 }
 
 /** @throws LwsError as GET of the resource */
-async function admitted({ platform, areDatesWhole, exchange }: Context): Promise<Admitted> {
+async function admitted({ platform, switches, areDatesWhole, exchange }: Context): Promise<Admitted> {
   const { store } = platform;
   const { access } = exchange;
   const { iri } = exchange.target;
-  const history = new History(store, iri);
+  const history = new History(store, iri, switches.isKept(iri));
   if (!store.record(iri) && (await controls(platform, store, access)))
     return { record: undefined, reach: everything, history };
   const record = await requireAccess(platform, store, access, 'read', iri);
@@ -188,7 +200,7 @@ async function timeMap({ exchange }: Context, { record, reach, history, before }
   const { iri } = exchange.target;
   const found = await history.before(before, reach, { record, limit: pageLength + 1 });
   const states = found.slice(0, pageLength);
-  if (!record && states.length === 0 && before > Number.MAX_SAFE_INTEGER - 2) throw notFound('no history');
+  if (states.length === 0 && before > Number.MAX_SAFE_INTEGER - 2) throw notFound('no history');
   const next = found.length > pageLength ? `${iri}?versions=${states.at(-1)!.began}` : undefined;
   const { accept } = exchange.req.headers;
   const offers = ['application/json', linkFormat];

@@ -15,18 +15,6 @@ export const addedLinks = (
   ...links.map(({ target, relation }) => formatLink(target, relation)),
 ];
 
-/** Returns the links of a data resource to its earlier states (RFC 7089 2.2.2), if the storage keeps them. */
-export const versionLinks = (
-  { keepsVersions }: Pick<Storage, 'keepsVersions'>,
-  { iri, kind }: Pick<ResourceRecord, 'iri' | 'kind'>,
-): string[] =>
-  keepsVersions && kind !== 'container'
-    ? [
-        formatLink(iri, 'original timegate'),
-        formatLink(`${iri}?versions`, 'timemap', { type: 'application/link-format' }),
-      ]
-    : [];
-
 /** Relations of the FAIR Signposting Profile (https://signposting.org/FAIR/). Responses always have the types of a resource. */
 const signposts = new Set(['author', 'cite-as', 'collection', 'describedby', 'describes', 'item', 'license']);
 /** Maximum characters in a response, because proxies reject larger fields. The linkset has all links. */

@@ -14,6 +14,8 @@ import type { StorageDescription } from './storage-description.js';
 
 /** Earlier states of resources, kept by a component. */
 export interface EarlierStates {
+  /** True if a resource has or had some. Responses then have `Vary: Accept-Datetime`. */
+  isUsed(): boolean;
   /** Answers a request for earlier states; `undefined` for the present one. @throws LwsError */
   reply(exchange: ResourceExchange): Promise<Reply> | undefined;
 }

@@ -35,10 +35,10 @@ export function replyWriter({
   const fixed = {
     // Rule 10.2: every response names its storage. Responses for resources have their own Link.
     ...(storage ? { Link: formatLink(storage.rootIri, lws.storage) } : {}),
-    // RFC 7089 2.1.2. Also for absent resources, whose responses must not differ from those of hidden ones.
-    ...(storage?.keepsVersions ? { Vary: 'Accept-Datetime' } : {}),
     ...(hstsSeconds > 0 ? { 'Strict-Transport-Security': `max-age=${hstsSeconds}` } : {}),
   };
+  // RFC 7089 2.1.2. Also for absent resources, whose responses must not differ from those of hidden ones.
+  const varying = Object.assign({}, fixed, { Vary: 'Accept-Datetime' });
   return async (ctx, next) => {
     const { req, res } = ctx;
     const { exchange } = ctx.state;
@@ -58,7 +58,8 @@ export function replyWriter({
     }
     if (exchange.failure instanceof ClientGone) return void res.destroy();
     try {
-      const streaming = respond(req, res, exchange.reply!, exchange.cors ? merged(exchange.cors, fixed) : fixed);
+      const common = storage?.keepsVersions?.() ? varying : fixed;
+      const streaming = respond(req, res, exchange.reply!, exchange.cors ? merged(exchange.cors, common) : common);
       // Most responses over HTTP/1.1 are sent by now.
       endUnread(res, idleMs);
       if (streaming) await streaming;

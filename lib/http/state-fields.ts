@@ -19,7 +19,7 @@ import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import { LwsError } from '../tools/errors.js';
 import { formatHttpDate } from '../tools/fields/date.js';
 import { formatLink } from '../tools/fields/link.js';
-import { addedLinks, signpostLinks, versionLinks } from './links.js';
+import { addedLinks, signpostLinks } from './links.js';
 import type { Reply } from './reply.js';
 import type { ResourceExchange } from './resource-exchange.js';
 
@@ -34,9 +34,7 @@ export function recordFields(storage: Storage, record: ResourceRecord): Record<s
   if (!fields) {
     fields = {
       'Last-Modified': formatHttpDate(record.modified),
-      Link: [resourceLinks(record, storage), ...signpostLinks(storage, record), ...versionLinks(storage, record)].join(
-        ', ',
-      ),
+      Link: [resourceLinks(record, storage), ...signpostLinks(storage, record)].join(', '),
       // Also for RDF: a graph's predicates can form XHTML elements in RDF/XML, which a browser would run.
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "sandbox; default-src 'none'",

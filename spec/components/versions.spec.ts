@@ -127,11 +127,14 @@ describe('Versions in a storage', () => {
     const ids = (await list('g')).map(({ id }) => id);
     await server.stop(true);
     await restart({});
-    const plain = await send('GET', 'g');
-    expect([plain.headers['vary'], plain.headers['link']!.includes('timemap')]).to.deep.equal(['Accept', false]);
-    expect((await send('GET', 'g', { 'Accept-Datetime': 'yesterday' })).text).to.equal(plain.text);
-    expect((await send('GET', `g?version=${ids[1]}`)).text).to.equal(plain.text);
+    expect((await send('GET', 'g')).headers['link']).to.include('timemap');
     for (const last of [3, 4]) await put('g', triples(20, last), 'text/turtle');
+    const plain = await send('GET', 'g');
+    expect(plain.headers['link']).to.not.include('timemap');
+    expect((await send('GET', 'g', { 'Accept-Datetime': 'yesterday' })).text).to.equal(plain.text);
+    for (const [at, id] of ids.entries())
+      expect((await send('GET', `g?version=${id}`)).text).to.include(`${1_000_002 - at}`);
+    expect((await list('g')).map(({ id }) => id)).to.deep.equal(ids);
     await server.stop(true);
     await restart(on);
     await put('g', triples(20, 5), 'text/turtle');
@@ -146,12 +149,51 @@ describe('Versions in a storage', () => {
     server = await startSpecServer();
     for (const last of [1, 2]) await put('g', triples(20, last), 'text/turtle');
     await put('f', 'file');
+    const { headers } = await send('GET', 'f', { 'Accept-Datetime': 'yesterday' });
+    expect([headers['vary'], headers['link']!.includes('timemap')]).to.deep.equal([undefined, false]);
+    expect((await send('GET', 'g?version=1')).text).to.equal((await send('GET', 'g?versions')).text);
+    expect((await send('PUT', 'g?version=1', { 'Content-Type': 'text/turtle' }, '')).status).to.equal(400);
     await send('DELETE', 'f');
     await stopped(async (store) => {
       expect(store.entry(featuresKey)).to.not.include('versions');
       for await (const keys of store.keys({ gte: 'E\u0000versions', lt: 'E\u0000versiont' }))
         expect(keys).to.deep.equal([]);
     });
+  });
+
+  it('keeps versions of resources with a link, and of those below a container with one (rule 27.1)', async () => {
+    server = await startSpecServer();
+    const link = async (path: string, target = `${server.root}${path}?versions`): Promise<void> => {
+      const body = JSON.stringify({ 'version-history': target === '' ? null : [{ href: target }] });
+      const fields = { 'Content-Type': 'application/merge-patch+json', 'If-Match': '*' };
+      const answer = await send('PATCH', `${path}.meta`, fields, body);
+      expect(answer.status, answer.text).to.equal(204);
+    };
+    for (const path of ['c/', 'c/d/', 'e/']) await send('PUT', path);
+    const paths = ['c/x', 'c/d/y', 'e/z', 'r'];
+    for (const path of paths) await put(path, '1');
+    await link('e/', 'http://other.example/?versions');
+    await put('e/z', '2');
+    for (const path of ['c/', 'r']) await link(path);
+    for (const text of ['2', '3']) for (const path of paths) await put(path, text);
+    const texts = async (path: string): Promise<string[]> =>
+      Promise.all((await list(path)).map(async ({ url }) => (await send('GET', url)).text));
+    for (const path of ['c/x', 'c/d/y', 'r']) expect(await texts(path), path).to.deep.equal(['3', '2', '1']);
+    expect((await send('GET', 'e/z?versions')).status).to.equal(404);
+    expect((await send('GET', 'e/z', { 'Accept-Datetime': 'yesterday' })).text).to.equal('3');
+    expect((await send('GET', 'e/z')).headers['vary']).to.equal('Accept-Datetime');
+    // The link is deleted with the resource.
+    await send('DELETE', 'r');
+    await send('MOVE', 'c/d/y', { Destination: `${server.root}e/y` });
+    expect([await texts('r'), await texts('c/d/y')]).to.deep.equal([
+      ['3', '2', '1'],
+      ['3', '2', '1'],
+    ]);
+    expect((await send('GET', 'e/y?versions')).status).to.equal(404);
+    await link('c/', '');
+    for (const text of ['4', '5']) await put('c/x', text);
+    expect(await texts('c/x')).to.deep.equal(['3', '2', '1']);
+    await stopped(async () => {});
   });
 
   it('restores versions from a backup, and none at another address (rule 27.7)', async () => {

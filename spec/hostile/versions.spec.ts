@@ -165,6 +165,33 @@ describe('Versions that a caller may not read', () => {
         expect((await s.delete(aclOf(grouped.replace(/[^/]+$/, '')))).status).to.equal(204);
       });
 
+      it('does not reveal by responses to dates and versions that a hidden resource exists (rule 27.6)', async () => {
+        const container = await s.container();
+        const iri = `${container}x`;
+        await write(s, iri, '1');
+        await write(s, iri, '2');
+        const { id } = (await list(s, iri))[1]!;
+        const absent = `${container}y`;
+        for (const who of [as(s, alice), 'anonymous'] as const)
+          for (const [method, query, fields] of [
+            ['GET', '', { 'Accept-Datetime': 'yesterday' }],
+            ['HEAD', '', { 'Accept-Datetime': early }],
+            ['GET', `?version=${id}`, {}],
+            ['GET', '?versions', {}],
+            ['GET', `?versions=${id}`, {}],
+            ['PUT', `?version=${id}`, { 'Content-Type': 'text/plain' }],
+            ['DELETE', `?version=${id}`, {}],
+            ['OPTIONS', '?versions', {}],
+          ] as const) {
+            const answers = await Promise.all(
+              [iri, absent].map((each) => s.send(method, each + query, fields, undefined, who)),
+            );
+            const [there, none] = answers.map((answer) => JSON.stringify(essence(answer)));
+            expect(there!.replaceAll(iri, absent), `${method} ${query}`).to.equal(none);
+            expect(answers[0]!.headers['vary']).to.include('Accept-Datetime');
+          }
+      });
+
       it('erases versions for controllers of the storage only, without a trace for others (rule 27.5)', async () => {
         const iri = s.fresh();
         await setAcl(s, await s.container(), ownerRule);

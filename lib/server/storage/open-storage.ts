@@ -108,8 +108,8 @@ export async function prepareStorage(
       ...(storageLinks ? [{ target: iri, relation: storageLinks.relation }] : []),
       ...installations.flatMap(({ links = [] }) => links),
     ];
-    storage.linksOf = installations.find(({ linksOf }) => linksOf)?.linksOf;
-    storage.keepsVersions = installations.some(({ earlierStates }) => earlierStates);
+    storage.linksOf = linksOfAll(installations.flatMap(({ linksOf }) => linksOf ?? []));
+    storage.keepsVersions = installations.find(({ earlierStates }) => earlierStates)?.earlierStates?.isUsed;
     storage.addedMethods = installations.find(({ resourceMethods }) => resourceMethods)?.resourceMethods?.allowed;
     const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
     const all = { ...assembly, verificationMethods: [method, ...(oldMethod ? [oldMethod] : [])] };
@@ -120,6 +120,19 @@ export async function prepareStorage(
     await store.close();
     throw error;
   }
+}
+
+/** Returns one function for those of several components. */
+function linksOfAll(all: readonly NonNullable<Storage['linksOf']>[]): Storage['linksOf'] {
+  if (all.length < 2) return all[0];
+  return (access, iri) => {
+    let found: Promise<readonly string[]> | undefined;
+    for (const linksOf of all) {
+      const [before, more] = [found, linksOf(access, iri)];
+      found = before && more ? Promise.all([before, more]).then((links) => links.flat()) : (before ?? more);
+    }
+    return found;
+  };
 }
 
 const levelWarning =

@@ -37,7 +37,8 @@ export const addedFeatures: ReadonlyMap<string, Feature> = new Map([
     {
       spaces: [
         'versions',
-        ...(['versions-data', 'versions-heads', 'versions-at', 'versions-blobs', 'versions-access'] as const),
+        ...(['versions-on', 'versions-data', 'versions-heads', 'versions-at'] as const),
+        ...(['versions-blobs', 'versions-access'] as const),
       ],
     },
   ],

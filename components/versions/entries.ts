@@ -36,8 +36,9 @@ export interface Head {
   /** Beginning of the oldest version of the resource since it was created, or since versions are kept. */
   readonly first: number;
   readonly actor?: string | undefined;
-  /** Number of differences since the last version with all triples. */
+  /** Number of differences since the last version with all triples, and of the triples in them. */
   readonly deltas: number;
+  readonly changed?: number;
 }
 
 /** Maximum characters of a value. */

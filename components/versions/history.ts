@@ -5,7 +5,7 @@ import { applied } from '../../lib/storage/keys/graph-changes.js';
 import type { KeyRange, ResourceRecord } from '../../lib/storage/keys/records.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import { tooBusy } from '../../lib/tools/errors.js';
-import { yieldToEventLoop } from '../../lib/tools/event-loop.js';
+import { yieldInLine } from '../../lib/tools/event-loop.js';
 import {
   dataRange,
   type EndedState,
@@ -121,7 +121,7 @@ export class History {
     for (const version of chain.reverse()) {
       const [first = [], removed = []] = unpacked(await this.text(version));
       keys = version.graph === 'whole' ? first : applied(keys!, { added: first, removed }).keys;
-      await yieldToEventLoop();
+      await yieldInLine();
     }
     // Erased or expired meanwhile, or damaged.
     if (digestIn(record)?.toggle(keys!).isZero === false) throw new DamagedGraphError(iri);

@@ -27,8 +27,8 @@ import {
 import { noteSettings } from './permissions.js';
 import { noteLinks, type Switches } from './switches.js';
 
-/** Differences between two versions with all triples, so that an old state is read in bounded time. */
-const maxDeltas = 32;
+/** Differences between two versions with all triples, and triples in them for each one of the graph: bounds of reading an old state. */
+const [maxDeltas, maxChanged] = [32, 4];
 
 /** Names in one entry: at most 1 MiB. */
 const namesAtATime = 250;
@@ -85,12 +85,14 @@ async function stage({ tx, isOn, wasOn }: Staging, iri: string): Promise<boolean
   const head = found?.revision === before?.revision ? found : undefined;
   const isEnding = before !== undefined && (isOn || wasOn || head !== undefined);
   const state = isEnding ? (head ?? (await unknownHead(tx, before))) : undefined;
-  const graph =
-    isEnding && before.kind === 'rdf' ? await graphOf({ tx, isOn }, [before, after], state!.deltas) : undefined;
+  const graph = isEnding && before.kind === 'rdf' ? await graphOf({ tx, isOn }, [before, after], state!) : undefined;
   if (isEnding) stageVersion(tx, before, { after, state: state!, graph });
   if (after && isOn) {
-    const deltas = graph && 'added' in graph ? state!.deltas + 1 : 0;
-    const made: Head = { revision: after.revision, began: tx.position, first: state?.first ?? tx.position, deltas };
+    const delta = graph && 'added' in graph ? graph : undefined;
+    const made: Head = {
+      ...{ revision: after.revision, began: tx.position, first: state?.first ?? tx.position },
+      ...{ deltas: delta ? state!.deltas + 1 : 0, changed: delta ? changedBy(delta, state!) : 0 },
+    };
     tx.putEntry(headKey(iri), JSON.stringify(Object.assign(made, { actor: tx.actor })));
   } else if (found) tx.deleteEntry(headKey(iri));
   return isEnding;
@@ -106,19 +108,22 @@ async function unknownHead(tx: Transaction, { iri, revision, modified }: Resourc
 
 type Kept = readonly string[] | KeyDifference;
 
+const changedBy = ({ added, removed }: KeyDifference, { changed = 0 }: Head): number =>
+  changed + added.length + removed.length;
+
 /** Returns the triples to keep. Those of a large graph are not kept, nor those of a damaged one. */
 async function graphOf(
   { tx, isOn }: Staging,
   [before, after]: readonly [ResourceRecord, ResourceRecord | undefined],
-  deltas: number,
+  head: Head,
 ): Promise<Kept | undefined> {
   const { triples = 0 } = before;
   if (isLargeGraph(triples)) return undefined;
   const change = tx.graphs.get(before.iri);
-  const isNear = isOn && after?.kind === 'rdf' && !isLargeGraph(after.triples ?? 0) && deltas < maxDeltas;
-  if (isNear && !change) return { added: [], removed: [] };
-  if (isNear && change!.added.length + change!.removed.length < triples)
-    return { added: change!.removed, removed: change!.added };
+  const isNear = isOn && after?.kind === 'rdf' && !isLargeGraph(after.triples ?? 0) && head.deltas < maxDeltas;
+  const back = { added: change?.removed ?? [], removed: change?.added ?? [] };
+  const size = back.added.length + back.removed.length;
+  if (isNear && (size === 0 || (size < triples && changedBy(back, head) < maxChanged * triples))) return back;
   try {
     return change?.before ?? (await tx.before.graph(before));
   } catch (error) {

@@ -14,27 +14,32 @@ const exposedFields =
   'Accept-Patch, Accept-Post, Accept-Put, Accept-Query, Accept-Ranges, Allow, Content-Digest, Content-Disposition, Content-Range, ' +
   'DPoP-Nonce, ETag, Last-Modified, Link, Location, LWS-Hint, Preference-Applied, Repr-Digest, Retry-After, Vary, WAC-Allow, Want-Content-Digest, WWW-Authenticate';
 
+/** Fields of RFC 7089, for a storage with versions. */
+const [requestForPast, exposedOfPast] = [', Accept-Datetime', ', Content-Location, Memento-Datetime'];
+
 const none: Fields = {};
 
 /** Field names and separators. */
 const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]+$/;
 
 /** Computes the CORS fields of the response in advance and answers preflights, which carry no credential. */
-export function cors({ cors: policy, storage: { rootIri: storage, profile } }: AppContext): Step {
+export function cors({ cors: policy, storage: whole }: AppContext): Step {
+  const { rootIri: storage, profile } = whole;
   if (policy.allowedOrigins.length === 0) return (_ctx, next) => next();
   const basePath = new URL(storage).pathname.slice(0, -1);
   return ({ req, state: { exchange } }, next) => {
     // Rule 10.4: the console and its callback are for this origin only, even if they are switched off.
     const path = exchange.path.slice(basePath.length);
     if (/^\/(?:app|callback)(?:\/|$)/i.test(path)) return next();
-    exchange.cors = corsFields(policy, req);
-    exchange.reply = preflightReply(policy, req, profile?.echoesFields);
+    const hasPast = whole.keepsVersions?.() === true;
+    exchange.cors = corsFields(policy, req, hasPast);
+    exchange.reply = preflightReply(policy, req, { echoesFields: profile?.echoesFields, hasPast });
     return exchange.reply ? undefined : next();
   };
 }
 
 /** Returns the CORS fields of the response to this request. */
-function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Fields {
+function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage, hasPast: boolean): Fields {
   const { origin } = req.headers;
   const isEchoed = allowedOrigins === everyOrigin;
   const any = allowedOrigins.includes('*') && !isEchoed;
@@ -42,14 +47,18 @@ function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Field
   if (origin === undefined || !isAllowed) return any ? none : { Vary: 'Origin' };
   return {
     'Access-Control-Allow-Origin': any ? '*' : origin,
-    'Access-Control-Expose-Headers': exposedFields,
+    'Access-Control-Expose-Headers': hasPast ? exposedFields + exposedOfPast : exposedFields,
     // For clients that always use credentials mode. There are no cookies that could be misused. Never with `*` (Fetch, 3.2.5).
     ...(any ? {} : { 'Access-Control-Allow-Credentials': 'true', Vary: 'Origin' }),
   };
 }
 
 /** Returns the response to a preflight: before authentication, for any target. `undefined` for other requests. */
-function preflightReply({ maxAgeSeconds }: CorsPolicy, req: IncomingMessage, echoesFields = false): Reply | undefined {
+function preflightReply(
+  { maxAgeSeconds }: CorsPolicy,
+  req: IncomingMessage,
+  { echoesFields = false, hasPast }: { readonly echoesFields?: boolean | undefined; readonly hasPast: boolean },
+): Reply | undefined {
   const isPreflight =
     req.method === 'OPTIONS' &&
     req.headers.origin !== undefined &&
@@ -61,7 +70,7 @@ function preflightReply({ maxAgeSeconds }: CorsPolicy, req: IncomingMessage, ech
     status: 204,
     fields: {
       'Access-Control-Allow-Methods': methods,
-      'Access-Control-Allow-Headers': isEcho ? asked : requestFields,
+      'Access-Control-Allow-Headers': isEcho ? asked : hasPast ? requestFields + requestForPast : requestFields,
       'Access-Control-Max-Age': String(maxAgeSeconds),
       ...(echoesFields ? { Vary: 'Access-Control-Request-Headers' } : {}),
     },

@@ -13,6 +13,7 @@ import { runBackup } from '../support/backups.js';
 import { freePort } from '../support/free-port.js';
 import { type Answer, request } from '../support/http.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
+import { isSharedRun } from '../support/shared-storage.js';
 
 const on = { 'versions.all': 'true' };
 const triples = (count: number, last = 0): string =>
@@ -23,6 +24,10 @@ const triples = (count: number, last = 0): string =>
 
 describe('Versions in a storage', () => {
   let server: SpecServer;
+  before(function () {
+    // Copies of a shared storage are not opened without its database.
+    if (isSharedRun) this.skip();
+  });
   afterEach(() => server.stop());
   const send = (method: string, path: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> =>
     request(path.startsWith('http') ? path : server.root + path, {

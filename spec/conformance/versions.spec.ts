@@ -13,7 +13,7 @@ interface Listed {
   readonly actor?: string;
 }
 
-const settings = { 'versions.all': 'true' };
+const settings = { 'versions.all': 'true', 'cors.allowed-origins': '*' };
 
 async function replaced(s: StorageUnderTest, iri: string, type: string, body: string | Uint8Array): Promise<void> {
   const { headers } = await s.head(iri);
@@ -105,6 +105,18 @@ describeStorage(
       const { headers } = await s.get(iri);
       expect(headers['link']).to.include(`<${iri}?versions>; rel="timemap"; type="application/link-format"`);
       expect(headers['vary']).to.include('Accept-Datetime');
+    });
+
+    it('names the fields of dates in responses to other origins (rule 27.3)', async () => {
+      const { iri } = await s.stored('text/plain', '1');
+      const Origin = 'https://app.example';
+      const preflight = { Origin, 'Access-Control-Request-Method': 'GET' };
+      const { headers } = await s.send('OPTIONS', iri, preflight, undefined, 'anonymous');
+      const answer = await s.get(iri, { Origin });
+      if (answer.headers['access-control-allow-origin'] === undefined) throw new Error('The origin is not allowed.');
+      expect(headers['access-control-allow-headers']).to.match(/, Accept-Datetime$/);
+      expect(answer.headers['access-control-expose-headers']).to.match(/, Content-Location, Memento-Datetime$/);
+      expect(answer.headers['vary']).to.include('Accept-Datetime');
     });
 
     it('rejects writes to versions (rule 27.5)', async () => {

@@ -5,6 +5,7 @@
 import { ancestorsOf } from '../../lib/authorization/authorizer.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { type ClientLinks, relationTargets } from '../../lib/resources/linkset.js';
+import { featuresKey } from '../../lib/storage/keys/features.js';
 import { entryKey } from '../../lib/storage/keys/records.js';
 import { hasVersions } from '../../lib/storage/transactions/kept-blobs.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
@@ -39,11 +40,20 @@ export class Switches {
   constructor(
     private readonly all: boolean,
     private readonly platform: Pick<Platform, 'rootIri' | 'store'>,
-  ) {}
+  ) {
+    this.areUsed = all || hasVersions(platform.store);
+    // Before readers see it.
+    platform.store.onStage((tx) => {
+      if (tx.entries.has(featuresKey)) this.areUsed ||= hasVersions(tx);
+    });
+  }
+
+  /** Asked several times for each request. */
+  private areUsed: boolean;
 
   /** True if any resource has or had versions. */
-  isUsed(view: State = this.platform.store): boolean {
-    return this.all || hasVersions(view);
+  isUsed(view?: State): boolean {
+    return this.areUsed || (view !== undefined && hasVersions(view));
   }
 
   /** True if the states of a resource are kept that end from now on. */

@@ -22,11 +22,12 @@ import { forEachConcurrently } from '../../../lib/storage/level/concurrently.js'
 import { type Level, openLevel, StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
 import { makeFolder } from '../../../lib/storage/level/synced-files.js';
 import { LwsError } from '../../../lib/tools/errors.js';
-import { BackupError, graphKeys, isOf, recordOf } from './entries.js';
+import { BackupError, isOf, recordOf } from './entries.js';
 import {
   backupBlobFile,
   copyOnce,
   damagedFile,
+  graphsOf,
   hasManifest,
   keyFiles,
   type Manifest,
@@ -38,7 +39,7 @@ import {
   syncNames,
   writeManifest,
 } from './folder.js';
-import { GraphSet, maxSetBytes } from './graph-set.js';
+import { type GraphSet, maxSetBytes } from './graph-set.js';
 import { lastBackupName } from './last-backup.js';
 import type { BackupReport } from './routes.js';
 import { digestOfFile, readHeader, readState, type StateFiles, writeState } from './state-file.js';
@@ -261,11 +262,8 @@ export async function earlierBackup(
     print(`${damaged} is missing or damaged, so this backup is a full one.`);
     return undefined;
   }
-  const { made, state, quads } = manifest;
-  const known = await GraphSet.of(readState(join(folder, state), { keys: graphKeys }), (done) =>
-    told(done, Number.POSITIVE_INFINITY),
-  );
-  return known.length <= maxSetBytes ? { made, known, quads } : undefined;
+  const known = await graphsOf(folder, manifest, (done) => told(done, Number.POSITIVE_INFINITY));
+  return known.length <= maxSetBytes ? { ...manifest, known } : undefined;
 }
 
 const pollMs = 200;

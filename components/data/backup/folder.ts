@@ -6,8 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, copyFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Entry } from '../../../lib/storage/graphs/state-blocks.js';
 import { syncPath } from '../../../lib/storage/level/synced-files.js';
-import { BackupError } from './entries.js';
+import { BackupError, graphKeys } from './entries.js';
+import { GraphSet } from './graph-set.js';
 import { digestOfFile, readState, type StateReader } from './state-file.js';
 
 /** Quads of some graphs: a file, and its SHA-256 in base64. */
@@ -54,6 +56,22 @@ export async function damagedFile(folder: string, { state, sha256, quads }: Mani
     if (!existsSync(path) || (await digestOfFile(path)) !== file.sha256) return path;
   }
   return undefined;
+}
+
+/** Returns the graphs that the state refers to. @param told called with the number of entries so far */
+export const graphsOf = (folder: string, { state }: Manifest, told?: (entries: number) => void): Promise<GraphSet> =>
+  GraphSet.of(readState(join(folder, state), { keys: graphKeys }), told);
+
+/** Yields the quads of these graphs, which are then seen, and the state. @throws BackupError see `readState` */
+export async function* entriesOf(
+  folder: string,
+  { state, quads }: Manifest,
+  graphs: GraphSet | undefined,
+  ended?: StateReader['ended'],
+): AsyncGenerator<Entry[]> {
+  const reader: StateReader = { wants: (graph) => graphs?.see(graph) === true, ...(ended ? { ended } : {}) };
+  for (const { name } of quads) yield* readState(join(folder, name), reader);
+  yield* readState(join(folder, state));
 }
 
 /** @throws BackupError if the directory is not a backup, or one of a later version */

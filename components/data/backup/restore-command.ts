@@ -40,10 +40,17 @@ import {
 } from '../../../lib/storage/level/durable-level.js';
 import { makeFolder } from '../../../lib/storage/level/synced-files.js';
 import { LwsError } from '../../../lib/tools/errors.js';
-import { BackupError, type CountedGraph, graphKeys, isOf } from './entries.js';
-import { backupBlobFile, copyOnce, damagedFile, type Manifest, readManifest, syncNames } from './folder.js';
-import { GraphSet } from './graph-set.js';
-import { readState } from './state-file.js';
+import { BackupError, isOf } from './entries.js';
+import {
+  backupBlobFile,
+  copyOnce,
+  damagedFile,
+  entriesOf,
+  graphsOf,
+  type Manifest,
+  readManifest,
+  syncNames,
+} from './folder.js';
 
 /** Number of entries in a batch. Each batch is synced. */
 const batchSize = 10_000;
@@ -152,7 +159,8 @@ async function restoreEntries(
   };
   let done = 0;
   const total = manifest.quads.reduce((sum, { triples }) => sum + triples, manifest.entries);
-  for await (const block of allEntries(folder, manifest)) {
+  const graphs = manifest.quads.length === 0 ? undefined : await graphsOf(folder, manifest);
+  for await (const block of entriesOf(folder, manifest, graphs)) {
     for (const entry of block) {
       const [key] = entry;
       if (isOf('B', key)) blobs.push(key.slice(2));
@@ -165,24 +173,13 @@ async function restoreEntries(
     done += block.length;
     told(done, total);
   }
+  if (graphs && graphs.unseen > 0)
+    throw new BackupError(
+      `The backup lacks the quads of ${graphs.unseen} graphs. Run "quadpod verify ${folder}" for details.`,
+    );
   for (const rewritten of rewriting?.rest() ?? []) waiting.push(rewritten);
   await flush();
   return { blobs, facts: rewriting ? rewriting.facts() : facts };
-}
-
-/** Yields the quads that the state refers to, and then the state. @throws BackupError if some are missing */
-async function* allEntries(folder: string, { state, quads }: Manifest): AsyncGenerator<Entry[]> {
-  if (quads.length > 0) {
-    const wanted = await GraphSet.of(readState(join(folder, state), { keys: graphKeys }));
-    // The quads of a state are the same in every file: duplicates are written twice.
-    const wants = (graph: CountedGraph): boolean => wanted.see(graph) !== undefined;
-    for (const { name } of quads) yield* readState(join(folder, name), { wants });
-    if (wanted.unseen > 0)
-      throw new BackupError(
-        `The backup lacks the quads of ${wanted.unseen} graphs. Run "quadpod verify ${folder}" for details.`,
-      );
-  }
-  yield* readState(join(folder, state));
 }
 
 interface BlobsTask {

@@ -5,10 +5,9 @@ import type { CommandContext } from '../../../lib/component/component.js';
 import { isQuad } from '../../../lib/storage/keys/iri-rewriting.js';
 import type { ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { EntryDigests } from '../../../lib/storage/level/entry-digests.js';
-import { BackupError, type CountedGraph, graphKeys, graphState, isOf, recordOf } from './entries.js';
-import { backupBlobFile, type Manifest, readManifest } from './folder.js';
-import { GraphSet } from './graph-set.js';
-import { digestOfFile, readState } from './state-file.js';
+import { BackupError, type CountedGraph, graphState, isOf, recordOf } from './entries.js';
+import { backupBlobFile, entriesOf, graphsOf, type Manifest, readManifest } from './folder.js';
+import { digestOfFile } from './state-file.js';
 
 /** Exit code for a damaged backup. */
 const damaged = 3;
@@ -19,8 +18,7 @@ export async function verify({ operands, print, progress }: CommandContext): Pro
   const manifest = readManifest(folder);
   const verification = new Verification(folder, manifest, { print, told: progress('Reading the backup') });
   try {
-    const wanted = await verification.quads();
-    await verification.state(wanted);
+    await verification.entries();
   } catch (error) {
     if (!(error instanceof BackupError)) throw error;
     verification.fault(error.message);
@@ -56,47 +54,24 @@ class Verification {
     if (this.faults <= maxTold) this.telling.print(sentence);
   }
 
-  /**
-   * Verifies that every graph referenced by the state exists, with the right number of triples.
-   * @returns the graphs, or `undefined` if they are in the state file
-   */
-  async quads(): Promise<GraphSet | undefined> {
+  /** Verifies that every graph referenced by the state exists, with its triples, and that everything else it refers to does. */
+  async entries(): Promise<void> {
     const { folder, manifest } = this;
-    const files = [{ name: manifest.state, sha256: manifest.sha256 }, ...manifest.quads];
-    for (const { name, sha256 } of files) await this.digest(join(folder, name), sha256);
-    if (manifest.quads.length === 0) return undefined;
-    const wanted = await GraphSet.of(readState(join(folder, manifest.state), { keys: graphKeys }));
-    const graphs = {
-      wants: (state: CountedGraph): boolean => wanted.see(state) === true,
-      ended: ({ graph, triples }: CountedGraph, count: number, isOther: boolean): void => {
-        if (triples !== undefined && triples !== count)
-          this.fault(`${graph} has ${count} triples instead of ${triples}.`);
-        else if (isOther) this.fault(`The triples of ${graph} differ from those that were written.`);
-      },
+    for (const { name, sha256 } of [{ name: manifest.state, sha256: manifest.sha256 }, ...manifest.quads])
+      await this.digest(join(folder, name), sha256);
+    const graphs = manifest.quads.length === 0 ? undefined : await graphsOf(folder, manifest);
+    const ended = ({ graph, triples }: CountedGraph, count: number, isOther: boolean): void => {
+      if (triples !== undefined && triples !== count)
+        this.fault(`${graph} has ${count} triples instead of ${triples}.`);
+      else if (isOther) this.fault(`The triples of ${graph} differ from those that were written.`);
     };
-    for (const { name } of manifest.quads)
-      for await (const block of readState(join(folder, name), graphs)) {
-        this.triples += block.length;
-        this.told(block.length);
-      }
-    return wanted;
-  }
-
-  private async digest(file: string, sha256: string): Promise<void> {
-    if (!existsSync(file)) throw new BackupError(`${file} is missing.`);
-    if ((await digestOfFile(file)) !== sha256) this.fault(`The digest of ${file} differs from the manifest.`);
-  }
-
-  /** Verifies that the state is readable and everything it refers to exists. */
-  async state(wanted: GraphSet | undefined): Promise<void> {
-    const { folder, manifest } = this;
     const digests = new EntryDigests();
-    for await (const block of readState(join(folder, manifest.state))) {
+    for await (const block of entriesOf(folder, manifest, graphs, ended)) {
       for (const entry of block) {
-        digests.add(...entry);
         if (isQuad(entry[0])) this.triples++;
-        const graph = wanted && wanted.unseen > 0 ? graphState(entry) : undefined;
-        if (graph && !wanted!.hasSeen(graph)) this.fault(`The quads of ${graph.graph} are missing.`);
+        else digests.add(...entry);
+        const graph = graphs && graphs.unseen > 0 ? graphState(entry) : undefined;
+        if (graph && !graphs!.hasSeen(graph)) this.fault(`The quads of ${graph.graph} are missing.`);
         if (isOf('R', entry[0])) await this.resource(recordOf(entry));
       }
       this.told(block.length);
@@ -105,6 +80,11 @@ class Verification {
       this.fault(`One of the ${name}s is not the one that was written, or is missing.`);
     if (this.blobs !== manifest.blobs)
       this.fault(`The state has ${this.blobs} blobs instead of ${manifest.blobs}, the number in the manifest.`);
+  }
+
+  private async digest(file: string, sha256: string): Promise<void> {
+    if (!existsSync(file)) throw new BackupError(`${file} is missing.`);
+    if ((await digestOfFile(file)) !== sha256) this.fault(`The digest of ${file} differs from the manifest.`);
   }
 
   private async resource(record: ResourceRecord): Promise<void> {

@@ -1,6 +1,6 @@
 /** Calls of each client since the server started, for controllers. */
 import { lruCache } from '../../lib/tools/caches.js';
-import type { JsonMembers } from './messages.js';
+import type { Members } from './messages.js';
 
 export interface Calls {
   readonly subject: string;
@@ -19,7 +19,7 @@ export class AgentActivity {
   constructor(private readonly clock: () => number) {}
 
   /** Counts a call of an authorized client. */
-  note(subject: string, { tool, code }: JsonMembers): void {
+  note(subject: string, { tool, code }: Members): void {
     const { calls = 0, failed = 0 } = this.kept.get(subject) ?? {};
     this.kept.set(subject, {
       subject,

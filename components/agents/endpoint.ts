@@ -18,8 +18,8 @@ import {
   type Call,
   codes,
   handshakeRevisions,
-  type JsonMembers,
-  type MessageOutcome,
+  type Members,
+  type Outcome,
   RpcError,
   statelessRevision,
 } from './messages.js';
@@ -61,9 +61,9 @@ export async function answerAgent(endpoint: AgentsEndpoint, request: RouteReques
   }
 }
 
-type Method = (endpoint: AgentsEndpoint, caller: ToolCaller, call: Call) => MessageOutcome | Promise<MessageOutcome>;
+type Method = (endpoint: AgentsEndpoint, caller: ToolCaller, call: Call) => Outcome | Promise<Outcome>;
 
-const info: JsonMembers = { name: 'quadpod', title: 'Quadpod', version: packageVersion() };
+const info: Members = { name: 'quadpod', title: 'Quadpod', version: packageVersion() };
 
 /** Returns the tools of the installed components for a caller; with a name, at most the one of that name. */
 async function toolsOf({ offered }: Platform, caller: ToolCaller, name?: string): Promise<readonly Tool[]> {
@@ -116,7 +116,7 @@ const methods: Readonly<Record<string, Method>> = {
 /** Results that the stateless revision lets clients cache. They depend on the caller and are not to be cached. */
 const cacheable = /^(?:server\/discover|tools\/list|resources\/)/;
 
-async function run(endpoint: AgentsEndpoint, caller: ToolCaller, call: Call): Promise<MessageOutcome> {
+async function run(endpoint: AgentsEndpoint, caller: ToolCaller, call: Call): Promise<Outcome> {
   const { method, isStateless } = call;
   const known = { ...methods, ...(isStateless ? statelessMethods : handshakeMethods) };
   if (!Object.hasOwn(known, method))
@@ -128,18 +128,18 @@ async function run(endpoint: AgentsEndpoint, caller: ToolCaller, call: Call): Pr
   return { result: { ...result, ...caching, _meta }, ...rest };
 }
 
-const description = ({ name, title, description: text, inputSchema, annotations }: Tool): JsonMembers => ({
+const description = ({ name, title, description: text, inputSchema, annotations }: Tool): Members => ({
   ...{ name, title, description: text },
   inputSchema: { ...inputSchema, additionalProperties: false },
   annotations: { title, openWorldHint: false, ...annotations },
 });
 
 /** Errors of a tool are results, so that the model can correct itself. */
-async function callTool({ platform }: AgentsEndpoint, caller: ToolCaller, { params }: Call): Promise<MessageOutcome> {
+async function callTool({ platform }: AgentsEndpoint, caller: ToolCaller, { params }: Call): Promise<Outcome> {
   const { name, arguments: given = {} } = params;
   const [tool] = typeof name === 'string' ? await toolsOf(platform, caller, name) : [];
   if (!tool) throw new RpcError(codes.params, 'The tool does not exist. Call tools/list.');
-  const resultOf = (texts: readonly string[]): JsonMembers => ({
+  const resultOf = (texts: readonly string[]): Members => ({
     content: texts.map((text) => ({ type: 'text', text })),
   });
   // Granted reads are in the log by their path, which is that of the endpoint here.
@@ -157,11 +157,7 @@ async function callTool({ platform }: AgentsEndpoint, caller: ToolCaller, { para
   }
 }
 
-async function listResources(
-  platform: Platform,
-  caller: ToolCaller,
-  { cursor = '1' }: JsonMembers,
-): Promise<JsonMembers> {
+async function listResources(platform: Platform, caller: ToolCaller, { cursor = '1' }: Members): Promise<Members> {
   const page = typeof cursor === 'string' && /^[1-9]\d{0,8}$/.test(cursor) ? Number(cursor) : undefined;
   if (page === undefined) throw new RpcError(codes.params, 'The cursor is not valid.');
   const { text, next } = await orAbsent(listed(platform, caller, { page }));
@@ -172,7 +168,7 @@ async function listResources(
   };
 }
 
-async function readContents(platform: Platform, caller: ToolCaller, { uri }: JsonMembers): Promise<JsonMembers> {
+async function readContents(platform: Platform, caller: ToolCaller, { uri }: Members): Promise<Members> {
   if (typeof uri !== 'string') throw new RpcError(codes.params, 'The member uri is missing.');
   const { mediaType, text, note } = await orAbsent(fetchResource(platform, caller, uri));
   // The result has no place for a note.

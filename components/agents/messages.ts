@@ -23,7 +23,7 @@ export const codes = {
   revision: -32022,
 } as const;
 
-export type JsonMembers = Readonly<Record<string, unknown>>;
+export type Members = Readonly<Record<string, unknown>>;
 
 /** Error of the protocol. Errors of tools are results. */
 export class RpcError extends Error {
@@ -31,7 +31,7 @@ export class RpcError extends Error {
   constructor(
     readonly code: number,
     message: string,
-    readonly details: { readonly status?: number; readonly data?: JsonMembers } = {},
+    readonly details: { readonly status?: number; readonly data?: Members } = {},
   ) {
     super(message);
   }
@@ -42,15 +42,15 @@ const asBad = { status: 400 } as const;
 /** Request of a client. */
 export interface Call {
   readonly method: string;
-  readonly params: JsonMembers;
+  readonly params: Members;
   /** True under `statelessRevision`. */
   readonly isStateless: boolean;
 }
 
-export interface MessageOutcome {
-  readonly result: JsonMembers;
+export interface Outcome {
+  readonly result: Members;
   /** Fields of the log line. */
-  readonly logged?: JsonMembers;
+  readonly logged?: Members;
 }
 
 const maxValues = 20_000;
@@ -61,7 +61,7 @@ const longestId = 256;
 export async function answerMessage(
   bytes: Buffer,
   headers: IncomingHttpHeaders,
-  run: (call: Call) => Promise<MessageOutcome>,
+  run: (call: Call) => Promise<Outcome>,
 ): Promise<Reply> {
   let id: string | number | null = null;
   try {
@@ -83,7 +83,7 @@ export async function answerMessage(
 interface Message {
   readonly id: unknown;
   readonly method: string;
-  readonly params: JsonMembers;
+  readonly params: Members;
 }
 
 function messageOf(bytes: Buffer): Message {

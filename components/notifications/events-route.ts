@@ -75,7 +75,7 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
   past = new PastEvents(options, since, Math.max(now, changes.committed));
   // Proxies and clients report the stream as open only after the first byte.
   body.write('\n');
-  if (since !== undefined) void tellPast(past, { body, mayGoOn, goesOn });
+  if (since !== undefined) void tellPast(past, body, mayGoOn, goesOn);
   return {
     status: 200,
     fields: {
@@ -87,13 +87,12 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
   };
 }
 
-interface PastRequest {
-  readonly body: PassThrough;
-  readonly mayGoOn: () => Promise<boolean>;
-  readonly goesOn: boolean;
-}
-
-async function tellPast(past: PastEvents, { body, mayGoOn, goesOn }: PastRequest): Promise<void> {
+async function tellPast(
+  past: PastEvents,
+  body: PassThrough,
+  mayGoOn: () => Promise<boolean>,
+  goesOn: boolean,
+): Promise<void> {
   try {
     await past.tellAll(
       (activity, position) => new Promise((done) => body.write(line(activity, position), () => done())),

@@ -9,7 +9,7 @@ import { lruCache } from '../../lib/tools/caches.js';
 import { LwsError } from '../../lib/tools/errors.js';
 import { Outdated, type ShapeDocuments } from './documents.js';
 import type { Constraint, ShapesLinks } from './links.js';
-import type { Members, Violating } from './members.js';
+import type { ShapeMembers, Violating } from './members.js';
 import { maxListed, messageOf, resultJson, shapesLinks } from './report.js';
 import { type ShapesVersion, tooComplex, UnusableDocument, type Validator } from './validator.js';
 
@@ -62,7 +62,7 @@ export class LinkChanges {
     private readonly parts: {
       readonly documents: ShapeDocuments;
       readonly validator: Validator;
-      readonly members: Members;
+      readonly members: ShapeMembers;
     },
   ) {
     platform.store.onStage(({ changes }) => {

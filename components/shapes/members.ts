@@ -33,7 +33,7 @@ function membersBelow(container: string, after: string | undefined): KeyRange {
   return after === undefined ? range : { ...range, gte: `${recordKey(after)}\u0000` };
 }
 
-export class Members {
+export class ShapeMembers {
   constructor(
     private readonly platform: Pick<Platform, 'store'>,
     private readonly documents: ShapeDocuments,

@@ -17,7 +17,7 @@ import { formatLink } from '../../lib/tools/fields/link.js';
 import type { Admission } from './admission.js';
 import type { ShapeDocuments } from './documents.js';
 import type { InForce, ShapesLinks } from './links.js';
-import type { Members, Violating } from './members.js';
+import type { ShapeMembers, Violating } from './members.js';
 import type { Result } from './model.js';
 import { maxListed, reportFormat, resultJson, violationsOf, writeReport } from './report.js';
 import { maxTriples, tooComplex, type Validator } from './validator.js';
@@ -27,7 +27,7 @@ export interface ShapesEndpoints {
   readonly links: ShapesLinks;
   readonly documents: ShapeDocuments;
   readonly validator: Validator;
-  readonly members: Members;
+  readonly members: ShapeMembers;
   readonly admission: Admission;
 }
 

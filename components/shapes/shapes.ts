@@ -5,7 +5,7 @@ import { Admission } from './admission.js';
 import { ShapeDocuments } from './documents.js';
 import { LinkChanges } from './link-changes.js';
 import { ShapesLinks } from './links.js';
-import { Members } from './members.js';
+import { ShapeMembers } from './members.js';
 import { shapesRoutes, shapesServices } from './routes.js';
 import { shapesTools } from './tools.js';
 import { Validator } from './validator.js';
@@ -15,7 +15,7 @@ export async function openShapes(platform: Platform): Promise<Installation> {
   const { authorizer, rootIri, store } = platform;
   const links = await ShapesLinks.open(store, rootIri);
   const [documents, validator] = [new ShapeDocuments(platform), new Validator(platform)];
-  const members = new Members(platform, documents, validator);
+  const members = new ShapeMembers(platform, documents, validator);
   const linkChanges = new LinkChanges(platform, links, { documents, validator, members });
   const admission = new Admission(platform, links, { documents, validator, linkChanges });
   store.onTransaction((tx) => admission.listen(tx));

@@ -38,7 +38,7 @@ export async function clientFor(
 ): Promise<Client> {
   const callerClass = await authorizer.callerClass(store, access);
   return {
-    callerClass: callerClass,
+    callerClass,
     client: (callerClass === 'stranger' ? undefined : access.principal?.subject) ?? clientOf(address),
   };
 }

@@ -82,7 +82,7 @@ export function requestBody(
     mediaType: parsed.essence,
     contentType,
     digests,
-    chunks: () => chunks(req, res, { idleMs, minBytes: coding ? (idleMs / 1000) * minRate : 1 }),
+    chunks: () => chunks(req, res, idleMs, coding ? (idleMs / 1000) * minRate : 1),
     collect: (limit: number, setting?: string) => collect(req, res, { idleMs, limit, setting }),
   } satisfies RequestBody;
   if (!coding) return body;
@@ -168,16 +168,12 @@ function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, set
 /** Minimum rate of bodies that hold a decoder, in bytes a second. */
 const minRate = 1024;
 
-interface Pace {
-  readonly idleMs: number;
-  /** Bytes that must arrive in this time, or the body must end. */
-  readonly minBytes: number;
-}
-
+/** @param minBytes bytes that must arrive in `idleMs`, or the body must end */
 async function* chunks(
   req: IncomingMessage,
   res: ServerResponse,
-  { idleMs, minBytes }: Pace,
+  idleMs: number,
+  minBytes: number,
 ): AsyncGenerator<Uint8Array> {
   askFor(req, res);
   // The default iterator would destroy the socket when an error ends the loop, and with it the response.

@@ -10,7 +10,7 @@ import { clientLinks } from './metadata.js';
 import { hasDescription } from './methods.js';
 import { latest, seenItem } from './seen-state.js';
 import type { Storage } from './storage.js';
-import { allMembers, fewMembers, type MemberRange, type MemberRequest, visibleMembers } from './visible-members.js';
+import { allMembers, fewMembers, type MemberRequest, type Paging, visibleMembers } from './visible-members.js';
 
 /**
  * Returns the listing as JSON, in pages if the membership exceeds one (rules 9.1, 9.4).
@@ -62,7 +62,7 @@ async function viewed(
   return { ...(found as Listing) };
 }
 
-const all: MemberRange = { from: 0, count: Number.POSITIVE_INFINITY };
+const all: Paging = { from: 0, count: Number.POSITIVE_INFINITY };
 
 /** Returns the complete listing in an RDF serialization, which is never paginated (rule 9.2). */
 export async function rdfListing(
@@ -115,7 +115,7 @@ const seesAll = ({ authorizer, store }: Storage, access: Access, { iri }: Resour
   authorizer.readsAllMembers(store, access, iri);
 
 /** Returns the wanted members, and facts about all members in the caller's view. */
-async function collect(request: MemberRequest, everything: boolean, wanted: MemberRange): Promise<Membership> {
+async function collect(request: MemberRequest, everything: boolean, wanted: Paging): Promise<Membership> {
   const { storage, access, container } = request;
   if (everything) {
     const members = await allMembers(request, wanted);

@@ -23,7 +23,7 @@ import type { Storage } from './storage.js';
 export type MemberView = View & { members(container: string): AsyncIterable<readonly ResourceRecord[]> };
 
 /** Members from a position on, up to a number. */
-export interface MemberRange {
+export interface Paging {
   readonly from: number;
   readonly count: number;
 }
@@ -48,7 +48,7 @@ export interface MemberRequest {
 export async function visibleMembers(
   request: MemberRequest,
   view: MemberView,
-  wanted: MemberRange,
+  wanted: Paging,
 ): Promise<VisibleMembers> {
   const decide = () => decidedMembers(request, view, wanted);
   if (view !== request.storage.store || !isCounted(request)) return decide();
@@ -66,18 +66,15 @@ const isCounted = ({ storage: { limits }, container: { members = 0 } }: MemberRe
   members > limits.pageSize;
 
 /** Returns the members of a page for a caller who may read all of them. */
-export async function allMembers(
-  request: MemberRequest,
-  { from, count }: MemberRange,
-): Promise<readonly ResourceRecord[]> {
+export async function allMembers(request: MemberRequest, { from, count }: Paging): Promise<readonly ResourceRecord[]> {
   const { storage, container } = request;
   if (from >= (container.members ?? 0)) return [];
-  if (from === 0 || !isCounted(request)) return slice(request, { from, count }, { segments: [noMembers] });
+  if (from === 0 || !isCounted(request)) return slice(request, { from, count }, [noMembers]);
   const counts = memberCounts(storage.store, container, { size: storage.limits.pageSize });
   await counts?.refresh();
   // A commit that is on disk but not counted yet: the listing of this state is cached, so it is read from its start.
   const isOfState = counts?.isCurrent && totalOf(counts.segments) === storage.store.record(container.iri)?.members;
-  return slice(request, { from, count }, isOfState ? counts : { segments: [noMembers] });
+  return slice(request, { from, count }, isOfState ? counts.segments : [noMembers]);
 }
 
 const totalOf = (segments: readonly CountSegment[]): number => segments.reduce((sum, { count }) => sum + count, 0);
@@ -86,7 +83,7 @@ const totalOf = (segments: readonly CountSegment[]): number => segments.reduce((
 async function decidedMembers(
   { storage, access, container }: MemberRequest,
   view: MemberView,
-  { from, count }: MemberRange,
+  { from, count }: Paging,
 ): Promise<VisibleMembers> {
   const members: ResourceRecord[] = [];
   const visible: string[] = [];
@@ -104,7 +101,7 @@ async function decidedMembers(
 }
 
 /** Decides on the members of the page and on those that may differ from the rest. `undefined`: every member has to be decided. */
-async function countedMembers(request: MemberRequest, wanted: MemberRange): Promise<VisibleMembers | undefined> {
+async function countedMembers(request: MemberRequest, wanted: Paging): Promise<VisibleMembers | undefined> {
   const { storage, access, container } = request;
   const { authorizer, store, limits } = storage;
   let counts: MemberCounts | undefined;
@@ -125,7 +122,7 @@ async function countedMembers(request: MemberRequest, wanted: MemberRange): Prom
     // Otherwise the counts have a member that the exceptions lack, or the reverse, and the total reveals it.
     if (counts.isCurrent && counts.version === version && !isUnderWay(store, differing)) {
       const segments = adjusted(counts.segments, exceptions);
-      const members = await slice(request, wanted, { segments, shows: counted.shows });
+      const members = await slice(request, wanted, segments, counted.shows);
       return { members, total: totalOf(segments), state: stateOfSegments(segments) };
     }
     if (isUnderWay(store, differing)) await setTimeout(pauseMs);
@@ -165,7 +162,7 @@ const pauseMs = 5;
 async function exceptionalMembers(
   request: MemberRequest,
   scope: CountedScope,
-  { from, count }: MemberRange,
+  { from, count }: Paging,
 ): Promise<VisibleMembers> {
   const exceptions = await exceptionsOf(request, scope);
   const segments = adjusted([noMembers], exceptions);
@@ -216,17 +213,15 @@ function adjusted(
   return found;
 }
 
-interface CountedView {
-  readonly segments: readonly CountSegment[];
-  /** False for members that the caller does not see. Absent: it sees all. */
-  readonly shows?: (record: ResourceRecord) => boolean;
-}
-
-/** Reads the members of a page, beginning with the segment that it starts in. */
+/**
+ * Reads the members of a page, beginning with the segment that it starts in.
+ * @param shows returns false for members that the caller does not see. Absent: it sees all
+ */
 async function slice(
   { storage: { store, authorizer }, access, container }: MemberRequest,
-  { from, count }: MemberRange,
-  { segments, shows }: CountedView,
+  { from, count }: Paging,
+  segments: readonly CountSegment[],
+  shows?: (record: ResourceRecord) => boolean,
 ): Promise<readonly ResourceRecord[]> {
   const members: ResourceRecord[] = [];
   if (count === 0) return members;

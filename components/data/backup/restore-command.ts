@@ -71,7 +71,7 @@ export async function restore(context: CommandContext): Promise<number> {
     await putSynced(level, metaKey('restoring'), manifest.made);
     if (place.isShared) await place.open(`${context.baseUri}/`);
     const { blobs, facts } = await restoreEntries(context, { level, folder, manifest, rewriting });
-    await restoreBlobs(context, { place, folder, blobs });
+    await restoreBlobs(context, place, folder, blobs);
     for (const key of manifest.keys) await copyOnce(join(folder, key), join(target, key));
     await syncNames(target);
     // The backup omits graphs that were being written or removed, but its own count includes them.
@@ -182,13 +182,12 @@ async function restoreEntries(
   return { blobs, facts: rewriting ? rewriting.facts() : facts };
 }
 
-interface BlobsTask {
-  readonly place: Blobs;
-  readonly folder: string;
-  readonly blobs: readonly string[];
-}
-
-async function restoreBlobs({ dataDir, progress }: CommandContext, { place, folder, blobs }: BlobsTask): Promise<void> {
+async function restoreBlobs(
+  { dataDir, progress }: CommandContext,
+  place: Blobs,
+  folder: string,
+  blobs: readonly string[],
+): Promise<void> {
   const told = progress('Restoring blobs');
   let done = 0;
   await forEachConcurrently(blobs, place.atOnce, async (blob) => {

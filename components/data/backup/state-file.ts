@@ -99,7 +99,7 @@ export async function writeState(level: Level, files: StateFiles, { known, told 
       told(entries);
     };
     const write = (file: string, source: AsyncIterable<readonly string[]>): Promise<void> =>
-      writeLines(file, { header, source, told: count });
+      writeLines(file, header, source, count);
     for await (const { text } of entryFaults(level, snapshot)) throw damagedState(text);
     await write(files.state, stateLines(level, snapshot, { hasQuads: !hasGraphs }));
     if (hasGraphs) await write(files.quads, graphStateLines(level, snapshot, known));
@@ -108,13 +108,12 @@ export async function writeState(level: Level, files: StateFiles, { known, told 
   }
 }
 
-interface Lines {
-  readonly header: Header;
-  readonly source: AsyncIterable<readonly string[]>;
-  readonly told: (lines: number) => void;
-}
-
-async function writeLines(file: string, { header, source, told }: Lines): Promise<void> {
+async function writeLines(
+  file: string,
+  header: Header,
+  source: AsyncIterable<readonly string[]>,
+  told: (lines: number) => void,
+): Promise<void> {
   async function* text(): AsyncGenerator<string> {
     let entries = 0;
     yield `${JSON.stringify(header)}\n`;
@@ -169,17 +168,17 @@ export async function* readState(file: string, reader: StateReader = {}): AsyncG
     for (const text of lines) {
       if (++line === 1) headerOf(text, file);
       else if (trailer) throw new BackupError(`${file} has data after its end (line ${line}).`);
-      else if (text.startsWith('{')) trailer = parsed(JSON.parse, text, { file, line });
+      else if (text.startsWith('{')) trailer = parsed(JSON.parse, text, file, line);
       else if (isGraphLine(text)) {
         end();
-        state = parsed(readGraphLine, text, { file, line });
+        state = parsed(readGraphLine, text, file, line);
         isPassed = wants?.(state) === false;
       } else {
         entries++;
         const isLeft = isPassed || beginnings?.some((beginning) => text.startsWith(beginning)) === false;
         if (isLeft && !isSection(text)) continue;
         triples++;
-        const entry = parsed(entryOf, text, { file, line });
+        const entry = parsed(entryOf, text, file, line);
         if (state?.digest !== undefined) digest.toggle([entry[0]]);
         block.push(entry);
       }
@@ -196,12 +195,7 @@ export async function* readState(file: string, reader: StateReader = {}): AsyncG
   counted?.(entries);
 }
 
-interface Place {
-  readonly file: string;
-  readonly line: number;
-}
-
-function parsed<T>(read: (text: string) => T, text: string, { file, line }: Place): T {
+function parsed<T>(read: (text: string) => T, text: string, file: string, line: number): T {
   try {
     return read(text);
   } catch (error) {

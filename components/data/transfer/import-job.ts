@@ -19,10 +19,10 @@ import type { BlockItem, ImportBlock, ReportEntry } from './blocks.js';
 import {
   behind,
   foreignState,
+  type ImportOutcome,
   type ImportState,
   importSpace,
   isStored,
-  type Outcome,
   seenSpace,
   unsupportedFields,
   type Verdict,
@@ -31,7 +31,7 @@ import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js
 import { NameSet, nameInSet } from './name-set.js';
 
 /** The outcome of staging a block. */
-export interface Staged extends Outcome {
+export interface Staged extends ImportOutcome {
   /** Names of stored resources. */
   readonly stored: ReadonlySet<string>;
   /** Indices of the items written by the reading thread. */
@@ -125,7 +125,7 @@ export function stageStates(
     access,
     state: { into, grants },
     staged,
-  }: Omit<StagingOptions, 'seen' | 'refused'> & { readonly staged: Outcome },
+  }: Omit<StagingOptions, 'seen' | 'refused'> & { readonly staged: ImportOutcome },
 ): void {
   const { subject } = access.principal ?? {};
   const taken = new Map<string, number>();

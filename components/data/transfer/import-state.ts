@@ -122,7 +122,7 @@ const longestTold = 500;
 const cut = (text: string): string => plain(text.length > longestTold ? `${text.slice(0, longestTold)}…` : text);
 
 /** Results for a block. */
-export interface Outcome {
+export interface ImportOutcome {
   readonly verdicts: readonly Verdict[];
   /** Parts of stored items, and component state, that were not imported. */
   readonly lost: ReportEntry[];
@@ -131,7 +131,7 @@ export interface Outcome {
 }
 
 /** Returns the state after a block. */
-export function behind(state: ImportState, block: ImportBlock, { verdicts, lost, access }: Outcome): ImportState {
+export function behind(state: ImportState, block: ImportBlock, { verdicts, lost, access }: ImportOutcome): ImportState {
   const count = (wanted: BulkVerdict): number => verdicts.filter((verdict) => verdict === wanted).length;
   const told = [...block.leftOut, ...verdicts.filter((verdict) => typeof verdict === 'object'), ...lost];
   return {

@@ -67,7 +67,7 @@ async function stream(streams: Streams, request: RouteRequest): Promise<Reply> {
       });
       body.write(`retry: ${retryMs}\n`);
       if (after === undefined) body.write(locationOf(position));
-      else void tellMissed(platform, { body, past, position });
+      else void tellMissed(platform, body, past, position);
       return listener;
     });
   } catch (error) {
@@ -111,15 +111,13 @@ const pastOptions = ({ platform, includeActor }: Streams, { access, topics }: Ch
   covers: (iri: string) => topics.includes(iri) || topics.some((topic) => topic.endsWith('/') && iri.startsWith(topic)),
 });
 
-interface Missed {
-  readonly body: PassThrough;
-  readonly past: PastEvents;
-  /** Position at the time of sending. */
-  readonly position: number;
-}
-
-/** Sends the events after a position, or `reset` if the log no longer reaches back. */
-async function tellMissed({ rootIri: storage }: Platform, { body, past, position }: Missed): Promise<void> {
+/** Sends the events after a position, or `reset` if the log no longer reaches back. @param position at the time of sending */
+async function tellMissed(
+  { rootIri: storage }: Platform,
+  body: PassThrough,
+  past: PastEvents,
+  position: number,
+): Promise<void> {
   const isOpen = (): boolean => !body.destroyed && !body.writableEnded;
   let last = 0;
   const tell = async (activity: Activity, at: number): Promise<void> => {

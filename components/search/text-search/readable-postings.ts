@@ -86,18 +86,12 @@ export function openPostings(searched: Searched, token: string): () => Grouped {
     if (typeof scope === 'string') return new Grouped(list ? new ListStream(list) : snapshot.cursor(textSpace, token));
     const iris = searched.vocabulary.tokens.get(token) ?? [];
     const ranges = iris.length === 0 ? searched.ranges : unionOfRanges([...searched.ranges, ...iris.map(only)]);
-    return ranged(searched, { token, ranges, list });
+    return ranged(searched, token, ranges, list);
   };
 }
 
-interface Ranged {
-  readonly token: string;
-  readonly ranges: readonly IriRange[];
-  readonly list?: readonly string[] | undefined;
-}
-
 /** Returns the postings of a token in ranges. @param list all of its postings, if they are in memory */
-function ranged({ snapshot }: Searched, { token, ranges, list }: Ranged): Grouped {
+function ranged({ snapshot }: Searched, token: string, ranges: readonly IriRange[], list?: readonly string[]): Grouped {
   const inMemory = list && new ListStream(list);
   const keys = entryRange(textSpace, token);
   return new Grouped(new RangedStream(ranges.map(ofPostings), (range) => inMemory ?? snapshot.cursorIn(keys, range)));
@@ -109,7 +103,7 @@ export async function* postingsWith(searched: Searched, beginning: string): Asyn
   if (scope !== 'everything') {
     const all = scope === 'decide' ? undefined : unionOfRanges([...scope.ranges, ...single.map(only)]);
     for (const [token, iris] of vocabulary.beginnings.get(beginning) ?? [])
-      yield ranged(searched, { token, ranges: all && all.length < iris.length ? all : unionOfRanges(iris.map(only)) });
+      yield ranged(searched, token, all && all.length < iris.length ? all : unionOfRanges(iris.map(only)));
     return;
   }
   const all = snapshot.cursor(textSpace);

@@ -1,6 +1,6 @@
 /** Searches texts over readable resources, ranked by BM25 over these. */
 
-import type { MemberRange } from '../../../lib/resources/visible-members.js';
+import type { Paging } from '../../../lib/resources/visible-members.js';
 import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
 import { ofPostings, only, RangeStream, subtree } from '../../../lib/storage/keys/iri-ranges.js';
 import { ListStream, type SortedStream } from '../../../lib/storage/level/entry-cursor.js';
@@ -32,7 +32,7 @@ export interface Found {
 /** Runs a search on one state. @param read receives the ranking, best first, and the snapshot. @throws LwsError `bad-request`, `too-busy` */
 export const search = <T>(
   index: TextIndex,
-  { from, count, ...asked }: TextSearch & MemberRange,
+  { from, count, ...asked }: TextSearch & Paging,
   read: (found: Ranking, snapshot: StoreSnapshot) => Promise<T>,
 ): Promise<T> =>
   onState(index, async (searched) => {
@@ -75,13 +75,13 @@ export function openSearch(
       ...(within === undefined ? [] : [new RangeStream([within.endsWith('/') ? subtree(within) : only(within)])]),
       ...(type === undefined ? [] : [searched.snapshot.cursor(relationSpace, 'type', type)]),
     ];
-    return inAll(lists, { documents, filters, score: scorer(lists, await statistics()) });
+    return inAll(lists, documents, filters, scorer(lists, await statistics()));
   };
 }
 
 async function* none(): AsyncGenerator<readonly Match[]> {}
 
-async function ranked(blocks: AsyncIterable<readonly Match[]>, { from, count }: MemberRange): Promise<Ranking> {
+async function ranked(blocks: AsyncIterable<readonly Match[]>, { from, count }: Paging): Promise<Ranking> {
   const best = new Best<Match>(from + count);
   let total = 0;
   for await (const block of blocks) {
@@ -92,16 +92,12 @@ async function ranked(blocks: AsyncIterable<readonly Match[]>, { from, count }: 
   return { items: items.map(({ iri, score, hits }) => ({ iri, score, place: commonPlace(hits) })), total };
 }
 
-interface Joined {
-  readonly documents: Grouped;
-  readonly filters: readonly SortedStream[];
-  readonly score: Score;
-}
-
 /** Yields the resources that every list and filter has. */
 function inAll(
   lists: readonly (readonly Hit[])[],
-  { documents, filters, score }: Joined,
+  documents: Grouped,
+  filters: readonly SortedStream[],
+  score: Score,
 ): AsyncGenerator<readonly Match[]> {
   const next = lists.map(() => 0);
   const streams = lists.map((list) => new ListStream(list.map(({ iri }) => iri)));

@@ -26,18 +26,14 @@ async function onSnapshot<T>({ store }: Platform, read: (snapshot: StoreSnapshot
 export async function typesOf(platform: Platform, access: Access): Promise<readonly string[]> {
   const scope = await platform.authorizer.readScope(access);
   if (scope === 'nothing') return [];
-  const read = () => onSnapshot(platform, (snapshot) => readableTypes({ platform, access, scope }, snapshot));
+  const read = () => onSnapshot(platform, (snapshot) => readableTypes(platform, access, scope, snapshot));
   return scope === 'decide' ? inTurn(platform, access, read) : read();
 }
 
-interface Reading {
-  readonly platform: Platform;
-  readonly access: Access;
-  readonly scope: ReadScope;
-}
-
 async function readableTypes(
-  { platform, access, scope }: Reading,
+  platform: Platform,
+  access: Access,
+  scope: ReadScope,
   snapshot: StoreSnapshot,
 ): Promise<readonly string[]> {
   const types = new Set<string>();

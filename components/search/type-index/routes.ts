@@ -62,8 +62,8 @@ async function answerSearch(
 ): Promise<Reply> {
   const page = pageNumber(request.query);
   // The query engine is loaded by the first search.
-  const { searchTypes: search } = await import('./search.js');
-  const { items, total } = await search({ platform, lists, access: request.access }, filter, {
+  const { searchTypes } = await import('./search.js');
+  const { items, total } = await searchTypes({ platform, lists, access: request.access }, filter, {
     from: (page - 1) * pageSize,
     count: pageSize,
   });

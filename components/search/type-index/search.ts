@@ -13,7 +13,7 @@ import { contextOf, loadQueryEngine } from '../../../lib/query/query-engine.js';
 import { makeBindings, querySource } from '../../../lib/query/query-source.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
 import { structuralType } from '../../../lib/resources/types.js';
-import type { MemberRange } from '../../../lib/resources/visible-members.js';
+import type { Paging } from '../../../lib/resources/visible-members.js';
 import { subjectRange } from '../../../lib/storage/graphs/committed-graphs.js';
 import { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
 import type { IriRange } from '../../../lib/storage/keys/iri-ranges.js';
@@ -53,7 +53,7 @@ interface Found {
  * @param wanted results of the page
  * @returns the page, and the total number of readable results
  */
-export async function searchTypes(index: SearchedIndex, filter: Filter, wanted: MemberRange): Promise<Found> {
+export async function searchTypes(index: SearchedIndex, filter: Filter, wanted: Paging): Promise<Found> {
   const { platform, lists, access } = index;
   const scope = await platform.authorizer.readScope(access);
   const isLong = scope === 'decide' || (rangesOf(scope) !== undefined && lists.isLong(postingsOf(filter)));
@@ -64,7 +64,7 @@ export async function searchTypes(index: SearchedIndex, filter: Filter, wanted: 
   );
 }
 
-type Asked = MemberRange & { readonly filter: Filter };
+type Asked = Paging & { readonly filter: Filter };
 
 async function searchWithin(index: SearchedIndex, scope: ReadScope, asked: Asked): Promise<Found> {
   if (scope === 'nothing') return { items: [], total: 0 };
@@ -132,7 +132,7 @@ const postingsOf = (filter: Filter): Postings =>
 function within(
   iris: readonly string[],
   ranges: readonly IriRange[],
-  { from, count }: MemberRange,
+  { from, count }: Paging,
 ): { readonly iris: readonly string[]; readonly total: number } {
   const [found, list]: [string[], ListStream] = [[], new ListStream(iris)];
   let total = 0;

@@ -1,7 +1,7 @@
 /** Confirmation dialog before an action that cannot be undone. */
 import { html, nothing, render } from 'lit';
 
-export interface ConfirmQuestion {
+export interface Confirmation {
   readonly title: string;
   readonly text: string;
   /** Label of the confirming button. */
@@ -15,7 +15,7 @@ export interface ConfirmQuestion {
 let count = 0;
 
 /** Shows the dialog. @returns true if confirmed. Closing the dialog returns false. */
-export function confirmed({ title, text, proceed, typed, isUsual = false }: ConfirmQuestion): Promise<boolean> {
+export function confirmed({ title, text, proceed, typed, isUsual = false }: Confirmation): Promise<boolean> {
   const dialog = document.createElement('dialog');
   const id = `confirm-${++count}`;
   dialog.setAttribute('aria-labelledby', id);

@@ -4,7 +4,7 @@ import { state } from 'lit/decorators.js';
 import { storageUri } from '../session/session.js';
 import { messageOf } from '../storage/api.js';
 import { ancestors, isContainer, shortName } from '../storage/names.js';
-import { type ConfirmQuestion, confirmed } from './confirm.js';
+import { type Confirmation, confirmed } from './confirm.js';
 import { notify } from './notice.js';
 
 export class Page extends LitElement {
@@ -68,11 +68,7 @@ export class Page extends LitElement {
   }
 
   /** Same, after a confirmation. @returns true if it was done */
-  protected async attemptAfter(
-    question: ConfirmQuestion,
-    work: () => Promise<unknown>,
-    done: string,
-  ): Promise<boolean> {
+  protected async attemptAfter(question: Confirmation, work: () => Promise<unknown>, done: string): Promise<boolean> {
     return (await confirmed(question)) && this.attempt(work, done);
   }
 

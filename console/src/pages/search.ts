@@ -11,8 +11,8 @@ import {
   type Joined,
   readFacets,
   readTypes,
+  type Search,
   type SearchHit,
-  type SearchRequest,
   type Snippet,
   searchStorage,
 } from '../search/search.js';
@@ -52,7 +52,7 @@ export class SearchPage extends Page {
     });
   }
 
-  private get wanted(): SearchRequest {
+  private get wanted(): Search {
     const joined: Joined = this.parameters.get('joined') === 'any' ? 'any' : 'all';
     const words = this.parameters.get('q')?.trim() ?? '';
     return { types: [...new Set(this.parameters.getAll('type'))], joined, words };
@@ -124,7 +124,7 @@ export class SearchPage extends Page {
     }
   }
 
-  private href({ types, joined, words }: SearchRequest, page = 1): string {
+  private href({ types, joined, words }: Search, page = 1): string {
     const parameters = new URLSearchParams(types.map((type) => ['type', type]));
     if (words !== '') parameters.set('q', words);
     if (joined === 'any') parameters.set('joined', joined);
@@ -132,7 +132,7 @@ export class SearchPage extends Page {
     return `${placeHref('search')}?${parameters}`;
   }
 
-  private go(part: Partial<SearchRequest>): void {
+  private go(part: Partial<Search>): void {
     location.hash = this.href({ ...this.wanted, ...part });
   }
 

@@ -5,7 +5,7 @@ import { type Listed, type ListedMember, memberOf } from '../storage/container.j
 export type Joined = 'all' | 'any';
 
 /** Filter. Without types and words: everything that the caller may read. */
-export interface SearchRequest {
+export interface Search {
   readonly types: readonly string[];
   readonly joined: Joined;
   /** Words of names and texts. At most one type restricts them. */
@@ -62,11 +62,7 @@ export const countHits = async (type: string, words: string, signal: AbortSignal
   (await searchStorage({ types: [type], joined: 'all', words }, 1, signal))?.total ?? 0;
 
 /** @throws Refusal with the server's message */
-export async function searchStorage(
-  wanted: SearchRequest,
-  page: number,
-  signal: AbortSignal,
-): Promise<Hits | undefined> {
+export async function searchStorage(wanted: Search, page: number, signal: AbortSignal): Promise<Hits | undefined> {
   if (wanted.words !== '') return searchWords(wanted, page, signal);
   const endpoint = await serviceEndpoint('TypeSearchService');
   if (!endpoint) return undefined;
@@ -77,11 +73,7 @@ export async function searchStorage(
   return { hits, total: found.totalItems, pages: last ?? Math.ceil(found.totalItems / Math.max(1, size)) };
 }
 
-async function searchWords(
-  { words, types }: SearchRequest,
-  page: number,
-  signal: AbortSignal,
-): Promise<Hits | undefined> {
+async function searchWords({ words, types }: Search, page: number, signal: AbortSignal): Promise<Hits | undefined> {
   const endpoint = await serviceEndpoint('TextSearchService');
   if (!endpoint) return undefined;
   const parameters = [['q', words], ['page', String(page)], ...types.slice(0, 1).map((type) => ['type', type])];
@@ -92,7 +84,7 @@ async function searchWords(
   return { hits, total: found.totalItems, pages: last };
 }
 
-async function ask(url: string, { types, joined }: SearchRequest, signal: AbortSignal) {
+async function ask(url: string, { types, joined }: Search, signal: AbortSignal) {
   // In the body, since types may contain commas, and many do not fit a URL.
   const response = await succeed('QUERY', url, {
     headers: { 'Content-Type': 'application/lws-query+json', Accept: 'application/lws+json' },

@@ -59,14 +59,14 @@ export class OpenScans implements MemoryScans {
       scans.push(scanOf({ layer, isBase: layer === this.layers[0], own, whole }, part, isUnion));
     }
     if (scans.length < 2) return scans;
-    return [new MergedScan(scans, this.terms, { places: isUnion ? places.slice(0, 3) : places, once: isUnion })];
+    return [new MergedScan(scans, this.terms, isUnion ? places.slice(0, 3) : places, isUnion)];
   }
 
   distinct(ids: Ids, place: number, name: DatasetPart): readonly MatchScan[] {
     const part = this.parts[name];
     if (this.isShut(ids, part)) return [];
     const scans = this.layers.flatMap((layer) => leapingScan(layer, ids, { place, verdicts: part.verdicts }) ?? []);
-    return scans.length < 2 ? scans : [new MergedScan(scans, this.terms, { places: [place], once: true })];
+    return scans.length < 2 ? scans : [new MergedScan(scans, this.terms, [place], true)];
   }
 
   estimate(ids: Ids, name: DatasetPart): number | Promise<number> {

@@ -7,29 +7,22 @@ import type { TermIds } from './term-ids.js';
 
 const [wanted, there, over] = [0, 1, 2];
 
-interface MergedOrder {
-  /** Positions by whose terms the scans are sorted, the most significant first. */
-  readonly places: readonly number[];
-  /** Of matches with the same terms in these positions, only the first is yielded. */
-  readonly once: boolean;
-}
-
 /** Merges several sorted scans. */
 export class MergedScan implements MatchScan {
   private readonly states: number[];
   private current = -1;
   private readonly last: number[] = [];
 
-  private readonly places: readonly number[];
-  private readonly once: boolean;
-
+  /**
+   * @param places positions by whose terms the scans are sorted, the most significant first
+   * @param once of matches with the same terms in these positions, only the first is yielded
+   */
   constructor(
     private readonly scans: readonly MatchScan[],
     private readonly terms: TermIds,
-    { places, once }: MergedOrder,
+    private readonly places: readonly number[],
+    private readonly once: boolean,
   ) {
-    this.places = places;
-    this.once = once;
     this.states = scans.map(() => wanted);
   }
 

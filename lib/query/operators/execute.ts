@@ -123,7 +123,7 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
     const scanned = isFirst ? [] : scannedTriples(item, plan.triples, (slot) => known.has(slot));
     rows =
       scanned.length > 0
-        ? joinedAlone(execution, rows, { item, triples: scanned })
+        ? joinedAlone(execution, rows, item, scanned)
         : isPattern
           ? joinedPattern(execution, item, rows)
           : execute(execution, item, isFirst ? undefined : rows);
@@ -139,14 +139,8 @@ function joinedPattern(execution: Execution, pattern: Pattern, input: Blocks): B
   return execution.observer ? execution.observer.watched(pattern, rows) : rows;
 }
 
-/** Part of a join that runs alone, with its triple terms. */
-interface Scanned {
-  readonly item: Pattern | Plan;
-  readonly triples: readonly TripleTerm[];
-}
-
 /** Joins the rows with the matches of a part whose triple terms have been taken apart. */
-function joinedAlone(execution: Execution, rows: Blocks, { item, triples }: Scanned): Blocks {
+function joinedAlone(execution: Execution, rows: Blocks, item: Pattern | Plan, triples: readonly TripleTerm[]): Blocks {
   const alone = recall(execution, { part: item, as: 'alone' }, () =>
     makeJoin({ ...('places' in item ? { patterns: [item] } : { parts: [item] }), triples }),
   );

@@ -209,8 +209,8 @@ interface Way {
   readonly cost: number;
 }
 
-/** Estimated cost of joining one more part, by lookup per row or by full scan. */
-function wayWith({ rows, cost }: Way, candidate: Candidate, { isKnown, isFirst }: Known): Way {
+/** Estimated cost of joining one more part, by lookup per row or by full scan. @param isFirst no estimates yet */
+function wayWith({ rows, cost }: Way, candidate: Candidate, isKnown: IsKnown, isFirst: boolean): Way {
   const read = rows * rowsFor(candidate, isKnown);
   const own = read * candidate.selectivity;
   if (!isFirst && scannedTriples(candidate.item, candidate.triples, isKnown).length > 0)
@@ -218,12 +218,6 @@ function wayWith({ rows, cost }: Way, candidate: Candidate, { isKnown, isFirst }
   if (isFirst || isConnected(candidate, isKnown))
     return { rows: own, cost: cost + Math.min(rows * lookUpCost, candidate.rows) + read };
   return { rows: own, cost: cost + candidate.rows + productFactor * read };
-}
-
-interface Known {
-  readonly isKnown: IsKnown;
-  /** No estimates yet. */
-  readonly isFirst: boolean;
 }
 
 /** Returns the cheapest order and its cost. It does not depend on the order of the text, except for equivalent parts. */
@@ -244,7 +238,7 @@ function ofAll(items: readonly Candidate[], { bound, rows, triples = [] }: Befor
     for (let at = 0; at < items.length; at++) {
       const more = set | (1 << at);
       if (more === set) continue;
-      const way = wayWith(best[set]!, items[at]!, { isKnown, isFirst: set === 0 && bound.size === 0 });
+      const way = wayWith(best[set]!, items[at]!, isKnown, set === 0 && bound.size === 0);
       if (best[more] && best[more].cost <= way.cost) continue;
       best[more] = way;
       last[more] = at;
@@ -267,9 +261,7 @@ function oneByOne(items: readonly Candidate[], { bound, rows, triples = [] }: Be
   const known = new Set(bound);
   let way: Way = { rows, cost: 0 };
   while (left.length > 0) {
-    const ways = left.map((each) =>
-      wayWith(way, each, { isKnown: (slot) => known.has(slot), isFirst: known.size === 0 }),
-    );
+    const ways = left.map((each) => wayWith(way, each, (slot) => known.has(slot), known.size === 0));
     const at = ways.reduce((least, { cost }, index) => (cost < ways[least]!.cost ? index : least), 0);
     way = ways[at]!;
     const [next] = left.splice(at, 1);

@@ -61,7 +61,7 @@ export async function exchange(hop: Hop, options: ExchangeOptions): Promise<Answ
   };
   try {
     const answer = await client.request(requestOf(hop, options.signal, place));
-    return answerOf(answer, { place, refuse, close });
+    return answerOf(answer, place, refuse, close);
   } catch (error) {
     close();
     throw refuse(error);
@@ -148,15 +148,13 @@ export interface Answer {
 }
 
 /** Connection facts that a response needs. */
-interface AnswerSource {
-  /** Host and addresses, for messages. */
-  readonly place: string;
-  /** Converts undici's errors. */
-  readonly refuse: (error: unknown) => unknown;
-  readonly close: () => void;
-}
-
-function answerOf(data: Dispatcher.ResponseData, { place, refuse, close }: AnswerSource): Answer {
+/** @param place host and addresses, for messages @param refuse converts undici's errors */
+function answerOf(
+  data: Dispatcher.ResponseData,
+  place: string,
+  refuse: (error: unknown) => unknown,
+  close: () => void,
+): Answer {
   const headers = fieldsOf(data);
   const body: AsyncIterable<Buffer> = data.body;
   // Errors of an unread body would otherwise be uncaught.

@@ -125,8 +125,7 @@ const idle = async (jobs: ManualJobs): Promise<void> => {
 
 describe('Slots of jobs', () => {
   const total = { controller: 4, known: 3, stranger: 2 };
-  const take = (slots: Slots, callerClass: CallerClass, client: string) =>
-    slots.take({ callerClass: callerClass, client });
+  const take = (slots: Slots, callerClass: CallerClass, client: string) => slots.take({ callerClass, client });
 
   it('limit each client and all clients of a caller class', async () => {
     const slots = new Slots(total, 'No slot is free.', { controller: 2, known: 1, stranger: 1 });

@@ -20,15 +20,16 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   query: ['lib/query'],
   console: ['console/src', 'components/console'],
   data: ['lib/exchange', 'components/data', 'components/formats'],
+  versions: ['components/versions'],
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 51_470, query: 15_550, console: 12_780, data: 10_450, extras: 3960 };
+const limitsOfAreas = { core: 51_640, query: 15_550, console: 12_780, data: 10_450, versions: 1_150, extras: 3960 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
-  'lib/resources/patch': 6_350,
-  'lib/resources/replace': 5_600,
+  'lib/resources/patch': 6_400,
+  'lib/resources/replace': 5_650,
   'components/formats/formats': 2_650,
   'components/data/transfer/import-worker': 8_675,
 };
@@ -42,14 +43,14 @@ const limitsOfKinds = {
   /** Files that keep a list of callers that wait for their turn. */
   waitingLists: 9,
   /** Exported names that stand for several things. */
-  doubleNames: 22,
+  doubleNames: 24,
   /** Files that distinguish the classes of callers. */
   filesWithCallerClass: 22,
   membersOfPlatform: 22,
   importsOfContract: 17,
-  settings: 149,
+  settings: 151,
   /** Waits of a fixed time in specs, and loops around them. */
-  sleepsInSpecs: 101,
+  sleepsInSpecs: 102,
 };
 
 const expectWithin = (what: string, value: number, limit: number): void =>

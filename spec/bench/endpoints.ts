@@ -4,67 +4,19 @@
  * with `node dist/spec/bench/endpoints.js [products] [part of a name]`. 4 000 products are a million quads. It is not a spec and
  * asserts nothing.
  */
-import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Term } from '@rdfjs/types';
-import { startProcess } from '../support/process.js';
-import { freePort } from '../support/server.js';
 import { graphsOf, shapeQueries } from './query-shapes.js';
+import { ask, cpuOf, type Endpoint, hasVirtuoso, ours, oxigraph, ready, virtuoso } from './sparql-servers.js';
 
 const products = Number(process.argv[2] ?? 400);
 const only = process.argv[3] ?? '';
 const folder = mkdtempSync(join(tmpdir(), 'quadpod-bench-'));
-const agent = new Agent({ keepAlive: true });
-/** Timeout of a query in milliseconds, and the queries that Oxigraph does not finish. */
-const [patience, unanswered] = [20_000, /[?]m4/];
-
-interface Sent {
-  readonly method: string;
-  readonly type: string;
-  readonly body: string;
-}
-interface Got {
-  readonly status: number;
-  readonly text: string;
-}
-
-function send(url: string, { method, type, body }: Sent): Promise<Got> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'Content-Type': type, Accept: 'application/sparql-results+json' };
-    const sent = request(url, { method, agent, headers, timeout: patience }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (part: string) => {
-        text += part;
-      });
-      answer.on('end', () => resolve({ status: answer.statusCode!, text }));
-    });
-    sent.on('timeout', () => sent.destroy(new Error('timeout')));
-    sent.on('error', reject);
-    sent.end(body);
-  });
-}
-
-/** SPARQL server. */
-interface Endpoint {
-  readonly name: string;
-  readonly pid: number;
-  readonly url: string;
-  /** Prefix of the graph names on this server. */
-  readonly graphs: string;
-}
-
-const ask = ({ url, graphs }: Endpoint, query: string): Promise<Got> =>
-  send(url, {
-    method: 'POST',
-    type: 'application/x-www-form-urlencoded',
-    body: `query=${encodeURIComponent(query.replaceAll('http://bench.example/g/', graphs))}`,
-  });
+/** Queries that Oxigraph does not finish. */
+const unanswered = /[?]m4/;
 
 const writeTerm = (term: Term): string => {
   if (term.termType !== 'Literal') return `<${term.value}>`;
@@ -86,77 +38,6 @@ writeFileSync(
   file,
   [...triplesOf].map(([graph, lines]) => lines.map((line) => `${line} <${graph}> .\n`).join('')).join(''),
 );
-
-async function ours(): Promise<Endpoint> {
-  const server = await startProcess({ environment: { LWS_DEV_OPEN: 'true', LWS_LOG_LEVEL: 'warn' } });
-  const waiting = [...triplesOf].values();
-  const put = async (): Promise<void> => {
-    for (const [graph, lines] of waiting) {
-      const iri = graph.replace('http://bench.example/', server.root);
-      const body = `${lines.join(' .\n')} .`;
-      const { status, text } = await send(iri, { method: 'PUT', type: 'text/turtle', body });
-      if (status !== 201) throw new Error(`${status} ${text}`);
-    }
-  };
-  await send(`${server.root}g/`, { method: 'PUT', type: 'text/turtle', body: '' });
-  await Promise.all(Array.from({ length: 16 }, put));
-  return { name: 'ours', pid: server.pid, url: `${server.root}.lws/sparql`, graphs: `${server.root}g/` };
-}
-
-async function oxigraph(): Promise<Endpoint> {
-  const port = await freePort();
-  const script = fileURLToPath(new URL('./oxigraph-server.js', import.meta.url));
-  const child = spawn(process.execPath, [script, file, String(port)], { stdio: 'inherit' });
-  process.once('exit', () => child.kill('SIGKILL'));
-  return { name: 'Oxigraph', pid: child.pid!, url: `http://127.0.0.1:${port}/`, graphs: 'http://bench.example/g/' };
-}
-
-/** Starts Virtuoso from Debian's package, with buffers for all data and one thread per query. */
-async function virtuoso(): Promise<Endpoint> {
-  const [sql, http] = [await freePort(), await freePort()];
-  const path = (name: string): string => join(folder, name);
-  const parts = {
-    Database: [`DatabaseFile=${path('v.db')}`, `ErrorLogFile=${path('v.log')}`, `LockFile=${path('v.lck')}`],
-    DatabaseMore: [`TransactionFile=${path('v.trx')}`, `xa_persistent_file=${path('v.pxa')}`],
-    TempDatabase: [`DatabaseFile=${path('t.db')}`, `TransactionFile=${path('t.trx')}`],
-    Parameters: [`ServerPort=${sql}`, 'NumberOfBuffers=170000', 'MaxDirtyBuffers=130000', `DirsAllowed=${folder}`],
-    ParametersMore: ['ThreadsPerQuery=1'],
-    HTTPServer: [`ServerPort=${http}`],
-    SPARQL: ['ResultSetMaxRows=1000000'],
-  };
-  const sections = ['Database', 'TempDatabase', 'Parameters', 'HTTPServer', 'SPARQL'] as const;
-  const more: Readonly<Record<string, readonly string[]>> = {
-    Database: parts.DatabaseMore,
-    Parameters: parts.ParametersMore,
-  };
-  const ini = sections.map((name) => `[${name}]\n${[...parts[name], ...(more[name] ?? [])].join('\n')}\n`).join('\n');
-  writeFileSync(path('virtuoso.ini'), ini);
-  const child = spawn('virtuoso-t', ['-f', '-c', path('virtuoso.ini')], { stdio: 'ignore', cwd: folder });
-  process.once('exit', () => child.kill('SIGKILL'));
-  const run = (command: string): unknown =>
-    execFileSync('isql-vt', [String(sql), 'dba', 'dba', `exec=${command}`], { stdio: 'ignore', timeout: 600_000 });
-  for (let attempt = 0; ; attempt++)
-    try {
-      run('select 1;');
-      break;
-    } catch (error) {
-      if (attempt === 60) throw error;
-      await sleep(1_000);
-    }
-  run(`DB.DBA.TTLP_MT(file_to_string_output('${file}'), '', 'http://bench.example/', 512); checkpoint;`);
-  return {
-    name: 'Virtuoso',
-    pid: child.pid!,
-    url: `http://127.0.0.1:${http}/sparql`,
-    graphs: 'http://bench.example/g/',
-  };
-}
-
-/** Returns the CPU time of a process, in milliseconds. */
-function cpuOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * 10;
-}
 
 interface Cost {
   readonly cpu: number;
@@ -202,17 +83,8 @@ async function cost(endpoint: Endpoint, query: string): Promise<Cost | string> {
   }
 }
 
-const hasVirtuoso = (process.env['PATH'] ?? '').split(':').some((place) => existsSync(join(place, 'virtuoso-t')));
-const endpoints = [await ours(), await oxigraph(), ...(hasVirtuoso ? [await virtuoso()] : [])];
-for (const endpoint of endpoints)
-  for (let attempt = 0; attempt < 600; attempt++) {
-    const isThere = await ask(endpoint, 'ASK { ?s ?p ?o }').then(
-      ({ text }) => /true/.test(text),
-      () => false,
-    );
-    if (isThere) break;
-    await sleep(100);
-  }
+const endpoints = [await ours(triplesOf), await oxigraph(file), ...(hasVirtuoso ? [await virtuoso(file, folder)] : [])];
+for (const endpoint of endpoints) await ready(endpoint);
 // Warm-up: the first queries load modules, and so does the idle server afterwards.
 for (let round = 0; round < 3000; round++)
   for (const endpoint of endpoints) await ask(endpoint, shapeQueries[round % 12]![1]);

@@ -183,7 +183,7 @@ export function answersOf({ form, shape, constants, base }: ReadQuery, options: 
   const asked = loadEngine === loadQueryEngine || form !== 'describe' ? shape : undefined;
   // The estimates for other callers depend on the graphs that they may read.
   const isWhole = readable.all && !defaultGraphs && !namedGraphs;
-  const { observer, callService } = options;
+  const { observer, callService, numbersFrom } = options;
   const source = quadSource({
     base,
     constants,
@@ -194,6 +194,7 @@ export function answersOf({ form, shape, constants, base }: ReadQuery, options: 
     assertTime,
     observer,
     callService,
+    numbersFrom,
   });
   const context = contextOf(source, base);
   const answers: QueryAnswers = {

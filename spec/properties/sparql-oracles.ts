@@ -98,10 +98,14 @@ const attempt = async (answer: () => Promise<Answer> | Answer): Promise<Outcome>
 };
 
 /** Evaluates a query with the engine under test. */
-export const ourOutcome = ({ store, readable }: World, query: ReadQuery, toMemory?: ToMemory): Promise<Outcome> =>
+export const ourOutcome = (
+  { store, readable }: World,
+  query: ReadQuery,
+  { toMemory, numbersFrom }: { readonly toMemory?: ToMemory; readonly numbersFrom?: number | undefined } = {},
+): Promise<Outcome> =>
   attempt(async () => {
     const end = performance.now() + maxMs;
-    const view: SpecView = { readable, ...query.from, assertTime: () => assertBefore(end) };
+    const view: SpecView = { readable, ...query.from, numbersFrom, assertTime: () => assertBefore(end) };
     return engineAnswer(store.level, { ...view, loadEngine: loadStockEngine }, query, toMemory);
   });
 

@@ -43,7 +43,7 @@ const count = Number(wanted);
 const firstSeed = given === 'any' ? Math.floor(Math.random() * 2 ** 31) : Number(given ?? 1);
 const queriesOfDataset = 25;
 
-type Engines = readonly (readonly [name: string, toMemory: ToMemory])[];
+type Engines = readonly (readonly [name: string, toMemory: ToMemory, numbersFrom?: number])[];
 
 /** Engines over one state. Each index is built once. */
 function enginesOf(): Engines {
@@ -59,6 +59,8 @@ function enginesOf(): Engines {
     ['memory', once((level, snapshot) => inMemory(level, snapshot, []))],
     ['memory with changes', once(halfInMemory)],
     ['files with changes', once(halfInFiles)],
+    ['numbers', once((level, snapshot) => inMemory(level, snapshot, [])), 0],
+    ['numbers of files with changes', once(halfInFiles), 0],
   ];
 }
 
@@ -166,7 +168,8 @@ async function ourOutcomes(scene: Scene, query: RandomQuery): Promise<readonly O
     return [{ error: String(error).slice(0, 300) }];
   }
   const outcomes: Outcome[] = [];
-  for (const [, toMemory] of scene.engines) outcomes.push(await ourOutcome(scene, read, toMemory));
+  for (const [, toMemory, numbersFrom] of scene.engines)
+    outcomes.push(await ourOutcome(scene, read, { toMemory, numbersFrom }));
   return outcomes;
 }
 

@@ -146,7 +146,7 @@ describe('Queries with triple terms', () => {
       }).map(([name, toMemory]): Way => {
         const ask: Ask = async (query) => {
           const read = await parseQuery(query, base).catch((error: Error) => error);
-          return read instanceof Error ? { error: read.message } : ourOutcome(world, read, toMemory);
+          return read instanceof Error ? { error: read.message } : ourOutcome(world, read, { toMemory });
         };
         const judge: Ask | undefined = hasOxigraph ? (query) => naiveOutcome(query, graphs) : undefined;
         return { name, ask, oracle, judge };

@@ -32,7 +32,44 @@ export type AssertTime = (work?: number) => void;
 /** Called for each term that is read. Throws to stop the query. */
 export type AssertTerm = (token: TermKey) => void;
 
+/** Matches in columns of the numbers of terms. */
+export interface NumberBlock {
+  readonly length: number;
+  /** One column for each required position. */
+  readonly columns: readonly Uint32Array[];
+}
+
+/** Matches of several lookups. */
+export interface NumbersFound {
+  /** Index of the lookup. */
+  readonly rows: readonly number[];
+  /** Number of times that the match counts. */
+  readonly weights: readonly number[];
+  readonly columns: readonly (readonly number[])[];
+}
+
+/** Matches as numbers of terms, which are valid during one query: equal exactly if the terms are. */
+export interface NumberedMatches {
+  /**
+   * Numbers below it may have memory each. 0 for callers that may not read everything: how many there are depends on quads that
+   * they may not read.
+   */
+  readonly directly: number;
+  scan(bound: Terms, wanted: MatchOptions): AsyncGenerator<NumberBlock>;
+  /** Looks up `bound` with further positions bound: for each lookup, `keys` has one number for each of `places`. */
+  lookUp(
+    bound: Terms,
+    of: { readonly places: readonly number[]; readonly keys: readonly (readonly number[])[] },
+    wanted: MatchOptions,
+  ): Promise<NumbersFound>;
+  /** Returns -1 for a term that is in no quad. */
+  numberOf(token: TermKey): number;
+  termKey(number: number): TermKey;
+}
+
 export interface QuadMatches {
+  /** Absent: matches have no numbers. */
+  readonly numbered?: NumberedMatches;
   stream(bound: Terms, wanted: MatchOptions): AsyncGenerator<Terms[]>;
   /** Returns the matches of each pattern, in order. */
   lookUp(bounds: readonly Terms[], wanted: MatchOptions): Promise<Terms[][]>;

@@ -4,6 +4,7 @@
  */
 
 import { graphAt } from '../access/key-reader.js';
+import type { NumberBlock } from '../access/quad-matches.js';
 import { gspo, spog, type Window } from '../segments/quad-pages.js';
 import type { GraphDecisions } from './graph-decisions.js';
 import type { Layer } from './memory-layers.js';
@@ -86,6 +87,22 @@ export class LayerScan implements MatchScan {
 
   get length(): number {
     return this.range.to - this.range.from;
+  }
+
+  /** Yields the quads of a plain part as columns of numbers in `MemoryView.terms`. */
+  *blocks(places: readonly number[]): Generator<NumberBlock> {
+    const { layer, range, numbers } = this;
+    for (let { from: at } = range; at < range.to; ) {
+      const to = Math.min(range.to, at + this.maxAhead);
+      const window = layer.quads.window(range.order, at, to);
+      const end = Math.min(to, window.end);
+      const columns = places.map((place) => {
+        const column = window.column(place).subarray(at - window.first, end - window.first);
+        return numbers ? column.map((number) => numbers[number]!) : column;
+      });
+      yield { length: end - at, columns };
+      at = end;
+    }
   }
 
   /** Returns the same scan over a part of the range. */

@@ -12,6 +12,7 @@ import {
 import type { TermKey } from '../access/terms.js';
 import { ended, LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import type { MemoryView } from './memory-layers.js';
+import { MemoryNumbers } from './memory-numbers.js';
 import { type MemoryScans, plainScans } from './memory-scans.js';
 import { OpenScans } from './open-scans.js';
 import { type Ids, type QuadOrders, rangeFor } from './sorted-quads.js';
@@ -29,6 +30,7 @@ const maxRemembered = 16_384;
 const lookUpWork = 4;
 
 export class MemoryMatches implements QuadMatches {
+  readonly numbered: MemoryNumbers;
   private readonly terms: TermIds;
   private readonly scans: MemoryScans;
   /** Quads in which absent terms are sought; absent for callers that may read everything. */
@@ -51,6 +53,14 @@ export class MemoryMatches implements QuadMatches {
     this.terms = view.terms;
     this.sought = options.readable.all ? undefined : view.layers[0]?.quads;
     this.scans = options.readable.all ? plainScans(view, gates) : new OpenScans(view, gates);
+    const { terms, scans, assertTerm } = this;
+    this.numbered = new MemoryNumbers({
+      ...{ terms, scans, assertTime, assertTerm, isWhole: options.readable.all },
+      begin: async (bound, part) => {
+        await this.decide([bound], part);
+        return this.idsOf(bound);
+      },
+    });
   }
 
   async *stream(bound: Terms, { part, places, among }: MatchOptions): AsyncGenerator<Terms[]> {

@@ -10,28 +10,30 @@ import { maxCharacters, numberValue, textValue, tooLong, toToken, type Value } f
 import type { Aggregate, Row, Slot } from '../plan/plan.js';
 
 export interface Accumulator {
-  add(row: Row): void;
+  /** @param times number of equal rows (default: 1) */
+  add(row: Row, times?: number): void;
   result(): TermKey | undefined;
 }
 
 interface Fold {
-  take(value: Value): void;
+  /** @param times number of equal values */
+  take(value: Value, times: number): void;
   result(): Value | undefined;
 }
 
 const folds: Readonly<Record<Aggregate['name'], (aggregate: Aggregate) => Fold>> = {
   count: () => {
     let count = 0;
-    return { take: () => count++, result: () => numberValue(count, 'integer') };
+    return { take: (_, times) => (count += times), result: () => numberValue(count, 'integer') };
   },
   sum,
   avg: () => {
     const total = sum();
     let count = 0;
     return {
-      take(value) {
-        count++;
-        total.take(value);
+      take(value, times) {
+        count += times;
+        total.take(value, times);
       },
       result() {
         const whole = total.result();
@@ -58,16 +60,16 @@ function sum(): Fold {
   let whole: number | undefined = 0;
   let total: Value | undefined;
   return {
-    take(value) {
-      const next =
-        value.numberType === 'integer' && whole !== undefined ? whole + (value.number ?? Number.NaN) : Number.NaN;
+    take(value, times) {
+      const isWhole = value.numberType === 'integer' && whole !== undefined;
+      const next = isWhole ? whole! + times * (value.number ?? Number.NaN) : Number.NaN;
       if (Number.isSafeInteger(next) && Number.isSafeInteger(value.number)) {
         whole = next;
         return;
       }
       if (whole !== undefined) total = numberValue(whole, 'integer');
       whole = undefined;
-      total = total && calculate('+', total, value);
+      for (let left = times; left > 0; left--) total = total && calculate('+', total, value);
     },
     result: () => (whole === undefined ? total : numberValue(whole, 'integer')),
   };
@@ -88,10 +90,12 @@ function texts(separator: string): Fold {
   let text: string | undefined;
   let isBroken = false;
   return {
-    take({ kind, text: next }) {
+    take({ kind, text: next }, times) {
       if (kind === 'blank') isBroken = true;
-      text = text === undefined ? next : text + separator + next;
-      if (text.length > maxCharacters) throw tooLong();
+      for (let left = times; left > 0; left--) {
+        text = text === undefined ? next : text + separator + next;
+        if (text.length > maxCharacters) throw tooLong();
+      }
     },
     result: () => (isBroken ? undefined : textValue(text ?? '')),
   };
@@ -117,7 +121,7 @@ export function accumulator(aggregate: Aggregate, hold: (value: Value | undefine
   const anything = numberValue(1, 'integer');
   let isBroken = false;
   return {
-    add(row) {
+    add(row, times = 1) {
       const value = expression ? expression.evaluate(row) : anything;
       hold(value);
       if (!value) {
@@ -129,7 +133,7 @@ export function accumulator(aggregate: Aggregate, hold: (value: Value | undefine
         if (seen.has(token)) return;
         seen.add(token);
       }
-      fold.take(value);
+      fold.take(value, isDistinct ? 1 : times);
     },
     result() {
       const value = isBroken ? undefined : fold.result();

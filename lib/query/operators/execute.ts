@@ -6,8 +6,10 @@ import {
   type Blocks,
   type Expression,
   type ExtendPlan,
+  type GroupPlan,
   isSubset,
   type JoinPlan,
+  type OrderPlan,
   type Pattern,
   type Plan,
   type Row,
@@ -26,6 +28,7 @@ import { joinPattern } from './join-pattern.js';
 import { joinService } from './join-service.js';
 import { distinct, ordered, sliced } from './modifiers.js';
 import { inGraphs } from './named-graphs.js';
+import type { FirstGroups } from './numbered-groups.js';
 import { memoryOf, slotsOfWanted } from './pattern-access.js';
 import { closure } from './property-paths.js';
 import { JoinedTriples, scannedTriples } from './triple-terms.js';
@@ -59,11 +62,11 @@ function executed(execution: Execution, plan: Plan, input?: Blocks): Blocks {
     case 'mark':
       return markedRows(execution, plan, execute);
     case 'extend':
-      return extended(execution, plan);
+      return extended(execution, plan, execute(execution, plan.input));
     case 'group':
-      return grouped(execution, plan, () => execute(execution, plan.input));
+      return groups(execution, plan);
     case 'order':
-      return ordered(execution, plan, execute(execution, plan.input));
+      return ordered(execution, plan, orderedInput(execution, plan));
     case 'distinct':
       return (
         (execution.outer ? undefined : distinctTermsOf(execution, plan)) ??
@@ -72,6 +75,28 @@ function executed(execution: Execution, plan: Plan, input?: Blocks): Blocks {
     case 'slice':
       return sliced(plan, execute(execution, plan.input));
   }
+}
+
+const groups = (execution: Execution, plan: GroupPlan, first?: FirstGroups): Blocks =>
+  grouped(execution, plan, { run: (input) => execute(execution, input), first });
+
+/** Input of an order. Of groups that are ordered by one aggregate, only the first are required. */
+function orderedInput(execution: Execution, { input, keys, most }: OrderPlan): Blocks {
+  const [key] = keys;
+  let [group, slot] = [input, key!.variable];
+  // The results of aggregates are copied to the variables of the query.
+  while (group.kind === 'extend') {
+    if (group.slot === slot) slot = group.expression.variable;
+    group = group.input;
+  }
+  if (group.kind !== 'group' || keys.length > 1 || slot === undefined || most === Number.POSITIVE_INFINITY)
+    return execute(execution, input);
+  const first = { slot, isDescending: key!.isDescending, most };
+  const above = (plan: Plan): Blocks =>
+    plan.kind === 'extend'
+      ? extended(execution, plan, above(plan.input))
+      : groups(execution, group as GroupPlan, first);
+  return above(input);
 }
 
 async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undefined): AsyncGenerator<Row[]> {
@@ -206,8 +231,8 @@ async function* union(execution: Execution, plan: UnionPlan, input: Blocks | und
 }
 
 /** A variable may be the name of an enclosing graph, with which it is joined. */
-async function* extended(execution: Execution, { input, slot, expression }: ExtendPlan): AsyncGenerator<Row[]> {
-  for await (const rows of execute(execution, input)) {
+async function* extended(execution: Execution, { slot, expression }: ExtendPlan, input: Blocks): AsyncGenerator<Row[]> {
+  for await (const rows of input) {
     execution.assertTime();
     const kept = rows.filter((row) => {
       const value = expression.evaluate(row);

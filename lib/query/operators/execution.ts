@@ -13,7 +13,7 @@ export type Memory = Map<Plan | Pattern | Existence, Map<string, unknown>>;
 export interface Observer {
   /** True to run the query, false to explain its plan only. */
   readonly isRun: boolean;
-  watched(part: Plan | Pattern, blocks: Blocks): Blocks;
+  watched<T extends { readonly length: number }>(part: Plan | Pattern, blocks: AsyncIterable<T>): AsyncIterable<T>;
   taken(join: Plan, item: Plan | Pattern): void;
 }
 
@@ -29,6 +29,8 @@ export interface Execution {
   /** Estimates and join orders, kept for later executions of the same plan over the same readable quads. */
   readonly statistics: Memory;
   readonly assertTime: AssertTime;
+  /** Number of matches from which plans run over numbers of terms. */
+  readonly numbersFrom: number;
   /** True if a few rows are enough, so that the first ones should arrive soon. */
   readonly isHasty: boolean;
   /** Remaining string budget of the query. */
@@ -78,7 +80,18 @@ export async function* oneBlock(rows: Row[]): AsyncGenerator<Row[]> {
 /** Cache key: a node of the plan and its role, because one path may be cached by steps and as a table of rows. */
 export interface Remembered {
   readonly part: Plan | Pattern | Existence;
-  readonly as: 'steps' | 'rows' | 'answers' | 'service' | 'matches' | 'nodes' | 'graphs' | 'counts' | 'order' | 'alone';
+  readonly as:
+    | 'steps'
+    | 'rows'
+    | 'answers'
+    | 'service'
+    | 'matches'
+    | 'nodes'
+    | 'graphs'
+    | 'counts'
+    | 'order'
+    | 'alone'
+    | 'numbers';
 }
 
 export const recall = <T>({ memory }: Execution, what: Remembered, make: () => T): T => recalled(memory, what, make);

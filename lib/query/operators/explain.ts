@@ -3,7 +3,7 @@ import type { BlankNode, Literal, NamedNode } from '@rdfjs/types';
 import { bracketed, quotedLiteral, shortString } from '../../rdf/turtle-terms.js';
 import { isTriple, type TermKey, termOf } from '../access/terms.js';
 import { partsOfTriple } from '../access/triple-terms.js';
-import { type Blocks, type Pattern, type Place, type Plan, partsOf, type Row, type Slot } from '../plan/plan.js';
+import { type Pattern, type Place, type Plan, partsOf, type Slot } from '../plan/plan.js';
 import type { Execution, Observer } from './execution.js';
 import { JoinOrder } from './join-order.js';
 import { estimateOf } from './pattern-access.js';
@@ -46,7 +46,7 @@ export class Observed implements Observer {
   }
 
   /** Yields the same rows and counts them. */
-  async *watched(part: Part, blocks: Blocks): AsyncGenerator<Row[]> {
+  async *watched<T extends { readonly length: number }>(part: Part, blocks: AsyncIterable<T>): AsyncGenerator<T> {
     const own = this.parts.get(part) ?? { rows: 0, milliseconds: 0 };
     this.parts.set(part, own);
     const iterator = blocks[Symbol.asyncIterator]();

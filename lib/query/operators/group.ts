@@ -9,12 +9,14 @@ import {
   onlyPattern,
   type Pattern,
   type Place,
+  type Plan,
   type Row,
   type Slot,
 } from '../plan/plan.js';
 import { type Accumulator, accumulator } from './aggregates.js';
 import { blockLength, type Execution, emptyRow, spend } from './execution.js';
 import { emptyGraphNames, graphNames } from './named-graphs.js';
+import { type FirstGroups, numberedGroups } from './numbered-groups.js';
 import { constants } from './pattern-access.js';
 
 interface Group {
@@ -22,10 +24,18 @@ interface Group {
   readonly accumulators: readonly Accumulator[];
 }
 
-export async function* grouped(execution: Execution, plan: GroupPlan, input: () => Blocks): AsyncGenerator<Row[]> {
+interface GroupInput {
+  readonly run: (plan: Plan) => Blocks;
+  /** Groups that are required, if not all. */
+  readonly first: FirstGroups | undefined;
+}
+
+export async function* grouped(execution: Execution, plan: GroupPlan, input: GroupInput): AsyncGenerator<Row[]> {
   const { slots, aggregates } = plan;
   const pattern = slots.length === 0 && aggregates.every(isCountOfRows) ? onlyPattern(plan.input) : undefined;
   if (pattern?.wanted.length === 0) return yield* counted(execution, plan, pattern);
+  const numbered = await numberedGroups(execution, plan, input);
+  if (numbered) return yield* numbered;
   const groups = new Map<string, Group>();
   const hold = (value: Value | undefined): void => spend(execution, value);
   const newGroup = (of: Row | undefined): Group => {
@@ -33,7 +43,7 @@ export async function* grouped(execution: Execution, plan: GroupPlan, input: () 
     for (const slot of slots) row[slot] = of?.[slot];
     return { row, accumulators: aggregates.map((aggregate) => accumulator(aggregate, hold)) };
   };
-  for await (const rows of input()) {
+  for await (const rows of input.run(plan.input)) {
     execution.assertTime();
     for (const row of rows) {
       const key = joinTokens(row, slots);

@@ -7,6 +7,9 @@ import type { Plan, Row } from '../plan/plan.js';
 import { execute } from './execute.js';
 import { type Execution, type Memory, maxOfTexts, type Observer } from './execution.js';
 
+/** Below it, rows of terms cost less than tables. */
+const usualNumbersFrom = 2048;
+
 export interface RunOptions {
   /** Quads to query, closed with the run. */
   readonly matches: QuadMatches;
@@ -18,6 +21,8 @@ export interface RunOptions {
   readonly assertTime?: AssertTime;
   /** Records statistics of operators. */
   readonly observer?: Observer | undefined;
+  /** Number of matches from which plans run over numbers of terms (default: 2048). */
+  readonly numbersFrom?: number | undefined;
   /** Sends a request to another endpoint. */
   readonly callService?: ((call: ServiceCall) => Promise<ServiceAnswer>) | undefined;
 }
@@ -43,6 +48,7 @@ export function startRun(
     lasting: new Map(),
     statistics: options.statistics ?? new Map(),
     assertTime,
+    numbersFrom: options.numbersFrom ?? usualNumbersFrom,
     isHasty,
     observer: options.observer,
     texts: { left: maxOfTexts },

@@ -19,9 +19,18 @@ import { type Evaluate, type Expression, markOfPartner, type Slot } from './plan
 export function compileExpression(node: Algebra.Expression, names: Names): Expression {
   const use: Use = { slots: new Set(), constants: new Map(), hasPlaceholders: false };
   const evaluate = compile(node, names, use);
+  const { term } = node as Partial<Algebra.TermExpression>;
+  const variable = node.subType === 'term' && term?.termType === 'Variable' ? names.slot(term.value) : undefined;
   const bind = (constants: Constants): Evaluate =>
     compile(node, names, { slots: new Set(), constants, hasPlaceholders: false });
-  return { evaluate, slots: use.slots, isCheap: isCheap(node), ...(use.hasPlaceholders && { bind }) };
+  return {
+    evaluate,
+    slots: use.slots,
+    isCheap: isCheap(node),
+    isPure: isPure(node),
+    variable,
+    ...(use.hasPlaceholders && { bind }),
+  };
 }
 
 /** Terms in an expression. */
@@ -40,6 +49,14 @@ function isCheap(node: Algebra.Expression): boolean {
   if (node.subType === 'term') return true;
   const { operator, args } = node as Algebra.OperatorExpression;
   return node.subType === 'operator' && cheap.has(operator.toLowerCase()) && args.every(isCheap);
+}
+
+/** True if equal arguments always have the same result: no EXISTS and no function that creates values. */
+function isPure(node: Algebra.Expression): boolean {
+  if (node.subType === 'term') return true;
+  const { operator = '', args } = node as Algebra.OperatorExpression;
+  const isKnown = node.subType === 'operator' || node.subType === 'named';
+  return isKnown && !changing.has(operator.toLowerCase()) && args.every(isPure);
 }
 
 /** Returns a constant's token. @throws NotCompiledError for a term that cannot be stored, MalformedTermError for an invalid one */

@@ -44,8 +44,8 @@ export function compileOrder(node: Algebra.OrderBy, input: Plan, names: Names): 
   const keys = node.expressions.map((expression): SortKey => {
     const { operator, args } = expression as Partial<Algebra.OperatorExpression>;
     const isDescending = expression.subType === 'operator' && operator === 'desc';
-    const { evaluate, bind } = compileExpression(isDescending ? args![0]! : expression, names);
-    return { evaluate, bind, isDescending };
+    const { evaluate, bind, variable } = compileExpression(isDescending ? args![0]! : expression, names);
+    return { evaluate, bind, isDescending, variable };
   });
   const { certain, possible } = input;
   return { kind: 'order', input, keys, most: Number.POSITIVE_INFINITY, certain, possible, isJoinable: false };

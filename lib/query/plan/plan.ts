@@ -41,6 +41,10 @@ export interface Expression extends Evaluated {
   readonly slots: ReadonlySet<Slot>;
   /** Depends on its slots only and may be evaluated before the row is complete, which costs less than joining the row. */
   readonly isCheap?: boolean;
+  /** Depends on its slots only. */
+  readonly isPure?: boolean;
+  /** Its slot, if it is a variable. */
+  readonly variable?: Slot | undefined;
 }
 
 export interface Aggregate {
@@ -56,6 +60,8 @@ export interface Aggregate {
 }
 
 export interface SortKey extends Evaluated {
+  /** Its slot, if it is a variable. */
+  readonly variable?: Slot | undefined;
   readonly isDescending: boolean;
 }
 

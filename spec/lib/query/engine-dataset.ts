@@ -84,6 +84,8 @@ export interface SpecView {
   readonly namedGraphs?: readonly string[];
   /** Throws to stop the query. */
   readonly assertTime?: () => void;
+  /** Number of matches from which plans run over numbers of terms. */
+  readonly numbersFrom?: number | undefined;
   /** Engine to use; absent: the composition of a few actors. */
   readonly loadEngine?: AskOptions['loadEngine'];
 }

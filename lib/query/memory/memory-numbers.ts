@@ -1,0 +1,115 @@
+/** Matches of the caller's dataset as numbers of terms. Must not depend on joins or queries. */
+import type { DatasetPart } from '../access/graph-filter.js';
+import { graphAt, type Terms } from '../access/key-reader.js';
+import type {
+  AssertTerm,
+  AssertTime,
+  MatchOptions,
+  NumberBlock,
+  NumberedMatches,
+  NumbersFound,
+} from '../access/quad-matches.js';
+import type { TermKey } from '../access/terms.js';
+import { ended, LayerScan, stopped } from './layer-scan.js';
+import type { MemoryScans } from './memory-scans.js';
+import type { Ids } from './sorted-quads.js';
+import type { TermIds } from './term-ids.js';
+
+const blockLength = 4096;
+/** Cost of a lookup, in matches. */
+const lookUpWork = 4;
+
+export interface NumbersOptions {
+  readonly terms: TermIds;
+  /** True if the caller may read everything. */
+  readonly isWhole: boolean;
+  readonly scans: MemoryScans;
+  readonly assertTime: AssertTime;
+  readonly assertTerm: AssertTerm | undefined;
+  /** Authorizes a bound graph. Returns the numbers of the bound terms, or `undefined` if one of them is in no quad. */
+  readonly begin: (bound: Terms, part: DatasetPart) => Promise<Ids | undefined>;
+}
+
+export class MemoryNumbers implements NumberedMatches {
+  readonly directly: number;
+
+  constructor(private readonly options: NumbersOptions) {
+    this.directly = options.isWhole ? options.terms.size : 0;
+  }
+
+  async *scan(bound: Terms, { part, places }: MatchOptions): AsyncGenerator<NumberBlock> {
+    const { scans, assertTime, begin } = this.options;
+    assertTime(lookUpWork);
+    const ids = await begin(bound, part);
+    const empty = (): Uint32Array[] => places.map(() => new Uint32Array(blockLength));
+    for (const scan of ids ? scans.of(ids, part) : []) {
+      if (scan instanceof LayerScan && scan.isPlain) {
+        for (const block of scan.blocks(places)) {
+          assertTime(block.length);
+          yield block;
+        }
+        continue;
+      }
+      let [columns, length] = [empty(), 0];
+      for (let at = scan.next(); at !== ended; at = scan.next()) {
+        if (at === stopped) {
+          await scans.ask(part);
+          continue;
+        }
+        for (let i = 0; i < places.length; i++) columns[i]![length] = scan.id(places[i]!);
+        if (++length < blockLength) continue;
+        assertTime(length);
+        yield { length, columns };
+        [columns, length] = [empty(), 0];
+      }
+      assertTime(length);
+      if (length > 0) yield { length, columns };
+    }
+  }
+
+  async lookUp(
+    bound: Terms,
+    { places: at, keys }: { readonly places: readonly number[]; readonly keys: readonly (readonly number[])[] },
+    { part, places }: MatchOptions,
+  ): Promise<NumbersFound> {
+    const { scans, terms, assertTime, begin } = this.options;
+    const own = await begin(bound, part);
+    const found = { rows: [] as number[], weights: [] as number[], columns: places.map((): number[] => []) };
+    for (let row = 0; own && row < keys.length; row++) {
+      const before = found.rows.length;
+      const ids: Ids = [own[0], own[1], own[2], own[3]];
+      for (let i = 0; i < at.length; i++) ids[at[i]! as 0] = keys[row]![i]!;
+      if (ids.some((id) => id >= terms.size)) continue;
+      if (at.includes(graphAt)) await scans.decide?.(terms.termKey(ids[graphAt]), part);
+      for (const scan of scans.of(ids, part)) {
+        if (places.length === 0 && scan instanceof LayerScan && scan.isPlain) {
+          found.rows.push(row);
+          found.weights.push(scan.length);
+          continue;
+        }
+        for (let next = scan.next(); next !== ended; next = scan.next()) {
+          if (next === stopped) {
+            await scans.ask(part);
+            continue;
+          }
+          found.rows.push(row);
+          found.weights.push(1);
+          for (let i = 0; i < places.length; i++) found.columns[i]!.push(scan.id(places[i]!));
+          if (found.rows.length % blockLength === 0) assertTime(blockLength);
+        }
+      }
+      assertTime(lookUpWork + ((found.rows.length - before) % blockLength));
+    }
+    return found;
+  }
+
+  numberOf(token: TermKey): number {
+    return this.options.terms.idOf(token);
+  }
+
+  termKey(number: number): TermKey {
+    const token = this.options.terms.termKey(number);
+    this.options.assertTerm?.(token);
+    return token;
+  }
+}

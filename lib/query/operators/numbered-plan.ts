@@ -1,0 +1,334 @@
+/**
+ * Joins, OPTIONAL, MINUS, EXISTS, UNION and filters over numbers of terms. Used below aggregates, which decode the terms of their
+ * results only.
+ */
+import { LwsError } from '../../tools/errors.js';
+import { affordable } from '../../tools/threads/thread-limits.js';
+import type { NumberedMatches } from '../access/quad-matches.js';
+import type { TermKey } from '../access/terms.js';
+import { certainOf, haveCommon, type Item, isNumerable, slotsOf } from '../plan/numerable.js';
+import {
+  type Blocks,
+  type Expression,
+  isSubset,
+  type JoinPlan,
+  type Pattern,
+  type Plan,
+  type Slot,
+} from '../plan/plan.js';
+import { type Execution, emptyRow, holdsFor } from './execution.js';
+import { JoinTable, NumberTable, type TableOptions } from './number-table.js';
+import { kept, type NumberedJoin, type NumberedRows, type Probed, probed, unbound } from './numbered-rows.js';
+import { constants, estimateOf, slotsOfWanted } from './pattern-access.js';
+
+type Batches = AsyncIterable<NumberedRows>;
+
+/** Numbers from here on are those of terms that are in no quad. */
+const firstOther = 2 ** 31;
+/** Cost of a lookup relative to a match of a scan. */
+const lookUpCost = 16;
+const lookUpsAtOnce = 1024;
+/** Estimated number of rows of a part that is not estimated. */
+const usualRows = 1000;
+/** Maximum memory of the tables of a query, in bytes. */
+const maxBytes = affordable(256 << 20);
+
+/** Estimated number of rows that evaluation starts from. */
+export async function sizeOf(execution: Execution, item: Item): Promise<number> {
+  if ('places' in item) return estimateOf(execution, item);
+  const sizes = (items: readonly Item[]): Promise<number[]> =>
+    Promise.all(items.map((each) => sizeOf(execution, each)));
+  if (item.kind === 'join') return Math.min(...(await sizes([...item.patterns, ...item.parts])));
+  if (item.kind === 'union') return (await sizes(item.inputs)).reduce((sum, size) => sum + size, 0);
+  if (item.kind === 'leftJoin' || item.kind === 'semiJoin') return sizeOf(execution, item.left);
+  return item.kind === 'filter' ? sizeOf(execution, item.input) : usualRows;
+}
+
+/** Estimated number of matches of all patterns. */
+export async function workOf(execution: Execution, plan: Plan): Promise<number> {
+  let sum = 0;
+  const { patterns = [], parts = [], inputs = [], ...own } = plan as Partial<JoinPlan & { inputs: readonly Plan[] }>;
+  const { left, input, right, existence } = own as {
+    left?: Plan;
+    input?: Plan;
+    right?: Plan;
+    existence?: { right: Plan };
+  };
+  for (const pattern of patterns) sum += await estimateOf(execution, pattern);
+  for (const part of [...parts, ...inputs, left, input, right ?? existence?.right])
+    if (part) sum += await workOf(execution, part);
+  return sum;
+}
+
+/** Evaluates the plans of one query. */
+export class NumberedPlan {
+  private left = maxBytes;
+  private readonly others: TermKey[] = [];
+  private readonly numbersOfOthers = new Map<TermKey, number>();
+
+  /** @param run executes a plan as rows */
+  constructor(
+    readonly execution: Execution,
+    private readonly matches: NumberedMatches,
+    private readonly run: (plan: Plan) => Blocks,
+  ) {}
+
+  /** Charges bytes of tables. @throws LwsError `query-limit` */
+  readonly allocate = (bytes: number): void => {
+    this.left -= bytes;
+    this.execution.assertTime();
+    if (this.left < 0)
+      throw new LwsError(
+        'query-limit',
+        `The query exceeds the limit of ${maxBytes >> 20} MiB for the tables of joins and groups. The limit is fixed.`,
+      );
+  };
+
+  private options(width: number): TableOptions {
+    return { width, allocate: this.allocate, direct: this.matches.directly };
+  }
+
+  table(width: number): NumberTable {
+    return new NumberTable(this.options(width));
+  }
+
+  termKey(number: number): TermKey | undefined {
+    if (number === unbound) return undefined;
+    return number < firstOther ? this.matches.termKey(number) : this.others[number - firstOther]!;
+  }
+
+  /** Yields the rows of a plan, with the columns of the needed slots. */
+  rows(plan: Plan, needed: ReadonlySet<Slot>): Batches {
+    const rows = this.evaluated(plan, needed);
+    return this.execution.observer ? this.execution.observer.watched(plan, rows) : rows;
+  }
+
+  private evaluated(plan: Plan, needed: ReadonlySet<Slot>): Batches {
+    if (!isNumerable(plan)) return this.numbered(plan, needed);
+    switch (plan.kind) {
+      case 'join':
+        return this.join(plan, needed);
+      case 'union':
+        return this.union(plan.inputs, needed);
+      case 'filter':
+        return this.filtered(this.rows(plan.input, with_(needed, plan.condition.slots)), [plan.condition]);
+      case 'leftJoin':
+        return this.matched(plan, { item: plan.right, keep: needed, kind: 'left' });
+      case 'semiJoin':
+        return this.matched(plan, {
+          item: plan.existence.right,
+          keep: needed,
+          kind: plan.isKept ? 'semi' : 'anti',
+        });
+      default:
+        throw new Error(`A ${plan.kind} has no numbers.`);
+    }
+  }
+
+  private async *union(inputs: readonly Plan[], needed: ReadonlySet<Slot>): AsyncGenerator<NumberedRows> {
+    for (const input of inputs) yield* this.rows(input, needed);
+  }
+
+  private matched({ left }: { readonly left: Plan }, of: Omit<NumberedJoin, 'keys'>): Batches {
+    const keys = [...slotsOf(of.item)].filter((slot) => left.certain.has(slot));
+    return this.joined(this.rows(left, with_(of.keep, keys)), { ...of, keys });
+  }
+
+  private async *join(plan: JoinPlan, needed: ReadonlySet<Slot>): AsyncGenerator<NumberedRows> {
+    const { execution } = this;
+    const items: Item[] = [...plan.patterns, ...plan.parts];
+    const sizes = new Map<Item, number>();
+    for (const item of items) sizes.set(item, await sizeOf(execution, item));
+    let rest = items.sort((a, b) => sizes.get(a)! - sizes.get(b)!);
+    let { filters } = plan;
+    const bound = new Set<Slot>();
+    let rows: Batches | undefined;
+    while (rest.length > 0) {
+      const item = rest.find((each) => !rows || haveCommon(bound, each))!;
+      rest = rest.filter((each) => each !== item);
+      const keys = [...slotsOf(item)].filter((slot) => bound.has(slot));
+      for (const slot of certainOf(item)) bound.add(slot);
+      const ready = filters.filter(({ slots }) => rest.length === 0 || isSubset(slots, bound));
+      const keep = with_(needed, ...rest.map(slotsOf), ...filters.map(({ slots }) => slots));
+      filters = filters.filter((each) => !ready.includes(each));
+      execution.observer?.taken(plan, item);
+      rows = rows ? this.joined(rows, { item, keys, keep, kind: 'inner' }) : this.rowsOf(item, keep);
+      if (ready.length > 0) rows = this.filtered(rows, ready);
+    }
+    yield* rows!;
+  }
+
+  private rowsOf(item: Item, needed: ReadonlySet<Slot>): Batches {
+    if (!('places' in item)) return this.rows(item, needed);
+    const rows = this.scan(item, needed);
+    return this.execution.observer ? this.execution.observer.watched(item, rows) : rows;
+  }
+
+  private async *scan(pattern: Pattern, needed: ReadonlySet<Slot>): AsyncGenerator<NumberedRows> {
+    const { places, slots } = placesOf(pattern, needed);
+    const bound = constants(pattern);
+    if (places.length === 0) {
+      const count = await this.execution.matches.count(bound, pattern.part);
+      if (count > 0) yield { length: 1, columns: [], weights: Float64Array.of(count) };
+      return;
+    }
+    for await (const { length, columns: own } of this.matches.scan(bound, { part: pattern.part, places })) {
+      const columns: (Uint32Array | undefined)[] = [];
+      slots.forEach((slot, i) => {
+        columns[slot] ??= own[i]!;
+      });
+      const rows = { length, columns, weights: undefined };
+      const repeated = slots.flatMap((slot, i) =>
+        columns[slot] === own[i] ? [] : [[columns[slot]!, own[i]!] as const],
+      );
+      yield repeated.length === 0 ? rows : kept(rows, (row) => repeated.every(([a, b]) => a[row] === b[row]));
+    }
+  }
+
+  /** Yields the rows of a plan that runs as rows of terms. */
+  private async *numbered(plan: Plan, needed: ReadonlySet<Slot>): AsyncGenerator<NumberedRows> {
+    for await (const rows of this.run(plan)) {
+      const columns: Uint32Array[] = [];
+      for (const slot of plan.possible)
+        if (needed.has(slot)) columns[slot] = Uint32Array.from(rows, (row) => this.numberOf(row[slot]));
+      yield { length: rows.length, columns, weights: undefined };
+    }
+  }
+
+  private numberOf(token: TermKey | undefined): number {
+    if (token === undefined) return unbound;
+    const number = this.matches.numberOf(token);
+    if (number >= 0) return number;
+    let other = this.numbersOfOthers.get(token);
+    if (other === undefined) {
+      other = firstOther + this.others.push(token) - 1;
+      this.numbersOfOthers.set(token, other);
+    }
+    return other;
+  }
+
+  private async *filtered(input: Batches, conditions: readonly Expression[]): AsyncGenerator<NumberedRows> {
+    const tests = conditions.map((condition) => this.testOf(condition));
+    for await (const rows of input) {
+      this.execution.assertTime();
+      yield kept(rows, (row) => tests.every((test) => test(rows.columns, row)));
+    }
+  }
+
+  /** Evaluates a condition on one variable once for each of its terms. */
+  private testOf(condition: Expression): (columns: NumberedRows['columns'], at: number) => boolean {
+    const slots = [...condition.slots];
+    const row = emptyRow(this.execution);
+    const evaluated = (columns: NumberedRows['columns'], at: number): boolean => {
+      for (const slot of slots) row[slot] = this.termKey(columns[slot]?.[at] ?? unbound);
+      return holdsFor(condition, row);
+    };
+    if (slots.length !== 1) return evaluated;
+    const known = this.table(1);
+    return (columns, at) => {
+      const column = columns[slots[0]!];
+      if (!column) return evaluated(columns, at);
+      const entry = known.add([column], at);
+      if (known.weights[entry] === 0) known.weights[entry] = evaluated(columns, at) ? 1 : 2;
+      return known.weights[entry] === 1;
+    };
+  }
+
+  /** Joins rows with the matches of a pattern or a plan: those of few rows are looked up, others are all read into a table. */
+  private async *joined(input: Batches, of: NumberedJoin): AsyncGenerator<NumberedRows> {
+    const { item, kind } = of;
+    const others = kind === 'inner' || kind === 'left' ? othersOf(of) : [];
+    const iterator = input[Symbol.asyncIterator]();
+    try {
+      const first: NumberedRows[] = [];
+      let count = 0;
+      const most = 'places' in item ? (await sizeOf(this.execution, item)) / lookUpCost : 0;
+      let next = await iterator.next();
+      for (; !next.done && count < most; next = await iterator.next()) {
+        first.push(next.value);
+        count += next.value.length;
+      }
+      if (next.done && count === 0) return;
+      const table =
+        next.done && 'places' in item
+          ? await this.lookedUp(item, first, { ...of, others })
+          : await this.joinTable(of, others);
+      for (const rows of first) yield* probed(rows, table, { ...of, others });
+      for (; !next.done; next = await iterator.next()) {
+        this.execution.assertTime();
+        yield* probed(next.value, table, { ...of, others });
+      }
+    } finally {
+      await iterator.return?.();
+    }
+  }
+
+  private async joinTable({ item, keys }: NumberedJoin, others: readonly Slot[]): Promise<JoinTable> {
+    const table = new JoinTable(this.options(keys.length), others.length);
+    for await (const { length, columns, weights } of this.rowsOf(item, new Set([...keys, ...others]))) {
+      const key = keys.map((slot) => columns[slot]);
+      const own = others.map((slot) => columns[slot] ?? new Uint32Array(length).fill(unbound));
+      for (let at = 0; at < length; at++) table.add(key, at, { columns: own, at, weight: weights ? weights[at]! : 1 });
+    }
+    return table;
+  }
+
+  /** Looks up the matches for each key of the rows. */
+  private async lookedUp(
+    pattern: Pattern,
+    batches: readonly NumberedRows[],
+    { keys, others }: Pick<Probed, 'keys' | 'others'>,
+  ): Promise<JoinTable> {
+    const table = new JoinTable(this.options(keys.length), others.length);
+    const asked = this.table(keys.length);
+    for (const { length, columns } of batches) {
+      const key = keys.map((slot) => columns[slot]);
+      for (let at = 0; at < length; at++) asked.add(key, at);
+    }
+    const { places, slots } = placesOf(pattern, new Set(others), new Set(keys));
+    const bound = pattern.wanted.filter((at) => keys.includes(slotAt(pattern, at)));
+    const order = bound.map((at) => keys.indexOf(slotAt(pattern, at)));
+    for (let from = 0; from < asked.size; from += lookUpsAtOnce) {
+      const length = Math.min(lookUpsAtOnce, asked.size - from);
+      const wanted = Array.from({ length }, (_, i) => order.map((at) => asked.keys[at]![from + i]!));
+      const found = await this.matches.lookUp(
+        constants(pattern),
+        { places: bound, keys: wanted },
+        { part: pattern.part, places },
+      );
+      const own = others.map((slot) => Uint32Array.from(found.columns[slots.indexOf(slot)]!));
+      const same = slots.flatMap((slot, i) => (slots.indexOf(slot) < i ? [[slots.indexOf(slot), i] as const] : []));
+      found.rows.forEach((row, at) => {
+        if (same.some(([a, b]) => found.columns[a]![at] !== found.columns[b]![at])) return;
+        table.add(asked.keys, from + row, { columns: own, at, weight: found.weights[at]! });
+      });
+    }
+    return table;
+  }
+}
+
+const with_ = (slots: ReadonlySet<Slot>, ...more: readonly Iterable<Slot>[]): ReadonlySet<Slot> => {
+  const all = new Set(slots);
+  for (const each of more) for (const slot of each) all.add(slot);
+  return all;
+};
+
+const slotAt = ({ places }: Pattern, at: number): Slot => (places[at] as { slot: Slot }).slot;
+
+/** Returns the positions of the needed variables, and of repeated ones, which must be equal. @param bound variables that are bound by keys */
+function placesOf(
+  pattern: Pattern,
+  needed: ReadonlySet<Slot>,
+  bound: ReadonlySet<Slot> = new Set(),
+): { readonly places: readonly number[]; readonly slots: readonly Slot[] } {
+  const all = slotsOfWanted(pattern);
+  const isRepeated = (slot: Slot): boolean => all.indexOf(slot) !== all.lastIndexOf(slot);
+  const places = pattern.wanted.filter((at) => {
+    const slot = slotAt(pattern, at);
+    return !bound.has(slot) && (needed.has(slot) || isRepeated(slot));
+  });
+  return { places, slots: places.map((at) => slotAt(pattern, at)) };
+}
+
+const othersOf = ({ item, keys, keep }: NumberedJoin): readonly Slot[] =>
+  [...slotsOf(item)].filter((slot) => keep.has(slot) && !keys.includes(slot));

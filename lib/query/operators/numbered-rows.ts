@@ -1,0 +1,110 @@
+/**
+ * Rows as columns of numbers of terms. Equal rows may be one row with a weight, so that variables that nothing needs do not multiply
+ * the rows.
+ */
+import type { Item } from '../plan/numerable.js';
+import type { Slot } from '../plan/plan.js';
+import type { JoinTable } from './number-table.js';
+
+/** Rows by slot: columns of numbers. */
+export interface NumberedRows {
+  readonly length: number;
+  /** A slot without a column is unbound in all rows. */
+  readonly columns: readonly (Uint32Array | undefined)[];
+  /** Number of times that each row counts. Absent: once. */
+  readonly weights: Float64Array | undefined;
+}
+
+/** `semi` and `anti` keep the rows with and without a match. */
+type Kind = 'inner' | 'left' | 'semi' | 'anti';
+
+/** Number of an unbound variable. */
+export const unbound = 0xffff_ffff;
+const rowsOfBatch = 8192;
+
+export interface NumberedJoin {
+  readonly item: Item;
+  readonly keys: readonly Slot[];
+  /** Slots that later steps need. */
+  readonly keep: ReadonlySet<Slot>;
+  readonly kind: Kind;
+}
+
+/** Returns the rows for which a test is true. */
+export function kept(rows: NumberedRows, test: (row: number) => boolean): NumberedRows {
+  const index = new Uint32Array(rows.length);
+  let length = 0;
+  for (let row = 0; row < rows.length; row++) if (test(row)) index[length++] = row;
+  return length === rows.length ? rows : taken(rows, index.subarray(0, length));
+}
+
+function taken({ columns, weights }: NumberedRows, index: Uint32Array): NumberedRows {
+  const pick = (column: Uint32Array | undefined): Uint32Array | undefined => {
+    if (!column) return undefined;
+    const to = new Uint32Array(index.length);
+    for (let i = 0; i < index.length; i++) to[i] = column[index[i]!]!;
+    return to;
+  };
+  const own: (Uint32Array | undefined)[] = [];
+  for (let slot = 0; slot < columns.length; slot++) own[slot] = pick(columns[slot]);
+  return { length: index.length, columns: own, weights: weights && Float64Array.from(index, (row) => weights[row]!) };
+}
+
+export interface Probed extends NumberedJoin {
+  /** Slots of the other columns of the table. */
+  readonly others: readonly Slot[];
+}
+
+/** Joins rows with their matches in a table. */
+export function* probed(
+  rows: NumberedRows,
+  table: JoinTable,
+  { keys, keep, kind, others }: Probed,
+): Generator<NumberedRows> {
+  const { entries } = table;
+  const key = keys.map((slot) => rows.columns[slot]);
+  if (kind === 'semi' || kind === 'anti') {
+    yield kept(rows, (row) => entries.find(key, row) >= 0 === (kind === 'semi'));
+    return;
+  }
+  const columns = rows.columns.map((column, slot) => (keep.has(slot) ? column : undefined));
+  const { length, weights } = rows;
+  if (others.length === 0) {
+    const found = new Float64Array(length);
+    for (let row = 0; row < length; row++) {
+      const entry = entries.find(key, row);
+      const matches = entry < 0 ? (kind === 'left' ? 1 : 0) : entries.weights[entry]!;
+      found[row] = matches * (weights ? weights[row]! : 1);
+    }
+    yield kept({ length, columns, weights: found }, (row) => found[row]! > 0);
+    return;
+  }
+  const index = new Uint32Array(rowsOfBatch);
+  const own = others.map(() => new Uint32Array(rowsOfBatch));
+  const factors = new Float64Array(rowsOfBatch);
+  let count = 0;
+  const take = (): NumberedRows => {
+    const left = taken({ length, columns, weights }, index.subarray(0, count));
+    const all = [...left.columns];
+    others.forEach((slot, i) => {
+      all[slot] = own[i]!.slice(0, count);
+    });
+    const product = factors.slice(0, count);
+    if (left.weights) for (let i = 0; i < count; i++) product[i]! *= left.weights[i]!;
+    count = 0;
+    return { length: product.length, columns: all, weights: product };
+  };
+  for (let row = 0; row < length; row++) {
+    const entry = entries.find(key, row);
+    let match = entry < 0 ? 0 : table.first[entry]!;
+    if (match === 0 && kind === 'inner') continue;
+    do {
+      index[count] = row;
+      factors[count] = match === 0 ? 1 : table.rowWeights[match - 1]!;
+      for (let i = 0; i < others.length; i++) own[i]![count] = match === 0 ? unbound : table.columns[i]![match - 1]!;
+      if (++count === rowsOfBatch) yield take();
+      match = match === 0 ? 0 : table.next[match - 1]!;
+    } while (match !== 0);
+  }
+  if (count > 0) yield take();
+}

@@ -1,0 +1,61 @@
+/** Plans that can be evaluated over numbers of terms instead of rows of terms. */
+import type { Expression, JoinPlan, Pattern, Plan, Slot } from './plan.js';
+
+export type Item = Pattern | Plan;
+
+export const slotsOf = (item: Item): ReadonlySet<Slot> => ('places' in item ? item.slots : item.possible);
+export const certainOf = (item: Item): ReadonlySet<Slot> => ('places' in item ? item.slots : item.certain);
+
+const isPure = ({ isPure: own }: Expression): boolean => own === true;
+
+/** True if rows of both can be compared by the numbers of their common variables, which they always bind. */
+const areComparable = (left: Item, right: Item): boolean =>
+  [...slotsOf(right)].every(
+    (slot) => !slotsOf(left).has(slot) || (certainOf(left).has(slot) && certainOf(right).has(slot)),
+  );
+export const haveCommon = (left: ReadonlySet<Slot>, right: Item): boolean =>
+  [...slotsOf(right)].some((slot) => left.has(slot));
+
+/** True if every operator of the plan compares variables that its rows always bind, and no expression depends on anything else. */
+export function isNumerable(plan: Plan): boolean {
+  switch (plan.kind) {
+    case 'join':
+      return isNumerableJoin(plan);
+    case 'union':
+      return plan.inputs.every(isNumerable);
+    case 'filter':
+      return isPure(plan.condition) && isNumerable(plan.input);
+    case 'leftJoin':
+      return !plan.condition && plan.marks.length === 0 && areMatched(plan.left, plan.right);
+    case 'semiJoin': {
+      const { right, way, conditions, minus, scope } = plan.existence;
+      const isPlain = way !== 'each' && conditions.length === 0 && minus !== 'perhaps' && scope === undefined;
+      return isPlain && areMatched(plan.left, right);
+    }
+    default:
+      return false;
+  }
+}
+
+const areMatched = (left: Plan, right: Plan): boolean =>
+  isNumerable(left) && isNumerable(right) && areComparable(left, right) && haveCommon(left.certain, right);
+
+function isNumerableJoin({ patterns, parts, filters, triples }: JoinPlan): boolean {
+  const items: Item[] = [...patterns, ...parts];
+  const isKnown = (part: Plan): boolean =>
+    isNumerable(part) || (!part.isJoinable && part.kind !== 'service') || part.kind === 'values';
+  if (triples.length > 0 || items.length === 0 || !filters.every(isPure) || !parts.every(isKnown)) return false;
+  if (!items.every((one, at) => items.slice(at + 1).every((other) => areComparable(one, other)))) return false;
+  // Every part has a variable in common with the ones before it, in some order.
+  const bound = new Set(slotsOf(items[0]!));
+  let left = items.slice(1);
+  for (let before = -1; left.length !== before; ) {
+    before = left.length;
+    left = left.filter((item) => {
+      if (!haveCommon(bound, item)) return true;
+      for (const slot of slotsOf(item)) bound.add(slot);
+      return false;
+    });
+  }
+  return left.length === 0;
+}

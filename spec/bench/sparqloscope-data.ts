@@ -2,6 +2,7 @@
  * Seeded data in the form of DBLP, for `sparqloscope`: publications with signatures, people, streams, and an ontology of a few
  * hundred triples that uses the small predicates. About 28 triples per publication. No triple is in two graphs.
  */
+import { Random } from '../properties/sparql-random.js';
 
 const [dblp, rdf, rdfs] = [
   'https://dblp.org/rdf/schema#',
@@ -13,17 +14,6 @@ const [terms, owl, xsd] = [
   'http://www.w3.org/2002/07/owl#',
   'http://www.w3.org/2001/XMLSchema#',
 ];
-
-/** Returns a generator of numbers from 0 up to 1 (mulberry32). */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const syllables = 'com pu ter gra ph que ry da ta sys tem net work se mi in for ma tion an al ys is mo del'.split(' ');
 /** Publications per graph. */
@@ -44,13 +34,13 @@ const small = [
 ];
 
 class Dblp {
-  private readonly random = numbers(7);
+  private readonly random = new Random(7);
   private lines: string[] = [];
   private readonly words: readonly string[];
 
   constructor(private readonly publications: number) {
     this.words = Array.from({ length: 4000 }, () =>
-      Array.from({ length: 2 + this.below(3) }, () => this.pick(syllables)).join(''),
+      Array.from({ length: 2 + this.random.below(3) }, () => this.random.pick(syllables)).join(''),
     );
   }
 
@@ -81,20 +71,12 @@ class Dblp {
     return lines;
   }
 
-  private below(limit: number): number {
-    return Math.floor(this.random() * limit);
-  }
-
-  private pick<T>(from: readonly T[]): T {
-    return from[this.below(from.length)]!;
-  }
-
   private add(subject: string, predicate: string, object: string): void {
     this.lines.push(`${subject} <${predicate}> ${object}`);
   }
 
   private title(): string {
-    const text = Array.from({ length: 3 + this.below(7) }, () => this.pick(this.words)).join(' ');
+    const text = Array.from({ length: 3 + this.random.below(7) }, () => this.random.pick(this.words)).join(' ');
     return text[0]!.toUpperCase() + text.slice(1);
   }
 
@@ -108,52 +90,64 @@ class Dblp {
     for (const type of ['Article', 'Inproceedings', 'Book'])
       this.add(iri(dblp + type), `${rdfs}subClassOf`, iri(`${dblp}Publication`));
     for (const predicate of small)
-      for (let count = 5 + this.below(12); count > 0; count--)
-        this.add(this.pick(things), predicate, this.random() < 0.6 ? this.pick(things) : literal(this.title()));
+      for (let count = 5 + this.random.below(12); count > 0; count--)
+        this.add(
+          this.random.pick(things),
+          predicate,
+          this.random.next() < 0.6 ? this.random.pick(things) : literal(this.title()),
+        );
   }
 
   private stream(at: number): void {
     const stream = this.streamIri(at);
-    const other = (): string => this.streamIri(Math.min(this.streams - 1, at - (at % 10) + this.below(10)));
+    const other = (): string => this.streamIri(Math.min(this.streams - 1, at - (at % 10) + this.random.below(10)));
     this.add(stream, `${rdf}type`, iri(`${dblp}Stream`));
     this.add(stream, `${rdfs}label`, literal(this.title()));
-    for (let count = this.below(4); count > 0; count--) this.add(stream, `${dblp}relatedStream`, other());
+    for (let count = this.random.below(4); count > 0; count--) this.add(stream, `${dblp}relatedStream`, other());
     for (const name of ['subStream', 'predeccessorStream', 'successorStream'])
-      if (this.random() < 0.3) this.add(stream, dblp + name, other());
-    if (this.random() < 0.3) this.add(stream, `${dblp}formerStreamTitle`, literal(this.title()));
-    if (this.random() < 0.05) this.add(stream, `${rdf}type`, stream);
+      if (this.random.next() < 0.3) this.add(stream, dblp + name, other());
+    if (this.random.next() < 0.3) this.add(stream, `${dblp}formerStreamTitle`, literal(this.title()));
+    if (this.random.next() < 0.05) this.add(stream, `${rdf}type`, stream);
   }
 
   private publication(at: number): void {
     const own = iri(`https://dblp.org/rec/conf/x/${at}`);
-    const type = this.pick(['Article', 'Inproceedings', 'Inproceedings', 'Book']);
-    const creators = 1 + this.below(5);
+    const type = this.random.pick(['Article', 'Inproceedings', 'Inproceedings', 'Book']);
+    const creators = 1 + this.random.below(5);
     this.add(own, `${rdf}type`, iri(`${dblp}Publication`));
     this.add(own, `${rdf}type`, iri(dblp + type));
     this.add(own, `${rdfs}label`, literal(this.title()));
     this.add(own, `${dblp}numberOfCreators`, literal(String(creators), 'integer'));
     this.add(own, `${dblp}bibtexType`, iri(`http://purl.org/net/nknouf/ns/bibtex#${type}`));
-    const year = 1960 + Math.floor(65 * Math.sqrt(this.random()));
-    if (this.random() < 0.95) this.add(own, `${dblp}yearOfPublication`, literal(`${year}-01-01T00:00:00`, 'dateTime'));
-    const isPart = type === 'Inproceedings' || this.random() < 0.02;
-    if (this.random() < 0.9) this.add(own, `${dblp}publishedInStream`, this.streamIri(this.below(this.streams)));
+    const year = 1960 + Math.floor(65 * Math.sqrt(this.random.next()));
+    if (this.random.next() < 0.95)
+      this.add(own, `${dblp}yearOfPublication`, literal(`${year}-01-01T00:00:00`, 'dateTime'));
+    const isPart = type === 'Inproceedings' || this.random.next() < 0.02;
+    if (this.random.next() < 0.9)
+      this.add(own, `${dblp}publishedInStream`, this.streamIri(this.random.below(this.streams)));
     if (isPart)
-      this.add(own, `${dblp}publishedAsPartOf`, iri(`https://dblp.org/rec/conf/x/${this.below(this.publications)}`));
-    if (type === 'Article') this.add(own, `${dblp}publishedInJournalVolume`, literal(String(1 + this.below(80))));
-    if (this.random() < 0.005) this.add(own, `${dblp}publishedInBookChapter`, literal(String(1 + this.below(40))));
-    if (this.random() < 0.002) this.add(own, `${terms}title`, literal(this.title()));
+      this.add(
+        own,
+        `${dblp}publishedAsPartOf`,
+        iri(`https://dblp.org/rec/conf/x/${this.random.below(this.publications)}`),
+      );
+    if (type === 'Article')
+      this.add(own, `${dblp}publishedInJournalVolume`, literal(String(1 + this.random.below(80))));
+    if (this.random.next() < 0.005)
+      this.add(own, `${dblp}publishedInBookChapter`, literal(String(1 + this.random.below(40))));
+    if (this.random.next() < 0.002) this.add(own, `${terms}title`, literal(this.title()));
     for (let ordinal = 1; ordinal <= creators; ordinal++) this.signature(own, at, ordinal);
   }
 
   private signature(publication: string, at: number, ordinal: number): void {
     const own = ordinal % 2 ? `_:s${at}_${ordinal}` : iri(`https://dblp.org/rec/conf/x/${at}#s${ordinal}`);
     // Few people have many publications.
-    const person = Math.floor((this.publications / 2) * this.random() ** 2);
+    const person = Math.floor((this.publications / 2) * this.random.next() ** 2);
     const words = [person % 1999, 2000 + ((person * 31) % 2000)].map((word) => this.words[word]!);
     const name = words.map((word) => word[0]!.toUpperCase() + word.slice(1)).join(' ');
     this.add(publication, `${dblp}hasSignature`, own);
     this.add(publication, `${dblp}createdBy`, iri(`https://dblp.org/pid/${person}`));
-    if (this.random() < 0.9) this.add(publication, `${dblp}authoredBy`, iri(`https://dblp.org/pid/${person}`));
+    if (this.random.next() < 0.9) this.add(publication, `${dblp}authoredBy`, iri(`https://dblp.org/pid/${person}`));
     this.add(own, `${rdf}type`, iri(`${dblp}Signature`));
     this.add(own, `${dblp}signatureDblpName`, person % 10 === 0 ? `"${name}"@en` : literal(name));
     this.add(own, `${dblp}signatureOrdinal`, literal(String(ordinal), 'integer'));

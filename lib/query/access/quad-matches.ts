@@ -4,7 +4,7 @@
  */
 import type { DatasetPart } from './graph-filter.js';
 import type { Terms } from './key-reader.js';
-import { isIri, type TermKey } from './terms.js';
+import { isIri, type TermKey, type TermKind } from './terms.js';
 
 /** Restricts matches to those with one of these terms in this position. */
 export interface Among {
@@ -65,6 +65,7 @@ export interface NumberedMatches {
   /** Returns -1 for a term that is in no quad. */
   numberOf(token: TermKey): number;
   termKey(number: number): TermKey;
+  kindOf(number: number): TermKind;
 }
 
 export interface QuadMatches {

@@ -19,6 +19,18 @@ export const isIri = (token: TermKey): boolean => !token.startsWith(mark);
 export const isBlank = (token: TermKey): boolean => token.charCodeAt(1) === 49 && token.startsWith(mark);
 export const isTriple = (token: TermKey): boolean => token.charCodeAt(1) === 56 && token.startsWith(mark);
 
+export type TermKind = 'iri' | 'blank' | 'literal' | 'triple';
+export const kindOf = (token: TermKey): TermKind =>
+  isIri(token) ? 'iri' : isBlank(token) ? 'blank' : isTriple(token) ? 'triple' : 'literal';
+/** Least texts of tokens of each kind, in the order of tokens. */
+export const kindStarts: readonly (readonly [text: string, kind: TermKind])[] = [
+  [`${mark}1`, 'blank'],
+  [`${mark}2`, 'literal'],
+  [`${mark}8`, 'triple'],
+  [`${mark}9`, 'literal'],
+  ['\u0002', 'iri'],
+];
+
 /** Returns the text of the term as in the front part of a key. */
 export const rawOf = (token: TermKey): string => (isIri(token) ? token : token.slice(1 + suffixLengths[token[1]!]!));
 

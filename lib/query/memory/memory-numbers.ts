@@ -9,7 +9,7 @@ import type {
   NumberedMatches,
   NumbersFound,
 } from '../access/quad-matches.js';
-import type { TermKey } from '../access/terms.js';
+import { kindOf, kindStarts, type TermKey, type TermKind } from '../access/terms.js';
 import { ended, LayerScan, stopped } from './layer-scan.js';
 import type { MemoryScans } from './memory-scans.js';
 import type { Ids } from './sorted-quads.js';
@@ -32,6 +32,7 @@ export interface NumbersOptions {
 
 export class MemoryNumbers implements NumberedMatches {
   readonly directly: number;
+  private starts: readonly number[] | undefined;
 
   constructor(private readonly options: NumbersOptions) {
     this.directly = options.isWhole ? options.terms.size : 0;
@@ -105,6 +106,16 @@ export class MemoryNumbers implements NumberedMatches {
 
   numberOf(token: TermKey): number {
     return this.options.terms.idOf(token);
+  }
+
+  /** Terms of the base are numbered in the order of their texts, so that each kind has a range. */
+  kindOf(number: number): TermKind {
+    const { terms } = this.options;
+    if (number >= terms.baseSize) return kindOf(terms.termKey(number));
+    this.starts ??= kindStarts.map(([text]) => terms.baseBelow(text));
+    let at = this.starts.length - 1;
+    while (this.starts[at]! > number) at--;
+    return kindStarts[at]![1];
   }
 
   termKey(number: number): TermKey {

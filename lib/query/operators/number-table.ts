@@ -172,22 +172,27 @@ export class JoinTable {
     this.columns = Array.from({ length: others }, () => new Uint32Array(0));
   }
 
+  /** @param key columns of the key @param columns the other columns @param weights absent: each row counts once */
   add(
     key: NumberColumns,
-    row: number,
-    { columns, at, weight }: { readonly columns: NumberColumns; readonly at: number; readonly weight: number },
+    columns: NumberColumns,
+    { length, weights }: { readonly length: number; readonly weights: ArrayLike<number> | undefined },
   ): void {
     const { entries, others } = this;
-    const entry = entries.add(key, row);
-    entries.weights[entry]! += weight;
-    if (others === 0) return;
-    if (this.size === this.next.length) this.grow();
-    if (entry >= this.first.length) this.first = longer(this.first, entries.weights.length);
-    const own = this.size++;
-    for (let i = 0; i < others; i++) this.columns[i]![own] = columns[i]![at]!;
-    this.rowWeights[own] = weight;
-    this.next[own] = this.first[entry]!;
-    this.first[entry] = own + 1;
+    for (let row = 0; row < length; row++) {
+      const weight = weights ? weights[row]! : 1;
+      if (weight === 0) continue;
+      const entry = entries.add(key, row);
+      entries.weights[entry]! += weight;
+      if (others === 0) continue;
+      if (this.size === this.next.length) this.grow();
+      if (entry >= this.first.length) this.first = longer(this.first, entries.weights.length);
+      const own = this.size++;
+      for (let i = 0; i < others; i++) this.columns[i]![own] = columns[i]![row]!;
+      this.rowWeights[own] = weight;
+      this.next[own] = this.first[entry]!;
+      this.first[entry] = own + 1;
+    }
   }
 
   private grow(): void {

@@ -139,8 +139,12 @@ class GroupedTerms {
     const { length, weights } = rows;
     const key = this.slots.map((slot) => columnOf(rows, slot));
     if (!this.isOneGroup) key.push(own);
-    for (let at = 0; at < length; at++)
-      if (!isOfTerms || key[0]![at] !== unbound) seen.weights[seen.add(key, at)]! += weights ? weights[at]! : 1;
+    for (let at = 0; at < length; at++) {
+      if (isOfTerms && key[0]![at] === unbound) continue;
+      // May replace the weights.
+      const entry = seen.add(key, at);
+      seen.weights[entry]! += weights ? weights[at]! : 1;
+    }
   }
 
   /** Returns where the entries of each group begin. @param groups number of groups */

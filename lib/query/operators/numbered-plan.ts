@@ -5,13 +5,15 @@
 import { LwsError } from '../../tools/errors.js';
 import { affordable } from '../../tools/threads/thread-limits.js';
 import type { NumberedMatches } from '../access/quad-matches.js';
-import type { TermKey } from '../access/terms.js';
+import type { TermKey, TermKind } from '../access/terms.js';
 import { certainOf, haveCommon, type Item, isNumerable, slotsOf } from '../plan/numerable.js';
 import {
   type Blocks,
   type Expression,
   isSubset,
   type JoinPlan,
+  type KindTest,
+  onlyPattern,
   type Pattern,
   type Plan,
   type Slot,
@@ -22,6 +24,7 @@ import { kept, type NumberedJoin, type NumberedRows, type Probed, probed, unboun
 import { constants, estimateOf, slotsOfWanted } from './pattern-access.js';
 
 type Batches = AsyncIterable<NumberedRows>;
+type RowTest = (columns: NumberedRows['columns'], at: number) => boolean;
 
 /** Numbers from here on are those of terms that are in no quad. */
 const firstOther = 2 ** 31;
@@ -113,10 +116,10 @@ export class NumberedPlan {
       case 'filter':
         return this.filtered(this.rows(plan.input, with_(needed, plan.condition.slots)), [plan.condition]);
       case 'leftJoin':
-        return this.matched(plan, { item: plan.right, keep: needed, kind: 'left' });
+        return this.matched(plan, { item: onlyPattern(plan.right) ?? plan.right, keep: needed, kind: 'left' });
       case 'semiJoin':
         return this.matched(plan, {
-          item: plan.existence.right,
+          item: onlyPattern(plan.existence.right) ?? plan.existence.right,
           keep: needed,
           kind: plan.isKept ? 'semi' : 'anti',
         });
@@ -216,13 +219,14 @@ export class NumberedPlan {
   }
 
   /** Evaluates a condition on one variable once for each of its terms. */
-  private testOf(condition: Expression): (columns: NumberedRows['columns'], at: number) => boolean {
+  private testOf(condition: Expression): RowTest {
     const slots = [...condition.slots];
     const row = emptyRow(this.execution);
-    const evaluated = (columns: NumberedRows['columns'], at: number): boolean => {
+    const evaluated: RowTest = (columns, at) => {
       for (const slot of slots) row[slot] = this.termKey(columns[slot]?.[at] ?? unbound);
       return holdsFor(condition, row);
     };
+    if (condition.kinds) return this.kindTestOf(condition.kinds, evaluated);
     if (slots.length !== 1) return evaluated;
     const known = this.table(1);
     return (columns, at) => {
@@ -231,6 +235,20 @@ export class NumberedPlan {
       const entry = known.add([column], at);
       if (known.weights[entry] === 0) known.weights[entry] = evaluated(columns, at) ? 1 : 2;
       return known.weights[entry] === 1;
+    };
+  }
+
+  private kindTestOf({ name, slots }: KindTest, evaluated: RowTest): RowTest {
+    const { matches } = this;
+    const kindAt = (number: number): TermKind | undefined => (number < firstOther ? matches.kindOf(number) : undefined);
+    return (columns, at) => {
+      const [a = unbound, b = unbound] = slots.map((slot) => columns[slot]?.[at]);
+      const [kind, other] = [kindAt(a), kindAt(b)];
+      if (slots.length === 1)
+        return kind ? (name === 'isuri' ? 'isiri' : name) === `is${kind}` : evaluated(columns, at);
+      // The values of two literals or triple terms may be equal, or not comparable.
+      const isNode = [kind, other].some((each) => each === 'iri' || each === 'blank');
+      return kind && other && isNode ? (a === b) === (name !== '!=') : evaluated(columns, at);
     };
   }
 
@@ -250,7 +268,7 @@ export class NumberedPlan {
       }
       if (next.done && count === 0) return;
       const table =
-        next.done && 'places' in item
+        next.done && count < most && 'places' in item
           ? await this.lookedUp(item, first, { ...of, others })
           : await this.joinTable(of, others);
       for (const rows of first) yield* probed(rows, table, { ...of, others });
@@ -268,7 +286,7 @@ export class NumberedPlan {
     for await (const { length, columns, weights } of this.rowsOf(item, new Set([...keys, ...others]))) {
       const key = keys.map((slot) => columns[slot]);
       const own = others.map((slot) => columns[slot] ?? new Uint32Array(length).fill(unbound));
-      for (let at = 0; at < length; at++) table.add(key, at, { columns: own, at, weight: weights ? weights[at]! : 1 });
+      table.add(key, own, { length, weights });
     }
     return table;
   }
@@ -298,10 +316,10 @@ export class NumberedPlan {
       );
       const own = others.map((slot) => Uint32Array.from(found.columns[slots.indexOf(slot)]!));
       const same = slots.flatMap((slot, i) => (slots.indexOf(slot) < i ? [[slots.indexOf(slot), i] as const] : []));
-      found.rows.forEach((row, at) => {
-        if (same.some(([a, b]) => found.columns[a]![at] !== found.columns[b]![at])) return;
-        table.add(asked.keys, from + row, { columns: own, at, weight: found.weights[at]! });
-      });
+      const isKept = (at: number): boolean => same.every(([a, b]) => found.columns[a]![at] === found.columns[b]![at]);
+      const weights = same.length === 0 ? found.weights : found.weights.map((weight, at) => (isKept(at) ? weight : 0));
+      const key = asked.keys.map((column) => Uint32Array.from(found.rows, (row) => column[from + row]!));
+      table.add(key, own, { length: weights.length, weights });
     }
     return table;
   }

@@ -13,14 +13,13 @@ import { booleanOf, isFalse, isTrue, toToken, toValue, truth, type Value } from 
 import { nodesOf } from '../parse/query-scopes.js';
 import { type Constants, constantOf, isPlaceholder } from '../parse/query-shape.js';
 import { MalformedTermError, type Names, NotCompiledError } from './compile-scope.js';
-import { type Evaluate, type Expression, markOfPartner, type Slot } from './plan.js';
+import { type Evaluate, type Expression, type KindTest, markOfPartner, type Slot } from './plan.js';
 
 /** @throws NotCompiledError */
 export function compileExpression(node: Algebra.Expression, names: Names): Expression {
   const use: Use = { slots: new Set(), constants: new Map(), hasPlaceholders: false };
   const evaluate = compile(node, names, use);
-  const { term } = node as Partial<Algebra.TermExpression>;
-  const variable = node.subType === 'term' && term?.termType === 'Variable' ? names.slot(term.value) : undefined;
+  const variable = variableOf(node, names);
   const bind = (constants: Constants): Evaluate =>
     compile(node, names, { slots: new Set(), constants, hasPlaceholders: false });
   return {
@@ -29,6 +28,7 @@ export function compileExpression(node: Algebra.Expression, names: Names): Expre
     isCheap: isCheap(node),
     isPure: isPure(node),
     variable,
+    kinds: kindsOf(node, names),
     ...(use.hasPlaceholders && { bind }),
   };
 }
@@ -49,6 +49,21 @@ function isCheap(node: Algebra.Expression): boolean {
   if (node.subType === 'term') return true;
   const { operator, args } = node as Algebra.OperatorExpression;
   return node.subType === 'operator' && cheap.has(operator.toLowerCase()) && args.every(isCheap);
+}
+
+function variableOf(node: Algebra.Expression, names: Names): Slot | undefined {
+  const { term } = node as Partial<Algebra.TermExpression>;
+  return node.subType === 'term' && term?.termType === 'Variable' ? names.slot(term.value) : undefined;
+}
+
+const kindTests: ReadonlySet<string> = new Set('= != sameterm isiri isuri isblank isliteral'.split(' '));
+
+function kindsOf(node: Algebra.Expression, names: Names): KindTest | undefined {
+  const { operator = '', args = [] } = node as Partial<Algebra.OperatorExpression>;
+  const slots = args.flatMap((arg) => variableOf(arg, names) ?? []);
+  const name = operator.toLowerCase();
+  const isTest = node.subType === 'operator' && kindTests.has(name) && slots.length === args.length;
+  return isTest ? { name: name as KindTest['name'], slots } : undefined;
 }
 
 /** True if equal arguments always have the same result: no EXISTS and no function that creates values. */

@@ -37,7 +37,14 @@ interface Evaluated {
   readonly bind?: ((constants: Constants) => Evaluate) | undefined;
 }
 
+/** Test of variables whose result mostly follows from the kinds of terms, and from whether they are the same. */
+export interface KindTest {
+  readonly name: '=' | '!=' | 'sameterm' | 'isiri' | 'isuri' | 'isblank' | 'isliteral';
+  readonly slots: readonly Slot[];
+}
+
 export interface Expression extends Evaluated {
+  readonly kinds?: KindTest | undefined;
   readonly slots: ReadonlySet<Slot>;
   /** Depends on its slots only and may be evaluated before the row is complete, which costs less than joining the row. */
   readonly isCheap?: boolean;

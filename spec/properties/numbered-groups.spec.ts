@@ -1,5 +1,5 @@
 /**
- * Aggregates over numbers of terms, for random joins, OPTIONAL, MINUS, EXISTS, UNION, filters and graphs, against Oxigraph and the
+ * Aggregates over numbers of terms, for random joins, paths, OPTIONAL, MINUS, EXISTS, UNION, filters and graphs, against Oxigraph and the
  * naive evaluator of SPARQL 1.1, section 18. Datasets have copies of triples in several graphs, changed graphs over the index, and
  * unreadable graphs, of which the oracles have nothing.
  */
@@ -77,6 +77,8 @@ class Query {
 
   private triple(): string {
     const predicate = this.random.chance(0.9) ? iri(this.random.pick(predicateNames)) : this.variable();
+    if (this.random.chance(0.08) && !this.isLarge)
+      return `${this.node()} ${iri(this.random.pick(predicateNames))}${this.random.pick(['+', '*', '?'])} ${this.node()} .`;
     return `${this.node()} ${predicate} ${this.node()} .`;
   }
 

@@ -78,7 +78,7 @@ function executed(execution: Execution, plan: Plan, input?: Blocks): Blocks {
 }
 
 const groups = (execution: Execution, plan: GroupPlan, first?: FirstGroups): Blocks =>
-  grouped(execution, plan, { run: (input) => execute(execution, input), first });
+  grouped(execution, plan, { run: (part, input) => execute(execution, part, input), first });
 
 /** Input of an order. Of groups that are ordered by one aggregate, only the first are required. */
 function orderedInput(execution: Execution, { input, keys, most }: OrderPlan): Blocks {

@@ -4,12 +4,10 @@ import { joinTokens, type TermKey } from '../access/terms.js';
 import { numberValue, toToken, type Value } from '../expressions/values.js';
 import {
   type Aggregate,
-  type Blocks,
   type GroupPlan,
   onlyPattern,
   type Pattern,
   type Place,
-  type Plan,
   type Row,
   type Slot,
 } from '../plan/plan.js';
@@ -17,6 +15,7 @@ import { type Accumulator, accumulator } from './aggregates.js';
 import { blockLength, type Execution, emptyRow, spend } from './execution.js';
 import { emptyGraphNames, graphNames } from './named-graphs.js';
 import { type FirstGroups, numberedGroups } from './numbered-groups.js';
+import type { RunRows } from './numbered-plan.js';
 import { constants } from './pattern-access.js';
 
 interface Group {
@@ -25,7 +24,7 @@ interface Group {
 }
 
 interface GroupInput {
-  readonly run: (plan: Plan) => Blocks;
+  readonly run: RunRows;
   /** Groups that are required, if not all. */
   readonly first: FirstGroups | undefined;
 }

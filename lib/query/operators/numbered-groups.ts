@@ -2,11 +2,11 @@
 import type { TermKey } from '../access/terms.js';
 import { numberValue, toToken, type Value } from '../expressions/values.js';
 import { isNumerable } from '../plan/numerable.js';
-import type { Aggregate, Blocks, GroupPlan, Plan, Row, Slot } from '../plan/plan.js';
+import type { Aggregate, GroupPlan, Row, Slot } from '../plan/plan.js';
 import { accumulator } from './aggregates.js';
 import { blockLength, type Execution, emptyRow, recallStatistics, spend } from './execution.js';
 import type { NumberTable } from './number-table.js';
-import { NumberedPlan, workOf } from './numbered-plan.js';
+import { NumberedPlan, type RunRows, workOf } from './numbered-plan.js';
 import { type NumberedRows, unbound } from './numbered-rows.js';
 
 /** Order of groups by an aggregate, of which the first are required. */
@@ -23,7 +23,7 @@ const maxTimes = 4096;
 export async function numberedGroups(
   execution: Execution,
   plan: GroupPlan,
-  { run, first }: { readonly run: (plan: Plan) => Blocks; readonly first: FirstGroups | undefined },
+  { run, first }: { readonly run: RunRows; readonly first: FirstGroups | undefined },
 ): Promise<AsyncGenerator<Row[]> | undefined> {
   const { matches, outer, numbersFrom } = execution;
   if (!matches.numbered || outer || plan.everyGraph !== undefined) return undefined;

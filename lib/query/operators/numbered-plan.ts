@@ -16,6 +16,7 @@ import {
   onlyPattern,
   type Pattern,
   type Plan,
+  type Row,
   type Slot,
 } from '../plan/plan.js';
 import { type Execution, emptyRow, holdsFor } from './execution.js';
@@ -44,6 +45,8 @@ export async function sizeOf(execution: Execution, item: Item): Promise<number> 
   if (item.kind === 'join') return Math.min(...(await sizes([...item.patterns, ...item.parts])));
   if (item.kind === 'union') return (await sizes(item.inputs)).reduce((sum, size) => sum + size, 0);
   if (item.kind === 'leftJoin' || item.kind === 'semiJoin') return sizeOf(execution, item.left);
+  // A path begins at the terms of the other parts.
+  if (item.kind === 'closure') return Number.POSITIVE_INFINITY;
   return item.kind === 'filter' ? sizeOf(execution, item.input) : usualRows;
 }
 
@@ -63,17 +66,19 @@ export async function workOf(execution: Execution, plan: Plan): Promise<number> 
   return sum;
 }
 
+/** Executes a plan as rows, with input rows or alone. */
+export type RunRows = (plan: Plan, input?: Blocks) => Blocks;
+
 /** Evaluates the plans of one query. */
 export class NumberedPlan {
   private left = maxBytes;
   private readonly others: TermKey[] = [];
   private readonly numbersOfOthers = new Map<TermKey, number>();
 
-  /** @param run executes a plan as rows */
   constructor(
     readonly execution: Execution,
     private readonly matches: NumberedMatches,
-    private readonly run: (plan: Plan) => Blocks,
+    private readonly run: RunRows,
   ) {}
 
   /** Charges bytes of tables. @throws LwsError `query-limit` */
@@ -189,8 +194,8 @@ export class NumberedPlan {
   }
 
   /** Yields the rows of a plan that runs as rows of terms. */
-  private async *numbered(plan: Plan, needed: ReadonlySet<Slot>): AsyncGenerator<NumberedRows> {
-    for await (const rows of this.run(plan)) {
+  private async *numbered(plan: Plan, needed: ReadonlySet<Slot>, input?: Blocks): AsyncGenerator<NumberedRows> {
+    for await (const rows of this.run(plan, input)) {
       const columns: Uint32Array[] = [];
       for (const slot of plan.possible)
         if (needed.has(slot)) columns[slot] = Uint32Array.from(rows, (row) => this.numberOf(row[slot]));
@@ -260,17 +265,19 @@ export class NumberedPlan {
     try {
       const first: NumberedRows[] = [];
       let count = 0;
-      const most = 'places' in item ? (await sizeOf(this.execution, item)) / lookUpCost : 0;
+      const isPath = 'kind' in item && item.kind === 'closure';
+      const most = 'places' in item || isPath ? (await sizeOf(this.execution, item)) / lookUpCost : 0;
       let next = await iterator.next();
       for (; !next.done && count < most; next = await iterator.next()) {
         first.push(next.value);
         count += next.value.length;
+        if (isPath) this.allocate(8 * next.value.length);
       }
       if (next.done && count === 0) return;
       const table =
         next.done && count < most && 'places' in item
           ? await this.lookedUp(item, first, { ...of, others })
-          : await this.joinTable(of, others);
+          : await this.joinTable(of, others, isPath ? this.rowsFor(first, of.keys) : undefined);
       for (const rows of first) yield* probed(rows, table, { ...of, others });
       for (; !next.done; next = await iterator.next()) {
         this.execution.assertTime();
@@ -281,14 +288,39 @@ export class NumberedPlan {
     }
   }
 
-  private async joinTable({ item, keys }: NumberedJoin, others: readonly Slot[]): Promise<JoinTable> {
+  /** @param input rows for a plan that runs as rows */
+  private async joinTable({ item, keys }: NumberedJoin, others: readonly Slot[], input?: Blocks): Promise<JoinTable> {
     const table = new JoinTable(this.options(keys.length), others.length);
-    for await (const { length, columns, weights } of this.rowsOf(item, new Set([...keys, ...others]))) {
+    const needed = new Set([...keys, ...others]);
+    const rows = input ? this.numbered(item as Plan, needed, input) : this.rowsOf(item, needed);
+    for await (const { length, columns, weights } of rows) {
       const key = keys.map((slot) => columns[slot]);
       const own = others.map((slot) => columns[slot] ?? new Uint32Array(length).fill(unbound));
       table.add(key, own, { length, weights });
     }
     return table;
+  }
+
+  private distinct(batches: readonly NumberedRows[], keys: readonly Slot[]): NumberTable {
+    const found = this.table(keys.length);
+    for (const { length, columns } of batches) {
+      const key = keys.map((slot) => columns[slot]);
+      for (let at = 0; at < length; at++) found.add(key, at);
+    }
+    return found;
+  }
+
+  /** Yields a row of terms for each key of the rows. */
+  private async *rowsFor(batches: readonly NumberedRows[], slots: readonly Slot[]): AsyncGenerator<Row[]> {
+    const { keys, size } = this.distinct(batches, slots);
+    for (let from = 0; from < size; from += lookUpsAtOnce)
+      yield Array.from({ length: Math.min(lookUpsAtOnce, size - from) }, (_, at) => {
+        const row = emptyRow(this.execution);
+        slots.forEach((slot, i) => {
+          row[slot] = this.termKey(keys[i]![from + at]!);
+        });
+        return row;
+      });
   }
 
   /** Looks up the matches for each key of the rows. */
@@ -298,11 +330,7 @@ export class NumberedPlan {
     { keys, others }: Pick<Probed, 'keys' | 'others'>,
   ): Promise<JoinTable> {
     const table = new JoinTable(this.options(keys.length), others.length);
-    const asked = this.table(keys.length);
-    for (const { length, columns } of batches) {
-      const key = keys.map((slot) => columns[slot]);
-      for (let at = 0; at < length; at++) asked.add(key, at);
-    }
+    const asked = this.distinct(batches, keys);
     const { places, slots } = placesOf(pattern, new Set(others), new Set(keys));
     const bound = pattern.wanted.filter((at) => keys.includes(slotAt(pattern, at)));
     const order = bound.map((at) => keys.indexOf(slotAt(pattern, at)));

@@ -43,7 +43,10 @@ const areMatched = (left: Plan, right: Plan): boolean =>
 function isNumerableJoin({ patterns, parts, filters, triples }: JoinPlan): boolean {
   const items: Item[] = [...patterns, ...parts];
   const isKnown = (part: Plan): boolean =>
-    isNumerable(part) || (!part.isJoinable && part.kind !== 'service') || part.kind === 'values';
+    isNumerable(part) ||
+    (!part.isJoinable && part.kind !== 'service') ||
+    part.kind === 'values' ||
+    part.kind === 'closure';
   if (triples.length > 0 || items.length === 0 || !filters.every(isPure) || !parts.every(isKnown)) return false;
   if (!items.every((one, at) => items.slice(at + 1).every((other) => areComparable(one, other)))) return false;
   // Every part has a variable in common with the ones before it, in some order.

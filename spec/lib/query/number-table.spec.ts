@@ -1,0 +1,104 @@
+/** Tables of numbers, and the limits of plans over them. */
+import { expect } from 'chai';
+import type { Execution } from '../../../lib/query/operators/execution.js';
+import { JoinTable, NumberTable } from '../../../lib/query/operators/number-table.js';
+import { NumberedPlan } from '../../../lib/query/operators/numbered-plan.js';
+import type { LwsError } from '../../../lib/tools/errors.js';
+import { largeDataset } from '../../properties/sparql-data.js';
+import { Random } from '../../properties/sparql-random.js';
+import { engineAnswer, graphNames, specLevel } from './engine-dataset.js';
+import { inMemory } from './engine-memory.js';
+
+const most = 5000;
+
+describe('Table of numbers', () => {
+  for (const [width, direct] of [
+    [0, 0],
+    [1, 0],
+    [1, 2500],
+    [1, most],
+    [2, most],
+    [3, 0],
+  ] as const)
+    it(`numbers ${width} columns in order of arrival, like a map (direct below ${direct})`, () => {
+      const random = new Random(width * 10 + direct);
+      const table = new NumberTable({ width, direct, allocate: () => {} });
+      const model = new Map<string, number>();
+      const rows = 20_000;
+      // Some numbers are those of unbound variables and of terms in no quad.
+      const number = (): number => (random.chance(0.05) ? 2 ** 32 - 1 - random.below(3) : random.below(most));
+      const columns = Array.from({ length: width }, () => Uint32Array.from({ length: rows }, number));
+      for (let row = 0; row < rows; row++) {
+        const key = columns.map((column) => column[row]!).join();
+        expect(table.find(columns, row), key).to.equal(model.get(key) ?? -1);
+        if (random.chance(0.3)) continue;
+        if (!model.has(key)) model.set(key, model.size);
+        expect(table.add(columns, row), key).to.equal(model.get(key));
+      }
+      expect(table.size).to.equal(model.size);
+      const found = Array.from({ length: table.size }, (_, entry) => table.keys.map((key) => key[entry]!).join());
+      expect(found).to.deep.equal([...model.keys()]);
+    });
+
+  it('charges the memory that it takes, and stops where the charge is refused', () => {
+    let charged = 0;
+    const numbers = Uint32Array.from({ length: 100_000 }, (_, at) => at);
+    const tableOf = (allocate: (bytes: number) => void, direct: number): JoinTable => {
+      const table = new JoinTable({ width: 1, direct, allocate }, 1);
+      table.add([numbers], [numbers], { length: numbers.length, weights: undefined });
+      return table;
+    };
+    for (const direct of [0, numbers.length]) {
+      charged = 0;
+      const { entries, columns, rowWeights, first, next } = tableOf((bytes) => {
+        charged += bytes;
+      }, direct);
+      const arrays = [...entries.keys, entries.weights, ...columns, rowWeights, first, next];
+      const taken = arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
+      // The smallest tables are free.
+      expect(charged).to.be.above(0.9 * taken);
+      const refuse = (): never => {
+        throw new Error('refused');
+      };
+      expect(() => tableOf(refuse, direct)).to.throw('refused');
+    }
+  });
+});
+
+describe('Plan over numbers', () => {
+  it('ends with query-limit if its tables take too much memory', () => {
+    const plan = new NumberedPlan({ assertTime: () => {} } as unknown as Execution, {} as never, () => {
+      throw new Error('not run');
+    });
+    plan.allocate(1 << 20);
+    try {
+      plan.allocate(2 ** 40);
+      expect.fail('was not refused');
+    } catch (error) {
+      expect((error as LwsError).code).to.equal('query-limit');
+    }
+  });
+
+  it('ends at every check of the time', async () => {
+    const store = await specLevel();
+    await store.fill(largeDataset(new Random(1)).data);
+    const text = `PREFIX : <http://example.org/> SELECT ?b (COUNT(DISTINCT ?a) AS ?n) (MAX(STR(?c)) AS ?m)
+      { ?a :p ?b . { ?a :q ?c } UNION { ?a :s ?c } OPTIONAL { ?a :r ?d } MINUS { ?b :r :c } FILTER(?b != ?c) } GROUP BY ?b`;
+    let calls = 0;
+    let last = Number.POSITIVE_INFINITY;
+    const answer = (): Promise<unknown> => {
+      calls = 0;
+      const assertTime = (): void => {
+        if (++calls >= last) throw new Error('stopped');
+      };
+      const view = { readable: new Set(graphNames), numbersFrom: 0, assertTime };
+      return engineAnswer(store.level, view, text, (level, snapshot) => inMemory(level, snapshot, []));
+    };
+    await answer();
+    const all = calls;
+    expect(all).to.be.above(10);
+    for (last = 1; last <= all; last++)
+      expect(await answer().catch((error: Error) => error.message), `at ${last} of ${all}`).to.equal('stopped');
+    await store.close();
+  });
+});

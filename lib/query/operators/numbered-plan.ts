@@ -243,17 +243,21 @@ export class NumberedPlan {
     };
   }
 
-  private kindTestOf({ name, slots }: KindTest, evaluated: RowTest): RowTest {
+  private kindTestOf({ name, slots: [first, second] }: KindTest, evaluated: RowTest): RowTest {
     const { matches } = this;
-    const kindAt = (number: number): TermKind | undefined => (number < firstOther ? matches.kindOf(number) : undefined);
+    if (second === undefined) {
+      const wanted = name === 'isuri' ? 'iri' : name.slice(2);
+      return (columns, at) => {
+        const number = columns[first!]?.[at] ?? unbound;
+        return number < firstOther ? matches.kindOf(number) === wanted : evaluated(columns, at);
+      };
+    }
+    const isNode = (kind: TermKind): boolean => kind === 'iri' || kind === 'blank';
     return (columns, at) => {
-      const [a = unbound, b = unbound] = slots.map((slot) => columns[slot]?.[at]);
-      const [kind, other] = [kindAt(a), kindAt(b)];
-      if (slots.length === 1)
-        return kind ? (name === 'isuri' ? 'isiri' : name) === `is${kind}` : evaluated(columns, at);
+      const [a, b] = [columns[first!]?.[at] ?? unbound, columns[second]?.[at] ?? unbound];
       // The values of two literals or triple terms may be equal, or not comparable.
-      const isNode = [kind, other].some((each) => each === 'iri' || each === 'blank');
-      return kind && other && isNode ? (a === b) === (name !== '!=') : evaluated(columns, at);
+      const isDecided = a < firstOther && b < firstOther && (isNode(matches.kindOf(a)) || isNode(matches.kindOf(b)));
+      return isDecided ? (a === b) === (name !== '!=') : evaluated(columns, at);
     };
   }
 

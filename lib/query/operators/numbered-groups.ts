@@ -6,7 +6,7 @@ import type { Aggregate, GroupPlan, Row, Slot } from '../plan/plan.js';
 import { accumulator } from './aggregates.js';
 import { blockLength, type Execution, emptyRow, recallStatistics, spend } from './execution.js';
 import type { NumberTable } from './number-table.js';
-import { NumberedPlan, type RunRows, workOf } from './numbered-plan.js';
+import { NumberedPlan, type RunRows, sizeOf, workOf } from './numbered-plan.js';
 import { type NumberedRows, unbound } from './numbered-rows.js';
 
 /** Order of groups by an aggregate, of which the first are required. */
@@ -16,6 +16,8 @@ export interface FirstGroups {
   readonly most: number;
 }
 
+/** A join that starts from few rows has so many times as many matches in all of its patterns: with fewer, lookups for rows cost less. */
+const manyTimes = 32;
 /** Maximum number of equal rows that an aggregate adds between two time checks. */
 const maxTimes = 4096;
 
@@ -33,7 +35,9 @@ export async function numberedGroups(
     () =>
       isNumerable(plan.input) && plan.aggregates.every(({ expression }) => !expression || expression.isPure === true),
   );
-  if (!isPossible || (await workOf(execution, plan.input)) < numbersFrom) return undefined;
+  if (!isPossible) return undefined;
+  const isLarge = (await sizeOf(execution, plan.input)) >= numbersFrom;
+  if (!isLarge && (await workOf(execution, plan.input)) < manyTimes * numbersFrom) return undefined;
   return groupsOf(new NumberedPlan(execution, matches.numbered, run), plan, first);
 }
 

@@ -8,7 +8,6 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ask, cpuOf, type Endpoint, hasVirtuoso, ours, oxigraph, ready, virtuoso } from './sparql-servers.js';
 import { dblpGraphs } from './sparqloscope-data.js';
 
@@ -82,7 +81,6 @@ if (servers.includes('ours')) endpoints.push(await ours(dblpGraphs(triples)));
 if (servers.includes('oxigraph')) endpoints.push(await oxigraph(file));
 if (servers.includes('virtuoso') && hasVirtuoso) endpoints.push(await virtuoso(file, folder));
 for (const endpoint of endpoints) await ready(endpoint);
-await sleep(3_000);
 
 console.log(`${quads} quads in ${graphs} graphs, CPU time of the server in ms for a query over HTTP`);
 const others = endpoints.slice(1).map(({ name }) => name);

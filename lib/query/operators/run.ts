@@ -60,6 +60,9 @@ export function startRun(
     rows: running,
     async close() {
       await running.return(undefined);
+      // Whatever still refers to the run, such as the engine's contexts, must not keep its tables.
+      execution.memory.clear();
+      execution.lasting.clear();
       await matches.close();
     },
   };

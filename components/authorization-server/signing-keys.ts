@@ -1,9 +1,10 @@
 /** Signing keys of access tokens: one signs, retired ones verify until their last tokens have expired. Stored in one file with mode 0600. */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 import { SettingsError } from '../../lib/settings/settings.js';
 import { writeWhole } from '../../lib/storage/level/synced-files.js';
+import { newPrivateKey } from '../../lib/tools/private-keys.js';
 
 /** Private key, and the time of its retirement (seconds since the epoch). */
 interface KeptKey {
@@ -44,8 +45,7 @@ export class SigningKeys {
   async rotate(): Promise<string> {
     if (existsSync(this.file)) this.read();
     const now = Math.floor(Date.now() / 1000);
-    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const jwk = privateKey.export({ format: 'jwk' }) as JWK;
+    const jwk = newPrivateKey('P-256').export({ format: 'jwk' }) as JWK;
     const kid = await calculateJwkThumbprint(jwk);
     const old = this.keys
       .map((key) => ({ ...key, retired: key.retired ?? now }))

@@ -1,7 +1,7 @@
 /** A session at one storage: obtains and renews access tokens of an identity, and sends requests with them. */
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { exportJWK, type JWK, SignJWT } from 'jose';
 import { clockSkew } from '../../lib/authentication/audience.js';
 import { wellKnownOf } from '../../lib/authentication/issuer-keys.js';
 import { detailOf, reasonOf, shown } from '../../lib/component/commands.js';
@@ -12,6 +12,7 @@ import { parseLinks } from '../../lib/tools/fields/link.js';
 import { isObject } from '../../lib/tools/json/exact-json.js';
 import { isSecureUrl } from '../../lib/tools/outbound/address-policy.js';
 import { discard, Endpoint, type EndpointAnswer, type EndpointRequest } from '../../lib/tools/outbound/endpoint.js';
+import { newPrivateKey } from '../../lib/tools/private-keys.js';
 
 const tokenType = 'urn:ietf:params:oauth:token-type:';
 /** Validity of a credential in seconds: the default lifetime of an access token. */
@@ -50,7 +51,7 @@ export class Session {
   private constructor(
     readonly place: Place,
     private readonly identity: Identity,
-    private readonly proofKey: { readonly key: CryptoKey; readonly jwk: JWK },
+    private readonly proofKey: { readonly key: KeyObject; readonly jwk: JWK },
   ) {
     this.origin = new URL(place.storage).origin;
     this.endpoint = new Endpoint(this.origin, { connections, connectTimeoutMs: answerMs, idleMs: 0 });
@@ -58,8 +59,8 @@ export class Session {
 
   /** Finds the storage of a URL and obtains the first token. @throws CommandError */
   static async open(url: string, identity: Identity): Promise<Session> {
-    const { privateKey: key, publicKey } = await generateKeyPair('ES256');
-    const session = new Session(await placeOf(url), identity, { key, jwk: await exportJWK(publicKey) });
+    const key = newPrivateKey('P-256');
+    const session = new Session(await placeOf(url), identity, { key, jwk: await exportJWK(createPublicKey(key)) });
     await session.current();
     return session;
   }

@@ -1,6 +1,7 @@
 /** did:key identities and their credentials, valid and invalid, implemented with node:crypto only. */
-import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { createHmac, createPublicKey, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { base58 } from '@scure/base';
+import { newPrivateKey } from '../../lib/tools/private-keys.js';
 
 export interface Identity {
   readonly did: string;
@@ -23,14 +24,14 @@ function identity(
 }
 
 export function ed25519Identity(): Identity {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
-  const { x } = publicKey.export({ format: 'jwk' });
+  const privateKey = newPrivateKey('Ed25519');
+  const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
   return identity('EdDSA', [0xed, 0x01], Buffer.from(x!, 'base64url'), privateKey);
 }
 
 export function p256Identity(): Identity {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const { x, y } = publicKey.export({ format: 'jwk' });
+  const privateKey = newPrivateKey('P-256');
+  const { x, y } = createPublicKey(privateKey).export({ format: 'jwk' });
   const last = Buffer.from(y!, 'base64url').at(-1)!;
   return identity(
     'ES256',

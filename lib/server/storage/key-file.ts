@@ -1,16 +1,15 @@
 /** Private keys that the server generates at its first start and stores in files of mode 0600. */
-import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { PublicJwk } from '../../authorization/multikey.js';
 import { SettingsError } from '../../settings/settings.js';
 import { writeWhole } from '../../storage/level/synced-files.js';
+import { newPrivateKey } from '../../tools/private-keys.js';
 
 /** A private key as JWK. Its file has mode 0600. */
 export type PrivateJwk = PublicJwk & { readonly d: string };
 
 export function makeKey(): PrivateJwk {
-  const { privateKey } = generateKeyPairSync('ed25519');
-  const { kty, crv, x, d } = privateKey.export({ format: 'jwk' }) as PrivateJwk;
+  const { kty, crv, x, d } = newPrivateKey('Ed25519').export({ format: 'jwk' }) as PrivateJwk;
   return { kty, crv, x, d };
 }
 

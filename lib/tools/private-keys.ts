@@ -1,0 +1,19 @@
+/** Generation of private keys. */
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+
+const encodings = {
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+} as const;
+
+/**
+ * Returns a new private key. It is encoded and read again, because Node waits for itself forever if the garbage collector frees the job that
+ * generated a key while the same key is exported: both lock the key (seen with Node 20.20).
+ */
+export function newPrivateKey(type: 'Ed25519' | 'P-256'): KeyObject {
+  const made =
+    type === 'Ed25519'
+      ? generateKeyPairSync('ed25519', encodings as object)
+      : generateKeyPairSync('ec', { namedCurve: type, ...(encodings as object) });
+  return createPrivateKey(made.privateKey as unknown as string);
+}

@@ -98,7 +98,10 @@ export class History {
   async keys(state: HistoryState): Promise<readonly string[] | undefined> {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const found = await this.read(state);
-      if (found !== 'changed') return found;
+      if (found === 'changed') continue;
+      if (!found || digestIn(state.record)?.toggle(found).isZero !== false) return found;
+      // Unless a version of the chain was erased while it was read.
+      if (attempt === maxAttempts - 1) throw new DamagedGraphError(this.iri);
     }
     throw tooBusy('The resource is being replaced again and again. Retry in a second.', 1);
   }
@@ -123,8 +126,6 @@ export class History {
       keys = version.graph === 'whole' ? first : applied(keys!, { added: first, removed }).keys;
       await yieldInLine();
     }
-    // Erased or expired meanwhile, or damaged.
-    if (digestIn(record)?.toggle(keys!).isZero === false) throw new DamagedGraphError(iri);
     return keys;
   }
 

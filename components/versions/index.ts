@@ -90,7 +90,9 @@ async function releaseBlobs(store: Store): Promise<void> {
   for await (const _ of store.keys(allVersions, { limit: 1 })) return;
   for await (const keys of store.keys(keptBlobs))
     await store.transact(
-      (tx) => {
+      async (tx) => {
+        // Another server may have begun meanwhile.
+        for await (const _ of store.keys(allVersions, { limit: 1 })) return;
         for (const key of keys) tx.deleteEntry(key);
       },
       { frees: true },

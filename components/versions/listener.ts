@@ -41,7 +41,7 @@ export function versionListener(platform: Listening, switches: Switches): (tx: T
   const trash = trashOf(rootIri);
   return async (tx) => {
     if (tx.isEmpty) return;
-    noteLinks(tx);
+    noteLinks(tx, rootIri);
     if (!switches.isUsed(tx)) return;
     store.changes.number(tx);
     noteAccess(tx, tx.position || store.changes.mark(), platform);

@@ -17,19 +17,22 @@ const relation = 'version-history';
 const linksPrefix = entryKey('links', '');
 const switchKey = (iri: string): string => entryKey('versions-on', iri);
 
-function hasLink(iri: string, value: string | null): boolean {
+function hasLink(iri: string, value: string | null, rootIri: string): boolean {
   // Most linksets have no such link and need not be parsed.
   if (!value?.includes(relation)) return false;
   const targets = relationTargets(JSON.parse(value) as ClientLinks, iri);
-  return targets.some(([name, target]) => name === relation && target === `${iri}?versions`);
+  // Also to another resource of the storage: after a MOVE the link has the earlier name.
+  return targets.some(
+    ([name, target]) => name === relation && target.startsWith(rootIri) && target.endsWith('?versions'),
+  );
 }
 
 /** Stages the entries of links that a transaction writes or deletes. */
-export function noteLinks(tx: Transaction): void {
+export function noteLinks(tx: Transaction, rootIri: string): void {
   const changed = [...tx.entries].filter(([key]) => key.startsWith(linksPrefix));
   for (const [key, value] of changed) {
     const iri = key.slice(linksPrefix.length);
-    const [isOn, wasOn] = [hasLink(iri, value), tx.entry(switchKey(iri)) !== undefined];
+    const [isOn, wasOn] = [hasLink(iri, value, rootIri), tx.entry(switchKey(iri)) !== undefined];
     if (isOn && !wasOn) tx.putEntry(switchKey(iri), '1');
     if (!isOn && wasOn) tx.deleteEntry(switchKey(iri));
   }

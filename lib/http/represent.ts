@@ -59,8 +59,9 @@ async function representBytes(
     'Accept-Ranges': 'bytes',
   });
   const type = mediaType.split(';', 1)[0]!.trim().toLowerCase();
-  if (executable.test(type) && !(pages.has(type) && (await isPublic(storage, record))))
-    fields['Content-Disposition'] = 'attachment';
+  // Also if it is inline: a 304 replaces the field of a cached response.
+  if (executable.test(type))
+    fields['Content-Disposition'] = pages.has(type) && (await isPublic(storage, record)) ? 'inline' : 'attachment';
   if (isConditional(req) && isNotModified(preconditions(req), revision, record))
     return notModified(fields, isText(record));
   const range = requestedRange(req, record);

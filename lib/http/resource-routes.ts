@@ -58,9 +58,9 @@ export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
   if (described?.startsWith(storage.rootIri)) return linksetReply(exchange, described);
   const controlled = storage.acls && controlledBy(target.iri);
   if (storage.acls && controlled?.startsWith(storage.rootIri)) return aclReply(exchange, storage.acls, controlled);
+  if (isRun(exchange)) return runReply(exchange);
   const earlier = exchange.earlierStates?.reply(exchange);
   if (earlier) return earlier.catch((error: unknown) => creationHints(exchange, error));
-  if (isRun(exchange)) return runReply(exchange);
   const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : addedMethod(exchange);
   if (!method) return unsupportedMethod(storage, access, target.iri);
   // Rule 1.3: reserved names are rejected before all other checks.

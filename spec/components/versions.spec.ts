@@ -195,6 +195,16 @@ describe('Versions in a storage', () => {
       ['3', '2', '1'],
     ]);
     expect((await send('GET', 'e/y?versions')).status).to.equal(404);
+    // The link of a moved container still has the earlier name.
+    await send('PUT', 'm/');
+    await link('m/');
+    await put('m/n', '1');
+    expect((await send('MOVE', 'm/', { Destination: `${server.root}w/` })).status).to.equal(201);
+    for (const text of ['2', '3']) await put('w/n', text);
+    expect(await texts('w/n')).to.deep.equal(['3', '2', '1']);
+    // Without versions, the parameter is one of the client, as against caches.
+    expect((await send('GET', 'e/z?version=1.2.3')).text).to.equal('3');
+    expect((await send('GET', 'w/n?version=1.2.3')).status).to.equal(404);
     await link('c/', '');
     for (const text of ['4', '5']) await put('c/x', text);
     expect(await texts('c/x')).to.deep.equal(['3', '2', '1']);

@@ -57,9 +57,9 @@ describeStorage(
         return headers['content-disposition'];
       };
       for (const [type, expected] of [
-        ['text/html', undefined],
-        ['TEXT/HTML; charset=utf-8', undefined],
-        ['application/xhtml+xml', undefined],
+        ['text/html', 'inline'],
+        ['TEXT/HTML; charset=utf-8', 'inline'],
+        ['application/xhtml+xml', 'inline'],
         ['image/svg+xml', 'attachment'],
         ['application/xml', 'attachment'],
         ['application/xslt+xml', 'attachment'],
@@ -68,9 +68,11 @@ describeStorage(
         expect(await disposition(iri), type).to.equal(expected);
       }
       const { iri } = await s.stored('text/html', '<p/>', `${container}later`);
-      expect((await s.get(iri)).headers['content-disposition']).to.equal(undefined);
+      const { headers } = await s.get(iri);
+      expect(headers['content-disposition']).to.equal('inline');
       await setBareAcl(s, container, [ownerRule]);
-      expect((await s.get(iri)).headers['content-disposition']).to.equal('attachment');
+      for (const fields of [{}, { 'If-None-Match': headers['etag']! }])
+        expect((await s.get(iri, fields)).headers['content-disposition']).to.equal('attachment');
     });
 
     it('get problems as the same page with a link to the console, for hidden and absent resources (rule 4.3)', async () => {

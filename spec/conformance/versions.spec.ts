@@ -35,6 +35,28 @@ const lines = (answer: Answer): string[] => answer.text.trim().split('\n').sort(
 describeStorage(
   'Versions',
   (s) => {
+    it('returns the present state of a large graph by date and by version (rule 27.3)', async () => {
+      const large = Array.from({ length: 20_100 }, (_, at) => `<#s> <http://p.example/p> ${at} .`).join('\n');
+      const { iri } = await s.stored('text/turtle', large);
+      const future = { 'Accept-Datetime': 'Fri, 01 Jan 2100 00:00:00 GMT', Accept: 'application/n-triples' };
+      const [{ url }] = (await listed(s, iri)) as [Listed];
+      for (const answer of [await s.get(iri, future), await s.get(url, { Accept: 'application/n-triples' })]) {
+        expect(answer.status, answer.text.slice(0, 300)).to.equal(200);
+        expect(lines(answer).length).to.equal(20_100);
+        expect(answer.headers['memento-datetime']).to.be.a('string');
+      }
+    });
+
+    it('runs a stored query whose variable is called version, also with a date (rule 14.12)', async () => {
+      const query = 'SELECT ?x { VALUES ?x { 1 2 3 } FILTER(STR(?x) = STR(?version)) }';
+      const { iri } = await s.stored('application/sparql-query', query);
+      for (const headers of [{}, { 'Accept-Datetime': 'Fri, 01 Jan 2100 00:00:00 GMT' }]) {
+        const answer = await s.get(`${iri}?run&version=2`, { Accept: 'text/csv', ...headers });
+        expect(answer.status, answer.text).to.equal(200);
+        expect(answer.text).to.equal('x\r\n2\r\n');
+      }
+    });
+
     it('returns every state of a graph, a JSON document and a file (rule 27.2)', async () => {
       const states = [turtle(1, 2, 3, 4, 5), turtle(1, 2, 3, 4, 6), turtle(1, 2, 3, 4), turtle(7)];
       const { iri } = await s.stored('text/turtle', states[0]);

@@ -23,7 +23,6 @@ export interface Limits {
 /** Returns a check for loops. The time starts now. Call it in a worker thread. */
 export function checkOf({ timeoutMs, timeout, outOfMemory }: Limits): () => void {
   const end = performance.now() + timeoutMs;
-  const reserve = programMb * 2 ** 20;
   // Collects garbage of earlier work so that it is not charged to this one.
   if (usedHeap() > reserve + limitBytes * maxUsed) collectNow();
   const most = Math.min(usedHeap(), reserve) + limitBytes * maxUsed;
@@ -31,6 +30,15 @@ export function checkOf({ timeoutMs, timeout, outOfMemory }: Limits): () => void
     if (isOutOfMemory(most)) throw outOfMemory();
     if (performance.now() > end) throw timeout();
   };
+}
+
+const reserve = programMb * 2 ** 20;
+
+/** True if earlier work left memory that a collection does not free. All further work would be charged for it, and be refused. */
+export function isWorn(): boolean {
+  if (usedHeap() <= reserve + limitBytes * maxUsed) return false;
+  collectNow();
+  return usedHeap() > reserve + (limitBytes * maxUsed) / 2;
 }
 
 const threadBytes = (resourceLimits.maxOldGenerationSizeMb ?? 512) * 2 ** 20;

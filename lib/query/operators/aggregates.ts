@@ -3,6 +3,7 @@
  * COUNT and SAMPLE skip errors.
  */
 
+import { LwsError } from '../../tools/errors.js';
 import { joinTokens, type TermKey } from '../access/terms.js';
 import { calculate } from '../expressions/arithmetic.js';
 import { compareValues } from '../expressions/comparison.js';
@@ -24,7 +25,7 @@ interface Fold {
 const folds: Readonly<Record<Aggregate['name'], (aggregate: Aggregate) => Fold>> = {
   count: () => {
     let count = 0;
-    return { take: (_, times) => (count += times), result: () => numberValue(count, 'integer') };
+    return { take: (_, times) => (count += times), result: () => countValue(count) };
   },
   sum,
   avg: () => {
@@ -37,7 +38,7 @@ const folds: Readonly<Record<Aggregate['name'], (aggregate: Aggregate) => Fold>>
       },
       result() {
         const whole = total.result();
-        return count === 0 ? whole : whole && calculate('/', whole, numberValue(count, 'integer'));
+        return count === 0 ? whole : whole && calculate('/', whole, countValue(count));
       },
     };
   },
@@ -55,6 +56,12 @@ const folds: Readonly<Record<Aggregate['name'], (aggregate: Aggregate) => Fold>>
   group_concat: ({ separator }) => texts(separator),
 };
 
+/** @throws LwsError `query-limit` for a count that is not exact: with weights, a query can count more rows than it reads */
+export function countValue(count: number): Value {
+  if (Number.isSafeInteger(count)) return numberValue(count, 'integer');
+  throw new LwsError('query-limit', `The query counts more than ${Number.MAX_SAFE_INTEGER} rows. The limit is fixed.`);
+}
+
 function sum(): Fold {
   // Sums of integers only are computed without serializing each sum.
   let whole: number | undefined = 0;
@@ -69,7 +76,8 @@ function sum(): Fold {
       }
       if (whole !== undefined) total = numberValue(whole, 'integer');
       whole = undefined;
-      for (let left = times; left > 0; left--) total = total && calculate('+', total, value);
+      const product = times === 1 ? value : calculate('*', value, numberValue(times, 'integer'));
+      total = total && product && calculate('+', total, product);
     },
     result: () => (whole === undefined ? total : numberValue(whole, 'integer')),
   };
@@ -92,7 +100,8 @@ function texts(separator: string): Fold {
   return {
     take({ kind, text: next }, times) {
       if (kind === 'blank') isBroken = true;
-      for (let left = times; left > 0; left--) {
+      // Equal rows that add no characters are the same as one.
+      for (let left = next + separator === '' ? 1 : times; left > 0; left--) {
         text = text === undefined ? next : text + separator + next;
         if (text.length > maxCharacters) throw tooLong();
       }

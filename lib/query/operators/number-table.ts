@@ -158,7 +158,8 @@ export class JoinTable {
   /** By entry and by row: the next row of the key, plus 1. */
   first = new Int32Array(0);
   next = new Int32Array(0);
-  private size = 0;
+  /** Number of rows. 0 if they are not kept. */
+  size = 0;
 
   private readonly allocate: Allocate;
 

@@ -1,9 +1,9 @@
 /** Groups numbered rows. Expressions are evaluated once for each distinct term of a group instead of once for each row. */
 import type { TermKey } from '../access/terms.js';
-import { numberValue, toToken, type Value } from '../expressions/values.js';
+import { toToken, type Value } from '../expressions/values.js';
 import { isNumerable } from '../plan/numerable.js';
 import type { Aggregate, GroupPlan, Row, Slot } from '../plan/plan.js';
-import { accumulator } from './aggregates.js';
+import { accumulator, countValue } from './aggregates.js';
 import { blockLength, type Execution, emptyRow, recallStatistics, spend } from './execution.js';
 import type { NumberTable } from './number-table.js';
 import { NumberedPlan, type RunRows, sizeOf, workOf } from './numbered-plan.js';
@@ -98,7 +98,7 @@ interface Tally {
   results(groups: NumberTable): (group: number) => TermKey | undefined;
 }
 
-const countToken = (count: number): TermKey => toToken(numberValue(count, 'integer'))!;
+const countToken = (count: number): TermKey => toToken(countValue(count))!;
 
 function tallyOf(numbers: NumberedPlan, { input, slots }: GroupPlan, aggregate: Aggregate): Tally {
   const termsOf = (own: readonly Slot[]): GroupedTerms => new GroupedTerms(numbers, own, slots.length === 0);

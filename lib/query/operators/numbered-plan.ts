@@ -21,7 +21,7 @@ import {
 } from '../plan/plan.js';
 import { type Execution, emptyRow, holdsFor } from './execution.js';
 import { JoinTable, NumberTable, type TableOptions } from './number-table.js';
-import { kept, type NumberedJoin, type NumberedRows, type Probed, probed, unbound } from './numbered-rows.js';
+import { kept, merged, type NumberedJoin, type NumberedRows, type Probed, probed, unbound } from './numbered-rows.js';
 import { constants, estimateOf, slotsOfWanted } from './pattern-access.js';
 
 type Batches = AsyncIterable<NumberedRows>;
@@ -32,6 +32,8 @@ const firstOther = 2 ** 31;
 /** Cost of a lookup relative to a match of a scan. */
 const lookUpCost = 16;
 const lookUpsAtOnce = 1024;
+/** Matches of a key, on average, from which equal rows are merged. */
+const manyMatches = 8;
 /** Estimated number of rows of a part that is not estimated. */
 const usualRows = 1000;
 /** Maximum memory of the tables of a query, in bytes. */
@@ -282,13 +284,18 @@ export class NumberedPlan {
         next.done && count < most && 'places' in item
           ? await this.lookedUp(item, first, { ...of, others })
           : await this.joinTable(of, others, isPath ? this.rowsFor(first, of.keys) : undefined);
-      for (const rows of first) yield* probed(rows, table, { ...of, others });
-      for (; !next.done; next = await iterator.next()) {
-        this.execution.assertTime();
-        yield* probed(next.value, table, { ...of, others });
-      }
+      for (const rows of first) yield* this.probed(rows, table, { ...of, others });
+      for (; !next.done; next = await iterator.next()) yield* this.probed(next.value, table, { ...of, others });
     } finally {
       await iterator.return?.();
+    }
+  }
+
+  private *probed(rows: NumberedRows, table: JoinTable, of: Probed): Generator<NumberedRows> {
+    const isMultiplied = of.others.length > 0 && table.size > manyMatches * table.entries.size;
+    for (const found of probed(isMultiplied ? merged(rows) : rows, table, of)) {
+      this.execution.assertTime();
+      yield found;
     }
   }
 
@@ -298,6 +305,7 @@ export class NumberedPlan {
     const needed = new Set([...keys, ...others]);
     const rows = input ? this.numbered(item as Plan, needed, input) : this.rowsOf(item, needed);
     for await (const { length, columns, weights } of rows) {
+      this.execution.assertTime();
       const key = keys.map((slot) => columns[slot]);
       const own = others.map((slot) => columns[slot] ?? new Uint32Array(length).fill(unbound));
       table.add(key, own, { length, weights });

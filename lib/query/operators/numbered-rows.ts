@@ -4,7 +4,7 @@
  */
 import type { Item } from '../plan/numerable.js';
 import type { Slot } from '../plan/plan.js';
-import type { JoinTable } from './number-table.js';
+import { type JoinTable, NumberTable } from './number-table.js';
 
 /** Rows by slot: columns of numbers. */
 export interface NumberedRows {
@@ -48,6 +48,20 @@ function taken({ columns, weights }: NumberedRows, index: Uint32Array): Numbered
   const own: (Uint32Array | undefined)[] = [];
   for (let slot = 0; slot < columns.length; slot++) own[slot] = pick(columns[slot]);
   return { length: index.length, columns: own, weights: weights && Float64Array.from(index, (row) => weights[row]!) };
+}
+
+/** Merges equal rows of a batch into one with a weight: in a join, each has all matches of its key. */
+export function merged({ columns, length, weights }: NumberedRows): NumberedRows {
+  const slots = [...columns.keys()].filter((slot) => columns[slot]);
+  const key = slots.map((slot) => columns[slot]);
+  // Not charged: it ends with the batch.
+  const table = new NumberTable({ width: slots.length, allocate: () => {}, direct: 0 });
+  for (let row = 0; row < length; row++) table.weights[table.add(key, row)]! += weights ? weights[row]! : 1;
+  const own: Uint32Array[] = [];
+  slots.forEach((slot, i) => {
+    own[slot] = table.keys[i]!.subarray(0, table.size);
+  });
+  return { length: table.size, columns: own, weights: table.weights.subarray(0, table.size) };
 }
 
 export interface Probed extends NumberedJoin {

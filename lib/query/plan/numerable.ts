@@ -1,5 +1,5 @@
 /** Plans that can be evaluated over numbers of terms instead of rows of terms. */
-import type { Expression, JoinPlan, Pattern, Plan, Slot } from './plan.js';
+import { type Expression, type JoinPlan, type Pattern, type Plan, partsOf, type Slot } from './plan.js';
 
 export type Item = Pattern | Plan;
 
@@ -37,8 +37,16 @@ export function isNumerable(plan: Plan): boolean {
   }
 }
 
+/**
+ * True if the right side of OPTIONAL, MINUS or EXISTS can be evaluated alone. A path in it would begin at all terms, and one of length
+ * zero matches the terms of the left side only.
+ */
 const areMatched = (left: Plan, right: Plan): boolean =>
-  isNumerable(left) && isNumerable(right) && areComparable(left, right) && haveCommon(left.certain, right);
+  isNumerable(left) &&
+  isNumerable(right) &&
+  areComparable(left, right) &&
+  haveCommon(left.certain, right) &&
+  ![...partsOf(right)].some(({ kind }) => kind === 'closure');
 
 function isNumerableJoin({ patterns, parts, filters, triples }: JoinPlan): boolean {
   const items: Item[] = [...patterns, ...parts];

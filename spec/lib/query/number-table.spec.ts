@@ -1,4 +1,5 @@
 /** Tables of numbers, and the limits of plans over them. */
+import type { Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import type { Execution } from '../../../lib/query/operators/execution.js';
 import { JoinTable, NumberTable } from '../../../lib/query/operators/number-table.js';
@@ -6,7 +7,7 @@ import { NumberedPlan } from '../../../lib/query/operators/numbered-plan.js';
 import type { LwsError } from '../../../lib/tools/errors.js';
 import { largeDataset } from '../../properties/sparql-data.js';
 import { Random } from '../../properties/sparql-random.js';
-import { engineAnswer, graphNames, specLevel } from './engine-dataset.js';
+import { engineAnswer, graphNames, specLevel, writeAnswer } from './engine-dataset.js';
 import { inMemory } from './engine-memory.js';
 
 const most = 5000;
@@ -99,6 +100,52 @@ describe('Plan over numbers', () => {
     expect(all).to.be.above(10);
     for (last = 1; last <= all; last++)
       expect(await answer().catch((error: Error) => error.message), `at ${last} of ${all}`).to.equal('stopped');
+    await store.close();
+  });
+
+  it('agree with rows for a path of length zero in EXISTS, and count through a hub in time', async () => {
+    const store = await specLevel();
+    const term = (value: string) => ({ termType: 'NamedNode', value: `http://example.org/${value}` }) as Term;
+    const triple = (subject: string, predicate: string, object: string) => ({
+      subject: term(subject),
+      predicate: term(predicate),
+      object: term(object),
+    });
+    const all = (length: number, of: (at: number) => ReturnType<typeof triple>) =>
+      Array.from({ length }, (_, at) => of(at));
+    await store.fill(
+      new Map([
+        [
+          graphNames[0]!,
+          [
+            ...all(3000, (at) => triple(`x${at}`, 'is', 'C')),
+            ...all(3000, (at) => triple(`x${at}`, 'is', 'D')),
+            ...all(9000, (at) => triple(`r${at}`, 'r', 'hub')),
+            ...all(9000, (at) => triple('hub', 's', `x${at}`)),
+          ],
+        ],
+        [graphNames[1]!, [triple('other', 'other', 'other')]],
+      ]),
+    );
+    const count = async (pattern: string, numbersFrom: number): Promise<string> => {
+      const view = { readable: new Set(graphNames), numbersFrom };
+      const text = `PREFIX : <http://example.org/> SELECT (COUNT(*) AS ?n) { ${pattern} }`;
+      const rows = await engineAnswer(store.level, view, text, (level, snapshot) => inMemory(level, snapshot, []));
+      return writeAnswer(rows).join();
+    };
+    for (const pattern of [
+      `?x :is :C FILTER EXISTS { GRAPH <${graphNames[1]}> { ?x :pp* ?y } ?y :is :D }`,
+      `?x :is :C FILTER NOT EXISTS { GRAPH <${graphNames[1]}> { ?x :pp* ?y } ?y :is :D }`,
+      '?x :is :C OPTIONAL { ?x :pp* ?y . ?y :is :D }',
+    ])
+      expect(await count(pattern, 0), pattern).to.equal(await count(pattern, Number.POSITIVE_INFINITY));
+    // Nine thousand equal rows with as many matches each.
+    expect(await count('?x :is :C FILTER EXISTS { ?b :r ?k . ?k :s ?x }', 0)).to.contain('3000');
+    expect(await count('?b :r ?k . ?k :s ?x . ?x :is :C', 0)).to.contain('27000000');
+    const error = await count(Array.from({ length: 5 }, (_, at) => `?a${at} :r ?k`).join(' . '), 0).catch(
+      (thrown: LwsError) => thrown.code,
+    );
+    expect(error).to.equal('query-limit');
     await store.close();
   });
 });

@@ -26,7 +26,7 @@ const attacks: Readonly<Record<string, (at: number) => string>> = {
     `SELECT ?v${at} { <${e}texts> <${e}text> ?v${at} } ORDER BY ?v${at} LIMIT 1`,
   'triple terms of long texts': (at) => `SELECT ?r${at} { <${e}texts> <${e}text> ?o {| ?r${at} ?v |} }`,
   'triple terms of 8000 numbers': (at) =>
-    `SELECT ?r${at} { <${e}wide> <${e}number> ?n ${times(8, (i) => `{| ?r${at} ?v${i} |}`)} }`,
+    `SELECT ?r${at} { <${e}wide> <${e}number> ?n ${times(2, (i) => `{| ?r${at} ?v${i} |}`)} }`,
   'GRAPH that is nested 180 deep': (at) => `SELECT * { ${'GRAPH?g{'.repeat(180)}<${e}${at}> ?p ?o${'}'.repeat(180)} }`,
 };
 
@@ -101,8 +101,6 @@ describe('Short queries under attack', function () {
 
   for (const [what, query] of Object.entries({
     lookups: `SELECT ?o { <${e}7> <${e}few> ?o }`,
-    'lookups of annotations': `SELECT * { <${e}7> <${e}few> ?o {| ?p ?v |} }`,
-    'lookups of a triple term': `SELECT * { ?r <${e}of> <<( <${e}7> <${e}few> 7 )>> }`,
   }))
     it(`still executes ${what} on the HTTP thread`, async () => {
       await until(
@@ -116,7 +114,9 @@ describe('Short queries under attack', function () {
       );
     });
 
+  // Also shows that query threads keep no memory of the attacks.
   for (const [what, query] of Object.entries({
+    'a lookup of annotations': `SELECT * { <${e}7> <${e}few> ?o {| ?p ?v |} }`,
     'a triple term with a variable of its own': `SELECT * { ?r <${e}of> <<( <${e}7> <${e}few> ?o )>> }`,
     'a triple term in another': `SELECT * { <${e}7> <${e}few> ?o . ?r <${e}of> <<( <${e}1> <${e}of> <<( <${e}7> <${e}few> ?o )>> )>> }`,
     'a triple term in a filter': `SELECT * { <${e}7> <${e}few> ?o FILTER(?o != <<( <${e}7> <${e}few> ?o )>>) }`,

@@ -4,7 +4,7 @@
  */
 
 import { NeedsIndexError } from '../../../lib/query/dataset.js';
-import { checkOf } from '../../../lib/query/limits.js';
+import { checkOf, isWorn } from '../../../lib/query/limits.js';
 import { type MemoryBase, MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
 import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
 import { loadStockEngine } from '../../../lib/query/query-engine.js';
@@ -52,6 +52,8 @@ const functions = {
   },
 
   async answer(given: AskedTask, caller: Caller<QueryQuestions, AnswerPart>): Promise<AnswerPart> {
+    // Ends this thread. The client gets 503, and the next query another thread.
+    if (isWorn()) process.exit(1);
     const level = await opened;
     for (let attempt = 0; attempt < maxAttempts; attempt++)
       try {

@@ -74,7 +74,7 @@ const calculations: Readonly<Record<string, number>> = {
   min: 0.5,
   max: 0.5,
 };
-const [maxCalculations, castWork, tripleWork, longestLiteral] = [8, 0.5, 1, 128];
+const [maxCalculations, castWork, longestLiteral] = [8, 0.5, 128];
 const castTypes = new Set(['integer', 'decimal', 'double', 'float', 'boolean'].map((name) => xsd.namespace + name));
 
 interface Node {
@@ -85,10 +85,9 @@ interface Node {
   readonly subType?: string;
   readonly operator?: string;
   readonly aggregator?: string;
-  readonly subject?: Node;
-  readonly predicate?: Node;
-  readonly object?: Node;
-  readonly graph?: Node;
+  readonly subject?: { readonly termType: string };
+  readonly object?: { readonly termType: string };
+  readonly graph?: { readonly termType: string };
 }
 
 /** Cached results of `shortWeight` for cached shapes (`parseQuery`). */
@@ -109,13 +108,9 @@ function weightOf({ shape, constants }: ReadQuery): number | undefined {
 function shortWeight(algebra: Algebra.Operation): number | undefined {
   let begins = false;
   let [nodes, calculated, weight, longest] = [0, 0, 1, 0];
-  const triples = lookedUpTriples(algebra);
-  for (const node of nodesOf(algebra, () => true) as Iterable<Node>) {
-    const { type, subType, subject, object, graph, ...of } = node;
-    if (type === undefined && of.termType === 'Quad') {
-      if (!triples.has(node) || ++calculated > maxCalculations) return undefined;
-      weight += tripleWork;
-    }
+  for (const { type, subType, subject, object, graph, ...of } of nodesOf(algebra, () => true) as Iterable<Node>) {
+    // A triple term may need a scan of all triple terms.
+    if (type === undefined && of.termType === 'Quad') return undefined;
     if (type === undefined && of.termType === 'Literal') longest = Math.max(longest, of.value!.length);
     if (type === undefined) continue;
     if (++nodes > maxNodes) return undefined;
@@ -131,22 +126,6 @@ function shortWeight(algebra: Algebra.Operation): number | undefined {
       (subject!.termType !== 'Variable' || object!.termType !== 'Variable' || graph!.termType === 'NamedNode');
   }
   return begins && (calculated === 0 || longest <= longestLiteral) ? weight : undefined;
-}
-
-/**
- * Returns the triple terms of patterns whose variables other patterns bind: rows get the term, which is then looked up. Any other
- * triple term may need a scan of all of them.
- */
-function lookedUpTriples(algebra: Algebra.Operation): ReadonlySet<Node> {
-  const patterns = [...(nodesOf(algebra) as Iterable<Node>)].filter(({ type }) => type === 'pattern');
-  const termsOf = ({ subject, predicate, object }: Node): readonly Node[] => [subject!, predicate!, object!];
-  const names = (of: readonly Node[]): string[] =>
-    of.flatMap(({ termType, value }) => (termType === 'Variable' ? [value!] : []));
-  const bound = new Set(names(patterns.flatMap(termsOf)));
-  const isLookedUp = (terms: readonly Node[]): boolean =>
-    names(terms).every((name) => bound.has(name)) && terms.every(({ termType }) => termType !== 'Quad');
-  const objects = patterns.map(({ object }) => object!);
-  return new Set(objects.filter((object) => object.termType === 'Quad' && isLookedUp(termsOf(object))));
 }
 
 /** @throws NotShortError for a literal that is too long to calculate with */

@@ -18,8 +18,6 @@ export interface FirstGroups {
 
 /** A join that starts from few rows has so many times as many matches in all of its patterns: with fewer, lookups for rows cost less. */
 const manyTimes = 32;
-/** Maximum number of equal rows that an aggregate adds between two time checks. */
-const maxTimes = 4096;
 
 /** Returns the evaluation of a group by numbers, or `undefined` if it is not possible, or the patterns have few matches. */
 export async function numberedGroups(
@@ -209,10 +207,8 @@ function valuesOf(
         for (let i = starts[group]!; i < starts[group + 1]!; i++) {
           const entry = order ? order[i]! : i;
           for (let at = 0; at < slots.length; at++) row[slots[at]!] = numbers.termKey(seen.keys[at]![entry]!);
-          for (let left = seen.weights[entry]!; left > 0; left -= maxTimes) {
-            add(row, Math.min(left, maxTimes));
-            if ((++work & 1023) === 0 || left > maxTimes) execution.assertTime();
-          }
+          add(row, seen.weights[entry]!);
+          if ((++work & 1023) === 0) execution.assertTime();
         }
         return result();
       };

@@ -155,20 +155,19 @@ function stageVersion(
   tx.putEntry(keptBlobKey(blob), JSON.stringify(value));
 }
 
-/** Stages the removal of a version, of its triples, and of its blob if nothing else refers to it. @returns the version, if there is one */
-export function stageErasure(tx: Transaction, iri: string, ended: number): EndedState | undefined {
+/** Stages the removal of a version, of its triples, and of its blob if nothing else refers to it. */
+export function stageErasure(tx: Transaction, iri: string, ended: number): void {
   const value = tx.entry(versionKey(iri, ended));
-  if (value === undefined) return undefined;
+  if (value === undefined) return;
   const version = readVersion(versionKey(iri, ended), value);
   tx.deleteEntry(versionKey(iri, ended));
   stageData(tx, version, undefined);
   const { blob } = version.record;
   const kept = blob && tx.entry(keptBlobKey(blob));
-  if (!kept) return version;
+  if (!kept) return;
   const { count, ...rest } = readKeptBlob(kept);
   if (count > 1) tx.putEntry(keptBlobKey(blob), JSON.stringify({ count: count - 1, ...rest }));
   else tx.deleteEntry(keptBlobKey(blob));
-  return version;
 }
 
 /** Replaces the triples of a version, or removes them. @returns the number of entries */

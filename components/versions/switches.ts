@@ -29,7 +29,9 @@ function hasLink(iri: string, value: string | null, rootIri: string): boolean {
 
 /** Stages the entries of links that a transaction writes or deletes. */
 export function noteLinks(tx: Transaction, rootIri: string): void {
-  const changed = [...tx.entries].filter(([key]) => key.startsWith(linksPrefix));
+  const changed: (readonly [key: string, value: string | null])[] = [];
+  // Called for every transaction: its entries are not copied.
+  for (const entry of tx.entries) if (entry[0].startsWith(linksPrefix)) changed.push(entry);
   for (const [key, value] of changed) {
     const iri = key.slice(linksPrefix.length);
     const [isOn, wasOn] = [hasLink(iri, value, rootIri), tx.entry(switchKey(iri)) !== undefined];

@@ -147,6 +147,11 @@ for (const path of pathsOf('The console, search by type')) {
       await console.go(page, 'search');
       await page.locator('.facets li', { hasText: /Paper\s[\s\S]*15/ }).waitFor();
       await page.getByRole('searchbox').first().fill('"level of" aar*');
+      // Labels and counts that arrive while the user types update the page, but not the box.
+      await page.locator('page-search').evaluate(async (element) => {
+        (element as HTMLElement & { requestUpdate(): void; updateComplete: Promise<unknown> }).requestUpdate();
+        await (element as HTMLElement & { updateComplete: Promise<unknown> }).updateComplete;
+      });
       await page.keyboard.press('Enter');
       await expectStatus(page, '20 resources found, page 1 of 2');
       expect(await page.locator('.hit').first().locator('mark').allInnerTexts()).to.deep.equal(['level', 'of', 'Aare']);

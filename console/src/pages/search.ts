@@ -168,7 +168,7 @@ export class SearchPage extends Page {
       this.go({ words: String(text).trim(), types: this.wanted.types.slice(0, 1) });
     }}>
       <label class="visually-hidden" for="words">Words, "phrases" and beginnings such as hydro*</label>
-      <input id="words" class="grow" name="q" type="search" maxlength="1000" .value=${live(words)}
+      <input id="words" class="grow" name="q" type="search" maxlength="1000" .value=${words}
         placeholder='Words, "phrases", beginnings such as hydro*'>
       <button>Search</button>
     </form>

@@ -1,8 +1,8 @@
 /**
  * Data and queries of `queries` over HTTP: our server, Oxigraph in memory behind `node:http`, and Virtuoso if `virtuoso-t` is
  * installed. Each is a separate process, and its CPU time is read from `/proc`. Our results are compared with Oxigraph's. Run it
- * with `node dist/spec/bench/endpoints.js [products] [part of a name]`. 4 000 products are a million quads. It is not a spec and
- * asserts nothing.
+ * with `node dist/spec/bench/endpoints.js [products] [part of a name] [open | owner | user]`: 4 000 products are a million quads, and
+ * the last argument is the caller (default: `open`). It is not a spec and asserts nothing.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,10 +10,21 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Term } from '@rdfjs/types';
 import { graphsOf, shapeQueries } from './query-shapes.js';
-import { ask, cpuOf, type Endpoint, hasVirtuoso, ours, oxigraph, ready, virtuoso } from './sparql-servers.js';
+import {
+  ask,
+  type BenchCaller,
+  cpuOf,
+  type Endpoint,
+  hasVirtuoso,
+  ours,
+  oxigraph,
+  ready,
+  virtuoso,
+} from './sparql-servers.js';
 
 const products = Number(process.argv[2] ?? 400);
 const only = process.argv[3] ?? '';
+const caller = (process.argv[4] ?? 'open') as BenchCaller;
 const folder = mkdtempSync(join(tmpdir(), 'quadpod-bench-'));
 /** Queries that Oxigraph does not finish. */
 const unanswered = /[?]m4/;
@@ -83,14 +94,20 @@ async function cost(endpoint: Endpoint, query: string): Promise<Cost | string> {
   }
 }
 
-const endpoints = [await ours(triplesOf), await oxigraph(file), ...(hasVirtuoso ? [await virtuoso(file, folder)] : [])];
+const endpoints = [
+  await ours(triplesOf, {}, caller),
+  await oxigraph(file),
+  ...(hasVirtuoso ? [await virtuoso(file, folder)] : []),
+];
 for (const endpoint of endpoints) await ready(endpoint);
 // Warm-up: the first queries load modules, and so does the idle server afterwards.
 for (let round = 0; round < 3000; round++)
   for (const endpoint of endpoints) await ask(endpoint, shapeQueries[round % 12]![1]);
 await sleep(5_000);
 
-console.log(`${quads} quads in ${graphs} graphs, CPU time of the server in ms for a query over HTTP`);
+console.log(
+  `${quads} quads in ${graphs} graphs, caller: ${caller}, CPU time of the server in ms for a query over HTTP`,
+);
 console.log(`| query | rows | ${endpoints.map(({ name }) => name).join(' | ')} | to Oxigraph |`);
 console.log(`|---|---|${endpoints.map(() => '---|').join('')}---|`);
 const ratios: number[] = [];

@@ -8,6 +8,7 @@ import { Agent, request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { credential, ed25519Identity, type Identity, nowSeconds } from '../support/identity.js';
 import { startProcess } from '../support/process.js';
 import { freePort } from '../support/server.js';
 
@@ -19,15 +20,20 @@ export interface Sent {
   readonly body: string;
   /** Timeout in milliseconds (default: 20 000). */
   readonly patience?: number;
+  readonly authorization?: string | undefined;
 }
 export interface Got {
   readonly status: number;
   readonly text: string;
 }
 
-export function send(url: string, { method, type, body, patience = 20_000 }: Sent): Promise<Got> {
+export function send(url: string, { method, type, body, patience = 20_000, authorization }: Sent): Promise<Got> {
   return new Promise((resolve, reject) => {
-    const headers = { 'Content-Type': type, Accept: 'application/sparql-results+json' };
+    const headers = {
+      'Content-Type': type,
+      Accept: 'application/sparql-results+json',
+      ...(authorization === undefined ? {} : { Authorization: authorization }),
+    };
     const sent = request(url, { method, agent, headers, timeout: patience }, (answer) => {
       let text = '';
       answer.setEncoding('utf8');
@@ -50,15 +56,33 @@ export interface Endpoint {
   readonly url: string;
   /** Prefix of the graph names on this server. */
   readonly graphs: string;
+  /** Returns the credential of the caller, if it has one. */
+  readonly authorization?: () => string;
 }
 
-export const ask = ({ url, graphs }: Endpoint, query: string, patience?: number): Promise<Got> =>
+/** Caller of the queries: nobody in open mode, an owner, or a signed-in user who may read everything. */
+export type BenchCaller = 'open' | 'owner' | 'user';
+
+export const ask = ({ url, graphs, authorization }: Endpoint, query: string, patience?: number): Promise<Got> =>
   send(url, {
     method: 'POST',
     type: 'application/x-www-form-urlencoded',
     body: `query=${encodeURIComponent(query.replaceAll('http://bench.example/g/', graphs))}`,
+    authorization: authorization?.(),
     ...(patience === undefined ? {} : { patience }),
   });
+
+/** Returns a function that returns a credential with a validity of 5 minutes, renewed after 2. */
+function credentialOf(caller: Identity, root: string): () => string {
+  let [made, text] = [0, ''];
+  return () => {
+    if (nowSeconds() - made > 120) {
+      made = nowSeconds();
+      text = `Bearer ${credential(caller, { aud: root.slice(0, -1) })}`;
+    }
+    return text;
+  };
+}
 
 /**
  * Starts our server and writes each graph as a resource, with 16 requests at a time.
@@ -67,21 +91,49 @@ export const ask = ({ url, graphs }: Endpoint, query: string, patience?: number)
 export async function ours(
   graphs: Iterable<readonly [graph: string, lines: readonly string[]]>,
   environment: Readonly<Record<string, string>> = {},
+  caller: BenchCaller = 'open',
 ): Promise<Endpoint> {
-  const server = await startProcess({ environment: { LWS_DEV_OPEN: 'true', LWS_LOG_LEVEL: 'warn', ...environment } });
+  const [owner, user] = [ed25519Identity(), ed25519Identity()];
+  const mode: Record<string, string> = caller === 'open' ? { LWS_DEV_OPEN: 'true' } : { LWS_OWNERS: owner.did };
+  if (caller === 'user') mode['LWS_ACCESS_CONTROL'] = 'wac';
+  const server = await startProcess({ environment: { ...mode, LWS_LOG_LEVEL: 'warn', ...environment } });
+  const asOwner = caller === 'open' ? undefined : credentialOf(owner, server.root);
   const waiting = graphs[Symbol.iterator]();
   const put = async (): Promise<void> => {
     for (let next = waiting.next(); !next.done; next = waiting.next()) {
       const [graph, lines] = next.value;
       const iri = graph.replace('http://bench.example/', server.root);
       const body = `${lines.join(' .\n')} .`;
-      const { status, text } = await send(iri, { method: 'PUT', type: 'text/turtle', body });
+      const { status, text } = await send(iri, {
+        method: 'PUT',
+        type: 'text/turtle',
+        body,
+        authorization: asOwner?.(),
+      });
       if (status !== 201) throw new Error(`${status} ${text}`);
     }
   };
-  await send(`${server.root}g/`, { method: 'PUT', type: 'text/turtle', body: '' });
+  const write = (path: string, body: string): Promise<Got> =>
+    send(server.root + path, { method: 'PUT', type: 'text/turtle', body, authorization: asOwner?.() });
+  if (caller === 'user') {
+    const rule = (agent: Identity, modes: string): string =>
+      `[] a acl:Authorization ; acl:agent <${agent.did}> ; acl:mode ${modes} ; acl:accessTo <> ; acl:default <> .`;
+    const { status } = await write(
+      '.acl',
+      `@prefix acl: <http://www.w3.org/ns/auth/acl#> . ${rule(owner, 'acl:Read, acl:Write, acl:Control')} ${rule(user, 'acl:Read')}`,
+    );
+    if (status >= 300) throw new Error(`The access control list: ${status}`);
+  }
+  await write('g/', '');
   await Promise.all(Array.from({ length: 16 }, put));
-  return { name: 'ours', pid: server.pid, url: `${server.root}.lws/sparql`, graphs: `${server.root}g/` };
+  const authorization = caller === 'user' ? credentialOf(user, server.root) : asOwner;
+  return {
+    name: 'ours',
+    pid: server.pid,
+    url: `${server.root}.lws/sparql`,
+    graphs: `${server.root}g/`,
+    ...(authorization ? { authorization } : {}),
+  };
 }
 
 /** @param file N-Quads */

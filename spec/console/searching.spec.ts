@@ -149,8 +149,9 @@ for (const path of pathsOf('The console, search by type')) {
       await page.getByRole('searchbox').first().fill('"level of" aar*');
       // Labels and counts that arrive while the user types update the page, but not the box.
       await page.locator('page-search').evaluate(async (element) => {
-        (element as HTMLElement & { requestUpdate(): void; updateComplete: Promise<unknown> }).requestUpdate();
-        await (element as HTMLElement & { updateComplete: Promise<unknown> }).updateComplete;
+        const search = element as unknown as { requestUpdate(): void; readonly updateComplete: Promise<unknown> };
+        search.requestUpdate();
+        await search.updateComplete;
       });
       await page.keyboard.press('Enter');
       await expectStatus(page, '20 resources found, page 1 of 2');

@@ -6,6 +6,7 @@ import type { Quad, Term, Variable } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../tools/errors.js';
 import { emptyGraphs } from './access/empty-graphs.js';
+import type { ViewStatistics } from './access/estimates.js';
 import type { QuadMatches } from './access/quad-matches.js';
 import { type TermKey, termCache } from './access/terms.js';
 import type { TripleKeys } from './access/triple-terms.js';
@@ -25,7 +26,7 @@ import { contextOf, loadQueryEngine, type QueryEngine } from './query-engine.js'
 import { makeBindings, querySource } from './query-source.js';
 
 /** Options of `quadSource`. */
-export interface QuadSourceOptions extends Omit<RunOptions, 'matches' | 'statistics'> {
+export interface QuadSourceOptions extends Omit<RunOptions, 'matches' | 'statistics' | 'counts'> {
   /** Quads of an operation, closed with it. */
   readonly matches: () => QuadMatches;
   /** Base IRI for IRI(). */
@@ -34,8 +35,8 @@ export interface QuadSourceOptions extends Omit<RunOptions, 'matches' | 'statist
   readonly constants?: Constants;
   /** The operation, if the engine passes it on unchanged: its compiled plan is cached. */
   readonly asked?: Algebra.Operation | undefined;
-  /** Identity of the readable quads. Absent: no statistics are kept for the next run. */
-  readonly state?: object | undefined;
+  /** Statistics of the readable quads. Absent: none are kept for the next run. */
+  readonly known?: ViewStatistics | undefined;
 }
 
 /** Bindings of a SELECT in blocks of rows, and its columns. */
@@ -57,29 +58,29 @@ interface CachedPlan {
   readonly constants: Constants;
   readonly bound: Compiled;
   /** Statistics of the bound plan. They refer to the identity of the quads only, so that an outdated index can be freed. */
-  statistics?: { readonly state: object; readonly memory: Memory };
+  statistics?: { readonly id: object; readonly memory: Memory };
 }
 
 /** Compiled plans of cached shapes (`parseQuery`), and of the last query of each. */
 const plans = new WeakMap<Algebra.Operation, CachedPlan>();
 
 /** Returns the statistics of a cached plan over the same quads, or none. */
-function statisticsOf(cached: CachedPlan | undefined, state: object | undefined): Memory | undefined {
-  if (!cached || !state) return undefined;
-  if (cached.statistics?.state !== state) cached.statistics = { state, memory: new Map() };
+function statisticsOf(cached: CachedPlan | undefined, known: ViewStatistics | undefined): Memory | undefined {
+  if (!cached || !known) return undefined;
+  if (cached.statistics?.id !== known.id) cached.statistics = { id: known.id, memory: new Map() };
   return cached.statistics.memory;
 }
 
 /** Source that compiles each operation from Comunica. Its methods throw `too-complex` for an operation that cannot be compiled. */
 export function quadSource(options: QuadSourceOptions): QuadSource {
-  const { base, constants = new Map(), asked, state } = options;
+  const { base, constants = new Map(), asked, known } = options;
   const isTold = options.observer?.isRun === false;
   const runs: (Run & { readonly compiled: Compiled })[] = [];
   const compiledFor = (operation: Algebra.Operation): Compiled => {
     try {
-      const known = asked && plans.get(asked);
-      if (known?.constants === constants) return known.bound;
-      const shape = known?.shape ?? compiledOrRefused(operation, base);
+      const cached = asked && plans.get(asked);
+      if (cached?.constants === constants) return cached.bound;
+      const shape = cached?.shape ?? compiledOrRefused(operation, base);
       const bound = bindConstants(shape, constants);
       if (asked && !shape.isOfMoment) plans.set(asked, { shape, constants, bound });
       return bound;
@@ -92,8 +93,8 @@ export function quadSource(options: QuadSourceOptions): QuadSource {
   const begun = (operation: Algebra.Operation): Run & { readonly compiled: Compiled } => {
     const compiled = compiledFor(operation);
     const cached = asked && plans.get(asked);
-    const statistics = statisticsOf(cached?.bound === compiled ? cached : undefined, state);
-    const begins = Object.assign({}, options, { statistics, matches: options.matches() });
+    const statistics = statisticsOf(cached?.bound === compiled ? cached : undefined, known);
+    const begins = Object.assign({}, options, { statistics, counts: known?.counts, matches: options.matches() });
     const run = Object.assign(startRun(begins, compiled), { compiled });
     runs.push(run);
     return run;
@@ -151,7 +152,9 @@ export function tripleReader(): (triple: TripleKeys) => Quad {
 }
 
 /** Dataset and limits of one query. */
-export interface AskOptions extends DatasetOptions, Omit<RunOptions, 'matches' | 'emptyGraphs' | 'statistics'> {
+export interface AskOptions
+  extends DatasetOptions,
+    Omit<RunOptions, 'matches' | 'emptyGraphs' | 'statistics' | 'counts'> {
   /** Absent: the composition of a few actors. */
   readonly loadEngine?: (() => Promise<QueryEngine>) | undefined;
 }
@@ -188,7 +191,7 @@ export function answersOf({ form, shape, constants, base }: ReadQuery, options: 
     base,
     constants,
     asked,
-    state: isWhole ? memory.state : undefined,
+    known: isWhole ? memory.known : undefined,
     matches: () => matchesOf(options, assertTime),
     emptyGraphs: emptyGraphs(options, assertTime),
     assertTime,

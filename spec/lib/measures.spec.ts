@@ -24,7 +24,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 51_640, query: 16_900, console: 12_780, data: 10_450, versions: 1_150, extras: 3960 };
+const limitsOfAreas = { core: 51_640, query: 17_050, console: 12_780, data: 10_450, versions: 1_150, extras: 3960 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {

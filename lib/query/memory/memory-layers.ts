@@ -5,6 +5,7 @@
 import { graphRange, sortGraphs } from '../../storage/keys/quad-keys.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { OrderedRanges } from '../../storage/level/ordered-ranges.js';
+import type { ViewStatistics } from '../access/estimates.js';
 import { comparedKeys, type GraphTriples, type IndexData, openIndex, readTriples, recordIn } from './index-data.js';
 import { type QuadOrders, SortedQuads, sortQuads } from './sorted-quads.js';
 import { type BaseTerms, noTerms, TermIds } from './term-ids.js';
@@ -214,7 +215,7 @@ class LayersOfBase {
       if (each.isEmpty && each.lasts) note(each, noNumbers);
       else rest.push(each);
     await reader.read(rest, this.terms, note);
-    this.last = { terms: this.terms, layers: this.layers(), state: {} };
+    this.last = { terms: this.terms, layers: this.layers(), known: { id: {}, counts: new Map() } };
     return this.last;
   }
 
@@ -353,8 +354,8 @@ export interface MemoryView {
   readonly terms: TermIds;
   /** Each graph is unmasked in at most one of them. */
   readonly layers: readonly Layer[];
-  /** Identity of the quads, for statistics of later queries over the same view. Absent: the view is that of one operation. */
-  readonly state?: object;
+  /** Statistics for later queries over the same view. Absent: the view is that of one operation. */
+  readonly known?: ViewStatistics;
 }
 
 /** The layer's own numbers, in the order of the texts. `MemoryView.terms` numbers terms outside of the base in order of arrival. */

@@ -2,6 +2,7 @@
 
 import { LwsError } from '../../tools/errors.js';
 import type { EmptyGraphs } from '../access/empty-graphs.js';
+import type { PatternCounts } from '../access/estimates.js';
 import type { AssertTime, QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import { booleanOf, type Value } from '../expressions/values.js';
@@ -26,8 +27,10 @@ export interface Execution {
   readonly memory: Memory;
   /** Caches shared by all rows of an EXISTS that runs for each row. */
   readonly lasting: Memory;
-  /** Estimates and join orders, kept for later executions of the same plan over the same readable quads. */
+  /** Join orders, kept for later executions of the same plan over the same readable quads. */
   readonly statistics: Memory;
+  /** Numbers of matches by pattern, kept for all later executions over the same readable quads. */
+  readonly counts: Map<string, PatternCounts>;
   readonly assertTime: AssertTime;
   /** Number of matches from which plans run over numbers of terms. */
   readonly numbersFrom: number;
@@ -88,7 +91,6 @@ export interface Remembered {
     | 'matches'
     | 'nodes'
     | 'graphs'
-    | 'counts'
     | 'order'
     | 'alone'
     | 'numbers';

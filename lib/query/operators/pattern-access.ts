@@ -1,6 +1,6 @@
 /** Access to a pattern at run time: its number of matches, the cost of lookups, and the number of rows worth waiting for. Does not join. */
 
-import { roughly } from '../access/estimates.js';
+import { countsNamed, type PatternCounts, roughly } from '../access/estimates.js';
 import type { Terms } from '../access/key-reader.js';
 import type { MatchOptions } from '../access/quad-matches.js';
 import {
@@ -13,7 +13,7 @@ import {
   type Slot,
   termAt,
 } from '../plan/plan.js';
-import { type Execution, emptyRow, holdsFor, recall, recallStatistics } from './execution.js';
+import { type Execution, emptyRow, holdsFor, recall } from './execution.js';
 
 /**
  * Cost of a lookup, and of the existence check of a quad, relative to a match of a scan: a lookup takes 2 to 3 µs, a match of a scan
@@ -44,13 +44,13 @@ export const memoryOf = (execution: Execution, pattern: Pattern): PatternMemory 
     filters: [],
   }));
 
-interface Counts {
-  estimate: number | undefined;
-  fanOut: ReadonlyMap<Slot, number> | undefined;
+/** PatternCounts by constants: other queries with the same pattern profit too. */
+function countsOf(execution: Execution, { part, places }: Pattern): PatternCounts {
+  // Only an object may contain line feeds, so that equal names are equal patterns.
+  let name: string = part;
+  for (const place of places) name += place && 'token' in place ? `\n${place.token}` : `\n?${place ? '' : '-'}`;
+  return countsNamed(execution.counts, name);
 }
-
-const countsOf = (execution: Execution, pattern: Pattern): Counts =>
-  recallStatistics(execution, { part: pattern, as: 'counts' }, () => ({ estimate: undefined, fanOut: undefined }));
 
 /** Estimates the number of keys that match the constants of the pattern. */
 export async function estimateOf(execution: Execution, pattern: Pattern): Promise<number> {
@@ -83,23 +83,27 @@ const maxSampled = 8;
 export async function fanOutOf(execution: Execution, pattern: Pattern): Promise<ReadonlyMap<Slot, number>> {
   const counts = countsOf(execution, pattern);
   counts.fanOut ??= await sampledFanOut(execution, pattern);
-  return counts.fanOut;
+  const fanOut = new Map<Slot, number>();
+  for (const [at, count] of counts.fanOut) {
+    const { slot } = pattern.places[at] as { slot: Slot };
+    if (!fanOut.has(slot)) fanOut.set(slot, count);
+  }
+  return fanOut;
 }
 
-async function sampledFanOut(execution: Execution, pattern: Pattern): Promise<ReadonlyMap<Slot, number>> {
+async function sampledFanOut(execution: Execution, pattern: Pattern): Promise<ReadonlyMap<number, number>> {
   const { matches } = execution;
-  const { part, places, wanted } = pattern;
+  const { part, wanted } = pattern;
   const own = constants(pattern);
   const all = await estimateOf(execution, pattern);
   const samples = all <= 1 || wanted.length === 0 ? [] : await matches.sample(own, wantedOf(pattern), maxSampled);
-  const fanOut = new Map<Slot, number>();
+  const fanOut = new Map<number, number>();
   for (const at of wanted) {
     const bounds = samples.map((terms) => own.map((token, place) => (place === at ? terms[at] : token)));
     const found = await Promise.all(bounds.map((bound) => matches.estimate(bound as Terms, part)));
     // A term with many matches is in the sample proportionally more often.
     const mean = found.length / found.reduce((sum, count) => sum + 1 / Math.max(1, count), 0);
-    const { slot } = places[at] as { slot: Slot };
-    if (!fanOut.has(slot)) fanOut.set(slot, samples.length === 0 ? Math.min(1, all) : Math.min(all, roughly(mean)));
+    fanOut.set(at, samples.length === 0 ? Math.min(1, all) : Math.min(all, roughly(mean)));
   }
   return fanOut;
 }

@@ -1,5 +1,6 @@
 /** Runs a compiled query over one snapshot and returns rows. */
 import type { EmptyGraphs } from '../access/empty-graphs.js';
+import type { PatternCounts } from '../access/estimates.js';
 import type { AssertTime, QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import type { Compiled } from '../plan/compile-query.js';
@@ -17,6 +18,8 @@ export interface RunOptions {
   readonly emptyGraphs?: EmptyGraphs | undefined;
   /** Statistics of earlier executions of the plan over the same readable quads. Default: none. */
   readonly statistics?: Memory | undefined;
+  /** Numbers of matches by pattern over the same readable quads. Default: none. */
+  readonly counts?: Map<string, PatternCounts> | undefined;
   /** Called in every block. Throws to stop the query. */
   readonly assertTime?: AssertTime;
   /** Records statistics of operators. */
@@ -47,6 +50,7 @@ export function startRun(
     memory: new Map(),
     lasting: new Map(),
     statistics: options.statistics ?? new Map(),
+    counts: options.counts ?? new Map(),
     assertTime,
     numbersFrom: options.numbersFrom ?? usualNumbersFrom,
     isHasty,

@@ -41,6 +41,8 @@ export class TermReader {
   private cachedIds: Int32Array | undefined;
   private cached: TermKey[] = [];
   private cachedLength = 0;
+  /** The term that `scratch` holds: its number, its page, and the offset of the next entry in the page. */
+  private last = { id: -1, page: 0, at: 0 };
 
   /** @param readRest reads the end of a long term at an offset of the second file */
   constructor(
@@ -266,18 +268,29 @@ export class TermReader {
   }
 
   private read(id: number): TermKey {
-    const page = this.pageOf(id);
+    const { last, entry } = this;
+    const { ids } = this.fences;
+    // Scans in the order of a term read the dictionary in its order.
+    const isNear = id > last.id && id - last.id < restartEvery && last.id >= 0 && id < ids[last.page + 1]!;
+    const page = isNear ? last.page : this.pageOf(id);
     const base = this.pages.get(page) * 4;
-    const row = id - this.fences.ids[page]!;
-    const { bytes, scratch, entry } = this;
-    let at = this.restartAt(base, Math.floor(row / restartEvery));
-    for (let i = row - (row % restartEvery); ; i++) {
+    const row = id - ids[page]!;
+    const restart = row - (row % restartEvery);
+    let i = isNear ? last.id - ids[page]! + 1 : 0;
+    let at = base + last.at;
+    if (!isNear || i <= restart) {
+      i = restart;
+      at = this.restartAt(base, Math.floor(row / restartEvery));
+    }
+    const { bytes, scratch } = this;
+    for (; ; i++) {
       at = this.readEntry(at);
       for (let k = 0; k < entry.length; k++) scratch[entry.shared + k] = bytes[entry.at + k]!;
       if (i === row) break;
       if (entry.isLong) at += referenceBytes;
     }
     const length = entry.shared + entry.length;
+    [last.id, last.page, last.at] = [id, page, at - base + (entry.isLong ? referenceBytes : 0)];
     if (!entry.isLong) return scratch.toString('utf8', 0, length);
     return Buffer.concat([scratch.subarray(0, inPage), this.restAt(at)]).toString();
   }

@@ -130,6 +130,44 @@ export class NumberTable {
 
 const noSlots = new Int32Array(0);
 
+/** Sums of weights of single numbers below `direct`, without entries. */
+class Sums {
+  private readonly top: Int32Array;
+  /** The first leaf is empty. */
+  private leaves = new Float64Array(firstSlots);
+  private leafCount = 1;
+
+  constructor(
+    private readonly direct: number,
+    private readonly allocate: Allocate,
+  ) {
+    allocate(direct >>> (leafBits - 2));
+    this.top = new Int32Array((direct >>> leafBits) + 1);
+  }
+
+  /** Adds a weight. Returns false for a number that is not below `direct`. */
+  add(number: number, weight: number): boolean {
+    if (number >= this.direct) return false;
+    let own = this.top[number >>> leafBits]!;
+    if (own === 0) {
+      own = this.leafCount++;
+      this.top[number >>> leafBits] = own;
+      if (this.leafCount << leafBits > this.leaves.length) {
+        this.allocate(8 * this.leaves.length);
+        this.leaves = longer(this.leaves, 2 * this.leaves.length);
+      }
+    }
+    this.leaves[(own << leafBits) | (number & leaf)]! += weight;
+    return true;
+  }
+
+  /** Returns the sum of a number, or `undefined` if it is not below `direct`. */
+  of(number: number): number | undefined {
+    if (number >= this.direct) return undefined;
+    return this.leaves[(this.top[number >>> leafBits]! << leafBits) | (number & leaf)]!;
+  }
+}
+
 function hashOf(columns: NumberColumns, row: number, width: number): number {
   let hash = 0;
   let last = 0;
@@ -160,7 +198,8 @@ export class JoinTable {
   next = new Int32Array(0);
   /** Number of rows. 0 if they are not kept. */
   size = 0;
-
+  /** Weights of single keys if rows are not kept. */
+  private readonly sums: Sums | undefined;
   private readonly allocate: Allocate;
 
   /** @param options of the keys @param others number of other columns; if there are none, rows are not kept */
@@ -170,6 +209,8 @@ export class JoinTable {
   ) {
     this.allocate = options.allocate;
     this.entries = new NumberTable(options);
+    const { width, direct } = options;
+    if (others === 0 && width === 1 && direct > 0) this.sums = new Sums(direct, options.allocate);
     this.columns = Array.from({ length: others }, () => new Uint32Array(0));
   }
 
@@ -179,10 +220,10 @@ export class JoinTable {
     columns: NumberColumns,
     { length, weights }: { readonly length: number; readonly weights: ArrayLike<number> | undefined },
   ): void {
-    const { entries, others } = this;
+    const { entries, others, sums } = this;
     for (let row = 0; row < length; row++) {
       const weight = weights ? weights[row]! : 1;
-      if (weight === 0) continue;
+      if (weight === 0 || sums?.add(key[0]![row]!, weight)) continue;
       const entry = entries.add(key, row);
       entries.weights[entry]! += weight;
       if (others === 0) continue;
@@ -194,6 +235,14 @@ export class JoinTable {
       this.next[own] = this.first[entry]!;
       this.first[entry] = own + 1;
     }
+  }
+
+  /** Returns the sum of the weights of a key: 0 without one. */
+  weightOf(key: NumberColumns, row: number): number {
+    const sum = this.sums?.of(key[0]![row]!);
+    if (sum !== undefined) return sum;
+    const entry = this.entries.find(key, row);
+    return entry < 0 ? 0 : this.entries.weights[entry]!;
   }
 
   private grow(): void {

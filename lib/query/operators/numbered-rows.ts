@@ -78,7 +78,7 @@ export function* probed(
   const { entries } = table;
   const key = keys.map((slot) => rows.columns[slot]);
   if (kind === 'semi' || kind === 'anti') {
-    yield kept(rows, (row) => entries.find(key, row) >= 0 === (kind === 'semi'));
+    yield kept(rows, (row) => table.weightOf(key, row) > 0 === (kind === 'semi'));
     return;
   }
   const columns = rows.columns.map((column, slot) => (keep.has(slot) ? column : undefined));
@@ -86,8 +86,7 @@ export function* probed(
   if (others.length === 0) {
     const found = new Float64Array(length);
     for (let row = 0; row < length; row++) {
-      const entry = entries.find(key, row);
-      const matches = entry < 0 ? (kind === 'left' ? 1 : 0) : entries.weights[entry]!;
+      const matches = table.weightOf(key, row) || (kind === 'left' ? 1 : 0);
       found[row] = matches * (weights ? weights[row]! : 1);
     }
     yield kept({ length, columns, weights: found }, (row) => found[row]! > 0);

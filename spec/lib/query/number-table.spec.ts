@@ -41,6 +41,32 @@ describe('Table of numbers', () => {
       expect(found).to.deep.equal([...model.keys()]);
     });
 
+  for (const [width, direct] of [
+    [1, 0],
+    [1, 2500],
+    [1, most],
+    [2, most],
+  ] as const)
+    it(`sums weights by ${width} columns if rows are not kept (direct below ${direct})`, () => {
+      const random = new Random(width * 10 + direct);
+      let charged = 0;
+      const allocate = (bytes: number): void => {
+        charged += bytes;
+      };
+      const table = new JoinTable({ width, direct, allocate }, 0);
+      const model = new Map<string, number>();
+      const length = 20_000;
+      const number = (): number => (random.chance(0.05) ? 2 ** 32 - 1 - random.below(3) : random.below(most));
+      const columns = Array.from({ length: width }, () => Uint32Array.from({ length }, number));
+      const weights = Float64Array.from({ length }, () => random.below(4));
+      const keyOf = (row: number): string => columns.map((column) => column[row]!).join();
+      table.add(columns, [], { length: length / 2, weights });
+      for (let row = 0; row < length / 2; row++) model.set(keyOf(row), (model.get(keyOf(row)) ?? 0) + weights[row]!);
+      for (let row = 0; row < length; row++)
+        expect(table.weightOf(columns, row), keyOf(row)).to.equal(model.get(keyOf(row)) ?? 0);
+      expect(charged).to.be.above(direct === 0 ? 0 : direct);
+    });
+
   it('charges the memory that it takes, and stops where the charge is refused', () => {
     let charged = 0;
     const numbers = Uint32Array.from({ length: 100_000 }, (_, at) => at);
@@ -62,6 +88,12 @@ describe('Table of numbers', () => {
         throw new Error('refused');
       };
       expect(() => tableOf(refuse, direct)).to.throw('refused');
+      expect(() =>
+        new JoinTable({ width: 1, direct, allocate: refuse }, 0).add([numbers], [], {
+          length: numbers.length,
+          weights: undefined,
+        }),
+      ).to.throw('refused');
     }
   });
 });

@@ -144,5 +144,6 @@ export class History {
   }
 }
 
-const isIn = ({ isController, after, owner }: Reach, { ended, record }: HistoryState): boolean =>
+/** True if a state is in the part of a history that a caller may read. */
+export const isIn = ({ isController, after, owner }: Reach, { ended, record }: HistoryState): boolean =>
   isController || ended === undefined || (ended > after && (owner === undefined || record.owner === owner));

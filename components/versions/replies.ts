@@ -7,8 +7,9 @@ import type { Platform } from '../../lib/component/contract.js';
 import { uncached } from '../../lib/http/json-reply.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { representData } from '../../lib/http/represent.js';
-import type { EarlierStates, ResourceExchange } from '../../lib/http/resource-exchange.js';
+import { type EarlierStates, preconditionsOf, type ResourceExchange } from '../../lib/http/resource-exchange.js';
 import { resourceLinks, revalidate } from '../../lib/http/state-fields.js';
+import { assertPreconditions } from '../../lib/resources/preconditions.js';
 import type { Storage } from '../../lib/resources/storage.js';
 import { isContainerIri, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
@@ -18,7 +19,7 @@ import { formatHttpDate, parseHttpDate } from '../../lib/tools/fields/date.js';
 import { formatLink } from '../../lib/tools/fields/link.js';
 import { msOfPosition, positionOf } from './entries.js';
 import { erase, eraseAll } from './erasure.js';
-import { History, type HistoryState } from './history.js';
+import { History, type HistoryState, isIn } from './history.js';
 import { everything, type Reach, reachOf } from './permissions.js';
 import type { Switches } from './switches.js';
 
@@ -128,14 +129,24 @@ async function versionReply(
       ? await history.beganAt(asked.version, reach, record)
       : await history.at(positionAt(asked.date), reach, record);
   if (!state) throw notFound('no such version, or hidden');
+  // RFC 9110 13.2.2: they apply to reads too, here of the selected state.
+  assertPreconditions({ ...preconditionsOf(exchange), ifNoneMatch: undefined }, state.record, state.record.revision);
   const reply = await represented(context, state, history);
   if (!reply && state.ended === undefined && platform.store.record(iri) !== record) return undefined;
   if (!reply) throw notFound('the content of the version is not kept');
   const url = `${iri}?version=${state.began}`;
-  return {
-    ...reply,
-    fields: { ...reply.fields, ...mementoFields(platform.storage, state, url), ...ofVersion(asked, url) },
-  };
+  const fields = { ...reply.fields, ...mementoFields(platform.storage, state, url), ...ofVersion(asked, url) };
+  if (platform.storage.acls) Object.assign(fields, { 'WAC-Allow': await modesOf(context, history, state) });
+  return { ...reply, fields };
+}
+
+/** A version can be read only, whatever the modes of its resource are. */
+async function modesOf(context: Context, history: History, state: HistoryState): Promise<string> {
+  const { platform, exchange } = context;
+  const { origin } = exchange.access;
+  const record = platform.store.record(exchange.target.iri);
+  const reach = record && (await reachIn(context, origin === undefined ? {} : { origin }, { record, history }));
+  return `user="read",public="${reach && isIn(reach, state) ? 'read' : ''}"`;
 }
 
 /** A version has a URL of its own, to cite. The resource is its own time gate and names the chosen version. */
@@ -160,7 +171,8 @@ interface Admitted {
 }
 
 /** @throws LwsError as GET of the resource */
-async function admitted({ platform, switches, areDatesWhole, exchange }: Context): Promise<Admitted> {
+async function admitted(context: Context): Promise<Admitted> {
+  const { platform, switches, exchange } = context;
   const { store } = platform;
   const { access } = exchange;
   const { iri } = exchange.target;
@@ -168,12 +180,17 @@ async function admitted({ platform, switches, areDatesWhole, exchange }: Context
   if (!store.record(iri) && (await controls(platform, store, access)))
     return { record: undefined, reach: everything, history };
   const record = await requireAccess(platform, store, access, 'read', iri);
+  return { record, reach: await reachIn(context, access, { record, history }), history };
+}
+
+/** Returns the part of a history that a caller may read. */
+function reachIn(
+  { platform, areDatesWhole }: Context,
+  access: Access,
+  { record, history }: { readonly record: ResourceRecord; readonly history: History },
+): Promise<Reach> {
   const first = areDatesWhole ? history.head(record)?.first : undefined;
-  return {
-    record,
-    reach: await reachOf(platform, access, { record, first: first ?? Number.MAX_SAFE_INTEGER - 1 }),
-    history,
-  };
+  return reachOf(platform, access, { record, first: first ?? Number.MAX_SAFE_INTEGER - 1 });
 }
 
 /** Answers like GET of the resource, from a storage with the earlier state of it. */

@@ -91,6 +91,24 @@ describeStorage(
       }
     });
 
+    it('compares the conditions of a read with the version (rule 27.2)', async () => {
+      const { iri, etag } = await s.stored('text/turtle', turtle(1, 2));
+      await replaced(s, iri, 'text/turtle', turtle(1, 3));
+      const present = await s.tag(iri);
+      const [, old] = await listed(s, iri);
+      const dated = { 'Accept-Datetime': 'Thu, 01 Jan 1970 00:00:00 GMT' };
+      for (const [url, fields] of [[old!.url, {}] as const, [iri, dated] as const]) {
+        const get = (name: string, value: string): Promise<Answer> => s.get(url, { ...fields, [name]: value });
+        expect((await get('If-Match', etag)).status).to.equal(200);
+        expect((await get('If-Match', '*')).status).to.equal(200);
+        expectProblem(await get('If-Match', present), 412);
+        expectProblem(await get('If-Unmodified-Since', 'Thu, 01 Jan 1970 00:00:00 GMT'), 412);
+        const same = await get('If-None-Match', etag);
+        expect([same.status, same.headers['etag']]).to.deep.equal([304, etag]);
+        expect((await get('If-None-Match', present)).status).to.equal(200);
+      }
+    });
+
     it('chooses a version by Accept-Datetime (rule 27.3)', async () => {
       const { iri } = await s.stored('text/plain', 'first');
       await new Promise((resolve) => setTimeout(resolve, 1100));

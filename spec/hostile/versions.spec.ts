@@ -128,6 +128,24 @@ describe('Versions that a caller may not read', () => {
         await expectReadable(s, iri, 'anonymous', ['1', 'secret']);
       });
 
+      it('names the modes that a caller and the public have on a version (rules 3.11, 27.2)', async () => {
+        const iri = s.fresh();
+        await write(s, iri, 'secret');
+        await write(s, iri, 'shared');
+        await setAcl(s, iri, rule('Read', anybody), rule('Read Write', agent(alice)));
+        await write(s, iri, 'public');
+        const ids = (await list(s, iri)).map(({ id }) => id);
+        const modes = async (id: string, who: Sender): Promise<unknown> =>
+          (await s.send('GET', `${iri}?version=${id}`, {}, undefined, who)).headers['wac-allow'];
+        const expected = [...Array(2).fill('user="read",public="read"'), 'user="read",public=""'];
+        expect(await Promise.all(ids.map((id) => modes(id, as(s, owner))))).to.deep.equal(expected);
+        for (const who of [as(s, alice), 'anonymous'] as const)
+          expect(await Promise.all(ids.map((id) => modes(id, who)))).to.deep.equal([
+            ...expected.slice(0, 2),
+            undefined,
+          ]);
+      });
+
       it('hides what another resource of the name had (rule 27.6)', async () => {
         const container = await s.container();
         await setAcl(s, container, rule('Read', anybody));

@@ -92,7 +92,10 @@ export function dataEntries(
   ended: number,
   graph: GraphKeys | KeyDifference,
 ): (readonly [key: string, value: string])[] {
-  const text = 'added' in graph ? `${packed(graph.added)}${packed(graph.removed)}` : packed(graph as readonly string[]);
+  const text =
+    'added' in graph
+      ? `${packed(graph.added)}${packed(graph.removed)}`
+      : (ahead.get(graph as readonly string[]) ?? packed(graph as readonly string[]));
   const entries: (readonly [string, string])[] = [];
   for (let at = 0; at < text.length; ) {
     let end = Math.min(text.length, at + pieceCharacters);
@@ -102,6 +105,13 @@ export function dataEntries(
     at = end;
   }
   return entries;
+}
+
+const ahead = new WeakMap<readonly string[], string>();
+
+/** Packs the keys of a graph for `dataEntries`. */
+export function packAhead(keys: readonly string[]): void {
+  if (!ahead.has(keys)) ahead.set(keys, packed(keys));
 }
 
 /** Lengths, the number of characters, and the characters. */

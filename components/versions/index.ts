@@ -8,7 +8,7 @@ import type { Store } from '../../lib/storage/transactions/store.js';
 import { versionFaults } from './check.js';
 import { allVersions, positionOf } from './entries.js';
 import { expire } from './erasure.js';
-import { versionListener } from './listener.js';
+import { packingListener, versionListener } from './listener.js';
 import { areDatesWhole, noteSettings } from './permissions.js';
 import { earlierStates, versionLinks } from './replies.js';
 import { Switches } from './switches.js';
@@ -42,6 +42,7 @@ export default defineComponent({
   async install(platform: Platform, { all, days }: SettingsOf<typeof settings>): Promise<Installation> {
     const { store, log } = platform;
     const switches = new Switches(all, platform);
+    store.onTransaction(packingListener(switches), () => true);
     store.onCompletion(versionListener(platform, switches));
     const isWhole = await areDatesWhole(store);
     if (!isWhole)

@@ -9,6 +9,7 @@ import { type KeptBlob, keptBlobKey, readKeptBlob } from '../../lib/storage/keys
 import type { ResourceRecord } from '../../lib/storage/keys/records.js';
 import { quotaExceeded } from '../../lib/storage/level/quota.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { yieldToEventLoop } from '../../lib/tools/event-loop.js';
 import {
   accessKey,
   changedKey,
@@ -18,6 +19,7 @@ import {
   type Head,
   headIn,
   headKey,
+  packAhead,
   positionOf,
   readVersion,
   versionKey,
@@ -33,6 +35,9 @@ const [maxDeltas, maxChanged] = [32, 4];
 /** Names in one entry: at most 1 MiB. */
 const namesAtATime = 250;
 
+/** Resources, and triples to pack, between two turns of the event loop. */
+const [resourcesAtATime, triplesAtATime] = [100, 2_000];
+
 type Listening = Pick<Platform, 'store' | 'rootIri' | 'storage' | 'authorizer'>;
 
 /** Histories of resources that are switched off are ended by the next change, so that no difference is missing in one. */
@@ -47,8 +52,10 @@ export function versionListener(platform: Listening, switches: Switches): (tx: T
     noteAccess(tx, tx.position || store.changes.mark(), platform);
     const names = new Set(tx.changes.map(({ before, after }) => (after ?? before)!.iri));
     const ended: string[] = [];
+    let count = 0;
     for (const iri of names) {
       if (iri.startsWith(trash)) continue;
+      if (++count % resourcesAtATime === 0) await yieldToEventLoop();
       const [isOn, wasOn] = [switches.isOn(iri, tx), switches.isOn(iri, tx.before)];
       if (await stage({ tx, isOn, wasOn }, iri)) ended.push(iri);
     }
@@ -58,6 +65,25 @@ export function versionListener(platform: Listening, switches: Switches): (tx: T
     const isWrite = tx.changes.some(({ after }) => after);
     if (ended.length > 0 && isWrite && quotaBytes > 0 && tx.bytes > quotaBytes && tx.bytes > tx.before.bytes)
       throw quotaExceeded();
+  };
+}
+
+/**
+ * Packs the graphs that a transaction deletes, before its turn if it changes many resources (`TransactOptions.ahead`). All others wait
+ * for it then.
+ */
+export function packingListener(switches: Switches): (tx: Transaction) => Promise<void> {
+  return async (tx) => {
+    if (!switches.isUsed(tx)) return;
+    let triples = 0;
+    for (const [iri, { before, keys, isPart }] of tx.graphs) {
+      if (!before?.length || keys || isPart || !switches.isOn(iri, tx.before)) continue;
+      packAhead(before);
+      triples += before.length;
+      if (triples < triplesAtATime) continue;
+      await yieldToEventLoop();
+      triples = 0;
+    }
   };
 }
 

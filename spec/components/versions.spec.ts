@@ -90,6 +90,23 @@ describe('Versions in a storage', () => {
     expect(await stopped(blobsOf)).to.equal(0);
   });
 
+  it('keeps the states of graphs that are moved together (rule 27.7)', async () => {
+    server = await startSpecServer({ settings: on });
+    const names = Array.from({ length: 1_100 }, (_, at) => `g${at}`);
+    await send('PUT', 'c/');
+    for (let at = 0; at < names.length; at += 50)
+      await Promise.all(
+        names.slice(at, at + 50).map((name, index) => put(`c/${name}`, triples(3, at + index), 'text/turtle')),
+      );
+    expect((await send('MOVE', 'c/', { Destination: `${server.root}d/` })).status).to.equal(201);
+    for (const at of [0, 500, 1_099]) {
+      const [state] = await list(`c/${names[at]}`);
+      expect((await send('GET', state!.url)).text).to.include(String(1_000_000 + at));
+      expect((await list(`d/${names[at]}`)).length).to.equal(1);
+    }
+    await stopped(async () => {});
+  });
+
   it('counts versions against the quota and rejects a write without room for the replaced state (rule 27.7)', async () => {
     server = await startSpecServer({ settings: { ...on, 'quota.max-bytes': '20000' } });
     const body = 'x'.repeat(5_000);

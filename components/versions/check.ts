@@ -1,4 +1,5 @@
 /** Integrity of versions, for `quadpod check`. */
+import { isDropped, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
 import { keptBlobFacts, keptBlobs, readKeptBlob } from '../../lib/storage/keys/kept-blobs.js';
 import { partsOfEntry, readRecord, removedKey } from '../../lib/storage/keys/records.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
@@ -13,7 +14,7 @@ export async function* versionFaults(store: Store): AsyncGenerator<string> {
       const version = readVersion(key, value);
       const { record, ended } = version;
       if (previous?.graph === 'delta' && !follows(previous, version, store)) yield unread(previous);
-      if (version.pieces !== (await piecesOf(store, version))) yield unread(version);
+      if ((version.pieces ?? 0) !== (await piecesOf(store, version)) || isLost(version, store)) yield unread(version);
       if (record.blob) counts.set(record.blob, (counts.get(record.blob) ?? 0) + 1);
       if (version.began >= ended) yield `A version of ${record.iri} ended before it began.`;
       previous = version;
@@ -40,6 +41,10 @@ export async function* versionFaults(store: Store): AsyncGenerator<string> {
 const follows = ({ record: { iri }, next }: EndedState, other: EndedState | undefined, store: Store): boolean =>
   next === (other?.record.iri === iri ? other.record.revision : presentRevision(store, iri));
 
+/** True if the rest of a dropped graph is not being removed. */
+const isLost = ({ isOpen, record: { iri } }: EndedState, store: Store): boolean =>
+  isOpen === true && !isDropped(store.entry(stagedKey(iri)));
+
 /** Also of a resource in a deleted container whose content is still to be removed. */
 function presentRevision(store: Store, iri: string): string | undefined {
   const removed = store.entry(removedKey(iri));
@@ -49,8 +54,8 @@ function presentRevision(store: Store, iri: string): string | undefined {
 const unread = ({ record: { iri }, ended }: EndedState): string =>
   `The version of ${iri} until ${ended} cannot be read.`;
 
-async function piecesOf(store: Store, { record: { iri }, ended }: EndedState): Promise<number | undefined> {
+async function piecesOf(store: Store, { record: { iri }, ended }: EndedState): Promise<number> {
   let pieces = 0;
   for await (const keys of store.keys(dataRange(iri, ended))) pieces += keys.length;
-  return pieces || undefined;
+  return pieces;
 }

@@ -2,7 +2,7 @@
 
 import { declareDerivedEntries } from '../../lib/storage/keys/derived-entries.js';
 import type { KeyDifference } from '../../lib/storage/keys/graph-changes.js';
-import { type GraphKeys, packChunk, packedOf } from '../../lib/storage/keys/graph-keys.js';
+import { packChunk, packedOf } from '../../lib/storage/keys/graph-keys.js';
 import {
   entryKey,
   entryRange,
@@ -11,6 +11,7 @@ import {
   type ResourceRecord,
 } from '../../lib/storage/keys/records.js';
 import { positionsPerMs } from '../../lib/storage/log/change-entry.js';
+import { yieldToEventLoop } from '../../lib/tools/event-loop.js';
 
 /** A state of a data resource that was replaced or deleted. Positions are those of the change log. */
 export interface EndedState {
@@ -23,11 +24,16 @@ export interface EndedState {
   readonly actor?: string | undefined;
   /** Revision of the state that followed; absent after a deletion. */
   readonly next?: string | undefined;
-  /** Triples: all keys, or the difference to the state that followed. Absent for a blob. Those of large graphs are not kept. */
+  /** Triples: all keys, or the difference to the state that followed. Absent for a blob, and for a graph that was damaged. */
   readonly graph?: 'whole' | 'delta';
   /** Number of entries with the triples. */
   readonly pieces?: number;
+  /** True while the dropped graph is removed in slices, which become pieces. Its other triples are still at its name. */
+  readonly isOpen?: true;
 }
+
+/** A state of a resource: a version, or the present state, without an end. */
+export type HistoryState = Omit<EndedState, 'ended'> & { readonly ended?: number };
 
 /** The present state of a resource with a history. */
 export interface Head {
@@ -44,6 +50,9 @@ export interface Head {
 /** Maximum characters of a value. */
 const pieceCharacters = 1 << 20;
 
+/** Keys that are packed together. */
+const keysAtATime = 1_000;
+
 export const paddedPosition = (position: number): string => String(position).padStart(16, '0');
 
 export const headKey = (iri: string): string => entryKey('versions-heads', iri);
@@ -52,6 +61,8 @@ export const dataKey = (iri: string, ended: number, piece: number): string =>
   entryKey('versions-data', iri, paddedPosition(ended), String(piece).padStart(5, '0'));
 export const dataRange = (iri: string, ended: number): KeyRange =>
   entryRange('versions-data', iri, paddedPosition(ended));
+/** The version that a dropped graph belongs to: its end and its number of pieces so far. */
+export const openKey = (iri: string): string => entryKey('versions-open', iri);
 /** Names that a transaction changed, in order of the positions. */
 export const changedKey = (position: number, piece: number): string =>
   entryKey('versions-at', paddedPosition(position), String(piece).padStart(5, '0'));
@@ -68,9 +79,8 @@ export const versionsBetween = (iri: string, after: number, upTo = Number.MAX_SA
   lt: versionKey(iri, upTo + 1),
 });
 
-const kept = ['versions', 'versions-data', 'versions-heads', 'versions-at', 'versions-access'].map((space) =>
-  entryKey(space, ''),
-);
+const keptSpaces = ['versions', 'versions-data', 'versions-heads', 'versions-at', 'versions-access', 'versions-open'];
+const kept = keptSpaces.map((space) => entryKey(space, ''));
 // Keys in them cannot be rewritten, and their names would cite another storage. Their blobs are released at the next start.
 declareDerivedEntries((key) => kept.some((prefix) => key.startsWith(prefix)));
 
@@ -86,30 +96,44 @@ export const writeVersion = ({ ended: _, record, ...rest }: EndedState): string 
 export const headIn = (value: string | undefined): Head | undefined =>
   value === undefined ? undefined : (JSON.parse(value) as Head);
 
-/** Returns the entries with triples of a version. @param graph all keys, or the difference that leads back to them */
-export function dataEntries(
-  iri: string,
-  ended: number,
-  graph: GraphKeys | KeyDifference,
-): (readonly [key: string, value: string])[] {
-  const text =
-    'added' in graph
-      ? `${packed(graph.added)}${packed(graph.removed)}`
-      : (ahead.get(graph as readonly string[]) ?? packed(graph as readonly string[]));
-  const entries: (readonly [string, string])[] = [];
-  for (let at = 0; at < text.length; ) {
-    let end = Math.min(text.length, at + pieceCharacters);
-    // A surrogate pair is not split.
-    if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--;
-    entries.push([dataKey(iri, ended, entries.length), text.slice(at, end)]);
-    at = end;
+/** Triples of a state: all keys, also in blocks, or the difference that leads back to them. */
+export type Kept = readonly string[] | AsyncIterable<readonly string[]> | KeyDifference;
+
+/** Yields values of at most 1 MiB with the triples of a version. Pauses, so that other requests do not wait. */
+export async function* packedPieces(graph: Kept): AsyncGenerator<string> {
+  let text = '';
+  for await (const list of packedLists(graph)) {
+    text += list;
+    while (text.length > pieceCharacters) {
+      // A surrogate pair is not split.
+      const end = pieceCharacters - ((text.charCodeAt(pieceCharacters - 1) & 0xfc00) === 0xd800 ? 1 : 0);
+      yield text.slice(0, end);
+      text = text.slice(end);
+    }
   }
-  return entries;
+  if (text.length > 0) yield text;
+}
+
+/** Yields all keys as packed lists, or in turn added and removed ones. */
+async function* packedLists(graph: Kept): AsyncGenerator<string> {
+  if ('added' in graph) {
+    const { added, removed } = graph;
+    for (let at = 0; at === 0 || at < Math.max(added.length, removed.length); at += keysAtATime) {
+      if (at > 0) await yieldToEventLoop();
+      yield packed(added.slice(at, at + keysAtATime)) + packed(removed.slice(at, at + keysAtATime));
+    }
+  } else if (Symbol.asyncIterator in graph) for await (const keys of graph) yield packed(keys);
+  else if (ahead.has(graph)) yield ahead.get(graph)!;
+  else
+    for (let at = 0; at === 0 || at < graph.length; at += keysAtATime) {
+      if (at > 0) await yieldToEventLoop();
+      yield packed(graph.slice(at, at + keysAtATime));
+    }
 }
 
 const ahead = new WeakMap<readonly string[], string>();
 
-/** Packs the keys of a graph for `dataEntries`. */
+/** Packs the keys of a graph for `packedPieces`. */
 export function packAhead(keys: readonly string[]): void {
   if (!ahead.has(keys)) ahead.set(keys, packed(keys));
 }
@@ -121,18 +145,30 @@ function packed(keys: readonly string[]): string {
   return `${lengths.join(' ')};${characters.length};${characters}`;
 }
 
-/** Returns the lists that `dataEntries` packed: all keys, or added and removed ones. */
-export function unpacked(text: string): readonly (readonly string[])[] {
-  const lists: (readonly string[])[] = [];
-  for (let at = 0; at < text.length; ) {
-    const end = text.indexOf(';', at);
-    const from = text.indexOf(';', end + 1) + 1;
-    const to = from + Number(text.slice(end + 1, from - 1));
-    const lengths = Uint32Array.from(end === at ? [] : text.slice(at, end).split(' '), Number);
-    lists.push([...packedOf([{ lengths, text: new TextEncoder().encode(text.slice(from, to)) }]).blocks()].flat());
-    at = to;
+/** Yields the lists of `packedLists` from pieces. */
+export async function* unpacked(pieces: AsyncIterable<string>): AsyncGenerator<readonly string[]> {
+  let parts: string[] = [];
+  let [length, wanted] = [0, 0];
+  for await (const piece of pieces) {
+    parts.push(piece);
+    length += piece.length;
+    // A list with long keys has many pieces, which are joined once.
+    if (length < wanted) continue;
+    const text = parts.join('');
+    let at = 0;
+    for (;;) {
+      const end = text.indexOf(';', at);
+      const from = end < 0 ? 0 : text.indexOf(';', end + 1) + 1;
+      const to = from === 0 ? 0 : from + Number(text.slice(end + 1, from - 1));
+      wanted = to - at;
+      if (from === 0 || to > text.length) break;
+      const lengths = Uint32Array.from(end === at ? [] : text.slice(at, end).split(' '), Number);
+      yield [...packedOf([{ lengths, text: new TextEncoder().encode(text.slice(from, to)) }]).blocks()].flat();
+      at = to;
+    }
+    parts = [text.slice(at)];
+    length = text.length - at;
   }
-  return lists;
 }
 
 /** Position of a state whose beginning was not recorded: the date of the resource. */

@@ -5,7 +5,7 @@ import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { allChanged, changedKey, readVersion, versionKey, versionsBetween, writeVersion } from './entries.js';
 import type { History } from './history.js';
-import { stageData, stageErasure } from './listener.js';
+import { stageData, stageDataErasure, stageErasure } from './listener.js';
 
 /** Versions that a transaction removes. */
 const versionsAtATime = 100;
@@ -33,7 +33,8 @@ export async function erase(
         const key = versionKey(iri, version.ended);
         // Erased meanwhile.
         if (tx.entry(key) === undefined || !keys) throw new Again(iri);
-        const pieces = stageData(tx, version, keys);
+        stageDataErasure(tx, version);
+        const pieces = await stageData(tx, version, keys);
         tx.putEntry(key, writeVersion(Object.assign(version, { graph: 'whole' as const, pieces })));
       }
       stageErasure(tx, iri, ended);

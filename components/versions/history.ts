@@ -1,29 +1,21 @@
 /** Reads the history of a resource. */
-import { DamagedGraphError, digestIn } from '../../lib/storage/graphs/graph-digests.js';
-import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
-import { applied } from '../../lib/storage/keys/graph-changes.js';
+import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import type { KeyRange, ResourceRecord } from '../../lib/storage/keys/records.js';
-import type { Store } from '../../lib/storage/transactions/store.js';
-import { tooBusy } from '../../lib/tools/errors.js';
-import { yieldInLine } from '../../lib/tools/event-loop.js';
+import type { OpenGraph, Store } from '../../lib/storage/transactions/store.js';
 import {
-  dataRange,
   type EndedState,
   type Head,
+  type HistoryState,
   headIn,
   headKey,
   positionOf,
   readVersion,
-  unpacked,
   versionsBetween,
 } from './entries.js';
+import { PastGraph } from './past-graph.js';
 import type { Reach } from './permissions.js';
 
-/** A state of a resource: a version, or the present state, without an end. */
-export type HistoryState = Omit<EndedState, 'ended'> & { readonly ended?: number };
-
-/** Maximum versions between two with all triples, and attempts to read them while the resource changes. */
-const [maxChain, maxAttempts] = [64, 5];
+export type { HistoryState } from './entries.js';
 
 async function versionsIn(
   store: Store,
@@ -91,56 +83,38 @@ export class History {
   }
 
   /**
-   * Returns the keys of a state of an RDF resource.
+   * Returns the keys of a state of an RDF resource, also of a large graph (`open`).
    * @returns `undefined` if they are not kept, or the state was erased
    * @throws DamagedGraphError, LwsError `too-busy`
    */
   async keys(state: HistoryState): Promise<readonly string[] | undefined> {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const found = await this.read(state);
-      if (found === 'changed') continue;
-      if (!found || digestIn(state.record)?.toggle(found).isZero !== false) return found;
-      // Unless a version of the chain was erased while it was read.
-      if (attempt === maxAttempts - 1) throw new DamagedGraphError(this.iri);
+    const graph = await this.open(state);
+    if (!graph) return undefined;
+    try {
+      const keys: string[] = [];
+      for await (const block of graph.blocks()) for (const key of block) keys.push(key);
+      return keys;
+    } finally {
+      await graph.close();
     }
-    throw tooBusy('The resource is being replaced again and again. Retry in a second.', 1);
   }
 
-  private async read({ ended, record }: HistoryState): Promise<readonly string[] | undefined | 'changed'> {
-    const { store, iri } = this;
-    if (ended === undefined) return this.presentKeys(record.revision);
-    const chain: EndedState[] = [];
-    for (const version of await versionsIn(store, versionsBetween(iri, ended - 1), { limit: maxChain })) {
-      const previous = chain.at(-1);
-      if (previous ? previous.next !== version.record.revision : version.ended !== ended) break;
-      chain.push(version);
-      if (version.graph !== 'delta') break;
+  /**
+   * Opens the graph of a state in one snapshot. The caller closes it.
+   * @returns `undefined` if its triples are not kept, or the state was erased
+   * @throws DamagedGraphError, LwsError `too-busy`
+   */
+  async open(state: HistoryState): Promise<OpenGraph | undefined> {
+    const snapshot = new StoreSnapshot(this.store.level);
+    try {
+      const past = await PastGraph.open(this.store, snapshot, state);
+      if (past) return past;
+    } catch (error) {
+      await snapshot.close();
+      throw error;
     }
-    const last = chain.at(-1);
-    if (!last?.graph) return undefined;
-    let keys = last.graph === 'delta' ? await this.presentKeys(last.next) : undefined;
-    // The present state was replaced meanwhile, and has become a version.
-    if (last.graph === 'delta' && !keys) return 'changed';
-    for (const version of chain.reverse()) {
-      const [first = [], removed = []] = unpacked(await this.text(version));
-      keys = version.graph === 'whole' ? first : applied(keys!, { added: first, removed }).keys;
-      await yieldInLine();
-    }
-    return keys;
-  }
-
-  private async presentKeys(revision: string | undefined): Promise<readonly string[] | undefined> {
-    const record = this.store.record(this.iri);
-    if (record?.revision !== revision || isLargeGraph(record?.triples ?? 0)) return undefined;
-    const found = await this.store.graph(this.iri);
-    return found?.record.revision === revision ? found?.keys : undefined;
-  }
-
-  private async text({ ended }: EndedState): Promise<string> {
-    let text = '';
-    for await (const block of this.store.entries(dataRange(this.iri, ended)))
-      for (const [, value] of block) text += value;
-    return text;
+    await snapshot.close();
+    return undefined;
   }
 }
 

@@ -4,6 +4,7 @@ import { trashOf } from '../../lib/authorization/trash.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { DamagedGraphError } from '../../lib/storage/graphs/graph-digests.js';
 import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
+import { stagedKey } from '../../lib/storage/graphs/staged-keys.js';
 import type { KeyDifference } from '../../lib/storage/keys/graph-changes.js';
 import { type KeptBlob, keptBlobKey, readKeptBlob } from '../../lib/storage/keys/kept-blobs.js';
 import type { ResourceRecord } from '../../lib/storage/keys/records.js';
@@ -13,13 +14,15 @@ import { yieldToEventLoop } from '../../lib/tools/event-loop.js';
 import {
   accessKey,
   changedKey,
-  dataEntries,
   dataKey,
   type EndedState,
   type Head,
   headIn,
   headKey,
+  type Kept,
+  openKey,
   packAhead,
+  packedPieces,
   positionOf,
   readVersion,
   versionKey,
@@ -31,6 +34,8 @@ import { noteLinks, type Switches } from './switches.js';
 
 /** Differences between two versions with all triples, and triples in them for each one of the graph: bounds of reading an old state. */
 const [maxDeltas, maxChanged] = [32, 4];
+/** Those of large graphs are seldom stored again. A reader has the changed triples in memory. */
+const [maxDeltasOfLarge, maxChangedOfLarge] = [1_000, 50_000];
 
 /** Names in one entry: at most 1 MiB. */
 const namesAtATime = 250;
@@ -48,6 +53,7 @@ export function versionListener(platform: Listening, switches: Switches): (tx: T
     if (tx.isEmpty) return;
     noteLinks(tx, rootIri);
     if (!switches.isUsed(tx)) return;
+    await keepRemoved(tx);
     store.changes.number(tx);
     noteAccess(tx, tx.position || store.changes.mark(), platform);
     const names = new Set(tx.changes.map(({ before, after }) => (after ?? before)!.iri));
@@ -112,9 +118,9 @@ async function stage({ tx, isOn, wasOn }: Staging, iri: string): Promise<boolean
   const isEnding = before !== undefined && (isOn || wasOn || head !== undefined);
   const state = isEnding ? (head ?? (await unknownHead(tx, before))) : undefined;
   const graph = isEnding && before.kind === 'rdf' ? await graphOf({ tx, isOn }, [before, after], state!) : undefined;
-  if (isEnding) stageVersion(tx, before, { after, state: state!, graph });
+  if (isEnding) await stageVersion(tx, before, { after, state: state!, graph });
   if (after && isOn) {
-    const delta = graph && 'added' in graph ? graph : undefined;
+    const delta = graph && graph !== 'removed' && 'added' in graph ? graph : undefined;
     const made: Head = {
       ...{ revision: after.revision, began: tx.position, first: state?.first ?? tx.position },
       ...{ deltas: delta ? state!.deltas + 1 : 0, changed: delta ? changedBy(delta, state!) : 0 },
@@ -132,47 +138,54 @@ async function unknownHead(tx: Transaction, { iri, revision, modified }: Resourc
   return { revision, began, first: last > 0 ? tx.position : began, deltas: 0 };
 }
 
-type Kept = readonly string[] | KeyDifference;
-
 const changedBy = ({ added, removed }: KeyDifference, { changed = 0 }: Head): number =>
   changed + added.length + removed.length;
 
-/** Returns the triples to keep. Those of a large graph are not kept, nor those of a damaged one. */
+/** Returns the triples to keep; `removed` for a dropped graph, of which later transactions remove them. Those of a damaged graph are not kept. */
 async function graphOf(
   { tx, isOn }: Staging,
   [before, after]: readonly [ResourceRecord, ResourceRecord | undefined],
   head: Head,
-): Promise<Kept | undefined> {
-  const { triples = 0 } = before;
-  if (isLargeGraph(triples)) return undefined;
-  const change = tx.graphs.get(before.iri);
-  const isNear = isOn && after?.kind === 'rdf' && !isLargeGraph(after.triples ?? 0) && head.deltas < maxDeltas;
+): Promise<Kept | 'removed' | undefined> {
+  const { iri, triples = 0 } = before;
+  const change = tx.graphs.get(iri);
+  const isLarge = isLargeGraph(triples) || isLargeGraph(after?.triples ?? 0);
+  const [most, mostChanged] = isLarge ? [maxDeltasOfLarge, maxChangedOfLarge] : [maxDeltas, maxChanged * triples];
+  const isNear = isOn && after?.kind === 'rdf' && head.deltas < most;
   const back = { added: change?.removed ?? [], removed: change?.added ?? [] };
   const size = back.added.length + back.removed.length;
-  if (isNear && (size === 0 || (size < triples && changedBy(back, head) < maxChanged * triples))) return back;
+  if (isNear && (size === 0 || (size < triples && changedBy(back, head) < mostChanged))) return back;
+  if (change?.before) return change.before;
+  if (change && !change.keys && !change.isPart) return 'removed';
+  if (isLargeGraph(triples)) return tx.before.graphBlocks(before, '');
   try {
-    return change?.before ?? (await tx.before.graph(before));
+    return await tx.before.graph(before);
   } catch (error) {
     if (!(error instanceof DamagedGraphError)) throw error;
     return undefined;
   }
 }
 
-function stageVersion(
+async function stageVersion(
   tx: Transaction,
   record: ResourceRecord,
   {
     after,
     state: { began, actor },
     graph,
-  }: { readonly after: ResourceRecord | undefined; readonly state: Head; readonly graph: Kept | undefined },
-): void {
+  }: { readonly after: ResourceRecord | undefined; readonly state: Head; readonly graph: Kept | 'removed' | undefined },
+): Promise<void> {
   const { iri, blob, size, sha256 } = record;
   const [ended, next] = [tx.position, after?.revision];
   const version: EndedState = { began, ended, record, actor, next };
-  const pieces = stageData(tx, version, graph);
-  const kind = graph && { graph: 'added' in graph ? 'delta' : 'whole', pieces };
-  tx.putEntry(versionKey(iri, ended), writeVersion(Object.assign(version, kind)));
+  if (graph === 'removed') {
+    Object.assign(version, { graph: 'whole', pieces: 0, isOpen: true });
+    tx.putEntry(openKey(iri), `${ended} 0`);
+  } else if (graph) {
+    const pieces = await stageData(tx, version, graph);
+    Object.assign(version, { graph: 'added' in graph ? 'delta' : 'whole', pieces });
+  }
+  tx.putEntry(versionKey(iri, ended), writeVersion(version));
   if (!blob) return;
   const kept = tx.entry(keptBlobKey(blob));
   const count = (kept === undefined ? 0 : readKeptBlob(kept).count) + 1;
@@ -181,13 +194,44 @@ function stageVersion(
   tx.putEntry(keptBlobKey(blob), JSON.stringify(value));
 }
 
+/** Stages the triples of a version after its first pieces. @returns the number of all */
+export async function stageData(
+  tx: Transaction,
+  { record: { iri }, ended }: EndedState,
+  graph: Kept,
+  pieces = 0,
+): Promise<number> {
+  let count = pieces;
+  for await (const piece of packedPieces(graph)) tx.putEntry(dataKey(iri, ended, count++), piece);
+  return count;
+}
+
+/** Stages what a transaction removes of dropped graphs as triples of their versions. */
+async function keepRemoved(tx: Transaction): Promise<void> {
+  const ended: string[] = [];
+  for (const iri of tx.graphs.keys()) if (tx.entries.get(stagedKey(iri)) === null) ended.push(iri);
+  for (const iri of new Set([...tx.hidden.keys(), ...ended])) {
+    const open = tx.entry(openKey(iri));
+    const key = open && versionKey(iri, Number.parseInt(open, 10));
+    const value = key && tx.entry(key);
+    if (!value) continue;
+    const { isOpen: _, pieces: first = 0, ...version } = readVersion(key, value);
+    const removed = tx.hidden.get(iri)?.removed ?? [];
+    const pieces = removed.length > 0 ? await stageData(tx, version, removed, first) : first;
+    const isEnd = ended.includes(iri);
+    tx.putEntry(key, writeVersion({ ...version, ...{ pieces }, ...(isEnd ? {} : { isOpen: true }) }));
+    if (isEnd) tx.deleteEntry(openKey(iri));
+    else tx.putEntry(openKey(iri), `${version.ended} ${pieces}`);
+  }
+}
+
 /** Stages the removal of a version, of its triples, and of its blob if nothing else refers to it. */
 export function stageErasure(tx: Transaction, iri: string, ended: number): void {
   const value = tx.entry(versionKey(iri, ended));
   if (value === undefined) return;
   const version = readVersion(versionKey(iri, ended), value);
   tx.deleteEntry(versionKey(iri, ended));
-  stageData(tx, version, undefined);
+  stageDataErasure(tx, version);
   const { blob } = version.record;
   const kept = blob && tx.entry(keptBlobKey(blob));
   if (!kept) return;
@@ -196,14 +240,8 @@ export function stageErasure(tx: Transaction, iri: string, ended: number): void 
   else tx.deleteEntry(keptBlobKey(blob));
 }
 
-/** Replaces the triples of a version, or removes them. @returns the number of entries */
-export function stageData(
-  tx: Transaction,
-  { record: { iri }, ended, pieces = 0 }: EndedState,
-  graph: Kept | undefined,
-): number {
+/** Stages the removal of the triples of a version. */
+export function stageDataErasure(tx: Transaction, { record: { iri }, ended, pieces = 0, isOpen }: EndedState): void {
   for (let piece = 0; piece < pieces; piece++) tx.deleteEntry(dataKey(iri, ended, piece));
-  const entries = graph ? dataEntries(iri, ended, graph) : [];
-  for (const [key, value] of entries) tx.putEntry(key, value);
-  return entries.length;
+  if (isOpen) tx.deleteEntry(openKey(iri));
 }

@@ -11,6 +11,7 @@ import { type EarlierStates, preconditionsOf, type ResourceExchange } from '../.
 import { resourceLinks, revalidate } from '../../lib/http/state-fields.js';
 import { assertPreconditions } from '../../lib/resources/preconditions.js';
 import type { Storage } from '../../lib/resources/storage.js';
+import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { isContainerIri, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { LwsError, tooBusy } from '../../lib/tools/errors.js';
@@ -201,12 +202,19 @@ async function represented(
 ): Promise<Reply | undefined> {
   const { record } = state;
   if (state.ended === undefined) return representData(platform.storage, exchange.req, record);
-  const keys = record.kind === 'rdf' ? await history.keys(state) : undefined;
-  if (record.kind === 'rdf' && !keys) return undefined;
+  const isLarge = isLargeGraph(record.triples ?? 0);
+  const keys = record.kind === 'rdf' && !isLarge ? await history.keys(state) : undefined;
+  if (record.kind === 'rdf' && !(isLarge ? state.graph : keys)) return undefined;
   const { storage } = platform;
+  // RDF/XML of a large graph needs all keys.
+  const graph = async () => {
+    const found = keys ?? (await history.keys(state));
+    return found && { record, keys: found };
+  };
   const store = Object.create(storage.store, {
     record: { value: (iri: string) => (iri === record.iri ? record : storage.store.record(iri)) },
-    graph: { value: async () => ({ record, keys }) },
+    graph: { value: graph },
+    openGraph: { value: () => history.open(state) },
   }) as Storage['store'];
   // The cache has one state of each resource.
   const representations = { obtain: (...[, , , build]: Parameters<Storage['representations']['obtain']>) => build() };

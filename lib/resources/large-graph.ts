@@ -2,11 +2,9 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { jsonLd, type RdfFormat, rdfXml } from '../rdf/formats.js';
-import { comparedBlocks } from '../storage/graphs/graph-digests.js';
 import { isLargeGraph, jsonWriter, lineWriter } from '../storage/graphs/graph-lines.js';
-import { StoreSnapshot } from '../storage/graphs/snapshot.js';
-import { graphPrefix } from '../storage/keys/quad-keys.js';
-import { type ResourceRecord, rangeOf } from '../storage/keys/records.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
+import type { OpenGraph } from '../storage/transactions/store.js';
 import type { DigestAlgorithm } from '../tools/fields/digest.js';
 import { ReadingTime } from '../tools/threads/reading-time.js';
 import type { Storage } from './storage.js';
@@ -30,20 +28,22 @@ export const lengthOf = (format: RdfFormat, { size }: ResourceRecord): number | 
 /** Snapshot of a large graph, to be serialized in one format. The caller must close it or destroy its stream. */
 export class LargeGraph {
   private constructor(
-    private readonly snapshot: StoreSnapshot,
-    readonly record: ResourceRecord,
-    private readonly options: { readonly format: RdfFormat; readonly store: Storage['store'] },
+    private readonly graph: OpenGraph,
+    private readonly format: RdfFormat,
   ) {}
 
   /** Opens the current state, or `undefined` if the graph is not large any more, or not expressible in the format. */
   static async open({ store }: Storage, iri: string, format: RdfFormat): Promise<LargeGraph | undefined> {
-    const snapshot = new StoreSnapshot(store.level);
-    const [record] = await snapshot.records([iri]);
-    const isWritable = record?.kind === 'rdf' && hasLines(format, record);
-    if (isWritable && !(format === jsonLd && record.rdfVersion === '1.2'))
-      return new LargeGraph(snapshot, record, { format, store });
-    await snapshot.close();
+    const graph = await store.openGraph(iri);
+    if (!graph) return undefined;
+    const isWritable = hasLines(format, graph.record) && !(format === jsonLd && graph.record.rdfVersion === '1.2');
+    if (isWritable) return new LargeGraph(graph, format);
+    await graph.close();
     return undefined;
+  }
+
+  get record(): ResourceRecord {
+    return this.graph.record;
   }
 
   /** Streams the bytes. The snapshot is released at the end, on errors too. */
@@ -75,13 +75,12 @@ export class LargeGraph {
   }
 
   close(): Promise<void> {
-    return this.snapshot.close();
+    return this.graph.close();
   }
 
   private async *chunks(): AsyncGenerator<Buffer> {
-    const { format, store } = this.options;
-    const read = () => this.snapshot.keys(rangeOf(graphPrefix(this.record.iri)));
-    const blocks = comparedBlocks(this.record, read, (found) => store.returned.remove(found));
+    const { format } = this;
+    const blocks = this.graph.blocks();
     if (format !== jsonLd) {
       const line = lineWriter();
       for await (const keys of blocks) yield Buffer.from(keys.map(line).join(''));

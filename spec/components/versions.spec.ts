@@ -14,6 +14,7 @@ import { freePort } from '../support/free-port.js';
 import { type Answer, request } from '../support/http.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
 import { isSharedRun } from '../support/shared-storage.js';
+import { until } from '../support/until.js';
 
 const on = { 'versions.all': 'true' };
 const triples = (count: number, last = 0): string =>
@@ -105,6 +106,93 @@ describe('Versions in a storage', () => {
       expect((await list(`d/${names[at]}`)).length).to.equal(1);
     }
     await stopped(async () => {});
+  });
+
+  describe('of large graphs', () => {
+    const line = (at: number, value = at): string => `<#s${at % 100}> <http://p.example/p> ${value} .`;
+    const graphOf = (count: number, from = 0): string =>
+      Array.from({ length: count }, (_, at) => line(from + at)).join('\n');
+    const linesOf = async (url: string, accept = 'application/n-triples'): Promise<readonly string[]> => {
+      const answer = await send('GET', url, { Accept: accept });
+      expect(answer.status, answer.text.slice(0, 300)).to.equal(200);
+      return answer.text.trim().split('\n').sort();
+    };
+
+    it('keeps every state that PATCH, PUT and DELETE end (rule 27.1)', async () => {
+      server = await startSpecServer({ settings: on });
+      const states: (readonly string[])[] = [];
+      const write = async (method: string, body: string, type = 'text/turtle'): Promise<void> => {
+        const there = (await send('HEAD', 'g')).status === 200;
+        const answer = await send(method, 'g', { 'Content-Type': type, ...(there ? { 'If-Match': '*' } : {}) }, body);
+        expect(answer.status, answer.text).to.be.oneOf([201, 204]);
+        states.unshift(type === 'text/plain' ? [body] : await linesOf('g'));
+      };
+      const update = (text: string): Promise<void> => write('PATCH', text, 'application/sparql-update');
+      await write('PUT', graphOf(19_999));
+      await update(`INSERT DATA { ${graphOf(3, 20_000)} }`);
+      await update(`DELETE DATA { ${line(1)} } ; INSERT DATA { ${line(1, 900_000)} }`);
+      await write('PUT', graphOf(20_500, 10));
+      await write('PUT', graphOf(24_000, 500_000));
+      await update(`DELETE DATA { ${graphOf(3_000, 500_000)} }`);
+      await update(`DELETE DATA { ${graphOf(2_000, 510_000)} }`);
+      await write('PUT', graphOf(22_000));
+      await write('PUT', 'text', 'text/plain');
+      await write('PUT', graphOf(1));
+      await write('PUT', graphOf(21_000, 7));
+      expect((await send('DELETE', 'g')).status).to.equal(204);
+      const compare = async (): Promise<void> => {
+        const versions = await list('g');
+        expect(versions.length).to.equal(states.length);
+        for (const [at, { url }] of versions.entries()) {
+          expect(await linesOf(url), `${at}`).to.deep.equal(states[at]);
+        }
+      };
+      // Also while its triples are being removed.
+      const { url } = (await list('g'))[0]!;
+      for (let at = 0; at < 2; at++) expect(await linesOf(url)).to.deep.equal(states[0]);
+      await compare();
+      const xml = await send('GET', (await list('g'))[0]!.url, { Accept: 'application/rdf+xml' });
+      expect(xml.text.match(/<ns\d:p /g)?.length ?? xml.text.match(/:p[ >]/g)!.length).to.be.greaterThan(20_000);
+      await stopped(async () => {});
+      await restart(on);
+      const [last, previous, other] = await list('g');
+      expect((await send('DELETE', last!.url)).status).to.equal(204);
+      expect(await linesOf(previous!.url)).to.deep.equal(states[1]);
+      expect(await linesOf(other!.url)).to.deep.equal(states[2]);
+      await stopped(async () => {});
+      await restart(on);
+      expect((await send('DELETE', 'g?versions')).status).to.equal(204);
+      await stopped(async (store) => {
+        for await (const keys of store.keys({ gte: 'E\u0000versions-data', lt: 'E\u0000versions-datb' }))
+          expect(keys).to.deep.equal([]);
+      });
+    });
+
+    it('keeps the state of a moved large graph, and of one in a deleted container (rule 27.7)', async () => {
+      server = await startSpecServer({ settings: on });
+      await send('PUT', 'c/');
+      for (const path of ['g', 'c/g']) await put(path, graphOf(21_000), 'text/turtle');
+      const [state, deep] = [await linesOf('g'), await linesOf('c/g')];
+      expect((await send('MOVE', 'g', { Destination: `${server.root}h` })).status).to.equal(201);
+      expect((await send('DELETE', 'c/', { Depth: 'infinity' })).status).to.equal(204);
+      expect(await linesOf((await list('g'))[0]!.url)).to.deep.equal(state);
+      await until(async () => (await send('GET', 'c/g?versions')).status === 200);
+      expect(await linesOf((await list('c/g'))[0]!.url)).to.deep.equal(deep);
+      await stopped(async () => {});
+    });
+
+    it('erases the version of a graph that is being removed (rule 27.5)', async () => {
+      server = await startSpecServer({ settings: on });
+      await put('g', graphOf(24_000), 'text/turtle');
+      await send('DELETE', 'g');
+      expect((await send('DELETE', 'g?versions')).status).to.equal(204);
+      expect((await send('GET', 'g?versions')).status).to.equal(404);
+      expect(await put('g', graphOf(2), 'text/turtle')).to.equal(201);
+      await stopped(async (store) => {
+        for await (const keys of store.keys({ gte: 'E\u0000versions-data', lt: 'E\u0000versions-datb' }))
+          expect(keys).to.deep.equal([]);
+      });
+    });
   });
 
   it('counts versions against the quota and rejects a write without room for the replaced state (rule 27.7)', async () => {

@@ -5,10 +5,12 @@ import type { BlobPlace, Blobs } from '../blobs/blobs.js';
 import { adoptBlobs } from '../graphs/adopt.js';
 import { CommittedGraphs } from '../graphs/committed-graphs.js';
 import { type MigrationOptions, migrate } from '../graphs/format.js';
-import { DamagedGraphError } from '../graphs/graph-digests.js';
+import { comparedBlocks, DamagedGraphError } from '../graphs/graph-digests.js';
 import { isLargeGraph } from '../graphs/graph-lines.js';
+import { StoreSnapshot } from '../graphs/snapshot.js';
 import { stagedKey } from '../graphs/staged-keys.js';
 import type { GraphKeys } from '../keys/graph-keys.js';
+import { graphRange } from '../keys/quad-keys.js';
 import {
   iriOfRecordKey,
   type KeyRange,
@@ -60,6 +62,14 @@ export interface StoreOptions extends MigrationOptions {
   readonly onClose?: () => void;
   /** Quota in bytes (see quota.ts). 0 or absent: no limit. */
   readonly quotaBytes?: number;
+}
+
+/** A graph of one state, which is not in memory. The reader closes it. */
+export interface OpenGraph {
+  readonly record: ResourceRecord;
+  /** Yields all keys. @throws DamagedGraphError, LwsError `too-busy` after returned keys */
+  blocks(): AsyncIterable<readonly string[]>;
+  close(): Promise<void>;
 }
 
 export class Store extends StoreListeners {
@@ -218,6 +228,23 @@ export class Store extends StoreListeners {
   /** Returns an RDF resource and the GSPO keys of its graph, from one committed state. */
   graph(iri: string): Promise<{ record: ResourceRecord; keys: readonly string[] } | undefined> {
     return this.graphs.withRecord(iri, this.record(iri));
+  }
+
+  /** Opens the committed state of an RDF resource. */
+  async openGraph(iri: string): Promise<OpenGraph | undefined> {
+    const snapshot = new StoreSnapshot(this.level);
+    const [record] = await snapshot.records([iri]);
+    if (record?.kind === 'rdf') {
+      const blocks = () =>
+        comparedBlocks(
+          record,
+          () => snapshot.keys(graphRange(iri)),
+          (found) => this.returned.remove(found),
+        );
+      return { record, blocks, close: () => snapshot.close() };
+    }
+    await snapshot.close();
+    return undefined;
   }
 
   /**

@@ -42,7 +42,7 @@ interface Answering {
 export function earlierStates(answering: Answering): EarlierStates {
   const { switches } = answering;
   return {
-    isUsed: () => switches.isUsed(),
+    isUsed: (iri) => (iri === undefined ? switches.isUsed() : switches.isKept(iri)),
     reply(exchange) {
       const asked = switches.isUsed() ? askedOf(exchange, switches) : undefined;
       return asked && replyTo(Object.assign({ exchange }, answering), asked);

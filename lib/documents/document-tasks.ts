@@ -5,6 +5,7 @@ import type { GraphDelta } from '../query/change-set.js';
 import type { Bounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
+import { keptLabels } from '../rdf/kept-labels.js';
 import { parseRdf } from '../rdf/parse.js';
 import { hasParts, parseInParts } from '../rdf/parse-in-parts.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
@@ -12,6 +13,9 @@ import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
 import { type DefaultTurtle, defaultTurtle, isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
 import { allOf, type GraphKeys, type PackedKeys, packKeys } from '../storage/keys/graph-keys.js';
+import { labelsInOrder, withLabels } from '../storage/keys/key-labels.js';
+import { hasBlankNode } from '../storage/keys/key-layout.js';
+import { compareKeys, sortKeys } from '../storage/keys/key-order.js';
 import { KeyRuns } from '../storage/keys/key-runs.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
 import { encodeQuads, keyEncoder } from '../storage/keys/quad-keys.js';
@@ -58,6 +62,13 @@ export interface ParseTask {
   readonly bounds?: Bounds | undefined;
   /** JSON-LD contexts by IRI. */
   readonly contexts?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface LabelTask {
+  readonly lines: readonly string[];
+  readonly count: number;
+  readonly graph: string;
+  readonly prefixes: Prefixes;
 }
 
 export type JsonTask = Pick<JsonPatch, 'bytes' | 'most'>;
@@ -118,6 +129,20 @@ export const tasks = {
     });
     if (!isLargeGraph(packed.length)) return encoded(allOf(packed), graph, given);
     return { packed, prefixes: boundedPrefixes(given), size };
+  },
+
+  /**
+   * Gives blank nodes of a graph the labels that they have in another one (`keptLabels`).
+   * @param task `lines`: `count` keys of the other graph, then all of this one
+   * @returns the keys, and what else differs from the given document
+   */
+  keepLabels({ lines, count, graph, prefixes }: LabelTask): Pick<EncodedDocument, 'keys'> & Partial<EncodedDocument> {
+    const [others, all] = [lines.slice(0, count), lines.slice(count)];
+    const own = all.filter(hasBlankNode);
+    const keys = withLabels(all, labelsInOrder(others, own) ?? keptLabels(decodeGraph(others), decodeGraph(own)));
+    // The Turtle depends on the order of the keys, not on labels.
+    const isSorted = keys.every((key, at) => at === 0 || compareKeys(keys[at - 1]!, key) < 0);
+    return isSorted ? { keys } : encoded(sortKeys(keys), graph, prefixes);
   },
 
   render(task: {

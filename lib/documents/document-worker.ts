@@ -40,6 +40,10 @@ const functions = {
     return 'keys' in parsed ? lastOf(parsed, caller) : parsed;
   },
 
+  async keepLabels(task: Given<'keepLabels'>, caller: Lines) {
+    return lastOf(tasks.keepLabels({ ...task, lines: allLines(task.lines) }), caller);
+  },
+
   render: (task: Given<'render'>) => tasks.render({ ...task, lines: allLines(task.lines) }),
   checkJson: tasks.checkJson,
   readsContent: tasks.readsContent,

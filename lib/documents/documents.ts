@@ -17,6 +17,7 @@ import type { Store } from '../storage/transactions/store.js';
 import { LwsError, tooBusy } from '../tools/errors.js';
 import { usualValues } from '../tools/json/json.js';
 import { type ResultOf, ThreadEnded } from '../tools/threads/messages.js';
+import { owned } from '../tools/threads/owned-bytes.js';
 import type { CallOptions, Thread } from '../tools/threads/thread.js';
 import { affordable } from '../tools/threads/thread-limits.js';
 import { WorkerPool } from '../tools/threads/worker-pool.js';
@@ -253,6 +254,17 @@ export class Documents {
     return this.inThread(this.pools.large, { name: 'render', given });
   }
 
+  /**
+   * Returns a small graph with the blank node labels that it shares with another one.
+   * @param others keys of the other graph with blank nodes
+   */
+  async keepLabels(document: EncodedDocument, others: readonly string[], graph: string): Promise<EncodedDocument> {
+    const { keys, prefixes } = document;
+    const given = { lines: [...others, ...keys], count: others.length, graph, prefixes };
+    if (given.lines.length <= inlineTriples) return { ...document, ...tasks.keepLabels(given) };
+    return { ...document, ...(await this.inThread(this.pools.large, { name: 'keepLabels', given })) };
+  }
+
   /** @throws LwsError `malformed-body` if the bytes are not JSON, `too-large` for too many values */
   checkJson(bytes: Uint8Array): Promise<void> {
     return this.ofJson('checkJson', bytes);
@@ -386,13 +398,3 @@ async function perform<Name extends keyof DocumentFunctions>(
     ? value
     : ({ ...(value as object), keys: keys.concat((value as EncodedDocument).keys) } as typeof value);
 }
-
-/**
- * Returns bytes that can be transferred to a thread. The memory of a Buffer may be shared with others, and belongs to the caller
- * unless `isTaken`.
- */
-const owned = (bytes: Uint8Array, isTaken = false): Uint8Array<ArrayBuffer> =>
-  isTaken && isWhole(bytes) ? bytes : new Uint8Array(bytes);
-
-const isWhole = (bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> =>
-  bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;

@@ -14,8 +14,8 @@ import type { StorageDescription } from './storage-description.js';
 
 /** Earlier states of resources, kept by a component. */
 export interface EarlierStates {
-  /** True if a resource has or had some. Responses then have `Vary: Accept-Datetime`. */
-  isUsed(): boolean;
+  /** True if a resource has or had some, or if the present state of a given one will be kept. Responses then have `Vary: Accept-Datetime`. */
+  isUsed(iri?: string): boolean;
   /** Answers a request for earlier states; `undefined` for the present one. @throws LwsError */
   reply(exchange: ResourceExchange): Promise<Reply> | undefined;
 }

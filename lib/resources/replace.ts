@@ -7,6 +7,7 @@ import type { Prepare } from '../storage/transactions/commit-queue.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { LwsError } from '../tools/errors.js';
 import { assertNoBody, type Content, discardBody, type RequestBody, receiveContent, roomFor } from './body.js';
+import { withKeptLabels } from './kept-labels.js';
 import { counterpart } from './names.js';
 import { assertParentNames, assertParentsFree, stageParents } from './parents.js';
 import { assertPreconditions } from './preconditions.js';
@@ -52,6 +53,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
     );
   try {
     if (admitted) await storage.store.prefetch(admitted);
+    if (admitted) content = await withKeptLabels(storage, admitted, content);
     const work = async (tx: Transaction): Promise<WriteResult> => {
       attribute(tx, request.access);
       const before = await admit(storage, tx, request);

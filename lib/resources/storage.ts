@@ -36,8 +36,8 @@ export interface Storage extends Guard {
   addedMethods?: readonly string[] | undefined;
   /** Returns links that a component adds to the responses for one resource; `undefined` if there are none. */
   linksOf?: ((access: Access, iri: string) => Promise<readonly string[]> | undefined) | undefined;
-  /** Returns true if a component keeps earlier states of data resources. */
-  keepsVersions?: (() => boolean) | undefined;
+  /** Returns true if a component keeps earlier states of data resources, or the present one of a given resource. */
+  keepsVersions?: ((iri?: string) => boolean) | undefined;
   /** True if responses have the Signposting links of the linkset. */
   readonly signposting?: boolean;
   /** Index of resources with an ACL of their own, absent without Web Access Control. */

@@ -2,7 +2,9 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
+import { unpacked } from '../../components/versions/entries.js';
 import { expire } from '../../components/versions/erasure.js';
 import versions from '../../components/versions/index.js';
 import { openStore } from '../../lib/server/storage/open-store.js';
@@ -193,6 +195,39 @@ describe('Versions in a storage', () => {
           expect(keys).to.deep.equal([]);
       });
     });
+  });
+
+  it('keeps the labels of blank nodes, so that a version is a small difference (rule 27.1)', async () => {
+    server = await startSpecServer({ settings: on });
+    const document = (value: number, order = 1): string =>
+      Array.from({ length: 100 }, (_, at) => at * order)
+        .sort((a, b) => a - b)
+        .map((at) => Math.abs(at))
+        .map((at) => {
+          const last = at === 50 ? value : at;
+          const node = `[ <p:name> "n${at}" ; <p:at> [ <p:x> ${last} ; <p:y> ${at % 3} ; <p:same> true ] ; <p:kind> <k:1> ]`;
+          return `<#s${at}> <p:has> ${node} ; <p:a> ${at} ; <p:b> "${last}" .`;
+        })
+        .join('\n');
+    await put('g', document(1000), 'text/turtle');
+    const first = (await send('GET', 'g', { Accept: 'text/turtle' })).text;
+    await put('g', document(1001), 'text/turtle');
+    // Another order of the same triples.
+    await put('g', document(1001, -1), 'text/turtle');
+    const [, second, third] = await list('g');
+    expect((await send('GET', third!.url, { Accept: 'text/turtle' })).text).to.equal(first);
+    await stopped(async (store) => {
+      const sizes: number[] = [];
+      for await (const block of store.entries({ gte: 'E\u0000versions-data', lt: 'E\u0000versions-datb' }))
+        for (const [, value] of block) {
+          let count = 0;
+          for await (const keys of unpacked(Readable.from([value]))) count += keys.length;
+          sizes.push(count);
+        }
+      expect(sizes).to.deep.equal([4, 0]);
+    });
+    await restart(on);
+    expect((await send('GET', second!.url)).status).to.equal(200);
   });
 
   it('counts versions against the quota and rejects a write without room for the replaced state (rule 27.7)', async () => {

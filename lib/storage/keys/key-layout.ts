@@ -69,6 +69,12 @@ export function tripleDepth(text: string): number {
   return 1 + tripleDepth(text.slice(end - lengthAt(text, objectAt + 1), end));
 }
 
+/** True for a triple with a blank node, or with a triple term, which may have one. */
+export function hasBlankNode(key: string): boolean {
+  const at = suffixStart(key);
+  return key[at + 1 + lengthDigits] === '1' || key[at + toObject] === '1' || key[at + toObject] === '8';
+}
+
 /** Version of RDF that a graph requires: `1.2` for triple terms, `1.2-basic` for base directions only. Absent: 1.1. */
 export type RdfVersion = '1.2' | '1.2-basic';
 

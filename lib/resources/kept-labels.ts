@@ -1,0 +1,27 @@
+/** Blank nodes of resources with versions keep their labels over a PUT, so that a version is a small difference. */
+import { DamagedGraphError } from '../storage/graphs/graph-digests.js';
+import { isLargeGraph } from '../storage/graphs/graph-lines.js';
+import { PackedKeys } from '../storage/keys/graph-keys.js';
+import { hasBlankNode } from '../storage/keys/key-layout.js';
+import type { ResourceRecord } from '../storage/keys/records.js';
+import type { Content } from './body.js';
+import type { Storage } from './storage.js';
+
+/** Returns the content that replaces a resource, with the labels that blank nodes have in its graph. Large graphs stay as they are. */
+export async function withKeptLabels(
+  { store, documents, keepsVersions }: Storage,
+  { iri, kind, triples = 0 }: ResourceRecord,
+  content: Content | undefined,
+): Promise<Content | undefined> {
+  if (content?.kind !== 'rdf' || kind !== 'rdf' || isLargeGraph(triples) || !keepsVersions?.(iri)) return content;
+  const { document } = content;
+  const { keys } = document;
+  if (keys instanceof PackedKeys || isLargeGraph(keys.length) || !keys.some(hasBlankNode)) return content;
+  const found = await store.graph(iri).catch((error: unknown) => {
+    if (!(error instanceof DamagedGraphError)) throw error;
+    return undefined;
+  });
+  const others = found?.keys.filter(hasBlankNode) ?? [];
+  if (others.length === 0) return content;
+  return { kind: 'rdf', document: await documents.keepLabels({ ...document, keys }, others, iri) };
+}

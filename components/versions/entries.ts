@@ -69,7 +69,7 @@ export const changedKey = (position: number, piece: number): string =>
 export const allChanged = entryRange('versions-at');
 export const allVersions = entryRange('versions');
 export const allHeads = entryRange('versions-heads');
-/** Position of the last change of the access control list of a resource. Without a name: of the settings (`Permissions`). */
+/** Positions of the access control list of a resource (`access-dates`). Without a name: of the settings (`permissions`). */
 export const accessKey = (iri: string): string => entryKey('versions-access', iri);
 export const accessSpace = 'versions-access';
 
@@ -97,10 +97,10 @@ export const headIn = (value: string | undefined): Head | undefined =>
   value === undefined ? undefined : (JSON.parse(value) as Head);
 
 /** Triples of a state: all keys, also in blocks, or the difference that leads back to them. */
-export type Kept = readonly string[] | AsyncIterable<readonly string[]> | KeyDifference;
+export type KeptTriples = readonly string[] | AsyncIterable<readonly string[]> | KeyDifference;
 
 /** Yields values of at most 1 MiB with the triples of a version. Pauses, so that other requests do not wait. */
-export async function* packedPieces(graph: Kept): AsyncGenerator<string> {
+export async function* packedPieces(graph: KeptTriples): AsyncGenerator<string> {
   let text = '';
   for await (const list of packedLists(graph)) {
     text += list;
@@ -115,7 +115,7 @@ export async function* packedPieces(graph: Kept): AsyncGenerator<string> {
 }
 
 /** Yields all keys as packed lists, or in turn added and removed ones. */
-async function* packedLists(graph: Kept): AsyncGenerator<string> {
+async function* packedLists(graph: KeptTriples): AsyncGenerator<string> {
   if ('added' in graph) {
     const { added, removed } = graph;
     for (let at = 0; at === 0 || at < Math.max(added.length, removed.length); at += keysAtATime) {

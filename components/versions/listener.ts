@@ -11,15 +11,15 @@ import type { ResourceRecord } from '../../lib/storage/keys/records.js';
 import { quotaExceeded } from '../../lib/storage/level/quota.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { yieldToEventLoop } from '../../lib/tools/event-loop.js';
+import { noteList } from './access-dates.js';
 import {
-  accessKey,
   changedKey,
   dataKey,
   type EndedState,
   type Head,
   headIn,
   headKey,
-  type Kept,
+  type KeptTriples,
   openKey,
   packAhead,
   packedPieces,
@@ -97,7 +97,7 @@ export function packingListener(switches: Switches): (tx: Transaction) => Promis
 function noteAccess(tx: Transaction, position: number, platform: Listening): void {
   const prefix = aclKey('');
   const changed = [...tx.entries.keys()].filter((key) => key.startsWith(prefix));
-  for (const key of changed) tx.putEntry(accessKey(key.slice(prefix.length)), String(position));
+  for (const key of changed) noteList(platform, tx, key.slice(prefix.length), position);
   noteSettings(tx, position, platform);
 }
 
@@ -146,7 +146,7 @@ async function graphOf(
   { tx, isOn }: Staging,
   [before, after]: readonly [ResourceRecord, ResourceRecord | undefined],
   head: Head,
-): Promise<Kept | 'removed' | undefined> {
+): Promise<KeptTriples | 'removed' | undefined> {
   const { iri, triples = 0 } = before;
   const change = tx.graphs.get(iri);
   const isLarge = isLargeGraph(triples) || isLargeGraph(after?.triples ?? 0);
@@ -173,7 +173,11 @@ async function stageVersion(
     after,
     state: { began, actor },
     graph,
-  }: { readonly after: ResourceRecord | undefined; readonly state: Head; readonly graph: Kept | 'removed' | undefined },
+  }: {
+    readonly after: ResourceRecord | undefined;
+    readonly state: Head;
+    readonly graph: KeptTriples | 'removed' | undefined;
+  },
 ): Promise<void> {
   const { iri, blob, size, sha256 } = record;
   const [ended, next] = [tx.position, after?.revision];
@@ -198,7 +202,7 @@ async function stageVersion(
 export async function stageData(
   tx: Transaction,
   { record: { iri }, ended }: EndedState,
-  graph: Kept,
+  graph: KeptTriples,
   pieces = 0,
 ): Promise<number> {
   let count = pieces;

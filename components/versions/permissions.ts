@@ -2,7 +2,8 @@
  * Permissions to read earlier states. A caller may read a state if its permission to read the present one was in force before
  * the state ended. So nothing becomes readable that was not while it was the present state. Controllers read everything.
  */
-import { ancestorsOf, type View } from '../../lib/authorization/authorizer.js';
+import { aclKey } from '../../lib/authorization/acl.js';
+import type { View } from '../../lib/authorization/authorizer.js';
 import { controls } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
@@ -12,6 +13,7 @@ import { entryRange } from '../../lib/storage/keys/records.js';
 import { isOtherDigest, toggleEntry } from '../../lib/storage/level/entry-digests.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { readableSince } from './access-dates.js';
 import { accessKey, accessSpace } from './entries.js';
 
 type Deciding = Pick<Platform, 'store' | 'rootIri' | 'storage' | 'authorizer'>;
@@ -39,8 +41,14 @@ function settingsOf(view: View, { rootIri: iri, storage: { acls }, authorizer }:
 export function noteSettings(tx: Transaction, position: number, platform: Deciding): void {
   const settings = settingsOf(tx, platform);
   const value = tx.entry(settingsKey);
-  if (value !== undefined && (JSON.parse(value) as SettingsSince).settings === settings) return;
-  tx.putEntry(settingsKey, JSON.stringify({ settings, since: position } satisfies SettingsSince));
+  const known = value === undefined ? undefined : (JSON.parse(value) as SettingsSince);
+  if (known?.settings === settings) return;
+  // The list of the root has dates of its own if this transaction changes it.
+  const isList = tx.entries.has(aclKey(platform.rootIri)) && known?.settings === settingsOf(tx.before, platform);
+  tx.putEntry(
+    settingsKey,
+    JSON.stringify({ settings, since: isList ? known.since : position } satisfies SettingsSince),
+  );
 }
 
 /** Returns false if LevelDB returned a deleted date, or lost one (decision 168): then only controllers read earlier states. */
@@ -69,7 +77,7 @@ export async function reachOf(
   access: Access,
   { record, first }: { readonly record: ResourceRecord; readonly first: number },
 ): Promise<Reach> {
-  const { store, authorizer, rootIri, storage } = platform;
+  const { store, authorizer, storage } = platform;
   if (await controls(platform as Platform, store, access)) return everything;
   const nothing = { isController: false, after: Number.MAX_SAFE_INTEGER - 1 };
   const { iri } = record;
@@ -78,9 +86,8 @@ export async function reachOf(
   if (!allowed || isUndated || noted === undefined) return nothing;
   const { settings, since } = JSON.parse(noted) as SettingsSince;
   if (settings !== settingsOf(store, platform)) return nothing;
-  let after = Math.max(since, first);
-  for (const at of [iri, ...ancestorsOf(iri, rootIri)])
-    after = Math.max(after, Number(store.entry(accessKey(at)) ?? 0));
+  const dated = storage.acls ? readableSince(platform, store, iri, access) : 0;
+  const after = Math.max(since, first, dated);
   const isPublic =
     storage.acls !== undefined || (await authorizer.allows({ view: store, access: {}, mode: 'read', iri }));
   return { isController: false, after, owner: isPublic ? undefined : access.principal?.subject };

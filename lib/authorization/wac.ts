@@ -49,7 +49,7 @@ function judge(
 }
 
 /** An authorization with origins does not match a request without `Origin`. */
-const fitsOrigin = ({ origins }: AclRule, { origin }: Access): boolean =>
+export const fitsOrigin = ({ origins }: AclRule, { origin }: Access): boolean =>
   origins.size === 0 || (origin !== undefined && origins.has(originOf(origin)));
 
 function directly({ agents, everybody, authenticated }: AclRule, { principal }: Access): string | undefined {

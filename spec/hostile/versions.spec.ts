@@ -146,6 +146,79 @@ describe('Versions that a caller may not read', () => {
           ]);
       });
 
+      it('keeps the versions of readers whose rule stays when a list changes (rule 27.6)', async () => {
+        const iri = s.fresh();
+        await write(s, iri, 'secret');
+        await write(s, iri, 'secret 2');
+        await setAcl(s, iri, rule('Read', agent(alice)));
+        await write(s, iri, '1');
+        await setAcl(s, iri, rule('Read', agent(alice)), rule('Read Write', agent(bob)));
+        await write(s, iri, '2');
+        await expectReadable(s, iri, as(s, alice), ['2', '1', 'secret 2']);
+        await expectReadable(s, iri, as(s, bob), ['2', '1']);
+        // By a class that includes both, and by name again.
+        await setAcl(s, iri, rule('Read', anybody));
+        await write(s, iri, '3');
+        await expectReadable(s, iri, as(s, alice), ['3', '2']);
+        await expectReadable(s, iri, 'anonymous', ['3', '2']);
+        await setAcl(s, iri, rule('Read', agent(alice)));
+        await write(s, iri, '4');
+        await expectReadable(s, iri, as(s, alice), ['4', '3', '2']);
+        // Without the rule for one state.
+        await setAcl(s, iri, rule('Read', agent(bob)));
+        await write(s, iri, 'hidden');
+        await setAcl(s, iri, rule('Read', agent(alice)), rule('Read', agent(bob)));
+        await write(s, iri, '5');
+        await expectReadable(s, iri, as(s, alice), ['5', 'hidden']);
+        await expectReadable(s, iri, as(s, bob), ['5', 'hidden', '4']);
+      });
+
+      it('keeps dates when lists are removed and set again (rule 27.6)', async () => {
+        const container = await s.container();
+        const [iri, other] = [`${container}d/x`, `${container}d/y`];
+        await setAcl(s, container, rule('Read', agent(alice)));
+        await s.container(`${container}d/`);
+        for (const text of ['0', '1']) for (const each of [iri, other]) await write(s, each, text);
+        // The nearer list gives both what the container gave one of them.
+        await setAcl(s, iri, rule('Read', agent(alice)), rule('Read', agent(bob)));
+        await setAcl(s, `${container}d/`, rule('Read', agent(alice), 'default'), rule('Read', agent(bob), 'default'));
+        for (const each of [iri, other]) await write(s, each, '2');
+        for (const each of [iri, other]) {
+          await expectReadable(s, each, as(s, alice), ['2', '1', '0']);
+          await expectReadable(s, each, as(s, bob), ['2', '1']);
+        }
+        // Bob loses access to both for one state.
+        for (const of of [iri, `${container}d/`]) expect((await s.delete(aclOf(of))).status).to.equal(204);
+        for (const each of [iri, other]) await write(s, each, '3');
+        for (const each of [iri, other]) {
+          await expectReadable(s, each, as(s, alice), ['3', '2', '1', '0']);
+          const answer = await s.send('GET', `${each}?versions`, {}, undefined, as(s, bob));
+          expect(answer.status).to.equal((await s.send('GET', each, {}, undefined, as(s, bob))).status);
+        }
+        await setAcl(s, container, rule('Read', agent(alice)), rule('Read', agent(bob)));
+        for (const each of [iri, other]) await write(s, each, '4');
+        for (const each of [iri, other]) {
+          await expectReadable(s, each, as(s, alice), ['4', '3', '2', '1', '0']);
+          await expectReadable(s, each, as(s, bob), ['4', '3']);
+        }
+        // A list that hides a resource for one state, and its removal.
+        await setAcl(s, iri);
+        await write(s, iri, 'hidden');
+        expect((await s.delete(aclOf(iri))).status).to.equal(204);
+        await write(s, iri, '5');
+        await expectReadable(s, iri, as(s, alice), ['5', 'hidden']);
+        // The date of the removal stays when the list above changes.
+        await setAcl(s, container, rule('Read', anybody));
+        await write(s, iri, '6');
+        await expectReadable(s, iri, 'anonymous', ['6', '5']);
+        await setAcl(s, container, rule('Read', agent(alice)));
+        await write(s, iri, '7');
+        await expectReadable(s, iri, as(s, alice), ['7', '6', '5']);
+        // MOVE ends the history.
+        expect((await s.send('MOVE', iri, { Destination: `${container}d/z` })).status).to.equal(201);
+        await expectReadable(s, `${container}d/z`, as(s, alice), ['7']);
+      });
+
       it('hides what another resource of the name had (rule 27.6)', async () => {
         const container = await s.container();
         await setAcl(s, container, rule('Read', anybody));

@@ -1,0 +1,107 @@
+/**
+ * Positions since when the rules of access control lists give `read` without an interruption. They are kept for each list, by reader, for
+ * its resource and for what is below it. They stay when the list is deleted, as dates of what is inherited there.
+ */
+
+import type { AclRule } from '../../lib/authorization/acl.js';
+import { type Authorizer, ancestorsOf, type View } from '../../lib/authorization/authorizer.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import { fitsOrigin, readPastReaders } from '../../lib/authorization/wac.js';
+import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { accessKey } from './entries.js';
+
+/** The value of an entry. Readers without an earlier position begin at the last change of the list. */
+interface ListDates {
+  readonly at: number;
+  readonly own?: Readonly<Record<string, number>>;
+  readonly inherited?: Readonly<Record<string, number>>;
+}
+
+interface Deciding {
+  readonly authorizer: Authorizer;
+  readonly rootIri: string;
+}
+
+/** A name below a container, which has no list. */
+const below = (container: string): string => `${container}\u0000`;
+
+const readerKey = (reader: string, { origins }: AclRule): string => [reader, ...[...origins].sort()].join(' ');
+const [everybody, authenticated] = ['*', '+'];
+
+/** Returns the readers that a rule names. Groups have no dates. */
+const readersIn = (rule: AclRule): string[] =>
+  [...rule.agents, ...(rule.everybody ? [everybody] : []), ...(rule.authenticated ? [authenticated] : [])].map(
+    (reader) => readerKey(reader, rule),
+  );
+
+/** Returns the readers whose permission includes that of a reader. */
+function including(key: string): readonly string[] {
+  const [reader, ...origins] = key.split(' ') as [string, ...string[]];
+  const classes = reader === everybody ? [] : reader === authenticated ? [everybody] : [authenticated, everybody];
+  const readers = [reader, ...classes];
+  return [...readers, ...readers.map((each) => [each, ...origins].join(' '))];
+}
+
+/** Readers of a resource by the list that decides, and the resource of that list. */
+function effective({ authorizer }: Deciding, view: View, iri: string) {
+  const text = authorizer.readersOf?.(view, iri);
+  return text === undefined ? undefined : readPastReaders(text);
+}
+
+/** Earlier builds stored the position only. */
+function datesIn(value: string | undefined): ListDates {
+  const found = value === undefined ? 0 : (JSON.parse(value) as ListDates | number);
+  return typeof found === 'number' ? { at: found } : found;
+}
+
+/** Returns the position since when a reader has been able to read a resource by the list of another one. */
+function dateOf(
+  { rootIri }: Deciding,
+  view: View,
+  iri: string,
+  { of, key }: { readonly of: string; readonly key: string },
+) {
+  let since = 0;
+  for (const at of [iri, ...ancestorsOf(iri, rootIri)]) {
+    const { at: last, own, inherited } = datesIn(view.entry(accessKey(at)));
+    since = Math.max(since, (at === iri ? own : inherited)?.[key] ?? last);
+    if (at === of) break;
+  }
+  return since;
+}
+
+/** Stages the positions of a list that a transaction writes or deletes. */
+export function noteList(deciding: Deciding, tx: Transaction, iri: string, position: number): void {
+  const datesOf = (probe: string): Record<string, number> => {
+    const [before, after] = [effective(deciding, tx.before, probe), effective(deciding, tx, probe)];
+    const former = new Set(before?.rules.flatMap(readersIn));
+    const dates: Record<string, number> = {};
+    for (const key of after?.rules.flatMap(readersIn) ?? [])
+      for (const other of including(key))
+        if (former.has(other))
+          dates[key] = Math.min(
+            dates[key] ?? position,
+            dateOf(deciding, tx.before, probe, { of: before!.of, key: other }),
+          );
+    return dates;
+  };
+  const dates: ListDates = {
+    at: position,
+    own: datesOf(iri),
+    ...(iri.endsWith('/') && { inherited: datesOf(below(iri)) }),
+  };
+  tx.putEntry(accessKey(iri), JSON.stringify(dates));
+}
+
+/** Returns the position since when a caller has been able to read a resource, which it can now by a list, without an interruption. */
+export function readableSince(deciding: Deciding, view: View, iri: string, access: Access): number {
+  const list = effective(deciding, view, iri);
+  if (!list) return Number.MAX_SAFE_INTEGER - 1;
+  const own = access.principal ? [access.principal.subject, authenticated, everybody] : [everybody];
+  const keys = list.rules
+    .filter((rule) => fitsOrigin(rule, access))
+    .flatMap((rule) => own.map((reader) => readerKey(reader, rule)).filter((key) => readersIn(rule).includes(key)));
+  const dates = keys.map((key) => dateOf(deciding, view, iri, { of: list.of, key }));
+  // The readers of a list with many rules are not known here.
+  return dates.length > 0 ? Math.min(...dates) : dateOf(deciding, view, iri, { of: list.of, key: '' });
+}

@@ -27,6 +27,11 @@ function randomOf(start: number): (below: number) => number {
   };
 }
 
+/** Numbers of writes and of resources. Full size: `QUADPOD_WRITES=10000 QUADPOD_RESOURCES=500`. */
+const { QUADPOD_WRITES: writes = runs(1_200), QUADPOD_RESOURCES: resources = 12 } = process.env;
+/** Instants at which all resources together are compared. */
+const instants = 1_000;
+
 const syntaxes = [
   'text/turtle',
   'application/n-triples',
@@ -54,9 +59,12 @@ describe('Versions after random writes', () => {
     const pick = <T>(items: readonly T[]): T => items[random(items.length)]!;
     const send = (method: string, iri: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> =>
       request(iri, { method, headers: { Authorization: `Bearer ${server.ownerToken}`, ...headers }, body });
-    const names = Array.from({ length: 12 }, (_, at) => `${server.root}${at % 3 === 0 ? 'c/' : ''}r${at}`);
+    const names = Array.from(
+      { length: Number(resources) },
+      (_, at) => `${server.root}${at % 3 === 0 ? 'c/' : ''}r${at}`,
+    );
     const seen = new Map<string, Seen[]>(names.map((name) => [name, []]));
-    const trashed: string[] = [];
+    const trashed: { readonly id: string; readonly iri: string }[] = [];
 
     const triples = (iri: string): string =>
       Array.from(
@@ -79,6 +87,7 @@ describe('Versions after random writes', () => {
       const condition: Record<string, string> = there.status === 200 ? { 'If-Match': there.headers['etag']! } : {};
       await send('PUT', iri, { 'Content-Type': type, ...condition }, body);
     };
+    /** Return other names that may have changed. */
     const steps: readonly ((iri: string) => Promise<unknown>)[] = [
       ...Array.from({ length: 6 }, () => put),
       ...Array.from({ length: 5 }, () => async (iri: string) => {
@@ -88,8 +97,11 @@ describe('Versions after random writes', () => {
         await send('PATCH', iri, { 'Content-Type': type, 'If-Match': '*' }, update);
       }),
       (iri) => send('DELETE', iri),
-      (iri) => send('MOVE', iri, { Destination: pick(names), Overwrite: pick(['T', 'F']) }),
-      (iri) => send('COPY', iri, { Destination: pick(names), Overwrite: pick(['T', 'F']) }),
+      ...['MOVE', 'COPY'].map((method) => async (iri: string) => {
+        const Destination = pick(names);
+        await send(method, iri, { Destination, Overwrite: pick(['T', 'F']) });
+        return [Destination];
+      }),
       async (iri) => {
         const answer = await send(
           'POST',
@@ -97,11 +109,13 @@ describe('Versions after random writes', () => {
           { 'Content-Type': 'application/json' },
           JSON.stringify({ iri }),
         );
-        if (answer.status === 201) trashed.push((JSON.parse(answer.text) as { id: string }).id);
+        if (answer.status === 201) trashed.push({ id: (JSON.parse(answer.text) as { id: string }).id, iri });
       },
       async () => {
-        const id = trashed.splice(random(trashed.length), 1)[0];
-        if (id !== undefined) await send('POST', `${server.root}.lws/trash/${id}`);
+        const item = trashed.splice(random(trashed.length), 1)[0];
+        if (!item) return [];
+        await send('POST', `${server.root}.lws/trash/${item.id}`);
+        return [item.iri];
       },
       // Restores an earlier version.
       async (iri) => {
@@ -113,12 +127,15 @@ describe('Versions after random writes', () => {
         const condition: Record<string, string> = there.status === 200 ? { 'If-Match': there.headers['etag']! } : {};
         await send('PUT', iri, { 'Content-Type': version.headers['content-type']!, ...condition }, version.text);
       },
-      ...(random(2) ? [] : [() => send('DELETE', `${server.root}c/`, { Depth: 'infinity' })]),
     ];
+    const emptied = async (): Promise<readonly string[]> => {
+      await send('DELETE', `${server.root}c/`, { Depth: 'infinity' });
+      return names.filter((name) => name.startsWith(`${server.root}c/`));
+    };
 
     /** Records the present state of each resource that has another one than before. */
-    const look = async (): Promise<void> => {
-      for (const iri of names) {
+    const look = async (changed: Iterable<string>): Promise<void> => {
+      for (const iri of changed) {
         const accept = pick(syntaxes);
         const answer = await send('GET', iri, { Accept: accept, 'Accept-Datetime': 'Fri, 01 Jan 2100 00:00:00 GMT' });
         const all = seen.get(iri)!;
@@ -132,9 +149,10 @@ describe('Versions after random writes', () => {
       }
     };
 
-    for (let step = 0; step < runs(1_000); step++) {
-      await pick(steps)(pick(names));
-      await look();
+    for (let step = 0; step < Number(writes); step++) {
+      const iri = pick(names);
+      const others = await (random(150) === 0 ? emptied() : pick(steps)(iri));
+      await look(new Set([iri, ...(Array.isArray(others) ? (others as readonly string[]) : [])]));
     }
     let count = 0;
     for (const [iri, states] of seen) {
@@ -157,7 +175,7 @@ describe('Versions after random writes', () => {
         ]);
         count++;
       }
-      for (let at = 0; at < 30; at++) {
+      for (let at = 0; at < Math.max(2, Math.ceil(instants / names.length)); at++) {
         const state = random(listed.length);
         const second = Math.floor(states[state]!.id / 64_000) + random(3) - 1;
         const end = (second + 1) * 1000;
@@ -171,7 +189,9 @@ describe('Versions after random writes', () => {
           expect(answer.headers['content-location']).to.equal(`${iri}?version=${states[Math.max(expected, 0)]!.id}`);
       }
     }
-    expect(count).to.be.greaterThan(runs(1_000) / 3);
+    expect(count).to.be.greaterThan(Number(writes) / 3);
+    if (process.env['QUADPOD_WRITES'])
+      console.log(`    ${count} states of ${names.length} resources after ${writes} writes`);
     // A copy of a shared storage is not opened without its database.
     if (isSharedRun) return;
     await server.stop(true);
@@ -184,5 +204,5 @@ describe('Versions after random writes', () => {
     } finally {
       await store.close();
     }
-  });
+  }).timeout(Math.max(60_000, Number(writes) * 300));
 });

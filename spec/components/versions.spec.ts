@@ -1,17 +1,19 @@
 /** Storage of versions: quota, expiry, blobs, backups, and the setting switched off (rules 27.1, 27.7). */
-import { mkdtempSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { unpacked } from '../../components/versions/entries.js';
+import { dataKey, unpacked, versionKey, writeVersion } from '../../components/versions/entries.js';
 import { expire } from '../../components/versions/erasure.js';
 import versions from '../../components/versions/index.js';
 import { openStore } from '../../lib/server/storage/open-store.js';
 import { featuresKey } from '../../lib/storage/keys/features.js';
+import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
-import { runBackup } from '../support/backups.js';
+import { entriesOf, runBackup } from '../support/backups.js';
 import { freePort } from '../support/free-port.js';
 import { type Answer, request } from '../support/http.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
@@ -349,6 +351,60 @@ describe('Versions in a storage', () => {
     for (const text of ['4', '5']) await put('c/x', text);
     expect(await texts('c/x')).to.deep.equal(['3', '2', '1']);
     await stopped(async () => {});
+  });
+
+  it('writes only new versions to an incremental backup, and those of a graph that is being removed (rule 27.7)', async () => {
+    server = await startSpecServer({ settings: on });
+    await put('f', 'old');
+    await put('f', 'new');
+    await put('g', triples(20, 1), 'text/turtle');
+    await put('large', triples(60_000), 'text/turtle');
+    const large = (await send('GET', 'large', { Accept: 'application/n-triples' })).text;
+    await server.stop(true);
+    // 100 MB of earlier states.
+    const iri = `${server.root}g`;
+    const store = await openStore(server.dataDir, server.root, {});
+    for (let at = 1; at <= 100; at++)
+      await store.transact((tx) => {
+        const state = { began: at, ended: at + 1, record: store.record(iri)!, graph: 'whole', pieces: 1 } as const;
+        tx.putEntry(versionKey(iri, at + 1), writeVersion(state));
+        tx.putEntry(dataKey(iri, at + 1, 0), randomBytes(1 << 19).toString('hex'));
+      });
+    await store.close();
+    const [folder, dataDir] = ['backup', 'same'].map((name) =>
+      join(mkdtempSync(join(tmpdir(), `quadpod-${name}-`)), 'data'),
+    ) as [string, string];
+    const run = { folder, dataDir: server.dataDir, root: server.root };
+    await runBackup('backup', run);
+    const sizes = (): Map<string, number> =>
+      new Map(readdirSync(folder).map((name) => [name, statSync(join(folder, name)).size]));
+    const before = sizes();
+    expect(Math.max(...before.values())).to.be.greaterThan(50_000_000);
+    await restart(on);
+    await put('g', triples(20, 2), 'text/turtle');
+    // Ends while triples are being removed.
+    await send('DELETE', 'large');
+    await server.stop(true);
+    expect((await runBackup('backup', run)).join()).to.include('increment 1');
+    const added = [...sizes()].filter(([name]) => !before.has(name) && name.endsWith('.gz'));
+    expect(added.map(([name]) => name.replace(/-.*/, '')).sort()).to.deep.equal(['quads', 'state']);
+    for (const [name, size] of added) expect(size, name).to.be.lessThan(1_000_000);
+    expect((await runBackup('verify', run)).join()).to.match(/all in order\.$/);
+    expect((await runBackup('restore', { ...run, dataDir })).join()).to.not.match(/differ|lack|cannot/);
+    const versionsIn = async (folder: string): Promise<number> => {
+      const level = await openLevel(join(folder, 'level'));
+      try {
+        return (await entriesOf(level)).filter(([key]) => key.startsWith('E\u0000versions')).length;
+      } finally {
+        await level.close();
+      }
+    };
+    expect(await versionsIn(dataDir)).to.equal(await versionsIn(server.dataDir));
+    server = await startSpecServer({ settings: on, again: { ...server, dataDir } });
+    const [removed] = await list('large');
+    expect((await send('GET', removed!.url, { Accept: 'application/n-triples' })).text).to.equal(large);
+    expect((await send('GET', (await list('f'))[1]!.url)).text).to.equal('old');
+    expect((await list('g')).length).to.equal(102);
   });
 
   it('restores versions from a backup, and none at another address (rule 27.7)', async () => {

@@ -69,7 +69,7 @@ export async function backUp(context: CommandContext): Promise<number> {
     const manifest: Manifest = {
       ...{ 'quadpod-backup': 2, storage, version, made, state: name, sha256: await digestOfFile(files.state) },
       quads: written ? withFile(earlier?.quads ?? [], written) : [],
-      ...{ entries: blobs.entries, blobs: blobs.names.size, keys },
+      ...{ entries: blobs.entries, blobs: blobs.names.size, hasVersions: written !== undefined, keys },
     };
     await syncNames(folder);
     await writeManifest(folder, manifest);

@@ -11,6 +11,7 @@ import {
   type ResourceRecord,
   readRecord,
 } from '../../../lib/storage/keys/records.js';
+import { hasVersionData, openVersions, versionEntries } from '../../../lib/storage/keys/version-entries.js';
 import { CommandError } from '../../../lib/tools/errors.js';
 
 /** The backup is truncated, modified, or not a backup. The message is for the user. */
@@ -56,12 +57,22 @@ export function recordOf([key, value]: Entry): ResourceRecord {
   }
 }
 
-/** Key prefixes of entries that refer to graphs. */
-export const graphKeys = [allLinks.gte, allRecords().gte];
+/** Key prefixes of entries that refer to graphs. @param hasVersions also to the triples of earlier states */
+export const graphKeys = (hasVersions: boolean): string[] => [
+  allLinks.gte,
+  ...(hasVersions ? [versionEntries.gte, openVersions.gte] : []),
+  allRecords().gte,
+];
 
-/** Returns the graph state that an entry refers to, if any. @throws BackupError see `recordOf` */
+/** Returns the graph state that an entry refers to, if any: also the triples of an earlier state. @throws BackupError see `recordOf` */
 export function graphState(entry: Entry): CountedGraph | undefined {
   const [key, value] = entry;
+  const isVersion = key.startsWith(versionEntries.gte) && hasVersionData(value);
+  // What is left of a dropped graph changes with each piece, which the value counts.
+  if (isVersion || key.startsWith(openVersions.gte)) {
+    const token = createHash('sha256').update(value).digest('base64');
+    return { graph: partsOfEntry(key).slice(1).join('?version until '), token, triples: undefined };
+  }
   if (isOf('R', key)) {
     const record = recordOf(entry);
     const { iri, kind, revision, triples = 0 } = record;

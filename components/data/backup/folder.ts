@@ -39,6 +39,8 @@ export interface Manifest {
   /** Number of entries in the state. */
   readonly entries: number;
   readonly blobs: number;
+  /** True if the quads include the triples of earlier states. Otherwise the state has them. */
+  readonly hasVersions?: boolean;
   /** Key files, which are secret. */
   readonly keys: readonly string[];
 }
@@ -59,8 +61,11 @@ export async function damagedFile(folder: string, { state, sha256, quads }: Mani
 }
 
 /** Returns the graphs that the state refers to. @param told called with the number of entries so far */
-export const graphsOf = (folder: string, { state }: Manifest, told?: (entries: number) => void): Promise<GraphSet> =>
-  GraphSet.of(readState(join(folder, state), { keys: graphKeys }), told);
+export const graphsOf = (
+  folder: string,
+  { state, hasVersions = false }: Manifest,
+  told?: (entries: number) => void,
+): Promise<GraphSet> => GraphSet.of(readState(join(folder, state), { keys: graphKeys(hasVersions) }), told);
 
 /** Yields the quads of these graphs, which are then seen, and the state. @throws BackupError see `readState` */
 export async function* entriesOf(

@@ -54,6 +54,8 @@ import {
 
 /** Number of entries in a batch. Each batch is synced. */
 const batchSize = 10_000;
+/** Characters of the values in a batch: those of earlier states are long. */
+const batchCharacters = 16 << 20;
 
 export async function restore(context: CommandContext): Promise<number> {
   const { dataDir, operands, print, check } = context;
@@ -157,7 +159,7 @@ async function restoreEntries(
     };
     await writeBatch(level, fill, () => [metaKey('restoring'), manifest.made]);
   };
-  let done = 0;
+  let [done, characters] = [0, 0];
   const total = manifest.quads.reduce((sum, { triples }) => sum + triples, manifest.entries);
   const graphs = manifest.quads.length === 0 ? undefined : await graphsOf(folder, manifest);
   for await (const block of entriesOf(folder, manifest, graphs)) {
@@ -168,7 +170,10 @@ async function restoreEntries(
       if (isOf('M', key)) facts.push(entry);
       else if (!rewriting) waiting.push(entry);
       else for (const rewritten of await rewriting.entries(entry, { level, flush })) waiting.push(rewritten);
-      if (waiting.length >= batchSize) await flush();
+      characters += entry[1].length;
+      if (waiting.length < batchSize && characters < batchCharacters) continue;
+      await flush();
+      characters = 0;
     }
     done += block.length;
     told(done, total);

@@ -6,10 +6,12 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { allLinks } from '../../../lib/resources/linkset.js';
 import { storeFormat } from '../../../lib/storage/graphs/format.js';
 import { GraphCursor } from '../../../lib/storage/graphs/graph-cursor.js';
-import { type Entry, entryOf, isSection, stateLines } from '../../../lib/storage/graphs/state-blocks.js';
+import { type Entry, entryOf, isSection, lineOf, stateLines } from '../../../lib/storage/graphs/state-blocks.js';
 import { KeyDigest } from '../../../lib/storage/keys/key-digest.js';
-import { allRecords, metaKey } from '../../../lib/storage/keys/records.js';
-import { entryBlocks, type Level, type LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
+import { graphRange } from '../../../lib/storage/keys/quad-keys.js';
+import { allRecords, metaKey, partsOfEntry } from '../../../lib/storage/keys/records.js';
+import { dataOfVersion, openVersions, versionData, versionEntries } from '../../../lib/storage/keys/version-entries.js';
+import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { entryFaults } from '../../../lib/storage/transactions/repair.js';
 import {
   BackupError,
@@ -38,22 +40,26 @@ export async function* graphStateLines(
 ): AsyncGenerator<string[]> {
   const cursor = new GraphCursor(level, snapshot);
   try {
-    for (const range of [allLinks, allRecords()])
+    for (const range of [allLinks, versionEntries, openVersions, allRecords()])
       for await (const entries of entryBlocks(level, range, { snapshot })) {
         let lines: string[] = [];
         for (const entry of entries) {
           const state = graphState(entry);
           if (!state || known?.has(state)) continue;
           lines.push(lineOfGraph(state));
+          for await (const found of otherLines(level, snapshot, entry)) {
+            yield [...lines, ...found];
+            lines = [];
+          }
           const digest = new KeyDigest();
-          for await (const keys of cursor.keys(state.graph)) {
+          for await (const keys of isOther(entry) ? [] : cursor.keys(state.graph)) {
             digest.toggle(keys);
             for (const key of keys) lines.push(JSON.stringify(key));
             if (lines.length < keysAtATime) continue;
             yield lines;
             lines = [];
           }
-          if (isOther(state, digest))
+          if (differs(state, digest))
             throw damagedState(`The triples of ${state.graph} differ from those that were written.`);
         }
         yield lines;
@@ -63,7 +69,19 @@ export async function* graphStateLines(
   }
 }
 
-const isOther = (state: CountedGraph, digest: KeyDigest): boolean =>
+const isVersion = ([key]: Entry): boolean => key.startsWith(versionEntries.gte);
+const isOther = (entry: Entry): boolean => isVersion(entry) || entry[0].startsWith(openVersions.gte);
+
+/** Yields the triples of an earlier state, or what is left of a dropped graph. */
+async function* otherLines(level: Level, snapshot: LevelSnapshot, entry: Entry): AsyncGenerator<string[]> {
+  if (isVersion(entry))
+    for await (const block of entryBlocks(level, dataOfVersion(entry[0]), { snapshot })) yield block.map(lineOf);
+  else if (isOther(entry))
+    for await (const keys of keyBlocks(level, graphRange(partsOfEntry(entry[0])[1]!), { snapshot }))
+      yield keys.map((key) => JSON.stringify(key));
+}
+
+const differs = (state: CountedGraph, digest: KeyDigest): boolean =>
   state.digest !== undefined && state.digest !== digest.toString();
 
 const damagedState = (text: string): BackupError =>
@@ -101,7 +119,10 @@ export async function writeState(level: Level, files: StateFiles, { known, told 
     const write = (file: string, source: AsyncIterable<readonly string[]>): Promise<void> =>
       writeLines(file, header, source, count);
     for await (const { text } of entryFaults(level, snapshot)) throw damagedState(text);
-    await write(files.state, stateLines(level, snapshot, { hasQuads: !hasGraphs }));
+    await write(
+      files.state,
+      stateLines(level, snapshot, hasGraphs ? { hasQuads: false, without: versionData } : { hasQuads: true }),
+    );
     if (hasGraphs) await write(files.quads, graphStateLines(level, snapshot, known));
   } finally {
     await snapshot.close();
@@ -161,7 +182,7 @@ export async function* readState(file: string, reader: StateReader = {}): AsyncG
   let digest = new KeyDigest();
   let isPassed = false;
   const end = (): void => {
-    if (state && !isPassed) ended?.(state, triples, isOther(state, digest));
+    if (state && !isPassed) ended?.(state, triples, differs(state, digest));
     [state, triples, digest] = [undefined, 0, new KeyDigest()];
   };
   for await (const lines of lineBlocks(file)) {

@@ -2,8 +2,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../../lib/component/component.js';
+import type { BlobFacts } from '../../../lib/storage/keys/blob-integrity.js';
 import { isQuad } from '../../../lib/storage/keys/iri-rewriting.js';
-import type { ResourceRecord } from '../../../lib/storage/keys/records.js';
+import { isKeptBlob, keptBlobFacts, readKeptBlob } from '../../../lib/storage/keys/kept-blobs.js';
+import { blobFacts, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { EntryDigests } from '../../../lib/storage/level/entry-digests.js';
 import { BackupError, type CountedGraph, graphState, isOf, recordOf } from './entries.js';
 import { backupBlobFile, entriesOf, graphsOf, type Manifest, readManifest } from './folder.js';
@@ -71,8 +73,10 @@ class Verification {
         if (isQuad(entry[0])) this.triples++;
         else digests.add(...entry);
         const graph = graphs && graphs.unseen > 0 ? graphState(entry) : undefined;
-        if (graph && !graphs!.hasSeen(graph)) this.fault(`The quads of ${graph.graph} are missing.`);
+        if (graph && graphs!.has(graph) && !graphs!.hasSeen(graph))
+          this.fault(`The quads of ${graph.graph} are missing.`);
         if (isOf('R', entry[0])) await this.resource(recordOf(entry));
+        else if (isKeptBlob(entry[0]) && readKeptBlob(entry[1]).isFree) await this.blob(keptBlobFacts(entry));
       }
       this.told(block.length);
     }
@@ -89,10 +93,15 @@ class Verification {
 
   private async resource(record: ResourceRecord): Promise<void> {
     this.resources++;
-    if (record.blob === undefined) return;
+    const facts = blobFacts(record);
+    if (record.blob !== undefined) await this.blob(facts, record.iri);
+  }
+
+  /** @param iri of its resource. Absent: only earlier states have it */
+  private async blob(facts: BlobFacts, iri = 'an earlier state'): Promise<void> {
     this.blobs++;
-    const wrong = await faultOf(backupBlobFile(this.folder, record.blob), record);
-    if (wrong) this.fault(`The content of ${record.iri} (blob ${record.blob}) ${wrong}.`);
+    const wrong = await faultOf(backupBlobFile(this.folder, facts.blob), facts);
+    if (wrong) this.fault(`The content of ${iri} (blob ${facts.blob}) ${wrong}.`);
   }
 
   private told(count: number): void {
@@ -101,7 +110,7 @@ class Verification {
   }
 }
 
-async function faultOf(file: string, { size, sha256 }: ResourceRecord): Promise<string | undefined> {
+async function faultOf(file: string, { size, sha256 }: BlobFacts): Promise<string | undefined> {
   if (!existsSync(file)) return 'is missing';
   if (statSync(file).size !== size) return `has ${statSync(file).size} bytes instead of ${size}`;
   return (await digestOfFile(file)) === sha256 ? undefined : 'has another digest';

@@ -2,7 +2,7 @@
 
 import { isQuad } from '../keys/iri-rewriting.js';
 import { graphPrefix } from '../keys/quad-keys.js';
-import { rangeOf } from '../keys/records.js';
+import { type KeyRange, rangeOf } from '../keys/records.js';
 import { entryBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 import { allChanges } from '../log/change-entry.js';
 
@@ -19,18 +19,37 @@ export interface StateParts {
   readonly hasQuads: boolean;
   /** Includes the log of changes: for a copy that continues the storage. */
   readonly hasLog?: boolean;
+  /** Entries that are left out: a part of one space. */
+  readonly without?: KeyRange;
 }
 
 /** Yields the entries in blocks, in key order. */
 export async function* stateBlocks(
   level: Level,
   snapshot: LevelSnapshot,
-  { hasQuads, hasLog = false }: StateParts,
+  { hasQuads, hasLog = false, without }: StateParts,
 ): AsyncGenerator<Entry[]> {
   const wanted = [...spaces, ...(hasQuads ? [quads] : []), ...(hasLog ? [allChanges().gte] : [])];
   for (const space of wanted.sort())
-    for await (const block of entryBlocks(level, rangeOf(space), { snapshot }))
+    for await (const block of blocksOf(level, snapshot, rangeOf(space), without))
       yield space === 'M\u0000' ? block.filter(([key]) => !own.has(key.split('\u0000')[1]!)) : block;
+}
+
+/** @param without a part of the range that is left out */
+async function* blocksOf(
+  level: Level,
+  snapshot: LevelSnapshot,
+  range: KeyRange,
+  without: KeyRange | undefined,
+): AsyncGenerator<Entry[]> {
+  const isPart = without && without.gte >= range.gte && without.lt <= range.lt;
+  const ranges = isPart
+    ? [
+        { gte: range.gte, lt: without.gte },
+        { gte: without.lt, lt: range.lt },
+      ]
+    : [range];
+  for (const each of ranges) yield* entryBlocks(level, each, { snapshot });
 }
 
 /** Yields the entries as lines. */

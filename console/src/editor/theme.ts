@@ -10,7 +10,7 @@ export const hostStyle = css`
   :host {
     display: block;
     min-width: 0;
-    --code-keyword: #7a1fa2; --code-string: #1a6b37; --code-name: #1f5fbf; --code-number: #9a4a00; --code-iri: #0b6470;
+    --code-keyword: #7a1fa2; --code-string: #1a6b37; --code-name: #3d43c4; --code-number: #9a4a00; --code-iri: #0b6470;
     --code-comment: #5f6775; --code-select: #cfe0fb; --code-match: #dcebdc;
   }
   @media (prefers-color-scheme: dark) {

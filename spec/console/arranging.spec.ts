@@ -175,4 +175,76 @@ for (const path of pathsOf('The console, arranging'))
       await dialog.locator('.notice.bad', { hasText: 'is not a valid path' }).waitFor();
       await dialog.getByRole('button', { name: 'Cancel' }).click();
     });
+
+    it('moves several members to a chosen folder, keeps what was refused, and moves them back', async () => {
+      for (const name of ['moving/', 'moving/here/']) await resources.send('PUT', name, asContainer);
+      for (const name of ['a.txt', 'b.txt', 'here/b.txt']) await resources.put(`moving/${name}`, 'text/plain', name);
+      await browse('moving/');
+      await box('a.txt').click();
+      await box('b.txt').click();
+      await page.getByRole('button', { name: 'Move …' }).click();
+      const dialog = page.locator('dialog[open]');
+      await dialog.getByRole('button', { name: 'here/', exact: true }).click();
+      expect(await dialog.getByRole('textbox', { name: 'New path' }).inputValue()).to.equal('moving/here/');
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await dialog.getByRole('button', { name: 'Move', exact: true }).click();
+      await dialog.locator('.notice.bad', { hasText: 'The Destination exists.' }).waitFor();
+      await page.getByRole('group', { name: 'Selected' }).getByText('1 selected').waitFor();
+      expect(await box('b.txt').isChecked(), 'the refused member').to.equal(true);
+      await dialog.getByRole('button', { name: 'Folder above' }).click();
+      await dialog.getByRole('button', { name: 'Folder above' }).click();
+      await dialog.getByRole('button', { name: 'sorted/', exact: true }).click();
+      expect(await dialog.getByRole('textbox', { name: 'New path' }).inputValue()).to.equal('sorted/b.txt');
+      await dialog.getByRole('button', { name: 'Move', exact: true }).click();
+      await until(['here/']);
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await page.locator('.notice', { hasText: 'Moved back.' }).waitFor();
+      await until(['b.txt', 'here/']);
+      expect((await resources.send('GET', 'moving/here/a.txt')).status, 'moved before the refusal').to.equal(200);
+    });
+
+    it('renames, opens, deletes and filters by keys, and restores what was deleted', async () => {
+      await resources.send('PUT', 'keyed/', asContainer);
+      for (const name of ['a.txt', 'b.txt']) await resources.put(`keyed/${name}`, 'text/plain', name);
+      await browse('keyed/');
+      await page.getByRole('region', { name: 'Members' }).focus();
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('F2');
+      const path = page.locator('dialog[open]').getByRole('textbox', { name: 'New path' });
+      await path.waitFor();
+      expect(await path.inputValue()).to.equal('keyed/b.txt');
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Clear selection' }).click();
+      await box('a.txt').focus();
+      await page.keyboard.press('Delete');
+      await page.locator('dialog[open]').getByRole('button', { name: 'Delete “a.txt”' }).click();
+      await until(['b.txt']);
+      expect((await resources.send('GET', 'keyed/a.txt')).status).to.equal(404);
+      await page.locator('.notice').getByRole('button', { name: 'Undo' }).click();
+      await until(['a.txt', 'b.txt']);
+      expect(await resources.text('keyed/a.txt')).to.equal('a.txt');
+      await page.keyboard.press('/');
+      await page.keyboard.type('b/');
+      expect(await page.getByRole('searchbox').inputValue(), 'a slash in the field is typed').to.equal('b/');
+      await page.getByRole('searchbox').fill('');
+      await until(['a.txt', 'b.txt']);
+      await box('b.txt').focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'b.txt' }).waitFor();
+    });
+
+    it('shows whole names beside the preview, without type and date', async () => {
+      await resources.send('PUT', 'long/', asContainer);
+      const name = 'a-file-with-a-name-of-forty-characters.txt';
+      await resources.put(`long/${name}`, 'text/plain', 'x');
+      await browse('long/');
+      const headings = () => page.locator('.listing thead th:visible').count();
+      expect(await headings()).to.equal(5);
+      await box(name).click();
+      await page.locator('browse-preview .cm-content').waitFor();
+      expect(await headings()).to.equal(3);
+      const cell = page.locator('.listing td', { hasText: name });
+      expect(await cell.evaluate((each) => each.scrollWidth <= each.clientWidth), 'the name is not cut').to.equal(true);
+    });
   });

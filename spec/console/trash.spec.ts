@@ -24,6 +24,7 @@ for (const path of pathsOf('The console, trash'))
     const question = () => page.locator('dialog[open]');
     const inTrash = async (): Promise<void> => {
       await browse('');
+      await page.locator('summary', { hasText: 'More' }).click();
       await page.getByRole('link', { name: 'Trash', exact: true }).click();
       await page.getByRole('heading', { level: 1, name: 'Trash' }).waitFor();
     };

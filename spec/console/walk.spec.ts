@@ -193,6 +193,7 @@ describeInBrowser('The console, each page', () => {
     await on(button('Delete “june.txt”'), 'Enter');
     await notice('“june.txt” deleted.');
     await on(link('Browse'), 'Enter');
+    await on(page.locator('summary', { hasText: 'More' }), 'Enter');
     await on(link('Trash'), 'Enter');
     await on(button('Restore papers/june.txt'), 'Enter');
     await titled('june.txt');

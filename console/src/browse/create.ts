@@ -40,6 +40,8 @@ export function suggestedName(kind: Kind, name: string): string {
 }
 
 export interface Deletion {
+  /** Called with the id of each item that was moved to the trash. */
+  readonly trashed?: (id: string) => void;
   /** Stops between two requests. */
   readonly signal: AbortSignal;
   /** Called with the number of successful requests since the last call. */
@@ -74,7 +76,7 @@ export async function deleteMember(iri: string, work: Deletion, etag?: string): 
 export async function trashMember(iri: string, work: Deletion): Promise<Refusal | undefined> {
   work.signal.throwIfAborted();
   try {
-    await moveToTrash(iri, (await request('HEAD', iri)).headers.get('ETag') ?? '*');
+    work.trashed?.(await moveToTrash(iri, (await request('HEAD', iri)).headers.get('ETag') ?? '*'));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     if (!isTooMuch(error)) return error;

@@ -8,15 +8,21 @@ export const dragType = 'application/x-quadpod-members';
 /**
  * Moves members. IRIs of moved resources are rewritten in them.
  * @param place a container to move into, or the new IRI of the only member
- * @throws Error for a member that cannot be moved, Refusal
+ * @param moved called after each move
+ * @throws Error for a member that cannot be moved, Refusal; earlier members stay moved
  */
-export async function moveMembers(iris: readonly string[], place: string): Promise<void> {
+export async function moveMembers(
+  iris: readonly string[],
+  place: string,
+  moved?: (from: string, to: string) => void,
+): Promise<void> {
   for (const iri of iris) {
     const name = /[^/]+\/?$/.exec(iri)![0];
     const to = isContainer(place) ? place + name : place + (isContainer(iri) ? '/' : '');
     if (to === iri || (isContainer(iri) && to.startsWith(iri)))
       throw new Error('A member cannot be moved into itself.');
     await succeed('MOVE', iri, { headers: { Destination: to, Overwrite: 'F', Prefer: 'rewrite-links' } });
+    moved?.(iri, to);
   }
 }
 

@@ -17,6 +17,12 @@ export interface MovingRow {
   readonly place: string;
 }
 
+/** Action on the focused row: rename it, or delete it or the selected members. */
+export interface RowKey {
+  readonly key: 'F2' | 'Delete';
+  readonly member: ListedMember | undefined;
+}
+
 export interface Selecting {
   readonly members: readonly ListedMember[];
   readonly isOn: boolean;
@@ -59,7 +65,7 @@ export class Rows extends Page {
     const { length } = listing;
     const indexes: number[] = [];
     for (let index = this.first; index < Math.min(this.last, length); index++) indexes.push(index);
-    return html`<div class="scroll listing" tabindex="0" role="region" aria-label="Members" @scroll=${this.scrolled}>
+    return html`<div class="scroll listing" tabindex="0" role="region" aria-label="Members" aria-keyshortcuts="ArrowDown ArrowUp Enter F2 Delete /" @scroll=${this.scrolled} @keydown=${this.typed}>
       <table aria-rowcount=${length + 1}>
         <thead>
           <tr>
@@ -107,7 +113,6 @@ export class Rows extends Page {
           .checked=${this.selected.has(member.iri)}
           data-row=${index}
           @click=${(event: MouseEvent) => this.clicked(index, event)}
-          @keydown=${(event: KeyboardEvent) => this.pressed(index, event)}
         />
       </td>
       <td>
@@ -162,12 +167,28 @@ export class Rows extends Page {
     void this.select(Math.min(from, index), Math.max(from, index) + 1, isOn);
   }
 
-  /** Arrows move between the rows, and with the Shift key select them. */
-  private pressed(index: number, event: KeyboardEvent): void {
+  /** Arrows move between the rows, and with the Shift key select them. Enter opens a row. */
+  private readonly typed = (event: KeyboardEvent): void => {
+    const target = event.target as HTMLElement;
+    const row = target.closest('tr[aria-rowindex]')?.querySelector<HTMLElement>('[data-row]')?.dataset['row'];
+    const index = row === undefined ? -1 : Number(row);
+    const { key } = event;
+    if (key === 'F2' || key === 'Delete') {
+      event.preventDefault();
+      const detail = { key, member: index < 0 ? undefined : this.listing.row(index) } as const;
+      this.dispatchEvent(new CustomEvent<RowKey>('row-key', { detail }));
+    } else if (key === 'Enter' && target.matches('input') && index >= 0) {
+      event.preventDefault();
+      const member = this.listing.row(index);
+      if (member) location.hash = openHref(member.iri);
+    } else this.step(index, event);
+  };
+
+  private step(index: number, event: KeyboardEvent): void {
     const next = index + (event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0);
     if (next === index || next < 0 || next >= this.listing.length) return;
     event.preventDefault();
-    if (event.shiftKey) void this.select(Math.min(index, next), Math.max(index, next) + 1, true);
+    if (event.shiftKey && index >= 0) void this.select(Math.min(index, next), Math.max(index, next) + 1, true);
     this.anchor = next;
     this.querySelector<HTMLElement>(`[data-row="${next}"]`)?.focus();
   }

@@ -1,20 +1,38 @@
 /** Notices at the edge of the page or in the open dialog, announced by screen readers. */
 
-import { html, render } from 'lit';
+import { html, nothing, render } from 'lit';
 
 export type Tone = 'good' | 'bad';
 
-/** Shows a sentence for some seconds, in place of the previous one. An error stays until it is dismissed, replaced, or the page changes. */
-export function notify(text: string, tone: Tone = 'good'): void {
+/** Button of a notice. */
+export interface NoticeAction {
+  readonly label: string;
+  readonly run: () => unknown;
+}
+
+/**
+ * Shows a sentence for some seconds, in place of the previous one; longer with an action. An error stays until it is dismissed,
+ * replaced, or the page changes.
+ */
+export function notify(text: string, tone: Tone = 'good', action?: NoticeAction): void {
   const region = regionNow();
   const notice = document.createElement('div');
   notice.className = `notice ${tone}`;
   // Route on which the notice was shown.
   notice.dataset['place'] = location.hash;
-  render(html`<span>${text}</span><button type="button" @click=${() => dismiss(notice)}>Close</button>`, notice);
+  const act = (): void => {
+    dismiss(notice);
+    action?.run();
+  };
+  render(
+    html`<span class="grow">${text}</span>
+      ${action ? html`<button type="button" class="primary" @click=${act}>${action.label}</button>` : nothing}
+      <button type="button" @click=${() => dismiss(notice)}>Close</button>`,
+    notice,
+  );
   region.append(notice);
   for (const before of region.querySelectorAll<HTMLElement>('.notice')) if (before !== notice) dismiss(before);
-  if (tone === 'good') setTimeout(() => dismiss(notice), 6000);
+  if (tone === 'good') setTimeout(() => dismiss(notice), action ? 20_000 : 6000);
 }
 
 /** Everything outside an open dialog is inert. Notices in it close with it. */

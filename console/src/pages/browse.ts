@@ -2,22 +2,25 @@
 import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { createMember, deleteMember, type Kind, suggestedName, trashMember } from '../browse/create.js';
+import { createMember, type Kind, suggestedName } from '../browse/create.js';
 import { ContainerListing } from '../browse/listing.js';
-import type { MovingRow, Selecting } from '../browse/rows.js';
+import type { MovingRow, RowKey, Selecting } from '../browse/rows.js';
 import '../browse/rows.js';
-import { dragType, iriOfPath, moveMembers } from '../browse/move.js';
-import { confirmed } from '../frame/confirm.js';
+import { dragType } from '../browse/move.js';
+import type { MoveDialog } from '../browse/move-dialog.js';
+import type { Removing } from '../browse/removal.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, headingOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { onSession, storageUri, who } from '../session/session.js';
 import { loadShapeActions } from '../shapes/offered.js';
-import { messageOf, Refusal } from '../storage/api.js';
+import { Refusal } from '../storage/api.js';
 import { type Rights, rightsOn } from '../storage/controller.js';
 import { download } from '../storage/download.js';
-import { decoded, isContainer, shortName } from '../storage/names.js';
-import { trashDays } from '../storage/trash.js';
+import { isContainer, shortName } from '../storage/names.js';
 import { type Dropped, readDrop, readPicked, uploadsElsewhere, uploadsTo } from '../upload/queue.js';
+
+/** First member of the container of the example (`../browse/example.ts`). */
+const exampleMark = 'about-this-example.md';
 
 @customElement('page-browse')
 export class BrowsePage extends Page {
@@ -30,13 +33,24 @@ export class BrowsePage extends Page {
   @state() private hasShapes = false;
   /** The user is signed in, is not a controller, and is at the root. Absent while the permissions are read. */
   @state() private isGuest: boolean | undefined;
-  @state() private deleting: { readonly deleted: number; readonly ending: AbortController } | undefined;
+  @state() private removing: Removing | undefined;
   private searchTimer = 0;
 
   constructor() {
     super();
     onSession(() => this.reload());
     addEventListener('uploaded', () => this.reload());
+    addEventListener('keydown', (event) => this.typed(event));
+  }
+
+  /** A slash moves to the filter, from everywhere but fields. */
+  private typed(event: KeyboardEvent): void {
+    const isField = (event.target as HTMLElement).closest?.(
+      'input:not([type=checkbox]), textarea, select, dialog, [contenteditable]',
+    );
+    if (!this.isConnected || event.key !== '/' || event.ctrlKey || event.metaKey || isField) return;
+    event.preventDefault();
+    this.querySelector<HTMLInputElement>('.search input')?.focus();
   }
 
   private get at(): string {
@@ -49,11 +63,12 @@ export class BrowsePage extends Page {
     this.follow(this.listing);
   }
 
-  private reload(): void {
+  /** @param selected members that stay selected */
+  private reload(selected: readonly string[] = []): void {
     this.listing?.close();
     const { order = undefined, at } = this.listing ?? {};
     this.listing = new ContainerListing(this.at, at === this.at ? order : undefined);
-    this.selected = new Set();
+    this.selected = new Set(selected);
     this.isGuest = undefined;
     const filter = this.querySelector<HTMLInputElement>('.search input');
     if (filter) filter.value = '';
@@ -96,30 +111,50 @@ export class BrowsePage extends Page {
   }
 
   private actions(): TemplateResult {
-    const { append, share, write } = this.rights;
+    const { append, share } = this.rights;
     return html`<div class="row">
       ${
         append
-          ? html`<button type="button" @click=${() => this.dialog?.showModal()}>New …</button>
-              <label class="button">Add files<input class="visually-hidden" type="file" multiple @change=${this.picked} /></label>
-              <label class="button">Add a folder<input class="visually-hidden" type="file" webkitdirectory @change=${this.picked} /></label>`
+          ? html`<button type="button" class="primary" @click=${() => this.dialog?.showModal()}>New …</button>
+              <label class="button">Add files<input class="visually-hidden" type="file" multiple @change=${this.picked} /></label>`
           : nothing
       }
       ${share ? html`<a class="button" href=${placeHref('sharing', { at: this.at })}>Share</a>` : nothing}
-      ${this.hasShapes ? html`<shape-actions .iri=${this.at} .creates=${append ?? false} .links=${write ?? false}></shape-actions>` : nothing}
-      ${share && this.at === storageUri ? html`<a class="button" href=${placeHref('trash')}>Trash</a>` : nothing}
+      ${this.hasShapes || append || share ? this.menu() : nothing}
       <label class="inline search">
         <span class="visually-hidden">Filter by name</span>
         <input type="search" placeholder="Filter by name" @input=${this.look} />
       </label>
     </div>
-    ${this.newDialog()}`;
+    ${this.newDialog()}${this.mayChange ? html`<move-dialog .at=${this.at} .selected=${this.selected} @changed=${({ detail }: CustomEvent<readonly string[]>) => this.reload(detail)}></move-dialog>` : nothing}`;
+  }
+
+  /** What is needed less often. */
+  private menu(): TemplateResult {
+    const { append, share, write } = this.rights;
+    const close = (event: Event): void => {
+      const menu = event.currentTarget as HTMLDetailsElement;
+      const { key } = event as KeyboardEvent;
+      const to = (event as FocusEvent).relatedTarget as Node | null;
+      if (event.type === 'keydown' ? key !== 'Escape' : menu.contains(to)) return;
+      menu.open = false;
+      if (key) menu.querySelector('summary')?.focus();
+    };
+    return html`<details class="menu" @keydown=${close} @focusout=${close}>
+      <summary class="button">More</summary>
+      <div @click=${({ currentTarget }: Event) => (currentTarget as HTMLElement).closest('details')?.removeAttribute('open')} tabindex="-1">
+        ${append ? html`<label class="button">Add a folder<input class="visually-hidden" type="file" webkitdirectory @change=${this.picked} /></label>` : nothing}
+        ${this.hasShapes ? html`<shape-actions .iri=${this.at} .creates=${append ?? false} .links=${write ?? false}></shape-actions>` : nothing}
+        ${share ? html`<a class="button" href=${placeHref('trash')}>Trash</a>` : nothing}
+      </div>
+    </details>`;
   }
 
   private content(): TemplateResult {
     const { listing } = this;
     if (!listing?.loaded) return html`<p class="soft">Loading …</p>`;
-    const isEmpty = listing.total === 0;
+    // The folder of the trash has a page of its own.
+    const isEmpty = listing.total === 0 || (listing.total === 1 && listing.row(0)?.iri === `${storageUri}.trash/`);
     return html`<div
       class=${this.isTarget ? 'drop over' : 'drop'}
       @dragover=${this.dragged}
@@ -133,8 +168,13 @@ export class BrowsePage extends Page {
   }
 
   private empty(): TemplateResult {
+    const { share } = this.rights;
+    if (share && this.at === storageUri) {
+      void import('../browse/first-page.js');
+      return html`<first-page @add-files=${() => this.querySelector<HTMLInputElement>('input[type=file]')?.click()}></first-page>`;
+    }
     return html`<div class="empty">
-      <p>This folder is empty, or you are not allowed to see its members.</p>
+      <p>${share ? 'This folder is empty.' : 'This folder is empty, or you are not allowed to see its members.'}</p>
       ${this.rights.append ? html`<p>Drop files or folders here, or choose “New …”. Turtle, JSON-LD and RDF/XML become graphs that you can query.</p>` : nothing}
     </div>`;
   }
@@ -142,6 +182,7 @@ export class BrowsePage extends Page {
   private members(listing: ContainerListing): TemplateResult {
     const count = listing.length.toLocaleString();
     return html`
+      ${this.example(listing)}
       <p role="status" class="soft">
         ${listing.isFiltered ? `${count} of ${listing.total.toLocaleString()} have that name` : `${count} ${listing.total === 1 ? 'member' : 'members'}`}${
           listing.searched === undefined
@@ -149,10 +190,29 @@ export class BrowsePage extends Page {
             : `, ${listing.isFiltered ? 'looking on' : 'sorting'} (${listing.searched.toLocaleString()} so far)`
         }
       </p>
-      ${this.deleting ? this.renderDeleting(this.deleting) : this.selected.size > 0 ? this.selection() : nothing}
-      <div class="with-preview"><quad-rows .listing=${listing} .selected=${this.selected} ?isMovable=${this.mayChange} @select-members=${this.select} @move-members=${this.moved}></quad-rows>${this.preview()}</div>
+      ${this.removing ? this.renderRemoving(this.removing) : this.selected.size > 0 ? this.selection() : nothing}
+      <div class="with-preview"><quad-rows .listing=${listing} .selected=${this.selected} ?isMovable=${this.mayChange} @select-members=${this.select} @move-members=${this.moved} @row-key=${this.pressed}></quad-rows>${this.preview()}</div>
+      <p class="keys soft"><kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>Space</kbd> selects, <kbd>Enter</kbd> opens${this.mayChange ? html`, <kbd>F2</kbd> renames, <kbd>Delete</kbd> deletes` : nothing}, <kbd>/</kbd> filters</p>
     `;
   }
+
+  /** The folder of the example says what to try. */
+  private example(listing: ContainerListing): TemplateResult | typeof nothing {
+    const [, name] = /^(example\/)$/.exec(this.at.slice(storageUri.length)) ?? [];
+    if (!name || !this.rights.write || listing.row(0)?.iri !== `${this.at}${exampleMark}`) return nothing;
+    void import('../browse/first-page.js');
+    return html`<example-data @remove-example=${async () => {
+      if (await this.deleteAll([this.at], true)) location.hash = placeHref('browse');
+    }}></example-data>`;
+  }
+
+  private readonly pressed = async ({ detail: { key, member } }: CustomEvent<RowKey>): Promise<void> => {
+    if (!this.mayChange || (this.selected.size === 0 && !member)) return;
+    if (member && (key === 'F2' || this.selected.size === 0)) this.selected = new Set([member.iri]);
+    await this.updateComplete;
+    if (key === 'F2') await this.openMove();
+    else await this.removeSelected();
+  };
 
   private selection(): TemplateResult {
     const files = [...this.selected].filter((iri) => !isContainer(iri));
@@ -161,15 +221,15 @@ export class BrowsePage extends Page {
       <span>${this.selected.size.toLocaleString()} selected</span>
       ${files.length > 0 ? html`<button type="button" @click=${() => this.downloadAll(files)}>Download ${files.length === 1 ? '' : `${files.length} files`}</button>` : nothing}
       <folder-size .selected=${this.selected}></folder-size>
-      ${this.mayChange ? html`<button type="button" @click=${() => this.querySelector<HTMLDialogElement>('.move')?.showModal()}>${this.selected.size === 1 ? 'Rename or move …' : 'Move …'}</button>` : nothing}
+      ${this.mayChange ? html`<button type="button" @click=${this.openMove}>${this.selected.size === 1 ? 'Rename or move …' : 'Move …'}</button>` : nothing}
       ${this.mayChange ? html`<button type="button" class="danger" @click=${this.removeSelected}>Delete</button>` : nothing}
       <button type="button" @click=${() => {
         this.selected = new Set();
       }}>Clear selection</button>
-    </div>${this.moveDialog()}`;
+    </div>`;
   }
 
-  private renderDeleting({ deleted, ending }: NonNullable<BrowsePage['deleting']>): TemplateResult {
+  private renderRemoving({ deleted, ending }: Removing): TemplateResult {
     return html`<div class="row"><progress aria-label="Deleting"></progress><span role="status">Deleting: ${deleted.toLocaleString()} deleted</span>
       <button type="button" @click=${() => ending.abort()}>Stop</button></div>`;
   }
@@ -186,56 +246,9 @@ export class BrowsePage extends Page {
     return (this.rights.append || this.rights.write) ?? false;
   }
 
-  private moveDialog(): TemplateResult {
-    const [only = ''] = this.selected;
-    const isOne = this.selected.size === 1;
-    const path = decoded((isOne ? only.replace(/\/$/, '') : this.at).slice(storageUri.length));
-    return html`<dialog class="move" aria-labelledby="move-title">
-      <form method="dialog" @submit=${this.moveSelected}>
-        <h2 id="move-title">Move ${isOne ? shortName(only) : `${this.selected.size} members`}</h2>
-        <label>New path <input name="path" required autocomplete="off" spellcheck="false" .value=${path} /></label>
-        <p class="soft">${isOne ? 'The new name with its folders. ' : ''}A path that ends in a slash is a folder to move into.
-          Links to the old name in other resources stay and lead nowhere.</p>
-        <div class="row">
-          <button class="primary">Move</button>
-          <button type="button" @click=${() => this.querySelector<HTMLDialogElement>('.move')?.close()}>Cancel</button>
-        </div>
-      </form>
-    </dialog>`;
-  }
-
-  private async moveSelected(event: SubmitEvent): Promise<void> {
-    const path = submitted(event).text('path');
-    const iris = [...this.selected];
-    const close = (): void => this.querySelector<HTMLDialogElement>('.move')?.close();
-    await this.attempt(async () => {
-      const place = iriOfPath(storageUri, path);
-      if (iris.length > 1 && !isContainer(place))
-        throw new Error('To move several members, enter a folder: a path that ends in a slash.');
-      // Some of several members may be moved before an error, so the listing is read again.
-      if (iris.length > 1) {
-        close();
-        return this.move(iris, place);
-      }
-      await moveMembers(iris, place);
-      close();
-      this.finishMove(iris);
-    });
-  }
-
-  private readonly moved = ({ detail: { iris, place } }: CustomEvent<MovingRow>): Promise<void> =>
-    this.move(iris, place);
-
-  private async move(iris: readonly string[], place: string): Promise<void> {
-    const isDone = await this.attempt(() => moveMembers(iris, place));
-    if (isDone) this.finishMove(iris);
-    else this.reload();
-  }
-
-  private finishMove(iris: readonly string[]): void {
-    notify(`${iris.length === 1 ? `“${shortName(iris[0]!)}”` : `${iris.length} members`} moved.`);
-    this.reload();
-  }
+  private readonly moved = async ({ detail: { iris, place } }: CustomEvent<MovingRow>): Promise<void> => {
+    await this.attempt(async () => (await this.moving())?.move(iris, place));
+  };
 
   private newDialog(): TemplateResult {
     return html`<dialog class="new" aria-labelledby="new-title">
@@ -294,44 +307,30 @@ export class BrowsePage extends Page {
     }
   }
 
-  private async removeSelected(): Promise<void> {
-    const chosen = [...this.selected];
-    const containers = chosen.filter(isContainer).length;
-    const goes =
-      containers > 0
-        ? ' with everything in them, their metadata and their access rules'
-        : ' with metadata and access rules';
-    const what = chosen.length === 1 ? `“${shortName(chosen[0]!)}”` : `${chosen.length} members`;
-    let days: number | undefined;
-    const isKnown = await this.attempt(async () => {
-      days = await trashDays();
+  /** The dialog for moves, which is loaded when it is needed. */
+  private async moving(): Promise<MoveDialog | null> {
+    await import('../browse/move-dialog.js');
+    return this.querySelector<MoveDialog>('move-dialog');
+  }
+
+  private readonly openMove = async (): Promise<void> => {
+    await this.attempt(async () => (await this.moving())?.show());
+  };
+
+  private readonly removeSelected = (): Promise<boolean> => this.deleteAll([...this.selected]);
+
+  /** Deletes members after a confirmation. @returns true if all are deleted */
+  private async deleteAll(chosen: readonly string[], isSure = false): Promise<boolean> {
+    let isDone: boolean | undefined;
+    await this.attempt(async () => {
+      const show = (removing: Removing | undefined): void => {
+        this.removing = removing;
+      };
+      const { removeMembers } = await import('../browse/removal.js');
+      isDone = await removeMembers(chosen, show, () => this.reload(), isSure);
     });
-    if (!isKnown) return;
-    const text =
-      days === undefined
-        ? `${what} will be deleted${goes}. This cannot be undone.`
-        : `${what} will move to the trash${goes}. Owners can restore it for ${days} days.`;
-    if (!(await confirmed({ title: 'Delete', text, proceed: `Delete ${what}` }))) return;
-    const refusals: string[] = [];
-    const ending = new AbortController();
-    this.deleting = { deleted: 0, ending };
-    const told = (count: number): void => {
-      this.deleting = { ending, deleted: this.deleting!.deleted + count };
-    };
-    for (const iri of chosen)
-      try {
-        const work = { signal: ending.signal, told };
-        const refusal = await (days === undefined ? deleteMember(iri, work) : trashMember(iri, work));
-        if (refusal) refusals.push(`${shortName(iri)}: ${refusal.message}`);
-      } catch (error) {
-        if (ending.signal.aborted) break;
-        refusals.push(`${shortName(iri)}: ${messageOf(error)}`);
-      }
-    this.deleting = undefined;
-    if (ending.signal.aborted) notify('Stopped. Deleted resources stay deleted.');
-    else if (refusals.length > 0) notify(refusals.slice(0, 5).join(' '), 'bad');
-    else notify(`${what} deleted.`);
-    this.reload();
+    if (isDone !== undefined) this.reload();
+    return isDone ?? false;
   }
 
   private readonly look = (event: Event): void => {

@@ -7,6 +7,10 @@ export function shortName(iri: string): string {
   return decoded(name);
 }
 
+/** Members in a sentence. */
+export const memberNames = (iris: readonly string[]): string =>
+  iris.length === 1 ? `“${shortName(iris[0]!)}”` : `${iris.length} members`;
+
 /** Decodes a percent-encoded name. Invalid UTF-8 stays encoded. */
 export function decoded(name: string): string {
   try {

@@ -36,10 +36,11 @@ export const trashDays = async (): Promise<number | undefined> =>
 /** True if a resource can only be deleted permanently: it exceeds a limit of MOVE, violates a shape, or the disk is full. */
 export const isTooMuch = ({ status }: Refusal): boolean => [414, 422, 507].includes(status);
 
-/** @throws Refusal */
-export async function moveToTrash(iri: string, etag: string): Promise<void> {
+/** @returns the id of the item @throws Refusal */
+export async function moveToTrash(iri: string, etag: string): Promise<string> {
   const { headers, body } = jsonBody({ iri });
-  await succeed('POST', await urlOf(), { headers: { ...headers, 'If-Match': etag }, body });
+  const response = await succeed('POST', await urlOf(), { headers: { ...headers, 'If-Match': etag }, body });
+  return ((await response.json()) as { id: string }).id;
 }
 
 /** @throws Refusal if the former name is in use, or its container is gone */

@@ -56,6 +56,9 @@ for (const path of pathsOf('The console, sharing'))
       await owner.getByRole('tab', { name: 'To answer' }).click();
     }
 
+    /** Opens the details of the form for access. */
+    const more = (): Promise<void> => owner.locator('.give summary').click();
+
     async function revoke(): Promise<void> {
       await owner.getByRole('button', { name: 'Revoke the access of' }).click();
       await owner.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
@@ -127,6 +130,7 @@ for (const path of pathsOf('The console, sharing'))
     it('grants access by name, and renames a person on the whole page', async () => {
       await console.go(owner, at('sharing', 'data/'));
       await owner.getByLabel('Person, by name or IRI').fill('bea');
+      await more();
       await owner
         .getByRole('combobox', { name: 'To', exact: true })
         .selectOption({ label: 'data/ and everything in it' });
@@ -141,6 +145,7 @@ for (const path of pathsOf('The console, sharing'))
       await owner.locator('people-list input').press('Tab');
       await grants(owner).getByText('Beatrice', { exact: true }).waitFor();
       await owner.getByRole('button', { name: 'Forget Beatrice' }).click();
+      await owner.locator('people-list summary').click();
       await owner.getByText('No names yet').waitFor();
       expect(await focused(owner)).to.equal('People by name');
       await revoke();
@@ -148,6 +153,7 @@ for (const path of pathsOf('The console, sharing'))
 
     it('grants access to the public', async () => {
       await console.go(owner, at('sharing', 'data/sub/'));
+      if (!(await owner.getByRole('combobox', { name: 'For', exact: true }).isVisible())) await more();
       await owner.getByRole('combobox', { name: 'For', exact: true }).selectOption({ label: 'Everybody' });
       await owner.getByLabel('Person, by name or IRI').waitFor({ state: 'detached' });
       await owner.getByRole('button', { name: 'Give access' }).click();
@@ -171,6 +177,7 @@ for (const path of pathsOf('The console, sharing'))
       await owner.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await console.go(owner, at('sharing', 'data/sub/'));
       const form = owner.locator('form', { hasText: 'Read link' });
+      await form.getByText('Makes sub/ and everything in it public until a date').waitFor();
       const until = await form.getByLabel('Until').inputValue();
       expect(new Date(until).getTime() - Date.now()).to.be.within(6.9 * 86_400_000, 7.1 * 86_400_000);
       await form.getByLabel('Until').fill('2020-01-01T00:00');
@@ -240,7 +247,13 @@ for (const path of pathsOf('The console, sharing'))
       await notice(owner, 'Nemo is neither a known name nor an IRI').getByRole('button').press('Enter');
       await owner.locator('.notice').waitFor({ state: 'detached' });
       expect(await owner.evaluate('document.activeElement.id')).to.equal('main');
+      for (const address of ['bea@example.org', 'mailto:bea@example.org']) {
+        await owner.getByLabel('Person, by name or IRI').fill(address);
+        await give.click();
+        await dismiss(owner, 'An e-mail address cannot sign in.');
+      }
       await owner.getByLabel('Person, by name or IRI').fill('did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK');
+      if (!(await owner.getByLabel('Read', { exact: true }).isVisible())) await more();
       await owner.getByLabel('Read', { exact: true }).uncheck();
       await give.click();
       await dismiss(owner, 'Select at least one action');

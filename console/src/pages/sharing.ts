@@ -1,5 +1,5 @@
 /** Permissions on a resource or container, and their reasons. */
-import { person } from '../sharing/people.js';
+import { nameOfPerson, person } from '../sharing/people.js';
 import '../sharing/share-grants.js';
 import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -67,7 +67,7 @@ export class SharingPage extends Page {
       : nothing;
     return html`
       <div class="row"><a class="button" href=${openHref(this.at)}>Open</a> <button type="button" @click=${this.copy}>Copy link to send</button>
-        <span class="soft">The link itself gives no access. People who open it sign in, see what they may read, and can request access.</span></div>
+        <span class="soft grow">The link itself gives no access. People who open it sign in, and can request access.</span></div>
       ${this.mode === 'acls' ? html`<section class="card"><share-acl .at=${this.at}></share-acl></section>${grants}` : html`${grants}<section class="card">${this.renderOwners()}</section>`}
       ${this.status ? html`<p><a href=${placeHref('admin', { tab: 'explain', iri: this.at })}>Check access</a></p>` : nothing}
       ${isSubject ? html`<section class="card"><people-list></people-list></section>` : nothing}`;
@@ -79,14 +79,13 @@ export class SharingPage extends Page {
     const named = (told('lws.owners') ?? []) as readonly string[];
     // A storage without configured owners belongs to the identity generated at its first start.
     const owners = named.length === 0 && this.status && session.kind === 'subject' ? [session.subject] : named;
-    return html`
-      <h2>Rules</h2>
+    return html`<details><summary><h2>Rules</h2> <span class="soft">${owners.length > 0 ? html`Owners: ${owners.map(nameOfPerson).join(', ')}` : nothing}</span></summary>
       <ul>
         <li>Owners of the storage may do everything.${owners.length > 0 ? html`<ul>${owners.map((iri) => html`<li>${person(iri)}</li>`)}</ul>` : nothing}</li>
         <li>The creator of a resource has full control of it.</li>
         ${told('lws.public-read') === true ? html`<li>All callers may read everything (lws.public-read).</li>` : nothing}
-        <li>Others may do what a grant allows.</li>
-      </ul>
+        <li>Others may do what a grant allows. Grants for the containers above count here, too.</li>
+      </ul></details>
       ${this.status ? nothing : html`<p>Owners can share this. You can <a href=${placeHref('requests', { ask: this.at })}>ask for access</a>.</p>`}`;
   }
 }

@@ -62,6 +62,10 @@ export function personOf(typed: string): string {
   const text = typed.trim();
   const known = people().find(([, name]) => name.toLowerCase() === text.toLowerCase());
   if (known) return known[0];
+  if (/^mailto:|^[^\s:/@]+@[^\s:/@]+$/i.test(text))
+    throw new Error(
+      'An e-mail address cannot sign in. Send the person the link of this page: after signing in they can request access.',
+    );
   if (/^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i.test(text)) return text;
   throw new Error(`${text || 'Nothing'} is neither a known name nor an IRI such as did:key:z6Mk….`);
 }
@@ -70,8 +74,7 @@ export function personOf(typed: string): string {
 export class PeopleList extends Page {
   protected override render(): TemplateResult {
     const known = people();
-    return html`
-      <h2>People by name</h2>
+    return html`<details ?open=${known.length > 0}><summary><h2>People by name</h2></summary>
       <p class="soft">These names are kept in this browser alone.</p>
       ${
         known.length === 0
@@ -83,7 +86,7 @@ export class PeopleList extends Page {
                 <button type="button" aria-label=${`Forget ${name}`} @click=${() => this.rename(iri, '')}>Forget</button>
               </li>`,
             )}</ul>`
-      }`;
+      }</details>`;
   }
 
   private rename(iri: string, name: string): void {
@@ -95,12 +98,15 @@ export class PeopleList extends Page {
 }
 
 /** Fields for a person: IRI or known name, and a display name. @param id unique in the document */
-export const personFields = (id: string): TemplateResult => html`
-  <label>Person, by name or IRI
-    <input name="person" list=${`${id}-people`} required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…">
+export const personFields = (id: string): TemplateResult => html`${personField(id)}${calledField}`;
+
+export const personField = (id: string): TemplateResult => html`
+  <label class="grow">Add a person, by name or IRI
+    <input name="person" list=${`${id}-people`} required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk… or https://…">
   </label>
-  <datalist id=${`${id}-people`}>${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>
-  <label>What to call them here (optional) <input name="called" autocomplete="off"></label>`;
+  <datalist id=${`${id}-people`}>${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>`;
+
+export const calledField = html`<label>What to call them here (optional) <input name="called" autocomplete="off"></label>`;
 
 /** Person of a form. The name is stored. @throws Error without input. */
 export function personFrom(data: FormData): string {

@@ -9,10 +9,11 @@ import { grantsTable } from './grants-table.js';
 import {
   actionFields,
   actionsFrom,
+  calledField,
   everybody,
   mayBePublic,
   nameOfPerson,
-  personFields,
+  personField,
   personFrom,
   untilField,
 } from './people.js';
@@ -41,15 +42,14 @@ export class ShareGrants extends Page {
   protected override render(): TemplateResult {
     return html`
       <h2>${this.controller ? 'Access that was granted' : 'Access that you were granted'}</h2>
-      <p class="soft">A grant adds to the rules. Grants for this resource and for the containers above it are listed.</p>
-      ${this.controller ? html`<div class="cards">${this.renderForm()}${this.renderReadLink()}</div>` : nothing}
-      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderGrants()}`;
+      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderGrants()}
+      ${this.controller ? html`${this.renderForm()}${this.renderReadLink()}` : nothing}`;
   }
 
   private renderGrants(): TemplateResult {
     if (!this.grants) return html`<p>Loading …</p>`;
     if (this.grants.length === 0)
-      return html`<p class="empty">${this.controller ? 'No grant covers this. Give access above.' : 'No grant covers this.'}</p>`;
+      return html`<p class="empty">No grant covers this.${this.controller ? ' Only owners, and creators for what they created, have access.' : ''}</p>`;
     return grantsTable({
       label: 'Grants that cover this',
       grants: this.grants,
@@ -62,31 +62,32 @@ export class ShareGrants extends Page {
     const above = ancestors(this.at, storageUri)
       .filter((iri) => iri !== this.at)
       .reverse();
-    return html`<form class="card" @submit=${this.give}>
-      <h3>Give access</h3>
+    return html`<form class="give" @submit=${this.give}>
+      <div class="row">${this.isPerson ? personField('grant') : html`<p class="grow">Access for everybody</p>`}<button class="primary">Give access</button></div>
+      <details><summary>May read ${wording(this.at)}, without an end. Change this …</summary><div class="fields">
       <label>For
         <select name="for" @change=${(event: Event) => {
           this.isPerson = (event.target as HTMLSelectElement).value === '';
         }}><option value="">A person</option><option value=${everybody}>Everybody</option></select>
       </label>
-      ${this.isPerson ? personFields('grant') : nothing}
+      ${this.isPerson ? calledField : nothing}
       <label>To
         <select name="iri">${[this.at, ...above].map((iri) => html`<option value=${iri}>${wording(iri)}</option>`)}</select>
       </label>
       ${actionFields(['read'])}
       ${untilField}
       <label>What for (optional, a note) <input name="purpose" autocomplete="off"></label>
-      <button class="primary">Give access</button>
+      </div></details>
     </form>`;
   }
 
   private renderReadLink(): TemplateResult {
     const inAWeek = new Date(Date.now() + 7 * 86_400_000 - new Date().getTimezoneOffset() * 60_000);
-    return html`<form class="card" @submit=${this.shareLink}>
+    return html`<form class="give" @submit=${this.shareLink}>
       <h3>Read link</h3>
-      <p class="soft">Everyone can read ${wording(this.at)} without signing in, until the end. To end it earlier, revoke the grant below.</p>
-      <label>Until <input type="datetime-local" name="until" required .value=${inAWeek.toISOString().slice(0, 16)}></label>
-      <button class="primary">Create and copy link</button>
+      <p class="soft">Makes ${wording(this.at)} public until a date: everybody can read it without signing in. It ends earlier if you revoke it in the list.</p>
+      <div class="row"><label>Until <input type="datetime-local" name="until" required .value=${inAWeek.toISOString().slice(0, 16)}></label>
+      <button>Create and copy link</button></div>
     </form>`;
   }
 

@@ -18,7 +18,8 @@ const shapes = `@prefix sh: <http://www.w3.org/ns/shacl#> .
   sh:property [ sh:path dct:license ; sh:order 3 ; sh:minCount 1 ; sh:maxCount 2 ; sh:nodeKind sh:IRI ; sh:pattern "^https:" ;
     sh:message "The license must be an https address." ] ;
   sh:property [ sh:path dct:accrualPeriodicity ; sh:order 4 ; sh:in ( <http://example.org/daily> <http://example.org/weekly> ) ] ;
-  sh:property [ sh:path ( dct:publisher dct:title ) ; sh:maxCount 1 ; sh:message "The publisher has two names." ] .
+  sh:property [ sh:path ( dct:publisher dct:title ) ; sh:maxCount 1 ; sh:message "The publisher has two names." ] ;
+  sh:property [ sh:path [ sh:inversePath <http://example.org/about> ] ; sh:maxCount 5 ; sh:message "Too many are about it." ] .
 `;
 const rivers = `@prefix dct: <http://purl.org/dc/terms/> .
 @prefix ex: <http://example.org/> .
@@ -55,6 +56,7 @@ for (const path of pathsOf('The console, shapes'))
 
     it('links a container to shapes, and lists the resources that violate them', async () => {
       await console.go(page, `browse?${at('sets/')}`);
+      await page.locator('summary', { hasText: 'More' }).click();
       await link('Shapes').click();
       await page.getByText('No shapes apply here.').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
@@ -77,6 +79,7 @@ for (const path of pathsOf('The console, shapes'))
 
     it('creates a resource with a form, and shows violations next to their fields', async () => {
       await console.go(page, `browse?${at('sets/')}`);
+      await page.locator('summary', { hasText: 'More' }).press('Enter');
       await link('New with a form').press('Enter');
       await field('Name of the resource').fill('levels');
       await field('Title').fill('Levels of the "Aare"');
@@ -117,6 +120,7 @@ for (const path of pathsOf('The console, shapes'))
       await resources.open(page, 'sets/rivers');
       await link('Edit with a form').click();
       await page.getByText('1 property of the shape has no field.').waitFor();
+      expect(await field('dct:title').inputValue()).to.equal('A "quoted" name');
       expect(await field('Title 1').inputValue()).to.equal('Flüsse');
       await button('Remove Title 1').press('Enter');
       await field('Title').fill('Rivers and lakes');
@@ -137,10 +141,16 @@ for (const path of pathsOf('The console, shapes'))
       await field('Title').fill('Mine');
       const strict = shapes
         .replace('sh:path dct:issued ;', 'sh:path dct:issued ; sh:minCount 1 ;')
-        .replace('sh:maxCount 1 ; sh:message', 'sh:maxCount 0 ; sh:message');
+        .replace('sh:maxCount 1 ; sh:message', 'sh:maxCount 0 ; sh:message')
+        .replace('sh:maxCount 5 ; sh:message', 'sh:maxCount 0 ; sh:message');
       await resources.put('shapes.ttl', 'text/turtle', strict);
       await button('Save').click();
-      await page.locator('form > .problem', { hasText: 'The publisher has two names.' }).last().waitFor();
+      await page.locator('form > .problem', { hasText: 'Too many are about it.' }).last().waitFor();
+      await page
+        .locator('fieldset fieldset')
+        .getByRole('alert')
+        .filter({ hasText: 'The publisher has two names.' })
+        .waitFor();
       await page.locator('fieldset', { hasText: 'dct:issued' }).getByRole('alert').waitFor();
       await resources.put('shapes.ttl', 'text/turtle', shapes);
       await resources.put('sets/rivers', 'text/turtle', rivers.replace('five', 'six').replace(', "Flüsse"@de', ''));
@@ -202,9 +212,72 @@ for (const path of pathsOf('The console, shapes'))
       expect(stored.trim().split('\n').length).to.equal(7);
     });
 
+    it('has fields for nodes in nodes, continues as Turtle, and deletes what is removed', async () => {
+      const nodes = `@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix ex: <http://example.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+ex:Set a sh:NodeShape ; sh:targetClass ex:Set ;
+  sh:property [ sh:path ( ex:publisher ex:name ) ; sh:minCount 1 ; sh:message "The publisher has no name." ] ,
+    [ sh:path ( ex:publisher ex:address ex:city ) ] , [ sh:path ex:file ; sh:node ex:File ; sh:maxCount 2 ] .
+ex:File a sh:NodeShape ; sh:property [ sh:path ex:url ; sh:nodeKind sh:IRI ; sh:minCount 1 ] , [ sh:path ex:bytes ; sh:datatype xsd:integer ] ,
+  [ sh:path ex:part ; sh:node ex:File ] .`;
+      await resources.send('PUT', 'nodes/', asContainer);
+      await resources.put('nodes.ttl', 'text/turtle', nodes);
+      const link = { linkset: [{ [constrainedBy]: [{ href: resources.iri('nodes.ttl') }] }] };
+      const fields = { 'Content-Type': 'application/linkset+json', 'If-Match': '*' };
+      expect((await resources.send('PUT', 'nodes/.meta', fields, JSON.stringify(link))).status).to.equal(204);
+      await console.go(page, `form?${at('nodes/')}`);
+      await field('Name of the resource').fill('made');
+      const inFile = page.locator('fieldset', { hasText: 'ex:file' }).first();
+      await inFile.getByLabel('ex:url', { exact: true }).first().fill('http://example.org/a.csv');
+      await inFile.getByLabel('ex:bytes', { exact: true }).first().fill('12');
+      await button('Create').click();
+      const refused = page.locator('fieldset fieldset', { hasText: 'ex:name' }).getByRole('alert');
+      await refused.filter({ hasText: 'The publisher has no name.' }).waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.getByText('required').first().waitFor();
+      await field('ex:name').fill('University of Bern');
+      await field('ex:city').fill('Bern');
+      await button('Continue as Turtle').click();
+      const editor = page.locator('quad-editor .cm-content');
+      await editor.filter({ hasText: 'University of Bern' }).waitFor();
+      await editor.click();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.insertText('<#it> <http://example.org/note> "typed" .');
+      await button('Back to the form').click();
+      expect(await field('ex:city').inputValue()).to.equal('Bern');
+      await button('Continue as Turtle').click();
+      await button('Create').click();
+      await page.getByRole('heading', { level: 1, name: 'made.ttl', exact: true }).waitFor();
+      const stored = await resources.text('nodes/made.ttl', 'application/n-triples');
+      for (const statement of [
+        'name> "University of Bern"',
+        'city> "Bern"',
+        'url> <http://example.org/a.csv>',
+        'note> "typed"',
+      ])
+        expect(stored).to.contain(statement);
+      expect(stored)
+        .to.match(/bytes> "12"/)
+        .and.not.to.contain('part>');
+      expect(stored.trim().split('\n').length, 'empty nodes are left out').to.equal(9);
+      await console.go(page, `form?${at('nodes/made.ttl')}`);
+      await inFile.getByRole('button', { name: 'Add another ex:file' }).click();
+      await button('Remove ex:file 1').click();
+      await choice('Kind of ex:file').selectOption('IRI');
+      await field('ex:file').fill('http://example.org/b');
+      await choice('Kind of ex:file').selectOption('Details here');
+      await inFile.getByLabel('ex:url', { exact: true }).first().fill('http://example.org/b.csv');
+      await button('Save').click();
+      await page.getByRole('heading', { level: 1, name: 'made.ttl', exact: true }).waitFor();
+      const after = await resources.text('nodes/made.ttl', 'application/n-triples');
+      expect(after)
+        .to.contain('url> <http://example.org/b.csv>')
+        .and.not.to.match(/a\.csv|bytes/);
+    });
+
     it('shows callers without write access neither links nor forms', async () => {
       const reader = await console.person({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
       await reader.goto(console.at(`browse?${at('sets/')}`));
+      await reader.locator('summary', { hasText: 'More' }).click();
       await reader.getByRole('main').getByRole('link', { name: 'Shapes', exact: true }).click();
       await reader.getByRole('link', { name: '/shapes.ttl', exact: true }).waitFor();
       expect(await reader.getByRole('button', { name: /Link|Unlink/ }).count()).to.equal(0);

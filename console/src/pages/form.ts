@@ -5,6 +5,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { keyed } from 'lit/directives/keyed.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { memberIri, suggestedName } from '../browse/create.js';
+import type { QuadEditor } from '../editor/quad-editor.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, headingOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { iriOf, parseRdf, type Term, tagOf, termText } from '../rdf/document.js';
@@ -20,7 +21,7 @@ import {
   newDraft,
   readShapes,
 } from '../shapes/draft.js';
-import { type Field, type FormShapes, inputType, literalOfField } from '../shapes/fields.js';
+import { type Field, type FormShapes, inputType, literalOfField, type ValueKind } from '../shapes/fields.js';
 import { shapesInForce, type Violation } from '../shapes/links.js';
 import { messageOf, Refusal, succeed } from '../storage/api.js';
 import { labelled, labels } from '../storage/labels.js';
@@ -44,6 +45,8 @@ export class FormPage extends Page {
   @state() private why: unknown;
   @state() private violations: readonly Violation[] = [];
   @state() private isSaving = false;
+  /** Turtle that is edited instead of the form. */
+  @state() private turtle: string | undefined;
   /** Index of the subject that is shown. */
   @state() private shown = 0;
   private isDirty = false;
@@ -76,6 +79,7 @@ export class FormPage extends Page {
     this.violations = [];
     this.failure = '';
     this.isDirty = false;
+    this.turtle = undefined;
     this.shown = 0;
     try {
       const { shapes, prefixes } = await readShapes(await shapesInForce(at));
@@ -117,18 +121,49 @@ export class FormPage extends Page {
   private form(opened: Opened, draft: FormDraft): TemplateResult {
     const isNew = isContainer(opened.at);
     const section = draft.sections[this.shown] ?? draft.sections[0]!;
-    const known = new Set(section.entries.flatMap(({ field }) => this.of(section, field)));
+    const known = new Set(
+      section.entries.flatMap(({ field }) => [
+        ...this.of(section, field),
+        ...field.nested.flatMap((each) => this.of(section, each, field.path)),
+      ]),
+    );
     const others = this.violations.filter((each) => !known.has(each));
     return html`<form @submit=${this.save}>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
       ${others.length > 0 ? html`<div class="problem" role="alert">${others.map(({ message }) => html`<p>${message}</p>`)}</div>` : nothing}
       ${isNew ? html`${this.choice(opened)}<label>Name of the resource <input class="wide" name="name" required maxlength="200" autocomplete="off"></label>` : nothing}
-      ${draft.sections.length > 1 ? this.subjects(draft) : nothing}
-      ${keyed(section, this.section(section))}
+      ${this.turtle === undefined ? html`${draft.sections.length > 1 ? this.subjects(draft) : nothing}${keyed(section, this.section(section))}` : this.text(this.turtle)}
       <div class="row"><button class="primary" ?disabled=${this.isSaving}>${isNew ? 'Create' : 'Save'}</button>
+        <button type="button" @click=${this.toggleText}>${this.turtle === undefined ? 'Continue as Turtle' : 'Back to the form'}</button>
         <a class="button" href=${openHref(opened.at)} @click=${this.discard}>Cancel</a></div>
     </form>`;
   }
+
+  private text(turtle: string): TemplateResult {
+    return html`<p class="soft">The address of the resource is the base: <code>&lt;#it&gt;</code> is a thing in it.</p>
+      <quad-editor class="form-text" language="turtle" label="Turtle" .value=${turtle} @change=${(event: Event) => {
+        this.turtle = (event.target as QuadEditor).value;
+        this.isDirty = true;
+      }}></quad-editor>`;
+  }
+
+  /** Continues with what was entered, as Turtle or in the form. */
+  private readonly toggleText = (): Promise<boolean> =>
+    this.attempt(async () => {
+      const { turtle, draft, opened } = this;
+      if (!draft || !opened) return;
+      if (turtle === undefined) {
+        const text = draftText(draft);
+        await import('../editor/quad-editor.js');
+        this.turtle = text;
+        return;
+      }
+      // Without a base, references to things of a new resource stay relative.
+      const next = draftOf(opened.shapes, parseRdf(turtle, isContainer(opened.at) ? '' : opened.at));
+      if (next.sections.length === 0) throw new Error('No shape applies to this text, so that it has no form.');
+      this.draft = next;
+      this.turtle = undefined;
+    });
 
   /** Selects one of several shapes. */
   private choice({ shapes, prefixes }: Opened): TemplateResult | typeof nothing {
@@ -158,14 +193,15 @@ export class FormPage extends Page {
     const { entries, uncovered } = section;
     return html`<section class="card">
       ${entries.map((entry, at) => this.entry(section, entry, `field-${at}`))}
-      ${uncovered > 0 ? html`<p class="soft">${uncovered === 1 ? '1 property of the shape has no field. Edit it as text.' : `${uncovered} properties of the shape have no field. Edit them as text.`}</p>` : nothing}
+      ${uncovered > 0 ? html`<p class="soft">${uncovered === 1 ? '1 property of the shape has no field.' : `${uncovered} properties of the shape have no field.`} Continue as Turtle to enter ${uncovered === 1 ? 'it' : 'them'}.</p>` : nothing}
     </section>`;
   }
 
-  private entry(section: DraftSection, entry: DraftEntry, id: string): TemplateResult {
+  /** @param parent predicate that leads to the blank node of a nested field */
+  private entry(section: DraftSection, entry: DraftEntry, id: string, parent = ''): TemplateResult {
     const { field, rows } = entry;
     const label = field.name || this.name(field.path);
-    const violations = this.of(section, field);
+    const violations = this.of(section, field, parent);
     const about = [...(field.hint ? [`${id}-hint`] : []), ...(violations.length > 0 ? [`${id}-problem`] : [])].join(
       ' ',
     );
@@ -177,11 +213,36 @@ export class FormPage extends Page {
       ${repeat(
         rows,
         (row) => row,
-        (row, at) => html`<div class="row">${this.row(field, row, name(at))}
+        (
+          row,
+          at,
+        ) => html`<div class=${row.nested.length > 0 ? 'node' : 'row'}>${row.nested.length > 0 ? this.node(section, entry, row, `${id}-${at}`) : this.row(field, row, name(at))}
+          ${field.kinds.length > 1 && row.stored?.termType !== 'BlankNode' ? this.kind(entry, row, name(at)) : nothing}
           ${rows.length > Math.max(1, field.min) ? html`<button type="button" aria-label=${`Remove ${name(at)}`} @click=${(event: Event) => this.leaveOut(event, entry, row)}>Remove</button>` : nothing}</div>`,
       )}
       ${rows.length < field.max ? html`<button type="button" aria-label=${`Add another ${label}`} @click=${() => this.add(entry)}>Add</button>` : nothing}
     </fieldset>`;
+  }
+
+  /** Fields of a blank node. */
+  private node(section: DraftSection, { field }: DraftEntry, { nested }: DraftRow, id: string): TemplateResult {
+    return html`${nested.map((each, at) => this.entry(section, each, `${id}-${at}`, field.path))}`;
+  }
+
+  /** Selects the kind of a value. The text of a literal or an IRI is kept. */
+  private kind(entry: DraftEntry, row: DraftRow, name: string): TemplateResult {
+    const now: ValueKind = row.term.termType === 'NamedNode' ? 'iri' : row.nested.length > 0 ? 'node' : 'literal';
+    const change = ({ target }: Event): void => {
+      const kind = entry.field.kinds[(target as HTMLSelectElement).selectedIndex]!;
+      const { value } = row.term;
+      const empty = emptyDraftRow(entry.field, kind);
+      if (now === 'node' || kind === 'node') entry.rows = entry.rows.map((each) => (each === row ? empty : each));
+      else row.term = kind === 'iri' ? iriOf(value) : literalOfField(value, '');
+      this.isDirty = true;
+      this.requestUpdate();
+    };
+    return html`<select aria-label=${`Kind of ${name}`} @change=${change}>
+      ${entry.field.kinds.map((kind) => html`<option ?selected=${kind === now}>${kindNames[kind]}</option>`)}</select>`;
   }
 
   private row(field: Field, row: DraftRow, name: string): TemplateResult {
@@ -206,12 +267,6 @@ export class FormPage extends Page {
         : html`<input class="grow" type=${type} step=${type === 'number' ? 'any' : type === 'text' ? nothing : 1} aria-label=${name} placeholder=${isIri ? 'https://…' : nothing}
             autocomplete="off" spellcheck=${isIri ? 'false' : 'true'} .value=${value} @change=${typed}>`
     }
-      ${
-        field.kinds.length > 1
-          ? html`<select aria-label=${`Kind of ${name}`} @change=${() => set(isIri ? literalOfField(value, '') : iriOf(value))}>
-              <option ?selected=${!isIri}>Text</option><option ?selected=${isIri}>IRI</option></select>`
-          : nothing
-      }
       ${
         !isIri && (datatype === '' || language !== '')
           ? html`<input class="language" aria-label=${`Language of ${name}`} placeholder=${field.languages.join(', ') || 'language'} autocomplete="off" spellcheck="false" .value=${language}
@@ -254,10 +309,11 @@ export class FormPage extends Page {
   }
 
   /** Violations of a field. */
-  private of({ subject }: DraftSection, { path }: Field): readonly Violation[] {
+  private of({ subject }: DraftSection, { path }: Field, parent = ''): readonly Violation[] {
     // The IRI of a new subject depends on the name of the resource.
     const focus = subject.value.startsWith('#') ? this.target + subject.value : subject.value;
-    return this.violations.filter((each) => each.focus === focus && each.path === `<${path}>`);
+    const named = parent === '' ? `<${path}>` : `(<${parent}>/<${path}>)`;
+    return this.violations.filter((each) => each.focus === focus && each.path === named);
   }
 
   private readonly save = async (event: SubmitEvent): Promise<void> => {
@@ -272,7 +328,7 @@ export class FormPage extends Page {
       this.target = isNew ? memberIri(opened.at, suggestedName('turtle', text('name'))) : opened.at;
       await succeed('PUT', this.target, {
         headers: { 'Content-Type': 'text/turtle', ...(isNew ? { 'If-None-Match': '*' } : { 'If-Match': opened.etag }) },
-        body: draftText(draft),
+        body: this.turtle ?? draftText(draft),
       });
       this.isDirty = false;
       this.opened = undefined;
@@ -300,6 +356,10 @@ export class FormPage extends Page {
   }
 }
 
-/** Number of values that a shape allows. */
+/** Number of values that a shape allows. One value has one field, which says it. */
 const countText = ({ min, max }: Field): string =>
-  [min > 0 ? `at least ${min}` : '', Number.isFinite(max) ? `at most ${max}` : ''].filter(Boolean).join(', ');
+  [min > 1 ? `at least ${min}` : min === 1 ? 'required' : '', max > 1 && Number.isFinite(max) ? `at most ${max}` : '']
+    .filter(Boolean)
+    .join(', ');
+
+const kindNames: Readonly<Record<ValueKind, string>> = { literal: 'Text', iri: 'IRI', node: 'Details here' };

@@ -11,12 +11,14 @@ import {
 } from '../rdf/document.js';
 import { Graph } from '../rdf/graph.js';
 import { succeed } from '../storage/api.js';
-import { type Field, FormShapes } from './fields.js';
+import { type Field, FormShapes, type ValueKind } from './fields.js';
 
 export interface DraftRow {
   term: Term;
   /** Stored term, for a statement that exists. */
   readonly stored: Term | undefined;
+  /** Values of a blank node. Empty for other terms. */
+  readonly nested: readonly DraftEntry[];
 }
 export interface DraftEntry {
   readonly field: Field;
@@ -72,36 +74,73 @@ function sectionOf(
   isNew: boolean,
 ): DraftSection {
   const { fields, uncovered } = shapes.form(applying);
-  const entries = fields.map((field): DraftEntry => {
-    const stored = data.objects(subject, field.path).map((term): DraftRow => ({ term, stored: term }));
+  return { subject, entries: entriesOf(fields, subject, data, isNew), uncovered };
+}
+
+function entriesOf(fields: readonly Field[], subject: Term, data: Graph, isNew: boolean): readonly DraftEntry[] {
+  return fields.map((field) => {
+    const stored = data.objects(subject, field.path).map((term): DraftRow => {
+      const nested = term.termType === 'BlankNode' ? entriesOf(field.nested, term, data, false) : [];
+      return { term, stored: term, nested };
+    });
     const initial =
-      isNew && stored.length === 0 ? field.initial.map((term): DraftRow => ({ term, stored: undefined })) : [];
+      isNew && stored.length === 0
+        ? field.initial.map((term): DraftRow => ({ term, stored: undefined, nested: [] }))
+        : [];
     const entry = { field, rows: [...stored, ...initial] };
     while (entry.rows.length < Math.max(1, field.min)) entry.rows.push(emptyDraftRow(field));
     return entry;
   });
-  return { subject, entries, uncovered };
 }
 
-export const emptyDraftRow = ({ kinds, languages }: Field): DraftRow => ({
-  term: kinds[0] === 'iri' ? iriOf('') : { termType: 'Literal', value: '', language: languages[0] ?? '' },
-  stored: undefined,
-});
+let blankNodes = 0;
+
+/** @param kind of the value. Default: the first of the field */
+export function emptyDraftRow(field: Field, kind: ValueKind = field.kinds[0]!): DraftRow {
+  if (kind === 'iri') return { term: iriOf(''), stored: undefined, nested: [] };
+  const language = field.languages[0] ?? '';
+  if (kind === 'literal') return { term: { termType: 'Literal', value: '', language }, stored: undefined, nested: [] };
+  const term: Term = { termType: 'BlankNode', value: `form-${++blankNodes}` };
+  return { term, stored: undefined, nested: entriesOf(field.nested, term, new Graph([]), true) };
+}
+
+/** True if a row has no statement. A new node without values has none. */
+const isEmptyRow = ({ term, stored, nested }: DraftRow): boolean =>
+  term.termType === 'BlankNode'
+    ? term !== stored && nested.every(({ rows }) => rows.every(isEmptyRow))
+    : term !== stored && term.value === '';
 
 /** The document with the values of the form, as Turtle. Empty rows have no statement. */
 export function draftText({ document, sections }: FormDraft): string {
-  const covered = new Set(
-    sections.flatMap(({ subject, entries }) => entries.map(({ field }) => `${termText(subject)} ${field.path}`)),
-  );
+  const covered = new Set<string>();
+  const written: Quad[] = [];
+  const write = (subject: Term, entries: readonly DraftEntry[]): void => {
+    for (const { field, rows } of entries) {
+      covered.add(`${termText(subject)} ${field.path}`);
+      for (const row of rows.filter((each) => !isEmptyRow(each))) {
+        written.push({ subject, predicate: iriOf(field.path), object: row.term });
+        write(row.term, row.nested);
+      }
+    }
+  };
+  for (const { subject, entries } of sections) write(subject, entries);
   const kept = document.quads.filter(
     ({ subject, predicate }) => !covered.has(`${termText(subject)} ${predicate.value}`),
   );
-  const written = sections.flatMap(({ subject, entries }) =>
-    entries.flatMap(({ field, rows }) =>
-      rows
-        .filter(({ term, stored }) => term === stored || term.value !== '')
-        .map(({ term }): Quad => ({ subject, predicate: iriOf(field.path), object: term })),
-    ),
-  );
-  return turtleOf({ quads: [...kept, ...written], prefixes: document.prefixes });
+  return turtleOf({ quads: withoutOrphans([...kept, ...written], document.quads), prefixes: document.prefixes });
+}
+
+/** Leaves out blank nodes to which no statement links any more. */
+function withoutOrphans(quads: readonly Quad[], before: readonly Quad[]): readonly Quad[] {
+  const linkedIn = (some: readonly Quad[]): ReadonlySet<string> =>
+    new Set(some.flatMap(({ object }) => (object.termType === 'BlankNode' ? object.value : [])));
+  const linkedBefore = linkedIn(before);
+  for (let left = quads; ; ) {
+    const linked = linkedIn(left);
+    const isOrphan = ({ termType, value }: Term): boolean =>
+      termType === 'BlankNode' && linkedBefore.has(value) && !linked.has(value);
+    const next = left.filter(({ subject }) => !isOrphan(subject));
+    if (next.length === left.length) return left;
+    left = next;
+  }
 }

@@ -6,7 +6,17 @@ const sh = 'http://www.w3.org/ns/shacl#';
 const rdfs = 'http://www.w3.org/2000/01/rdf-schema#';
 const classTypes = [`${rdfs}Class`, 'http://www.w3.org/2002/07/owl#Class'];
 
-type Kind = 'iri' | 'literal';
+/** Kind of a value. `node`: a blank node with fields of its own. */
+export type ValueKind = 'iri' | 'literal' | 'node';
+
+/** Nodes in nodes with fields. Shapes may refer to themselves. */
+const maxDepth = 3;
+
+/** A property shape, and the predicates of its path that are left. */
+interface Property {
+  readonly shape: Term;
+  readonly steps: readonly string[];
+}
 
 export interface Field {
   /** IRI of the predicate. */
@@ -17,13 +27,15 @@ export interface Field {
   readonly order: number;
   readonly min: number;
   readonly max: number;
-  readonly kinds: readonly Kind[];
+  readonly kinds: readonly ValueKind[];
   readonly datatype: string;
   readonly languages: readonly string[];
   /** Values of `sh:in`, or empty. */
   readonly options: readonly Term[];
   /** Values of a new node. */
   readonly initial: readonly Term[];
+  /** Fields of a value that is a blank node. */
+  readonly nested: readonly Field[];
 }
 
 export interface Form {
@@ -73,25 +85,57 @@ export class FormShapes {
 
   /** Fields of shapes, and of those that they include by `sh:node` and `sh:and`. */
   form(shapes: readonly Term[]): Form {
+    return this.formOf(this.properties(shapes), 0);
+  }
+
+  private properties(shapes: readonly Term[]): readonly Property[] {
     const all = new Map(shapes.map((shape) => [termText(shape), shape]));
     for (const shape of all.values())
       for (const each of [...this.values([shape], 'node'), ...this.list([shape], 'and')]) all.set(termText(each), each);
-    const byPath = new Map<string, Term[]>();
-    for (const each of this.values([...all.values()], 'property').filter((property) => this.isOn(property))) {
-      const [path] = this.values([each], 'path');
-      const name = path?.termType === 'NamedNode' && this.kinds(each).length > 0 ? path.value : '';
-      byPath.set(name, [...(byPath.get(name) ?? []), each]);
-    }
-    const fields = [...byPath].flatMap(([path, properties]) => (path === '' ? [] : this.field(path, properties)));
-    return { fields: fields.sort((a, b) => a.order - b.order), uncovered: byPath.get('')?.length ?? 0 };
+    const found = this.values([...all.values()], 'property').filter((property) => this.isOn(property));
+    return found.map((shape) => ({ shape, steps: this.steps(shape) }));
   }
 
-  /** @param properties property shapes of one predicate, which apply together */
-  private field(path: string, properties: readonly Term[]): Field {
+  /** Predicates of a path: one, or a sequence. Empty for any other path. */
+  private steps(shape: Term): readonly string[] {
+    const [path] = this.values([shape], 'path');
+    const steps = path?.termType === 'NamedNode' ? [path] : this.graph.list(path);
+    return steps.every(({ termType }) => termType === 'NamedNode') ? steps.map(({ value }) => value) : [];
+  }
+
+  private formOf(properties: readonly Property[], depth: number): Form {
+    const byPath = new Map<string, Property[]>();
+    for (const each of properties) {
+      const [path = ''] = each.steps;
+      byPath.set(path, [...(byPath.get(path) ?? []), each]);
+    }
+    let uncovered = byPath.get('')?.length ?? 0;
+    byPath.delete('');
+    const fields = [...byPath].flatMap(([path, group]) => {
+      const own = group.flatMap(({ shape, steps }) => (steps.length === 1 ? shape : []));
+      const deeper = group.flatMap(({ shape, steps }) => (steps.length > 1 ? { shape, steps: steps.slice(1) } : []));
+      const inner = depth < maxDepth ? this.formOf([...deeper, ...this.propertiesOfValues(own)], depth + 1) : undefined;
+      const field = this.field(path, own, inner?.fields ?? []);
+      if (field.kinds.length === 0) uncovered += group.length;
+      else if (field.kinds.includes('node')) uncovered += inner?.uncovered ?? 0;
+      return field.kinds.length > 0 ? field : [];
+    });
+    return { fields: fields.sort((a, b) => a.order - b.order), uncovered };
+  }
+
+  /** Property shapes for the values of properties. */
+  private propertiesOfValues(own: readonly Term[]): readonly Property[] {
+    const direct = this.values(own, 'property').map((shape) => ({ shape, steps: this.steps(shape) }));
+    return [...direct, ...this.properties(this.values(own, 'node'))];
+  }
+
+  /** @param properties property shapes of one predicate, which apply together @param nested fields of its values */
+  private field(path: string, properties: readonly Term[], nested: readonly Field[]): Field {
     const text = (name: string): string => inLanguageOfReader(this.values(properties, name));
     const numbers = (name: string): number[] => this.values(properties, name).map(({ value }) => Number(value));
     const required = this.values(properties, 'hasValue');
-    const kinds = properties.map((each) => this.kinds(each));
+    const kinds =
+      properties.length > 0 ? properties.map((each) => this.kinds(each, nested)) : [['node', 'iri'] as const];
     return {
       path,
       name: text('name'),
@@ -104,18 +148,21 @@ export class FormShapes {
       languages: this.list([...properties, ...this.alternatives(properties)], 'languageIn').map(({ value }) => value),
       options: this.list(properties, 'in'),
       initial: required.length > 0 ? required : this.values(properties, 'defaultValue'),
+      nested,
     };
   }
 
-  /** Kinds of values that a property can have. Blank nodes have no field. */
-  private kinds(property: Term): readonly Kind[] {
+  /** Kinds of values that a property can have. Blank nodes without fields of their own have no field. */
+  private kinds(property: Term, nested: readonly Field[]): readonly ValueKind[] {
     const kind = this.values([property], 'nodeKind')[0]?.value.slice(sh.length) ?? '';
     const has = (...names: string[]): boolean => names.some((name) => this.values([property], name).length > 0);
-    if (kind === 'BlankNode') return [];
-    if (kind.endsWith('IRI') || has('class', 'node', 'property')) return ['iri'];
-    if (kind.endsWith('Literal') && kind !== 'IRIOrLiteral') return ['literal'];
+    const nodes: readonly ValueKind[] = nested.length > 0 ? ['node'] : [];
+    if (kind === 'BlankNode') return nodes;
+    if (kind === 'IRI') return ['iri'];
+    if (kind === 'BlankNodeOrIRI' || has('class', 'node', 'property')) return [...nodes, 'iri'];
+    if (kind === 'Literal') return ['literal'];
     if (has('datatype', 'languageIn', 'uniqueLang')) return ['literal'];
-    const alternatives = this.alternatives([property]).flatMap((each) => this.kinds(each));
+    const alternatives = this.alternatives([property]).flatMap((each) => this.kinds(each, nested));
     return alternatives.length > 0 ? [...new Set(alternatives)] : ['literal', 'iri'];
   }
 

@@ -48,6 +48,55 @@ function continued(points, turn, pole) {
   return beyond ? [ring, ring.map(([x, y]) => [x - Math.sign(beyond[0]) * turn, y])] : [ring];
 }
 
+/** Borders of countries as an SVG path in the units of the land, and their names where they are largest. */
+async function countriesOf(units = 20) {
+  const file = fileURLToPath(import.meta.resolve('world-atlas/countries-110m.json'));
+  const { arcs, objects, transform } = JSON.parse(await readFile(file, 'utf8'));
+  const [[scaleX, scaleY], [left, bottom]] = [transform.scale, transform.translate];
+  const lines = arcs.map((arc) => {
+    let [x, y] = [0, 0];
+    return arc.map(([dx, dy]) => {
+      [x, y] = [x + dx, y + dy];
+      return [x * scaleX + left, y * scaleY + bottom];
+    });
+  });
+  const countries = objects.countries.geometries.filter(({ type }) => type);
+  const uses = new Map();
+  for (const at of countries.flatMap(({ arcs }) => arcs.flat(2))) {
+    const arc = at < 0 ? ~at : at;
+    uses.set(arc, (uses.get(arc) ?? 0) + 1);
+  }
+  const borders = lines
+    .filter((_, at) => uses.get(at) > 1)
+    .map((line) => {
+      const points = line.map(([x, y]) => [Math.round(x * units), Math.round(-y * units)]);
+      const steps = points.slice(1).map(([x, y], at) => `${x - points[at][0]} ${y - points[at][1]}`);
+      return `M${points[0].join(' ')}l${steps.join(' ').replaceAll(' -', '-')}`;
+    })
+    .join('');
+  const names = countries.map(({ type, arcs, properties }) => {
+    const areas = (type === 'Polygon' ? [arcs] : arcs).map(([ring]) =>
+      ring.flatMap((at) => (at < 0 ? lines[~at].toReversed() : lines[at])),
+    );
+    const [x, y, , width] = areas.map(middleOf).sort((a, b) => b[2] - a[2])[0];
+    return [properties.name, +x.toFixed(1), +y.toFixed(1), +width.toFixed(1)];
+  });
+  return { borders, names };
+}
+
+/** Centroid, area and width of a ring. */
+function middleOf(ring) {
+  let [area, x, y] = [0, 0, 0];
+  ring.forEach(([x1, y1], at) => {
+    const [x0, y0] = ring.at(at - 1);
+    const part = x0 * y1 - x1 * y0;
+    [area, x, y] = [area + part, x + (x0 + x1) * part, y + (y0 + y1) * part];
+  });
+  const xs = ring.map(([each]) => each);
+  return [x / (3 * area), y / (3 * area), Math.abs(area), Math.max(...xs) - Math.min(...xs)];
+}
+
+const { borders, names: countryNames } = await countriesOf();
 const { metafile } = await build({
   entryPoints: {
     main: join(source, 'src/main.ts'),
@@ -64,7 +113,12 @@ const { metafile } = await build({
   entryNames: '[name]-[hash]',
   chunkNames: 'chunk-[hash]',
   tsconfig: join(source, 'tsconfig.json'),
-  define: { 'process.env.NODE_ENV': '"production"', landPath: JSON.stringify(await landPath()) },
+  define: {
+    'process.env.NODE_ENV': '"production"',
+    landPath: JSON.stringify(await landPath()),
+    bordersPath: JSON.stringify(borders),
+    countryNames: JSON.stringify(countryNames),
+  },
   metafile: true,
 });
 
@@ -90,7 +144,11 @@ for (const page of ['app', 'callback']) {
     html.replace(/\{(\w+)\}/g, (whole, name) => names[name] ?? whole),
   );
 }
-const inputs = [...Object.keys(metafile.inputs), 'node_modules/world-atlas/land-110m.json'];
+const inputs = [
+  ...Object.keys(metafile.inputs),
+  'node_modules/world-atlas/land-110m.json',
+  'node_modules/world-atlas/countries-110m.json',
+];
 await writeFile(join(target, 'licences.txt'), await licences('.', inputs));
 // Modules of each file, for the specs of sizes.
 await writeFile(join(target, '../console-meta.json'), JSON.stringify(metafile));

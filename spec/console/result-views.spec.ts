@@ -116,10 +116,57 @@ describeInBrowser('The console, views of results', () => {
     await place.filter({ hasText: 'urn:point' }).waitFor();
   });
 
+  it('has a scale bar of the right length, a grid with degrees, and names of countries', async () => {
+    const meridian = 'SELECT ?city ?lat ?long { VALUES (?city ?lat ?long) { ("North" 52 10) ("South" 42 10) } }';
+    await ask(page, meridian);
+    const map = page.locator('svg.map');
+    await map.locator('.countries text', { hasText: 'Germany' }).waitFor();
+    await map.locator('.borders').waitFor({ state: 'attached' });
+    expect(await map.locator('.grid text', { hasText: '10° E' }).count()).to.equal(1);
+    expect(await map.locator('.grid text', { hasText: '50° N' }).count()).to.equal(1);
+    const path = (await map.locator('.points').last().getAttribute('d'))!;
+    const [north, south] = [...path.matchAll(/M\S+ (\S+?)h0/g)].map(([, y]) => Number(y));
+    const bar = Number(/h([\d.e-]+)v/.exec((await map.locator('.scale path').getAttribute('d'))!)![1]);
+    const kilometres = Number((await map.locator('.scale text').innerHTML()).replace(/<!--.*?-->|,| km/g, ''));
+    // A degree of latitude has 111.2 km.
+    expect(((south! - north!) / bar) * kilometres).to.be.closeTo(1112, 12);
+    await page.getByRole('button', { name: 'Zoom in' }).click({ clickCount: 12 });
+    const nearer = Number(/h([\d.e-]+)v/.exec((await map.locator('.scale path').getAttribute('d'))!)![1]);
+    expect(nearer).to.be.below(bar);
+    await expectAccessible(page);
+  });
+
+  it('draws graphs of 100 nodes without labels over labels', async () => {
+    const pairs = Array.from({ length: 50 }, (_, at) => `(${at} ${Math.floor(at / 4)})`).join(' ');
+    await ask(
+      page,
+      `CONSTRUCT { ?a <urn:has-a-predicate> ?b . ?a <urn:label> ?text } { VALUES (?n ?m) { ${pairs} }
+        BIND(IRI(CONCAT("urn:a-resource-", STR(?n))) AS ?a) BIND(IRI(CONCAT("urn:a-resource-", STR(?m))) AS ?b)
+        BIND(CONCAT("a long name of number ", STR(?n)) AS ?text) }`,
+    );
+    await showAs(page, 'Graph');
+    await page.getByText('100 nodes,').waitFor();
+    const boxes = (await page
+      .locator('svg.graph text')
+      .evaluateAll((texts) => texts.map((each) => each.getBoundingClientRect().toJSON()))) as Readonly<
+      Record<'left' | 'right' | 'top' | 'bottom' | 'height', number>
+    >[];
+    expect(boxes.length).to.be.at.least(100);
+    const over = boxes.flatMap((one, at) =>
+      boxes.slice(at + 1).filter(
+        (other) =>
+          Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1 &&
+          // Letters are lower than their line.
+          Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > one.height / 3,
+      ),
+    );
+    expect(over.length).to.equal(0);
+  });
+
   it('shows 10 000 places, and the table beside the map', async () => {
     expect(await ask(page, many)).to.match(/^10,000 rows in /);
     await page.locator('ask-map .row', { hasText: '10,000 places.' }).waitFor();
-    expect(await page.locator('svg.map *').count()).to.be.below(10);
+    expect(await page.locator('svg.map > *').count()).to.be.below(10);
     expect(await page.locator('ask-map tbody tr').count()).to.be.below(100);
     await page.setViewportSize({ width: 360, height: 740 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);

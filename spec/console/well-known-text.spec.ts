@@ -23,7 +23,7 @@ interface Result {
   readonly rows: readonly (readonly (Term | undefined)[])[];
 }
 interface Modules {
-  parseWkt(text: string): Shape | undefined;
+  parseWkt(text: string): readonly Shape[];
   coordinatesIn(result: Result): { coordinates: unknown; areMany: boolean } | undefined;
   placesOf(
     result: Result,
@@ -70,6 +70,10 @@ describe('The console, places of results', () => {
       'POINT(16.37 48.2)': ['points', [[[16.37, 48.2]]]],
       ' point \n Z ( -1e1  +.5  300 ) ': ['points', [[[-10, 0.5]]]],
       'POINT ZM (1 2 3 4)': ['points', [[[1, 2]]]],
+      'POINTZ(1 2 3)': ['points', [[[1, 2]]]],
+      'PointZM (1 2 3 4)': ['points', [[[1, 2]]]],
+      'SRID=4326;POINT(16 48)': ['points', [[[16, 48]]]],
+      'GEOMETRYCOLLECTION(POINT(1 2))': ['points', [[[1, 2]]]],
       '<http://www.opengis.net/def/crs/OGC/1.3/CRS84> Point(1 2)': ['points', [[[1, 2]]]],
       '<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(48 16)': ['points', [[[16, 48]]]],
       'MULTIPOINT((1 2), (3 4))': [
@@ -116,7 +120,13 @@ describe('The console, places of results', () => {
       [`MULTIPOLYGON((${written},${writtenHole}),(${written}))`]: ['areas', [ring, hole, ring]],
     };
     for (const [literal, [form, paths]] of Object.entries(expected))
-      expect(parseWkt(literal), literal).to.deep.equal({ form, paths });
+      expect(parseWkt(literal), literal).to.deep.equal([{ form, paths }]);
+    const several =
+      '<http://www.opengis.net/def/crs/EPSG/0/4326> GeometryCollection Z (POINT Z (48 16 1), POLYGON((0 0, 1 0, 1 1, 0 0)))';
+    expect(parseWkt(several).map(({ form, paths }) => [form, paths[0]![0]])).to.deep.equal([
+      ['points', [16, 48]],
+      ['areas', [0, 0]],
+    ]);
   });
 
   it('rejects invalid text, other geometries and reference systems, and positions out of range', () => {
@@ -124,7 +134,13 @@ describe('The console, places of results', () => {
       ...['', 'POINT', 'POINT()', 'POINT EMPTY', 'POINT(1)', 'POINT(1 x)', 'POINT(1 2', 'POINT 1 2)', 'POINT(1 2))'],
       ...['POINT(1 2) x', 'POINT(1 2, 3 4)', 'POINT((1 2))', 'POINT(1 2 3 4 5)', 'POINT(1 NaN)', 'POINT(1 Infinity)'],
       ...['POLYGON(1 2, 3 4)', 'LINESTRING((1 2))', 'MULTIPOLYGON((1 2))', 'MULTIPOINT(1, 2)', 'POINT(1,2)'],
-      ...['CIRCULARSTRING(0 0, 1 1, 2 0)', 'GEOMETRYCOLLECTION(POINT(1 2))', 'POINT(181 0)', 'POINT(0 -90.1)'],
+      ...[
+        'CIRCULARSTRING(0 0, 1 1, 2 0)',
+        'GEOMETRYCOLLECTION(POINT(1 2), POINT(1))',
+        'SRID=3857;POINT(1 2)',
+        'POINT(181 0)',
+        'POINT(0 -90.1)',
+      ],
       ...[
         '<http://www.opengis.net/def/crs/EPSG/0/3857> POINT(1 2)',
         '<http://www.opengis.net/def/crs/EPSG/0/4326> POINT(91 0)',
@@ -136,13 +152,13 @@ describe('The console, places of results', () => {
         `POINT(${' '.repeat(2_000_001)}1 2)`,
       ],
     ];
-    for (const literal of wrong) expect(parseWkt(literal), literal.slice(0, 80)).to.equal(undefined);
+    for (const literal of wrong) expect(parseWkt(literal), literal.slice(0, 80)).to.deep.equal([]);
   });
 
   it('parses hostile text in linear time', () => {
-    for (const part of [' ', '(', '1 ', 'POINT', '<', '((1 2),', 'M '])
-      for (const start of ['POINT(', '<', 'MULTIPOLYGON((', 'POINT '])
-        expect(parseWkt(start + part.repeat(1_900_000 / part.length)), start + part).to.equal(undefined);
+    for (const part of [' ', '(', '1 ', 'POINT', '<', '((1 2),', 'M ', 'POINT(1 2),', '),'])
+      for (const start of ['POINT(', '<', 'MULTIPOLYGON((', 'POINT ', 'GEOMETRYCOLLECTION('])
+        expect(parseWkt(start + part.repeat(1_900_000 / part.length)), start + part).to.deep.equal([]);
   }).timeout(20_000);
 
   it('finds columns of degrees, also as strings, and counts rows that are wrong', () => {

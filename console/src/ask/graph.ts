@@ -24,6 +24,10 @@ const maxNamedLinks = 80;
 const settleSteps = 300;
 const radius = 7;
 const margin = 25;
+/** Maximum number of nodes whose labels are moved apart. */
+const maxSeparated = 200;
+/** Height of a label with a distance to the next. */
+const lineHeight = 19;
 /** About the width of a letter of a label. */
 const letterWidth = 7;
 
@@ -47,6 +51,8 @@ export class AskGraph extends Picture {
     this.simulation = layout(this.graph);
     // Layout is computed before it is shown, so nothing moves by itself, also with reduced motion.
     this.simulation.tick(settleSteps);
+    if (this.graph.nodes.length <= maxSeparated)
+      separate(this.graph.nodes, ({ term }) => this.label(term).length * letterWidth);
     this.simulation.on('tick', () => this.requestUpdate());
     this.fit();
   }
@@ -71,6 +77,7 @@ export class AskGraph extends Picture {
 
   protected override render(): TemplateResult {
     const { nodes, links, isCut } = this.graph;
+    const named = links.length <= maxNamedLinks ? this.namedLinks() : new Map<GraphLink, Box>();
     return html`
       <div class="row">
         ${this.buttons()}
@@ -84,9 +91,25 @@ export class AskGraph extends Picture {
         @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
         <defs><marker id="graph-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">
           <path d="M0 0 L8 4 L0 8 z"></path></marker></defs>
-        ${links.map((link) => this.link(link, links.length <= maxNamedLinks))}
+        ${links.map((link) => this.link(link, named.get(link)))}
         ${nodes.map((node) => this.node(node))}
       </svg>`;
+  }
+
+  /** Places of the labels of links where they cover no other label. Those without a place have a title only. */
+  private namedLinks(): ReadonlyMap<GraphLink, Box> {
+    const { nodes, links } = this.graph;
+    const placed = nodes.map((node) => boxOf(node, this.label(node.term).length * letterWidth));
+    const found = new Map<GraphLink, Box>();
+    for (const link of links) {
+      const half = (this.label(link.predicate).length * letterWidth * 0.9) / 2;
+      const box = placesOn(link).map(([x, y]): Box => ({ left: x - half, right: x + half, y }));
+      const free = box.find((each) => placed.every((other) => !areOverlapping(other, each)));
+      if (!free) continue;
+      placed.push(free);
+      found.set(link, free);
+    }
+    return found;
   }
 
   /** Labels can arrive after the layout. */
@@ -95,14 +118,14 @@ export class AskGraph extends Picture {
     return text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text;
   }
 
-  private link({ source, target, predicate }: GraphLink, isNamed: boolean): TemplateResult {
+  private link({ source, target, predicate }: GraphLink, place: Box | undefined): TemplateResult {
     const label = this.label(predicate);
     const [x1, y1, x2, y2] = [source.x ?? 0, source.y ?? 0, target.x ?? 0, target.y ?? 0];
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
     const back = (radius + 2) / length;
     return svg`<g class="link"><line x1=${x1} y1=${y1} x2=${x2 - (x2 - x1) * back} y2=${y2 - (y2 - y1) * back}
       marker-end="url(#graph-arrow)"><title>${label}</title></line>
-      ${isNamed ? svg`<text x=${(x1 + x2) / 2} y=${(y1 + y2) / 2 - 3} text-anchor="middle">${label}</text>` : nothing}</g>`;
+      ${place ? svg`<text x=${(place.left + place.right) / 2} y=${place.y + 3} text-anchor="middle">${label}</text>` : nothing}</g>`;
   }
 
   private node(node: GraphNode): TemplateResult {
@@ -214,6 +237,51 @@ export function graphOf(rows: readonly ResultRow[]): DrawnGraph {
     if (source && target) links.push({ source, target, predicate });
   });
   return { nodes: [...nodes.values()], links, isCut };
+}
+
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly y: number;
+}
+
+/** A node with its label to the right. */
+const boxOf = ({ x = 0, y = 0 }: GraphNode, width: number): Box => ({
+  left: x - radius - 2,
+  right: x + radius + 6 + width,
+  y,
+});
+
+/** Places for the label of a link: in its middle and beside it, above and below the line. */
+const placesOn = ({ source, target }: GraphLink): (readonly [x: number, y: number])[] =>
+  [0.5, 0.35, 0.65].flatMap((part) =>
+    [-6, 16, -20, 24].map(
+      (up) =>
+        [
+          (source.x ?? 0) + ((target.x ?? 0) - (source.x ?? 0)) * part,
+          (source.y ?? 0) + ((target.y ?? 0) - (source.y ?? 0)) * part + up,
+        ] as const,
+    ),
+  );
+
+const areOverlapping = (one: Box, other: Box): boolean =>
+  Math.abs(one.y - other.y) < lineHeight && one.left < other.right && other.left < one.right;
+
+/** Moves nodes up and down until no label covers another. */
+function separate(nodes: readonly GraphNode[], widthOf: (node: GraphNode) => number): void {
+  for (let round = 0, isFree = false; round < 200 && !isFree; round++) {
+    isFree = true;
+    const sorted = nodes.toSorted((a, b) => (a.y ?? 0) - (b.y ?? 0));
+    sorted.forEach((upper, at) => {
+      for (const lower of sorted.slice(at + 1)) {
+        if (!areOverlapping(boxOf(upper, widthOf(upper)), boxOf(lower, widthOf(lower)))) continue;
+        const by = (lineHeight - ((lower.y ?? 0) - (upper.y ?? 0))) / 2 + 0.1;
+        upper.y = (upper.y ?? 0) - by;
+        lower.y = (lower.y ?? 0) + by;
+        isFree = false;
+      }
+    });
+  }
 }
 
 const keyOf = ({ kind, value }: ResultTerm): string => `${kind} ${value}`;

@@ -3,6 +3,7 @@ import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'li
 import { customElement, property, state } from 'lit/decorators.js';
 import { labels } from '../storage/labels.js';
 import { coordinatesIn } from './coordinates.js';
+import { grid, namesInSight, scaleBar } from './map-frame.js';
 import { Picture } from './picture.js';
 import { type MapPlace, type MapPlaces, placesOf } from './places.js';
 import type { TableAnswer } from './run.js';
@@ -27,12 +28,17 @@ interface Projection {
   readonly y: (latitude: number) => number;
   /** Transformation of the land. */
   readonly land: string;
+  /** Units per degree of latitude. */
+  readonly degree: number;
 }
 
 @customElement('ask-map')
 export class AskMap extends Picture {
   @property({ attribute: false }) answer!: TableAnswer;
   @state() private selected = -1;
+  @state() private countries: typeof import('./countries.js') | undefined;
+  /** Size of the picture in pixels. */
+  @state() private size: readonly [width: number, height: number] = [900, 550];
   private places: MapPlaces = { list: [], wrong: 0, isCut: false };
   private projection!: Projection;
   private paths: Readonly<Record<MapShape['form'], string>> = { points: '', lines: '', areas: '' };
@@ -45,6 +51,18 @@ export class AskMap extends Picture {
     this.places = found ? placesOf(this.answer, found.coordinates) : { list: [], wrong: 0, isCut: false };
     this.selected = -1;
     if (this.places.list.length > 0) this.fit();
+  }
+
+  protected override async load(): Promise<void> {
+    await this.attempt(async () => {
+      this.countries = await import('./countries.js');
+    });
+  }
+
+  protected override updated(): void {
+    if (this.places.list.length === 0) return;
+    const { width, height } = this.querySelector('svg')!.getBoundingClientRect();
+    if (width > 0 && (width !== this.size[0] || height !== this.size[1])) this.size = [width, height];
   }
 
   protected fit(): void {
@@ -105,10 +123,20 @@ export class AskMap extends Picture {
   private map(): TemplateResult {
     const { points, lines, areas } = this.paths;
     const chosen = this.places.list[this.selected]?.shape;
+    const [width, height] = this.size;
+    // One of the sides may show more than the frame.
+    const pixel = Math.max(this.frame.width / width, this.frame.height / height);
+    const view = { ...this.projection, pixel, frame: { ...this.frame, width: width * pixel, height: height * pixel } };
+    const { land } = this.projection;
     return html`<svg class="graph map" role="application" tabindex="0" viewBox=${this.viewBox}
         aria-label="Map of the places; the table lists them. Arrow keys move it, plus and minus zoom, 0 shows all, N and P select a place."
         @keydown=${this.onKey} @pointerdown=${this.hold} @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
-        <path class="land" d=${landPath} transform=${this.projection.land}></path>
+        <path class="land" d=${landPath} transform=${land}></path>
+        <g aria-hidden="true">${grid(view)}${
+          this.countries
+            ? svg`<path class="borders" d=${this.countries.borders} transform=${land}></path>${namesInSight(this.countries.countries, view)}`
+            : nothing
+        }${scaleBar(view)}</g>
         <path class="areas" d=${areas}></path>
         <path class="lines" d=${lines}></path>
         <path class="points halo" d=${points}></path>
@@ -177,6 +205,7 @@ function boundsOf(places: readonly MapPlace[]): Bounds {
 const projectionAt = ([longitude, latitude]: Position, shrink: number, scale: number): Projection => ({
   x: (at) => (at - longitude) * shrink * scale,
   y: (at) => (latitude - at) * scale,
+  degree: scale,
   land: `translate(${-longitude * shrink * scale} ${latitude * scale}) scale(${(shrink * scale) / landUnits} ${scale / landUnits})`,
 });
 

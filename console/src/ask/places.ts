@@ -46,14 +46,15 @@ function* ofRows(
     const terms = own.map((at) => row[at]);
     if (terms.every((term) => term === undefined)) continue;
     const name = row.find((term, at) => term !== undefined && !own.includes(at));
-    yield candidate(name, terms);
+    yield* candidates(name, terms);
   }
 }
 
-/** @param terms WKT, or longitude and latitude */
-function candidate(name: ResultTerm | undefined, terms: readonly (ResultTerm | undefined)[]): Candidate {
-  const shape = terms.length === 1 ? (isWkt(terms[0]) ? parseWkt(terms[0].value) : undefined) : pointOf(terms);
-  return shape ? { name, shape } : { name };
+/** @param terms WKT, which may have several shapes, or longitude and latitude */
+function candidates(name: ResultTerm | undefined, terms: readonly (ResultTerm | undefined)[]): readonly Candidate[] {
+  const point = terms.length === 1 ? undefined : pointOf(terms);
+  const shapes = isWkt(terms[0]) && terms.length === 1 ? parseWkt(terms[0].value) : point ? [point] : [];
+  return shapes.length > 0 ? shapes.map((shape) => ({ name, shape })) : [{ name }];
 }
 
 function pointOf(terms: readonly (ResultTerm | undefined)[]): MapShape | undefined {
@@ -74,7 +75,7 @@ function* ofTriples(rows: readonly ResultRow[]): Generator<Candidate> {
     else if (longitudes.has(predicate.value)) points.set(keyOf(subject), { longitude: object, ...point });
   }
   const nameOf = (subject: ResultTerm): ResultTerm => features.get(keyOf(subject)) ?? subject;
-  for (const [subject, , object] of rows) if (subject && isWkt(object)) yield candidate(nameOf(subject), [object]);
+  for (const [subject, , object] of rows) if (subject && isWkt(object)) yield* candidates(nameOf(subject), [object]);
   for (const { subject, longitude, latitude } of points.values())
-    yield candidate(nameOf(subject), [longitude, latitude]);
+    yield* candidates(nameOf(subject), [longitude, latitude]);
 }

@@ -11,7 +11,9 @@ export interface MapShape {
 /** Longer texts are not drawn. */
 const maxCharacters = 2_000_000;
 
-const tag = /^(?:<([^<>]*)> ?)?(MULTI)?(POINT|LINESTRING|POLYGON) ?(?:ZM? |M )?\(/i;
+const reference = /^(?:<([^<>]*)> ?|SRID=(\d{1,6}); ?)?/i;
+const tag = /^(MULTI)?(POINT|LINESTRING|POLYGON) ?(?:ZM?|M)? ?\(/i;
+const collection = /^GEOMETRYCOLLECTION ?(?:ZM?|M)? ?\((.+)\)$/i;
 const forms = { POINT: 'points', LINESTRING: 'lines', POLYGON: 'areas' } as const;
 
 /** Reference systems with degrees of WGS 84, and whether the latitude is first. */
@@ -24,13 +26,41 @@ function isLatitudeFirst(system: string): boolean | undefined {
 export const pointAt = (longitude: number, latitude: number): MapShape | undefined =>
   within('points', [[[longitude, latitude]]]);
 
-/** Returns `undefined` for text that is not valid, for other geometries and reference systems, and without coordinates. */
-export function parseWkt(literal: string): MapShape | undefined {
-  if (literal.length > maxCharacters) return undefined;
+/**
+ * Returns the shapes of a geometry: several for a collection, none for text that is not valid, for other geometries and reference
+ * systems, and without coordinates. EWKT (`SRID=4326;`) has the longitude first.
+ */
+export function parseWkt(literal: string): readonly MapShape[] {
+  if (literal.length > maxCharacters) return [];
   const text = literal.replace(/\s+/g, ' ').trim();
-  const [head, system, multi, name] = tag.exec(text) ?? [];
+  const [head, system, srid] = reference.exec(text)!;
   const isSwapped = system === undefined ? false : isLatitudeFirst(system);
-  if (head === undefined || isSwapped === undefined) return undefined;
+  if (isSwapped === undefined || (srid !== undefined && srid !== '4326')) return [];
+  const rest = text.slice(head.length);
+  const members = membersOf(rest);
+  const shapes = members.map((each) => shapeOf(each, isSwapped));
+  return shapes.every((each) => each !== undefined) ? shapes : [];
+}
+
+/** Geometries of a collection, which are separated by commas outside of parentheses; the text itself if it is none. */
+function membersOf(text: string): readonly string[] {
+  const inner = collection.exec(text)?.[1];
+  if (inner === undefined) return [text];
+  const members: string[] = [];
+  let [depth, start] = [0, 0];
+  for (let at = 0; at <= inner.length; at++) {
+    if (inner[at] === '(') depth++;
+    if (inner[at] === ')') depth--;
+    if (at < inner.length && (inner[at] !== ',' || depth > 0)) continue;
+    members.push(inner.slice(start, at).trim());
+    start = at + 1;
+  }
+  return members;
+}
+
+function shapeOf(text: string, isSwapped: boolean): MapShape | undefined {
+  const [head, multi, name] = tag.exec(text) ?? [];
+  if (head === undefined) return undefined;
   const form = forms[name!.toUpperCase() as keyof typeof forms];
   const nested = nestedIn(text.slice(head.length - 1));
   if (!nested) return undefined;

@@ -1,0 +1,88 @@
+/** Grid, scale bar and names of countries of a map: what says where a picture is. */
+import { svg, type TemplateResult } from 'lit';
+import type { CountryName } from './countries.js';
+import type { Frame } from './picture.js';
+
+export interface MapView {
+  readonly frame: Frame;
+  /** Units of the picture per pixel. */
+  readonly pixel: number;
+  readonly x: (longitude: number) => number;
+  readonly y: (latitude: number) => number;
+  /** Units per degree of latitude. */
+  readonly degree: number;
+}
+
+const kilometresPerDegree = 111.32;
+const steps = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005];
+const letterPixels = 6.6;
+
+/** A text of constant size: fonts scale with the picture. */
+const textAt = (x: number, y: number, pixel: number, text: string, anchor = 'start'): TemplateResult =>
+  svg`<text transform=${`translate(${x} ${y}) scale(${pixel})`} text-anchor=${anchor}>${text}</text>`;
+
+const lessThan = (value: number, parts: readonly number[]): number =>
+  parts.findLast((each) => each <= value) ?? parts[0]!;
+
+/** Largest length of 1, 2 or 5 times a power of ten that is at most as long. */
+function roundLength(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most));
+  return lessThan(most / power, [1, 2, 5]) * power;
+}
+
+export function scaleBar({ frame, pixel, degree }: MapView): TemplateResult {
+  const perKilometre = degree / kilometresPerDegree;
+  const length = roundLength((110 * pixel) / perKilometre);
+  const [left, y] = [frame.x - frame.width / 2 + 14 * pixel, frame.y + frame.height / 2 - 14 * pixel];
+  const text = length >= 1 ? `${length.toLocaleString()} km` : `${Math.round(length * 1000)} m`;
+  const tick = 5 * pixel;
+  return svg`<g class="scale"><path d=${`M${left} ${y - tick}v${tick}h${length * perKilometre}v${-tick}`}></path>
+    ${textAt(left + (length * perKilometre) / 2, y - 7 * pixel, pixel, text, 'middle')}</g>`;
+}
+
+/** Meridians and parallels, with their degrees at the edges. */
+export function grid({ frame, pixel, x, y, degree }: MapView): TemplateResult {
+  const step = steps.findLast((each) => frame.height / degree / each <= 6) ?? 30;
+  const [left, right] = [frame.x - frame.width / 2, frame.x + frame.width / 2];
+  const [top, bottom] = [frame.y - frame.height / 2, frame.y + frame.height / 2];
+  const [origin, lonUnit] = [x(0), x(1) - x(0)];
+  const inside = (from: number, to: number, most: number): number[] => {
+    const first = Math.max(-most, Math.ceil(from / step) * step);
+    const count = Math.floor((Math.min(most, to) - first) / step) + 1;
+    return Array.from({ length: Math.max(0, Math.min(60, count)) }, (_, at) => first + at * step);
+  };
+  const longitudes = inside((left - origin) / lonUnit, (right - origin) / lonUnit, 180);
+  const latitudes = inside((y(0) - bottom) / degree, (y(0) - top) / degree, 90);
+  const text = (value: number, positive: string, negative: string): string =>
+    `${+Math.abs(value).toFixed(4)}°${value > 0 ? ` ${positive}` : value < 0 ? ` ${negative}` : ''}`;
+  const edge = { x: frame.x - frame.width / 2 + 4 * pixel, y: frame.y - frame.height / 2 + 12 * pixel };
+  return svg`<g class="grid">
+    <path d=${[...longitudes.map((at) => `M${x(at)} ${top}V${bottom}`), ...latitudes.map((at) => `M${left} ${y(at)}H${right}`)].join('')}></path>
+    ${longitudes.map((at) => textAt(x(at) + 3 * pixel, edge.y, pixel, text(at, 'E', 'W')))}
+    ${latitudes.map((at) => textAt(edge.x, y(at) - 3 * pixel, pixel, text(at, 'N', 'S')))}</g>`;
+}
+
+interface Placed {
+  readonly name: string;
+  readonly x: number;
+  readonly y: number;
+  readonly half: number;
+}
+
+/** Names of the countries in sight that fit, the larger ones first. */
+export function namesInSight(countries: readonly CountryName[], view: MapView): TemplateResult {
+  const { frame, pixel, x, y } = view;
+  const placed: Placed[] = [];
+  for (const [name, longitude, latitude, width] of countries.toSorted((a, b) => b[3] - a[3])) {
+    const one: Placed = { name, x: x(longitude), y: y(latitude), half: (name.length * letterPixels * pixel) / 2 };
+    const isInSight =
+      Math.abs(one.x - frame.x) + one.half < frame.width / 2 &&
+      Math.abs(one.y - frame.y) < frame.height / 2 - 20 * pixel;
+    const fits = (x(width) - x(0)) * 1.1 > 2 * one.half;
+    const isFree = placed.every(
+      (other) => Math.abs(other.y - one.y) > 16 * pixel || Math.abs(other.x - one.x) > other.half + one.half,
+    );
+    if (isInSight && fits && isFree) placed.push(one);
+  }
+  return svg`<g class="countries">${placed.map((each) => textAt(each.x, each.y, pixel, each.name, 'middle'))}</g>`;
+}

@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { openHref, Page, placeHref, scrollTable } from '../frame/page.js';
+import { storageUri } from '../session/session.js';
 import { person } from '../sharing/people.js';
 import { messageOf, refusalFrom, request, systemUrl } from '../storage/api.js';
 import { compact, iriName } from '../storage/labels.js';
@@ -65,6 +66,8 @@ export class AdminActivity extends Page {
   }
 
   private take(activity: Activity): void {
+    // One deletion moves many resources into the trash, which has a page of its own.
+    if (activity.object.id.startsWith(`${storageUri}.trash/`)) return;
     if (this.arrived.length === 0) requestAnimationFrame(() => this.show());
     this.arrived.push(activity);
     // A hidden tab has no frames.

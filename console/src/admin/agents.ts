@@ -1,9 +1,21 @@
-/** Agents that `quadpod agent add` made: access, what they called, and their end. */
+/** Agents: access, what they called, their end, and new ones. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { Page, scrollTable } from '../frame/page.js';
-import { actionsText, assigneesOf, endText, type Kept, listGrants, readAll, revoke } from '../sharing/access.js';
+import { Page, scrollTable, submitted } from '../frame/page.js';
+import { storageUri } from '../session/session.js';
+import {
+  actionsText,
+  assigneesOf,
+  endText,
+  type Kept,
+  listGrants,
+  policyFor,
+  post,
+  readAll,
+  revoke,
+} from '../sharing/access.js';
 import { targetLink } from '../sharing/grants-table.js';
+import { actionFields, actionsFrom, personOf } from '../sharing/people.js';
 import { json, serviceEndpoint, systemUrl } from '../storage/api.js';
 import { dateText } from '../storage/names.js';
 
@@ -33,19 +45,49 @@ export class AdminAgents extends Page {
   protected override render(): TemplateResult {
     return html`
       <h2>Agents</h2>
-      <p class="soft">Programs with a language model, their access, and their calls since the server started. Add one on the server: quadpod agent add NAME.</p>
-      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderList()}`;
+      <p class="soft">Programs with a language model, their access, and their calls since the server started.</p>
+      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : html`${this.renderList()}${this.renderForm()}`}`;
   }
 
   private renderList(): TemplateResult {
     if (!this.grants) return html`<p>Loading …</p>`;
-    if (this.grants.length === 0) return html`<p class="empty">No agents.</p>`;
+    if (this.grants.length === 0) return html`<p class="empty">No agents have access.</p>`;
     return html`${scrollTable(
       'Agents',
       ['Agent', 'Access', 'Calls', 'End'],
       this.grants.map((each) => this.renderAgent(each)),
     )}
     <div class="row"><button type="button" @click=${this.load}>Read again</button></div>`;
+  }
+
+  private renderForm(): TemplateResult {
+    const end = new Date(Date.now() + 30 * 86_400_000 - new Date().getTimezoneOffset() * 60_000);
+    return html`<form class="card" @submit=${this.add}>
+      <h3>Add an agent</h3>
+      <p class="soft">For an agent with an identity of its own. <code>quadpod agent add NAME</code>, on the server, creates a key too, and prints what to configure.</p>
+      <label>Name <input name="name" required maxlength="200" autocomplete="off"></label>
+      <label>Identity <input name="id" required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…"></label>
+      <label>Folder or resource <input name="iri" type="url" required .value=${storageUri} spellcheck="false"></label>
+      ${actionFields(['read'])}
+      <label>Until <input type="datetime-local" name="until" required .value=${end.toISOString().slice(0, 16)}></label>
+      <button class="primary">Add the agent</button>
+    </form>`;
+  }
+
+  private async add(event: SubmitEvent): Promise<void> {
+    const { form, data, text } = submitted(event);
+    const isDone = await this.attempt(
+      async () => {
+        const [iri, person] = [text('iri'), personOf(text('id'))];
+        if (!iri.startsWith(storageUri)) throw new Error('The folder is not in this storage.');
+        const policy = policyFor({ person, iri, actions: actionsFrom(data), until: text('until') });
+        await post('AccessGrant', [policy], { agent: text('name') });
+      },
+      `${text('name')} has access.`,
+    );
+    if (!isDone) return;
+    form.reset();
+    await this.load();
   }
 
   private renderAgent(grant: Kept): TemplateResult {

@@ -1,5 +1,6 @@
 /** Tabs as in the ARIA practices: one stop in the focus order, arrow keys between them. */
 import { html, type TemplateResult } from 'lit';
+import { placeHref, placeNow } from './page.js';
 
 /** Tab that a key moves to, or `undefined`. */
 function arrowTarget({ key }: KeyboardEvent, at: number, count: number): number | undefined {
@@ -8,6 +9,13 @@ function arrowTarget({ key }: KeyboardEvent, at: number, count: number): number 
   if (key === 'Home') return 0;
   if (key === 'End') return count - 1;
   return undefined;
+}
+
+/** Makes a tab part of the address, without a new entry in the history. */
+export function keepTab(id: string): void {
+  const { page, parameters } = placeNow();
+  parameters.set('tab', id);
+  history.replaceState(history.state, '', placeHref(page, Object.fromEntries(parameters)));
 }
 
 export interface Tab<Id extends string> {

@@ -8,7 +8,7 @@ import '../admin/storage.js';
 import '../admin/subscriptions.js';
 import '../admin/transfer.js';
 import { Page, signInHref } from '../frame/page.js';
-import { tabbed } from '../frame/tabs.js';
+import { keepTab, tabbed } from '../frame/tabs.js';
 import { who } from '../session/session.js';
 
 const titles = {
@@ -40,6 +40,7 @@ export class AdminPage extends Page {
       selected: this.tab,
       select: (tab) => {
         this.tab = tab;
+        keepTab(tab);
       },
       content: this.renderTab(),
     })}`;

@@ -2,9 +2,10 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
-import { identityOfBrowser, onSession } from '../session/session.js';
+import { identityOfBrowser, onSession, subjectNow } from '../session/session.js';
+import { nameOfPerson } from '../sharing/people.js';
 import { json, jsonBody, messageOf, Refusal, succeed, systemUrl } from '../storage/api.js';
-import { isController } from '../storage/controller.js';
+import { isController, readStatus } from '../storage/controller.js';
 import { dateText } from '../storage/names.js';
 
 interface Owner {
@@ -19,6 +20,8 @@ export class OwnersPage extends Page {
   /** Why there is no list. */
   @state() private refusal = '';
   @state() private owners: readonly Owner[] | undefined;
+  /** Owners that the settings name. */
+  @state() private named: readonly string[] = [];
 
   constructor() {
     super();
@@ -27,7 +30,13 @@ export class OwnersPage extends Page {
 
   protected override async load(): Promise<void> {
     try {
-      this.owners = (await json<{ owners: readonly Owner[] }>(await systemUrl('owners'))).owners;
+      const [{ owners }, status] = await Promise.all([
+        json<{ owners: readonly Owner[] }>(await systemUrl('owners')),
+        readStatus(),
+      ]);
+      this.owners = owners;
+      const setting = status?.settings.find(({ name }) => name === 'lws.owners')?.value;
+      this.named = (setting ?? []) as readonly string[];
       this.failure = this.refusal = '';
     } catch (error) {
       this.owners = undefined;
@@ -41,30 +50,35 @@ export class OwnersPage extends Page {
 
   protected override render(): TemplateResult {
     return html`<h1>Owners</h1>
-      <p>Owners have full access. Owners in the settings (<code>lws.owners</code>) are not listed here.</p>
+      <p>Owners have full access to the storage.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
       ${this.refusal ? html`<p class="empty">${this.refusal}</p>` : nothing}
       ${this.owners ? this.content(this.owners) : nothing}`;
   }
 
   private content(owners: readonly Owner[]): TemplateResult {
+    const me = subjectNow();
+    // Without owners in the settings, the storage belongs to the identity of its first start, which is nobody added.
+    const first = this.named.length > 0 || owners.some(({ id }) => id === me) ? this.named : [me];
     return html`
-      ${
-        owners.length === 0
-          ? html`<p class="empty">No added owners. Add this browser to sign in without a link.</p>`
-          : scrollTable(
-              'Owners',
-              ['Name', 'Identity', 'Added', 'Remove'],
-              owners.map(
-                (owner) => html`<tr>
-                  <td>${owner.name}</td>
+      ${scrollTable(
+        'Owners',
+        ['Name', 'Identity', 'Added', 'Remove'],
+        [
+          ...first.map(
+            (id) => html`<tr><td>${nameOfPerson(id)}</td><td class="iri">${id}</td>
+            <td>${this.named.includes(id) ? html`in the settings (<code>lws.owners</code>)` : 'at the first start'}</td><td></td></tr>`,
+          ),
+          ...owners.map(
+            (owner) => html`<tr>
+                  <td>${owner.name}${owner.id === me ? ' (you)' : ''}</td>
                   <td class="iri">${owner.id}</td>
                   <td>${dateText(owner.added)}</td>
                   <td><button type="button" class="danger" aria-label=${`Remove ${owner.name}`} @click=${() => this.removeOwner(owner)}>Remove</button></td>
                 </tr>`,
-              ),
-            )
-      }
+          ),
+        ],
+      )}
       <div class="cards">
         <section class="card">
           <h2>This browser</h2>

@@ -5,7 +5,7 @@ import { repeat } from 'lit/directives/repeat.js';
 import '../sharing/ask-form.js';
 import '../sharing/request-card.js';
 import { Page, placeHref, scrollTable, signInHref } from '../frame/page.js';
-import { tabbed } from '../frame/tabs.js';
+import { keepTab, tabbed } from '../frame/tabs.js';
 import { subjectNow, who } from '../session/session.js';
 import { actionsText, assigneesOf, endText, type Kept, listGrants, readAll, removeGrant } from '../sharing/access.js';
 import { grantsTable, targetLink } from '../sharing/grants-table.js';
@@ -29,7 +29,8 @@ export class RequestsPage extends Page {
   }
 
   private async enter(): Promise<void> {
-    if (this.parameters.has('ask')) this.tab = 'ask';
+    const wanted = this.parameters.get('tab') ?? (this.parameters.has('ask') ? 'ask' : '');
+    if (Object.hasOwn(titles, wanted)) this.tab = wanted as Tab;
     if (who().kind !== 'subject') return;
     await this.readBoth();
     if (!this.controller && this.tab === 'inbox') this.tab = 'mine';
@@ -60,6 +61,7 @@ export class RequestsPage extends Page {
         selected: this.tab,
         select: (tab) => {
           this.tab = tab;
+          keepTab(tab);
         },
         content: this.renderTab(),
       })}</div>`;

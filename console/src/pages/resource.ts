@@ -26,6 +26,7 @@ export class ResourcePage extends Page {
     const [iri = ''] = at.split('#');
     const view = viewOf(iri, () => document.createElement('resource-view') as ResourceView);
     view.iri = iri;
+    view.wanted = this.parameters.get('tab') ?? '';
     view.subject = at.includes('#') ? at : '';
     const others = changedResources().filter((other) => other !== iri);
     return html`

@@ -11,7 +11,7 @@ import './metadata.js';
 import './preview.js';
 import './serialisations.js';
 import './delete-dialog.js';
-import { type Tab, tabStrip } from '../frame/tabs.js';
+import { keepTab, type Tab, tabStrip } from '../frame/tabs.js';
 import { loadShapeActions } from '../shapes/offered.js';
 import { download } from '../storage/download.js';
 import type { ResourceDelete } from './delete-dialog.js';
@@ -41,6 +41,8 @@ async function theirVersion(iri: string): Promise<Theirs> {
 export class ResourceView extends Page implements Keepable {
   /** Without fragment. */
   @property() iri = '';
+  /** Tab that the address names, or empty. */
+  @property() wanted = '';
   /** Subject inside the document to scroll to. */
   @property() subject = '';
   @state() private opened: Opened | undefined;
@@ -78,7 +80,9 @@ export class ResourceView extends Page implements Keepable {
         const source = { iri, mediaType: kind === 'rdf' ? turtleType : mediaType, reread: () => theirVersion(iri) };
         this.draft = new Draft(source, { text, etag });
       }
-      this.tab = isAgain ? this.tab : this.subject && kind === 'rdf' ? 'table' : this.tabs(opened)[0]!.id;
+      const named = this.tabs(opened).find(({ id }) => id === this.wanted)?.id;
+      const first = named ?? (this.subject && kind === 'rdf' ? 'table' : this.tabs(opened)[0]!.id);
+      this.tab = isAgain ? this.tab : first;
     } catch (error) {
       this.why = error;
       return;
@@ -174,6 +178,7 @@ export class ResourceView extends Page implements Keepable {
 
   private choose(id: TabId): void {
     this.tab = id;
+    keepTab(id);
   }
 
   private readonly chooseForm = (event: Event): void => {

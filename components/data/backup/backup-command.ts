@@ -51,6 +51,8 @@ export async function backUp(context: CommandContext): Promise<number> {
   context.assertStorage();
   if (`${folder}/`.startsWith(`${source}/`))
     throw new BackupError(`A backup cannot be written to the storage's own directory ${source}.`);
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
+    throw new BackupError(`${folder} is a file. A backup is a directory: name one that exists or can be created.`);
   await makeFolder(folder);
   let earlier = await earlierBackup(context, folder);
   const time = new Date().toISOString().replace(/[:.]/g, '-');

@@ -25,6 +25,7 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
   });
   return [
     route('controller', `POST ${importPath}`, async (request) => {
+      assertBody(request);
       const body = request.body();
       const { read } = await Formats.of(platform.formats);
       const wanted = importRequest(platform, request, { mediaType: body.mediaType, formats: read });
@@ -39,6 +40,18 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
     ),
     ...routes,
   ];
+}
+
+/** @throws LwsError `bad-request` without a body, as far as the fields say it */
+function assertBody({ req: { headers, httpVersionMajor } }: RouteRequest): void {
+  const length = headers['content-length'];
+  // HTTP/2 has bodies without either field.
+  const isAbsent = length === undefined && headers['transfer-encoding'] === undefined && httpVersionMajor < 2;
+  if (length === '0' || isAbsent)
+    throw new LwsError(
+      'bad-request',
+      'The request has no body. Send the data to import, with its Content-Type, such as application/n-quads.',
+    );
 }
 
 /** Returns the nearest existing ancestor container. */

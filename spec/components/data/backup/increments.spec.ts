@@ -190,6 +190,15 @@ describe('Incremental backups', () => {
     rmSync(file, { recursive: true });
   });
 
+  it('are not written to a file', async () => {
+    const file = fresh();
+    writeFileSync(file, 'precious');
+    expect((await run('backup', file)).join('\n')).to.equal(
+      `${file} is a file. A backup is a directory: name one that exists or can be created.`,
+    );
+    expect(readFileSync(file, 'utf8')).to.equal('precious');
+  });
+
   it('are restored to the state of the backup, after random writes', async () => {
     const succeeded = new Set<string>();
     await fc.assert(

@@ -37,6 +37,14 @@ describeStorage(
       }
     });
 
+    it('need a body', async () => {
+      for (const type of [undefined, 'application/n-quads']) {
+        const answer = await s.send('POST', `${s.root}.lws/import`, type ? { 'Content-Type': type } : {}, '');
+        expect(answer.status).to.equal(400);
+        expect(answer.text).to.contain('The request has no body. Send the data to import');
+      }
+    });
+
     it('have a media type that is a valid field value', async () => {
       const into = s.fresh('/');
       const types = ['text/plain\r\nX-Evil: 1', 'text/pl\u00e4in', 'a/b/c', '/', `text/${'x'.repeat(20_000)}`];

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { isIdentity } from '../../lib/authorization/did.js';
@@ -42,6 +43,22 @@ describe('Documents', () => {
         .map((target) => `${relative(packageRoot, path)}: ${target}`),
     );
     expect(dead).to.deep.equal([]);
+  });
+
+  it('keep llms.txt and the skill for agents current (node scripts/agent-documents.mjs writes them)', async () => {
+    const { agentDocuments, unlisted } = (await import(
+      pathToFileURL(join(packageRoot, 'scripts/agent-documents.mjs')).href
+    )) as { agentDocuments(): Record<string, string>; unlisted(): string[] };
+    expect(unlisted()).to.deep.equal([]);
+    const documents = agentDocuments();
+    for (const [path, text] of Object.entries(documents)) expect(read(path), path).to.equal(text);
+    const named = [...documents['llms.txt']!.matchAll(/\]\(([^)]+)\): \S/g)].map(([, target]) => target!);
+    expect(named.length).to.be.above(20);
+    expect(named.filter((target) => !existsSync(join(packageRoot, target)))).to.deep.equal([]);
+    const [, name, description] = /^---\nname: ([a-z-]+)\ndescription: (.+)\n---\n/.exec(
+      documents['skills/quadpod/SKILL.md']!,
+    )!;
+    expect([name, description!.length < 1024]).to.deep.equal(['quadpod', true]);
   });
 
   it('exist for every folder of lib and every component', () => {

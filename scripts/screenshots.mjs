@@ -63,9 +63,11 @@ const shots = {
   async share(page, at) {
     await page.goto(at('sharing', 'people/'));
     await page.getByLabel('Person, by name or IRI').fill(sofia);
+    await page.locator('.give summary').click();
     await page.getByLabel('What to call them here').fill('Sofia Rossi');
     await page.getByRole('button', { name: 'Give access' }).click();
     await page.locator('share-grants').getByText('Sofia Rossi').waitFor();
+    await page.locator('.give summary').click();
     await page.evaluate(() => scrollTo(0, 0));
   },
 };

@@ -24,12 +24,12 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 51_640, query: 17_050, console: 12_780, data: 10_450, versions: 1_150, extras: 3960 };
+const limitsOfAreas = { core: 51_990, query: 17_050, console: 13_700, data: 10_500, versions: 1_600, extras: 3960 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
-  'lib/resources/patch': 6_400,
-  'lib/resources/replace': 5_650,
+  'lib/resources/patch': 6_450,
+  'lib/resources/replace': 5_750,
   'components/formats/formats': 2_650,
   'components/data/transfer/import-worker': 8_675,
 };

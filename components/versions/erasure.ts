@@ -4,8 +4,8 @@ import { Again } from '../../lib/storage/transactions/again.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { allChanged, changedKey, readVersion, versionKey, versionsBetween, writeVersion } from './entries.js';
-import type { History } from './history.js';
 import { stageData, stageDataErasure, stageErasure } from './listener.js';
+import { pastKeys } from './past-graph.js';
 
 /** Versions that a transaction removes. */
 const versionsAtATime = 100;
@@ -15,7 +15,6 @@ type Admit = (tx: Transaction) => Promise<void>;
 /** Erases a version. The one before it, whose triples may be a difference to it, then gets all of its triples. */
 export async function erase(
   { store, iri }: { readonly store: Store; readonly iri: string },
-  history: History,
   { ended, admit }: { readonly ended: number; readonly admit: Admit },
 ): Promise<void> {
   const prepare = async () => {
@@ -23,7 +22,7 @@ export async function erase(
     for await (const block of store.entries(versionsBetween(iri, 0, ended - 1), { limit: 1, reverse: true }))
       previous = block[0]![0];
     const version = previous === undefined ? undefined : readVersion(previous, store.entry(previous)!);
-    return version?.graph === 'delta' ? { version, keys: await history.keys(version) } : undefined;
+    return version?.graph === 'delta' ? { version, keys: await pastKeys(store, version) } : undefined;
   };
   await store.transact(
     async (tx, earlier) => {

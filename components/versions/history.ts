@@ -1,7 +1,6 @@
 /** Reads the history of a resource. */
-import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import type { KeyRange, ResourceRecord } from '../../lib/storage/keys/records.js';
-import type { OpenGraph, Store } from '../../lib/storage/transactions/store.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
 import {
   type EndedState,
   type Head,
@@ -12,13 +11,15 @@ import {
   readVersion,
   versionsBetween,
 } from './entries.js';
-import { PastGraph } from './past-graph.js';
 import type { Reach } from './permissions.js';
 
 export type { HistoryState } from './entries.js';
 
+/** The part of a store that is read. */
+export type HistoryStore = Pick<Store, 'entry' | 'record' | 'entries'>;
+
 async function versionsIn(
-  store: Store,
+  store: HistoryStore,
   range: KeyRange,
   options: { readonly limit: number; readonly reverse?: boolean },
 ): Promise<EndedState[]> {
@@ -30,7 +31,7 @@ async function versionsIn(
 
 export class History {
   constructor(
-    private readonly store: Store,
+    private readonly store: HistoryStore,
     private readonly iri: string,
     /** False if the present state will not be kept and is no version. */
     private readonly isKept = true,
@@ -80,41 +81,6 @@ export class History {
     const found = range.gte < range.lt ? await versionsIn(this.store, range, { limit, reverse: true }) : [];
     const all = present && present.began < position ? [present, ...found] : found;
     return all.filter((state) => isIn(reach, state)).slice(0, limit);
-  }
-
-  /**
-   * Returns the keys of a state of an RDF resource, also of a large graph (`open`).
-   * @returns `undefined` if they are not kept, or the state was erased
-   * @throws DamagedGraphError, LwsError `too-busy`
-   */
-  async keys(state: HistoryState): Promise<readonly string[] | undefined> {
-    const graph = await this.open(state);
-    if (!graph) return undefined;
-    try {
-      const keys: string[] = [];
-      for await (const block of graph.blocks()) for (const key of block) keys.push(key);
-      return keys;
-    } finally {
-      await graph.close();
-    }
-  }
-
-  /**
-   * Opens the graph of a state in one snapshot. The caller closes it.
-   * @returns `undefined` if its triples are not kept, or the state was erased
-   * @throws DamagedGraphError, LwsError `too-busy`
-   */
-  async open(state: HistoryState): Promise<OpenGraph | undefined> {
-    const snapshot = new StoreSnapshot(this.store.level);
-    try {
-      const past = await PastGraph.open(this.store, snapshot, state);
-      if (past) return past;
-    } catch (error) {
-      await snapshot.close();
-      throw error;
-    }
-    await snapshot.close();
-    return undefined;
   }
 }
 

@@ -1,9 +1,9 @@
 /** Graphs of earlier states, read in blocks, so that those of large graphs are not in memory. */
-import { comparedBlocks, DamagedGraphError } from '../../lib/storage/graphs/graph-digests.js';
-import type { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
+import { comparedBlocks, DamagedGraphError, type ReturnedKeys } from '../../lib/storage/graphs/graph-digests.js';
+import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { compareKeys } from '../../lib/storage/keys/key-order.js';
 import { graphRange } from '../../lib/storage/keys/quad-keys.js';
-import { type ResourceRecord, readRecord, removedKey } from '../../lib/storage/keys/records.js';
+import { type ResourceRecord, readRecord, recordKey, removedKey } from '../../lib/storage/keys/records.js';
 import type { OpenGraph, Store } from '../../lib/storage/transactions/store.js';
 import { tooBusy } from '../../lib/tools/errors.js';
 import { yieldInLine } from '../../lib/tools/event-loop.js';
@@ -13,8 +13,14 @@ import { dataRange, type EndedState, type HistoryState, readVersion, unpacked, v
 const maxInUse = 1_000_000;
 let inUse = 0;
 
+/** One committed state, from which graphs are read. */
+export interface PastSource extends Pick<StoreSnapshot, 'entries' | 'keys' | 'values' | 'close'> {
+  /** Called with deleted triples that are there again. */
+  onReturned(found: ReturnedKeys): void;
+}
+
 /** The versions from a state on, up to one with all triples. */
-async function chainOf(snapshot: StoreSnapshot, iri: string, ended: number): Promise<EndedState[]> {
+async function chainOf(snapshot: PastSource, iri: string, ended: number): Promise<EndedState[]> {
   const chain: EndedState[] = [];
   for await (const block of snapshot.entries(versionsBetween(iri, ended - 1)))
     for (const [key, value] of block) {
@@ -34,8 +40,7 @@ export class PastGraph implements OpenGraph {
   private isClosed = false;
 
   private constructor(
-    private readonly store: Store,
-    private readonly snapshot: StoreSnapshot,
+    private readonly source: PastSource,
     /** `base`: the version with all triples at the end of the chain, or the present record. */
     private readonly of: { readonly record: ResourceRecord; readonly base: EndedState | ResourceRecord },
   ) {}
@@ -44,24 +49,24 @@ export class PastGraph implements OpenGraph {
     return this.of.record;
   }
 
-  /** @returns `undefined` if the triples are not kept @throws DamagedGraphError, LwsError `too-busy` */
-  static async open(
-    store: Store,
-    snapshot: StoreSnapshot,
-    { record, ended }: HistoryState,
-  ): Promise<PastGraph | undefined> {
+  /**
+   * Opens the graph of a state. The caller closes it, and with it the source.
+   * @returns `undefined` if its triples are not kept, or the state was erased
+   * @throws DamagedGraphError, LwsError `too-busy`
+   */
+  static async open(source: PastSource, { record, ended }: HistoryState): Promise<PastGraph | undefined> {
     const { iri } = record;
-    const chain = ended === undefined ? [] : await chainOf(snapshot, iri, ended);
+    const chain = ended === undefined ? [] : await chainOf(source, iri, ended);
     const last = chain.at(-1);
     if (ended !== undefined && !last?.graph) return undefined;
     const isWhole = last?.graph === 'whole';
-    const base = isWhole ? last : await presentRecord(snapshot, iri);
+    const base = isWhole ? last : await presentRecord(source, iri);
     const revision = last ? last.next : record.revision;
     if (!base || (!isWhole && (base as ResourceRecord).revision !== revision)) {
       if (last) throw new DamagedGraphError(iri);
       return undefined;
     }
-    const graph = new PastGraph(store, snapshot, { record, base });
+    const graph = new PastGraph(source, { record, base });
     try {
       for (const version of chain.reverse()) if (version.graph === 'delta') await graph.goBack(version);
       await yieldInLine();
@@ -89,7 +94,7 @@ export class PastGraph implements OpenGraph {
   }
 
   private async *pieces({ record: { iri }, ended }: EndedState): AsyncGenerator<string> {
-    for await (const block of this.snapshot.entries(dataRange(iri, ended))) for (const [, value] of block) yield value;
+    for await (const block of this.source.entries(dataRange(iri, ended))) for (const [, value] of block) yield value;
   }
 
   /** Yields the keys of the state, and compares them with its digest. @throws DamagedGraphError, LwsError `too-busy` */
@@ -123,27 +128,55 @@ export class PastGraph implements OpenGraph {
   }
 
   private async *baseBlocks(): AsyncGenerator<readonly string[]> {
-    const { of, store, snapshot } = this;
+    const { of, source } = this;
     const { base, record } = of;
-    const read = () => snapshot.keys(graphRange(record.iri));
+    const read = () => source.keys(graphRange(record.iri));
     if ('ended' in base) {
       yield* unpacked(this.pieces(base));
       // They are removed in their order.
       if (base.isOpen) yield* read();
-    } else yield* comparedBlocks(base, read, (found) => store.returned.remove(found));
+    } else yield* comparedBlocks(base, read, (found) => source.onReturned(found));
   }
 
   async close(): Promise<void> {
     if (!this.isClosed) inUse -= this.changed.size;
     this.isClosed = true;
-    await this.snapshot.close();
+    await this.source.close();
   }
 }
 
 /** Also of a resource in a deleted container whose content is still to be removed. */
-async function presentRecord(snapshot: StoreSnapshot, iri: string): Promise<ResourceRecord | undefined> {
-  const [record] = await snapshot.records([iri]);
-  if (record) return record;
-  const [removed] = await snapshot.values([removedKey(iri)]);
-  return removed === undefined ? undefined : readRecord(iri, removed);
+async function presentRecord(source: PastSource, iri: string): Promise<ResourceRecord | undefined> {
+  const [present, removed] = await source.values([recordKey(iri), removedKey(iri)]);
+  const value = present ?? removed;
+  return value === undefined ? undefined : readRecord(iri, value);
+}
+
+/** Opens the graph of a state of a store: see `PastGraph.open`. */
+export async function openPast(store: Store, state: HistoryState): Promise<OpenGraph | undefined> {
+  const source = Object.assign(new StoreSnapshot(store.level), {
+    onReturned: (found: ReturnedKeys) => store.returned.remove(found),
+  });
+  try {
+    const past = await PastGraph.open(source, state);
+    if (past) return past;
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+  await source.close();
+  return undefined;
+}
+
+/** Returns the keys of the graph of a state, also of a large one: see `PastGraph.open`. */
+export async function pastKeys(store: Store, state: HistoryState): Promise<readonly string[] | undefined> {
+  const graph = await openPast(store, state);
+  if (!graph) return undefined;
+  try {
+    const keys: string[] = [];
+    for await (const block of graph.blocks()) for (const key of block) keys.push(key);
+    return keys;
+  } finally {
+    await graph.close();
+  }
 }

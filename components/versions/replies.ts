@@ -21,6 +21,7 @@ import { formatLink } from '../../lib/tools/fields/link.js';
 import { msOfPosition, positionOf } from './entries.js';
 import { erase, eraseAll } from './erasure.js';
 import { History, type HistoryState, isIn } from './history.js';
+import { openPast, pastKeys } from './past-graph.js';
 import { everything, type Reach, reachOf } from './permissions.js';
 import type { Switches } from './switches.js';
 
@@ -132,7 +133,7 @@ async function versionReply(
   if (!state) throw notFound('no such version, or hidden');
   // RFC 9110 13.2.2: they apply to reads too, here of the selected state.
   assertPreconditions({ ...preconditionsOf(exchange), ifNoneMatch: undefined }, state.record, state.record.revision);
-  const reply = await represented(context, state, history);
+  const reply = await represented(context, state);
   if (!reply && state.ended === undefined && platform.store.record(iri) !== record) return undefined;
   if (!reply) throw notFound('the content of the version is not kept');
   const url = `${iri}?version=${state.began}`;
@@ -195,26 +196,22 @@ function reachIn(
 }
 
 /** Answers like GET of the resource, from a storage with the earlier state of it. */
-async function represented(
-  { platform, exchange }: Context,
-  state: HistoryState,
-  history: History,
-): Promise<Reply | undefined> {
+async function represented({ platform, exchange }: Context, state: HistoryState): Promise<Reply | undefined> {
   const { record } = state;
   if (state.ended === undefined) return representData(platform.storage, exchange.req, record);
   const isLarge = isLargeGraph(record.triples ?? 0);
-  const keys = record.kind === 'rdf' && !isLarge ? await history.keys(state) : undefined;
+  const keys = record.kind === 'rdf' && !isLarge ? await pastKeys(platform.storage.store, state) : undefined;
   if (record.kind === 'rdf' && !(isLarge ? state.graph : keys)) return undefined;
   const { storage } = platform;
   // RDF/XML of a large graph needs all keys.
   const graph = async () => {
-    const found = keys ?? (await history.keys(state));
+    const found = keys ?? (await pastKeys(storage.store, state));
     return found && { record, keys: found };
   };
   const store = Object.create(storage.store, {
     record: { value: (iri: string) => (iri === record.iri ? record : storage.store.record(iri)) },
     graph: { value: graph },
-    openGraph: { value: () => history.open(state) },
+    openGraph: { value: () => openPast(storage.store, state) },
   }) as Storage['store'];
   // The cache has one state of each resource.
   const representations = { obtain: (...[, , , build]: Parameters<Storage['representations']['obtain']>) => build() };
@@ -284,7 +281,7 @@ async function erased({ platform, exchange }: Context, asked: Asked): Promise<Re
     if (!state) throw notFound('no such version');
     if (state.ended === undefined)
       throw new LwsError('conflict', 'This is the present state. Replace or delete the resource first.');
-    await erase({ store, iri }, history, { ended: state.ended, admit });
+    await erase({ store, iri }, { ended: state.ended, admit });
   }
   return { status: 204, fields: {} };
 }

@@ -96,12 +96,14 @@ async function answer(
   within: { readonly within?: string } = {},
 ): Promise<Reply> {
   const { platform, maxResults, maxAnswerBytes, services } = endpoint;
+  const then = platform.offered('pastQueries')[0]?.asked(asker.req.headers['accept-datetime']);
   const own = {
     base,
     formats: acceptedFormats(accept, asker.req.method === 'QUERY'),
     maxResults,
     maxBytes: maxAnswerBytes,
     allowedServices: services.allowed,
+    past: then?.task,
     hasTextSearch: platform.offered('searchTexts').length > 0,
   };
   const task: QueryTask = Object.assign(own, asked, within);
@@ -117,6 +119,7 @@ async function answer(
       Vary: 'Accept, Authorization',
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "sandbox; default-src 'none'",
+      ...then?.fields,
       ...(hint !== undefined && { 'LWS-Hint': hint }),
     },
     body,

@@ -4,6 +4,7 @@ import type { Mode } from '../../lib/authorization/mode.js';
 import { whenGone } from '../../lib/http/request.js';
 import type { RouteRequest } from '../../lib/http/route.js';
 import type { TextCall } from '../../lib/query/parse/text-patterns.js';
+import type { PastFact } from '../../lib/query/past-graphs.js';
 import { parentOf } from '../../lib/storage/keys/records.js';
 import type { QueryAnswer } from './pool/asked-query.js';
 import type { Purpose, QueryTask } from './pool/messages.js';
@@ -49,6 +50,7 @@ export async function runQueryTask(
     gone,
     decide,
     callService: serviceCalls(services),
+    admits: (states: readonly PastFact[]) => platform.offered('pastQueries')[0]!.admits(access, states),
     searchTexts: (call: TextCall) => platform.offered('searchTexts')[0]!(access, { ...call, within: task.within }),
   };
   return pool.run(job).finally(() => watch?.release());

@@ -57,16 +57,25 @@ export const paddedPosition = (position: number): string => String(position).pad
 
 export const headKey = (iri: string): string => entryKey('versions-heads', iri);
 export const versionKey = (iri: string, ended: number): string => entryKey('versions', iri, paddedPosition(ended));
+export const paddedPiece = (piece: number): string => String(piece).padStart(5, '0');
 export const dataKey = (iri: string, ended: number, piece: number): string =>
-  entryKey('versions-data', iri, paddedPosition(ended), String(piece).padStart(5, '0'));
+  entryKey('versions-data', iri, paddedPosition(ended), paddedPiece(piece));
 export const dataRange = (iri: string, ended: number): KeyRange =>
   entryRange('versions-data', iri, paddedPosition(ended));
 /** The version that a dropped graph belongs to: its end and its number of pieces so far. */
 export const openKey = (iri: string): string => entryKey('versions-open', iri);
-/** Names that a transaction changed, in order of the positions. */
+/** Names that a transaction changed, in order of the positions. Those of resources that it created follow a plus sign. */
 export const changedKey = (position: number, piece: number): string =>
   entryKey('versions-at', paddedPosition(position), String(piece).padStart(5, '0'));
 export const allChanged = entryRange('versions-at');
+/** Names that transactions changed after a position. */
+export const changedAfter = (position: number): KeyRange => ({ gte: changedKey(position + 1, 0), lt: allChanged.lt });
+export const createdMark = '+';
+/** Position since when versions of a resource, or below a container, are kept without interruption. Without a name: of all resources. */
+export const sinceKey = (iri: string): string => entryKey('versions-since', iri);
+export const allSince = entryRange('versions-since');
+/** Position up to which versions were deleted because of their age: earlier states of the storage are incomplete. */
+export const horizonKey = entryKey('versions-horizon', '');
 export const allVersions = entryRange('versions');
 export const allHeads = entryRange('versions-heads');
 /** Positions of the access control list of a resource (`access-dates`). Without a name: of the settings (`permissions`). */
@@ -79,8 +88,9 @@ export const versionsBetween = (iri: string, after: number, upTo = Number.MAX_SA
   lt: versionKey(iri, upTo + 1),
 });
 
-const keptSpaces = ['versions', 'versions-data', 'versions-heads', 'versions-at', 'versions-access', 'versions-open'];
-const kept = keptSpaces.map((space) => entryKey(space, ''));
+const kept = ['', '-data', '-heads', '-at', '-access', '-open', '-since', '-horizon'].map((end) =>
+  entryKey(`versions${end}`, ''),
+);
 // Keys in them cannot be rewritten, and their names would cite another storage. Their blobs are released at the next start.
 declareDerivedEntries((key) => kept.some((prefix) => key.startsWith(prefix)));
 

@@ -3,7 +3,15 @@ import { type KeyRange, partsOfEntry } from '../../lib/storage/keys/records.js';
 import { Again } from '../../lib/storage/transactions/again.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
-import { allChanged, changedKey, readVersion, versionKey, versionsBetween, writeVersion } from './entries.js';
+import {
+  allChanged,
+  changedKey,
+  horizonKey,
+  readVersion,
+  versionKey,
+  versionsBetween,
+  writeVersion,
+} from './entries.js';
 import { stageData, stageDataErasure, stageErasure } from './listener.js';
 import { pastKeys } from './past-graph.js';
 
@@ -71,6 +79,7 @@ export async function expire(store: Store, position: number, signal: AbortSignal
         await store.transact(
           (tx) => {
             for (const iri of names.slice(at, at + versionsAtATime)) stageErasure(tx, iri, ended);
+            tx.putEntry(horizonKey, String(ended));
             if (at + versionsAtATime >= names.length) tx.deleteEntry(key);
           },
           { frees: true },

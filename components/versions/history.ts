@@ -85,5 +85,7 @@ export class History {
 }
 
 /** True if a state is in the part of a history that a caller may read. */
-export const isIn = ({ isController, after, owner }: Reach, { ended, record }: HistoryState): boolean =>
-  isController || ended === undefined || (ended > after && (owner === undefined || record.owner === owner));
+export const isIn = (
+  { isController, after, owner }: Reach,
+  { ended, record }: { readonly ended?: number; readonly record: { readonly owner?: string | undefined } },
+): boolean => isController || ended === undefined || (ended > after && (owner === undefined || record.owner === owner));

@@ -5,13 +5,14 @@ import { flag, integer, type SettingsOf, setting } from '../../lib/settings/sett
 import { keptBlobs } from '../../lib/storage/keys/kept-blobs.js';
 import { isContainerIri } from '../../lib/storage/keys/records.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
+import { pastQueries } from './as-of-requests.js';
 import { versionFaults } from './check.js';
 import { allVersions, positionOf } from './entries.js';
 import { expire } from './erasure.js';
 import { packingListener, versionListener } from './listener.js';
 import { areDatesWhole, noteSettings } from './permissions.js';
 import { earlierStates, versionLinks } from './replies.js';
-import { Switches } from './switches.js';
+import { noteSince, Switches } from './switches.js';
 
 const settings = {
   all: setting(
@@ -49,8 +50,10 @@ export default defineComponent({
       log.warn(
         'Dates of permissions are not those written last. Only controllers can read earlier states. Run "quadpod check".',
       );
+    const answering = { platform, switches, areDatesWhole: isWhole };
     return {
-      earlierStates: earlierStates({ platform, switches, areDatesWhole: isWhole }),
+      earlierStates: earlierStates(answering),
+      pastQueries: pastQueries(answering),
       linksOf: (_access, iri) =>
         !isContainerIri(iri) && switches.isKept(iri) ? Promise.resolve(versionLinks(iri)) : undefined,
       ...background(platform, switches, days * dayMs),
@@ -74,6 +77,7 @@ function background(platform: Platform, switches: Switches, keptMs: number): Pic
   return {
     async start() {
       if (switches.isUsed()) await store.transact((tx) => noteSettings(tx, store.changes.mark(), platform));
+      await noteSince(store, switches.all, store.changes.mark());
       await releaseBlobs(store);
       if (keptMs === 0) return;
       look();

@@ -14,6 +14,7 @@ import { yieldToEventLoop } from '../../lib/tools/event-loop.js';
 import { noteList } from './access-dates.js';
 import {
   changedKey,
+  createdMark,
   dataKey,
   type EndedState,
   type Head,
@@ -51,25 +52,31 @@ export function versionListener(platform: Listening, switches: Switches): (tx: T
   const trash = trashOf(rootIri);
   return async (tx) => {
     if (tx.isEmpty) return;
-    noteLinks(tx, rootIri);
+    const position = (): number => {
+      store.changes.number(tx);
+      return tx.position || store.changes.mark();
+    };
+    noteLinks(tx, rootIri, position);
     if (!switches.isUsed(tx)) return;
     await keepRemoved(tx);
-    store.changes.number(tx);
-    noteAccess(tx, tx.position || store.changes.mark(), platform);
+    noteAccess(tx, position(), platform);
     const names = new Set(tx.changes.map(({ before, after }) => (after ?? before)!.iri));
-    const ended: string[] = [];
+    let hasEnded = false;
+    const changed: string[] = [];
     let count = 0;
     for (const iri of names) {
       if (iri.startsWith(trash)) continue;
       if (++count % resourcesAtATime === 0) await yieldToEventLoop();
       const [isOn, wasOn] = [switches.isOn(iri, tx), switches.isOn(iri, tx.before)];
-      if (await stage({ tx, isOn, wasOn }, iri)) ended.push(iri);
+      const done = await stage({ tx, isOn, wasOn }, iri);
+      hasEnded ||= done === 'ended';
+      if (done) changed.push(done === 'ended' ? iri : createdMark + iri);
     }
-    for (let at = 0; at < ended.length; at += namesAtATime)
-      tx.putEntry(changedKey(tx.position, at / namesAtATime), JSON.stringify(ended.slice(at, at + namesAtATime)));
+    for (let at = 0; at < changed.length; at += namesAtATime)
+      tx.putEntry(changedKey(tx.position, at / namesAtATime), JSON.stringify(changed.slice(at, at + namesAtATime)));
     const { quotaBytes } = storage.limits;
     const isWrite = tx.changes.some(({ after }) => after);
-    if (ended.length > 0 && isWrite && quotaBytes > 0 && tx.bytes > quotaBytes && tx.bytes > tx.before.bytes)
+    if (hasEnded && isWrite && quotaBytes > 0 && tx.bytes > quotaBytes && tx.bytes > tx.before.bytes)
       throw quotaExceeded();
   };
 }
@@ -108,11 +115,11 @@ interface Staging {
   readonly wasOn?: boolean;
 }
 
-/** Stages the state of a resource that ends, and its new head. @returns true if a state ended */
-async function stage({ tx, isOn, wasOn }: Staging, iri: string): Promise<boolean> {
+/** Stages the state of a resource that ends, and its new head. @returns `undefined` if no kept state ended or began */
+async function stage({ tx, isOn, wasOn }: Staging, iri: string): Promise<'ended' | 'created' | undefined> {
   const [before, after] = [tx.before.record(iri), tx.record(iri)];
   // Links have no versions.
-  if ((before ?? after)?.kind === 'container' || before?.revision === after?.revision) return false;
+  if ((before ?? after)?.kind === 'container' || before?.revision === after?.revision) return undefined;
   const found = headIn(tx.entry(headKey(iri)));
   const head = found?.revision === before?.revision ? found : undefined;
   const isEnding = before !== undefined && (isOn || wasOn || head !== undefined);
@@ -127,7 +134,7 @@ async function stage({ tx, isOn, wasOn }: Staging, iri: string): Promise<boolean
     };
     tx.putEntry(headKey(iri), JSON.stringify(Object.assign(made, { actor: tx.actor })));
   } else if (found) tx.deleteEntry(headKey(iri));
-  return isEnding;
+  return isEnding ? 'ended' : after && isOn ? 'created' : undefined;
 }
 
 /** A state that began before versions were kept. If there are older versions, it does not continue them. */

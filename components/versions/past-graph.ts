@@ -3,7 +3,13 @@ import { comparedBlocks, DamagedGraphError, type ReturnedKeys } from '../../lib/
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { compareKeys } from '../../lib/storage/keys/key-order.js';
 import { graphRange } from '../../lib/storage/keys/quad-keys.js';
-import { type ResourceRecord, readRecord, recordKey, removedKey } from '../../lib/storage/keys/records.js';
+import {
+  type KeyRange,
+  type ResourceRecord,
+  readRecord,
+  recordKey,
+  removedKey,
+} from '../../lib/storage/keys/records.js';
 import type { OpenGraph, Store } from '../../lib/storage/transactions/store.js';
 import { tooBusy } from '../../lib/tools/errors.js';
 import { yieldInLine } from '../../lib/tools/event-loop.js';
@@ -14,7 +20,9 @@ const maxInUse = 1_000_000;
 let inUse = 0;
 
 /** One committed state, from which graphs are read. */
-export interface PastSource extends Pick<StoreSnapshot, 'entries' | 'keys' | 'values' | 'close'> {
+export interface PastSource extends Pick<StoreSnapshot, 'entries' | 'values' | 'close'> {
+  /** @param count number of keys in the range, if it is known */
+  keys(range: KeyRange, count?: number): AsyncIterable<readonly string[]>;
   /** Called with deleted triples that are there again. */
   onReturned(found: ReturnedKeys): void;
 }
@@ -130,12 +138,17 @@ export class PastGraph implements OpenGraph {
   private async *baseBlocks(): AsyncGenerator<readonly string[]> {
     const { of, source } = this;
     const { base, record } = of;
-    const read = () => source.keys(graphRange(record.iri));
+    const read = (count?: number) => source.keys(graphRange(record.iri), count);
     if ('ended' in base) {
       yield* unpacked(this.pieces(base));
       // They are removed in their order.
       if (base.isOpen) yield* read();
-    } else yield* comparedBlocks(base, read, (found) => source.onReturned(found));
+    } else
+      yield* comparedBlocks(
+        base,
+        () => read(base.triples),
+        (found) => source.onReturned(found),
+      );
   }
 
   async close(): Promise<void> {

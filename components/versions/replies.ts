@@ -33,7 +33,7 @@ const linkFormat = 'application/link-format';
 /** Target of a request. A position that is not a number becomes -1, which no version has. */
 type Asked = { readonly version: number } | { readonly listBefore: number } | { readonly date: string };
 
-interface Answering {
+export interface Answering {
   readonly platform: Platform;
   readonly switches: Switches;
   /** False: only controllers read earlier states. */
@@ -87,7 +87,7 @@ const isVersion = (exchange: ResourceExchange, switches: Switches, value: string
   !exchange.storage.store.record(exchange.target.iri);
 
 /** Returns the position at the end of the second. @throws LwsError `bad-request` for a malformed date */
-function positionAt(date: string): number {
+export function positionAt(date: string): number {
   const time = parseHttpDate(date);
   if (time === undefined)
     throw new LwsError('bad-request', 'Accept-Datetime is not a date. Send one like "Sun, 06 Nov 1994 08:49:37 GMT".');
@@ -138,16 +138,16 @@ async function versionReply(
   if (!reply) throw notFound('the content of the version is not kept');
   const url = `${iri}?version=${state.began}`;
   const fields = { ...reply.fields, ...mementoFields(platform.storage, state, url), ...ofVersion(asked, url) };
-  if (platform.storage.acls) Object.assign(fields, { 'WAC-Allow': await modesOf(context, history, state) });
+  if (platform.storage.acls) Object.assign(fields, { 'WAC-Allow': await modesOf(context, state) });
   return { ...reply, fields };
 }
 
 /** A version can be read only, whatever the modes of its resource are. */
-async function modesOf(context: Context, history: History, state: HistoryState): Promise<string> {
+async function modesOf(context: Context, state: HistoryState): Promise<string> {
   const { platform, exchange } = context;
   const { origin } = exchange.access;
   const record = platform.store.record(exchange.target.iri);
-  const reach = record && (await reachIn(context, origin === undefined ? {} : { origin }, { record, history }));
+  const reach = record && (await reachIn(context, origin === undefined ? {} : { origin }, record));
   return `user="read",public="${reach && isIn(reach, state) ? 'read' : ''}"`;
 }
 
@@ -172,6 +172,16 @@ interface Admitted {
   readonly history: History;
 }
 
+/** Returns the part of a history that a caller with read access may read. */
+export function reachIn(
+  { platform, areDatesWhole }: Pick<Answering, 'platform' | 'areDatesWhole'>,
+  access: Access,
+  record: ResourceRecord,
+): Promise<Reach> {
+  const first = areDatesWhole ? new History(platform.store, record.iri).head(record)?.first : undefined;
+  return reachOf(platform, access, { record, first: first ?? Number.MAX_SAFE_INTEGER - 1 });
+}
+
 /** @throws LwsError as GET of the resource */
 async function admitted(context: Context): Promise<Admitted> {
   const { platform, switches, exchange } = context;
@@ -182,17 +192,7 @@ async function admitted(context: Context): Promise<Admitted> {
   if (!store.record(iri) && (await controls(platform, store, access)))
     return { record: undefined, reach: everything, history };
   const record = await requireAccess(platform, store, access, 'read', iri);
-  return { record, reach: await reachIn(context, access, { record, history }), history };
-}
-
-/** Returns the part of a history that a caller may read. */
-function reachIn(
-  { platform, areDatesWhole }: Context,
-  access: Access,
-  { record, history }: { readonly record: ResourceRecord; readonly history: History },
-): Promise<Reach> {
-  const first = areDatesWhole ? history.head(record)?.first : undefined;
-  return reachOf(platform, access, { record, first: first ?? Number.MAX_SAFE_INTEGER - 1 });
+  return { record, reach: await reachIn(context, access, record), history };
 }
 
 /** Answers like GET of the resource, from a storage with the earlier state of it. */

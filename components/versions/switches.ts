@@ -6,10 +6,11 @@ import { ancestorsOf } from '../../lib/authorization/authorizer.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { type ClientLinks, relationTargets } from '../../lib/resources/linkset.js';
 import { featuresKey } from '../../lib/storage/keys/features.js';
-import { entryKey } from '../../lib/storage/keys/records.js';
+import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/keys/records.js';
 import { hasVersions } from '../../lib/storage/transactions/kept-blobs.js';
+import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
-import { headKey } from './entries.js';
+import { headKey, sinceKey } from './entries.js';
 
 type State = Pick<Transaction, 'entry' | 'derived'>;
 
@@ -28,22 +29,39 @@ function hasLink(iri: string, value: string | null, rootIri: string): boolean {
 }
 
 /** Stages the entries of links that a transaction writes or deletes. */
-export function noteLinks(tx: Transaction, rootIri: string): void {
+export function noteLinks(tx: Transaction, rootIri: string, position: () => number): void {
   const changed: (readonly [key: string, value: string | null])[] = [];
   // Called for every transaction: its entries are not copied.
   for (const entry of tx.entries) if (entry[0].startsWith(linksPrefix)) changed.push(entry);
   for (const [key, value] of changed) {
     const iri = key.slice(linksPrefix.length);
     const [isOn, wasOn] = [hasLink(iri, value, rootIri), tx.entry(switchKey(iri)) !== undefined];
-    if (isOn && !wasOn) tx.putEntry(switchKey(iri), '1');
-    if (!isOn && wasOn) tx.deleteEntry(switchKey(iri));
+    if (isOn && !wasOn) {
+      tx.putEntry(switchKey(iri), '1');
+      tx.putEntry(sinceKey(iri), String(position()));
+    }
+    if (!isOn && wasOn) for (const key of [switchKey(iri), sinceKey(iri)]) tx.deleteEntry(key);
   }
+}
+
+/** Notes since when versions are kept by the setting, and by links after a restore at another address. @param position of now */
+export async function noteSince(store: Store, all: boolean, position: number): Promise<void> {
+  const names = all ? [''] : [];
+  for await (const keys of store.keys(entryRange('versions-on')))
+    for (const key of keys) names.push(partsOfEntry(key)[1]!);
+  const unknown = names.filter((name) => store.entry(sinceKey(name)) === undefined);
+  const isOver = !all && store.entry(sinceKey('')) !== undefined;
+  if (unknown.length === 0 && !isOver) return;
+  await store.transact((tx) => {
+    for (const name of unknown) tx.putEntry(sinceKey(name), String(position));
+    if (isOver) tx.deleteEntry(sinceKey(''));
+  });
 }
 
 export class Switches {
   /** @param all every resource has versions (`lws.versions.all`) */
   constructor(
-    private readonly all: boolean,
+    readonly all: boolean,
     private readonly platform: Pick<Platform, 'rootIri' | 'store'>,
   ) {
     this.areUsed = all || hasVersions(platform.store);

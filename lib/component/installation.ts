@@ -9,6 +9,7 @@ import type { EarlierStates } from '../http/resource-exchange.js';
 import type { ResourceMethods, ResourceQuery, Route } from '../http/route.js';
 import type { CapabilityEntry, ServiceEntry } from '../http/storage-description.js';
 import type { TextAnswer, TextCall } from '../query/parse/text-patterns.js';
+import type { PastFact, PastTask } from '../query/past-graphs.js';
 import type { Storage } from '../resources/storage.js';
 import type { Answered, Metric } from '../tools/metrics.js';
 import type { Tool, ToolCaller } from './tools.js';
@@ -23,6 +24,17 @@ export interface ForeignState {
   hasRoom?(subject: string, taken: number): boolean;
   /** Returns the value to store for that subject. */
   keptBy(subject: string): object;
+}
+
+/** Queries over earlier states of graphs. */
+export interface PastQueries {
+  /**
+   * Returns the state that `Accept-Datetime` selects, and fields of the response; `undefined` without the field, or if the storage has
+   * no versions. @throws LwsError `bad-request`
+   */
+  asked(date: unknown): { readonly task: PastTask; readonly fields: Readonly<Record<string, string>> } | undefined;
+  /** Decides which states a caller may read, of resources that it can read, and of deleted ones. */
+  admits(access: Access, states: readonly PastFact[]): Promise<readonly boolean[]>;
 }
 
 /** Contributions of an installed component. */
@@ -47,6 +59,8 @@ export interface Installation {
   readonly resourceMethods?: ResourceMethods;
   /** Answers requests for earlier states of resources. */
   readonly earlierStates?: EarlierStates;
+  /** Answers queries over earlier states. */
+  readonly pastQueries?: PastQueries;
   /** Permissions in addition to the base model. */
   readonly permissions?: readonly PermissionSource[];
   /** An authorization server of this process; its tokens are accepted. */

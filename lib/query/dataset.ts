@@ -3,6 +3,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { graphPrefix, keysOfGraphs } from '../storage/keys/quad-keys.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../storage/level/durable-level.js';
+import type { PastEmpty } from './access/empty-graphs.js';
 import { type DatasetGraphs, graphFilter, nameOfNone } from './access/graph-filter.js';
 import { graphAt, KeyReader } from './access/key-reader.js';
 import type { AssertTerm, AssertTime, QuadMatches } from './access/quad-matches.js';
@@ -19,6 +20,8 @@ export interface DatasetOptions extends DatasetGraphs {
   readonly memory: MemoryView;
   /** Called for each term that is read. Throws to stop the query. */
   readonly assertTerm?: AssertTerm | undefined;
+  /** Empty graphs, if the dataset has an earlier state. */
+  readonly past?: PastEmpty | undefined;
 }
 
 /** The query needs the index, because it reads many graphs. */
@@ -53,9 +56,8 @@ export async function quadsWithoutIndex(
   operation: Algebra.Operation,
   assertTime: () => void,
 ): Promise<MemoryView> {
-  const names = new Set([...(dataset.defaultGraphs ?? []), ...(dataset.namedGraphs ?? [])]);
-  const isNamed = dataset.defaultGraphs && dataset.namedGraphs ? true : namesGraphs(operation, names);
-  if (!isNamed || names.size > fewGraphs)
+  const names = namesIn(dataset, operation);
+  if (!names || names.size > fewGraphs)
     return onlyGraphs(await readableKeys({ level, snapshot, ...dataset }, assertTime));
   const gate = graphFilter({ readable: dataset.readable }, 'named');
   await gate.decide(names);
@@ -129,6 +131,15 @@ export function subjectsOf(operation: Algebra.Operation): readonly string[] | un
     subjects.add(value);
   }
   return subjects.size > 0 ? [...subjects] : undefined;
+}
+
+/** Returns the graphs that an operation names, or `undefined` if it reads others. */
+export function namesIn(
+  { defaultGraphs, namedGraphs }: Omit<DatasetGraphs, 'readable'>,
+  operation: Algebra.Operation,
+): Set<string> | undefined {
+  const names = new Set([...(defaultGraphs ?? []), ...(namedGraphs ?? [])]);
+  return (defaultGraphs && namedGraphs) || namesGraphs(operation, names) ? names : undefined;
 }
 
 /** Returns true if every pattern names its graph. @param names receives these graphs */

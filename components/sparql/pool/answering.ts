@@ -6,6 +6,7 @@ import type { AskOptions } from '../../../lib/query/answers.js';
 import { NeedsIndexError } from '../../../lib/query/dataset.js';
 import type { MemoryLayers, MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import type { TextCall } from '../../../lib/query/parse/text-patterns.js';
+import type { PastFact } from '../../../lib/query/past-graphs.js';
 import { DamagedSegmentError } from '../../../lib/query/segments/page-file.js';
 import { stagedGraphs } from '../../../lib/storage/graphs/staged-keys.js';
 import type { Level, LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
@@ -72,8 +73,12 @@ async function start(
     assertTerm,
     loadEngine,
   };
-  // Reading the graphs that a query names is faster than reading many changed ones.
-  if (!task.update) return runQuery(task, { memory, isBehind: layers.pending > fewPending, ...run });
+  if (!task.update) {
+    const admits = (states: readonly PastFact[]) => caller.ask('past', states);
+    const past = task.past && { ...task.past, storage, within: task.within, admits };
+    // Reading the graphs that a query names is faster than reading many changed ones.
+    return runQuery(task, { memory, isBehind: layers.pending > fewPending, past, ...run });
+  }
   return runUpdate(task, task.update, {
     ...{ ...run, memory: await memory(), hidden, storage },
     decide: scope === 'everything' ? undefined : decide,

@@ -5,6 +5,7 @@ import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
 import type { SearchTexts } from '../../../lib/query/parse/text-patterns.js';
+import type { PastFact } from '../../../lib/query/past-graphs.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import type { Thread } from '../../../lib/tools/threads/thread.js';
 import { ThreadOutput } from '../../../lib/tools/threads/thread-output.js';
@@ -25,6 +26,8 @@ export interface QueryJob {
   readonly decide: (iris: readonly string[], purpose: Purpose) => Promise<readonly boolean[]>;
   /** Calls another endpoint, at most until the query ends. */
   readonly callService: (call: ServiceCall, ended: AbortSignal) => Promise<ServiceAnswer>;
+  /** Decides which earlier states the caller may read, if the task has one. */
+  readonly admits?: (states: readonly PastFact[]) => Promise<readonly boolean[]>;
   /** Searches texts that the caller may read, if the task has a text search. */
   readonly searchTexts?: SearchTexts;
 }
@@ -114,6 +117,10 @@ export class AskedQuery {
             await this.confirm();
             this.calls ??= new AbortController();
             return this.answered(job.callService(call, this.calls.signal));
+          },
+          past: async (states) => {
+            await this.confirm();
+            return this.answered(job.admits!(states));
           },
           texts: async (call) => {
             await this.confirm();

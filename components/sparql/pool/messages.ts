@@ -4,6 +4,7 @@ import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { GraphChanges, MemoryAsked } from '../../../lib/query/memory/memory-layers.js';
 import type { TextAnswer, TextCall } from '../../../lib/query/parse/text-patterns.js';
+import type { PastFact, PastTask } from '../../../lib/query/past-graphs.js';
 import type { AllowedHost } from '../../../lib/tools/outbound/address-policy.js';
 import type { AcceptedFormats, SparqlRequest } from '../protocol/protocol.js';
 
@@ -26,6 +27,8 @@ export interface QueryTask extends Omit<SparqlRequest, 'isUpdate'> {
   readonly update?: { readonly systemPrefix: string; readonly defaultGraph: string | undefined };
   /** Hosts allowed in SERVICE. */
   readonly allowedServices: readonly AllowedHost[];
+  /** Earlier state to query. */
+  readonly past?: PastTask | undefined;
   /** There is a text search, so that `text:query` has the rows of one. */
   readonly hasTextSearch?: boolean;
 }
@@ -64,6 +67,8 @@ export interface QueryQuestions {
   damaged(why: string): void;
   /** The thread opens no sockets. */
   service(call: ServiceCall): Promise<ServiceAnswer>;
+  /** Decisions on earlier states, in their order. */
+  past(states: readonly PastFact[]): Promise<readonly boolean[]>;
   /** Rows that the caller may read. */
   texts(call: TextCall): Promise<TextAnswer>;
 }

@@ -1,11 +1,12 @@
 /** Runs a query on the caller's dataset, and returns chunks of the result. Meant for a worker that can be terminated. */
 import type { Quad } from '@rdfjs/types';
 import { type AskOptions, answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
-import { NeedsIndexError, quadsWithoutIndex } from '../../../lib/query/dataset.js';
+import { NeedsIndexError, namesIn, quadsWithoutIndex } from '../../../lib/query/dataset.js';
 import { Observed } from '../../../lib/query/operators/explain.js';
 import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
 import { withConstants } from '../../../lib/query/parse/query-shape.js';
 import type { SearchTexts } from '../../../lib/query/parse/text-patterns.js';
+import { datasetThen, type PastContext, type PastTask } from '../../../lib/query/past-graphs.js';
 import { unknownFunctions } from '../../../lib/query/plan/compile-expression.js';
 import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
 import { LwsError } from '../../../lib/tools/errors.js';
@@ -23,7 +24,9 @@ export interface QueryRun {
 /** Approximate length of a chunk, in characters. */
 const chunkLength = 32_768;
 
-export interface RunTaskOptions extends Omit<AskOptions, 'memory'> {
+export interface RunTaskOptions extends Omit<AskOptions, 'memory' | 'past'> {
+  /** Earlier state to query, and permissions on the states that ended since. */
+  readonly past: (PastTask & Pick<PastContext, 'storage' | 'within' | 'admits'>) | undefined;
   /** Returns the quads of the snapshot in the index, if it can be used. */
   readonly memory: () => Promise<AskOptions['memory'] | undefined>;
   /** Many changed graphs must be read for `memory`. */
@@ -35,13 +38,16 @@ export interface RunTaskOptions extends Omit<AskOptions, 'memory'> {
 
 /** Runs a query. @throws LwsError as `readQuery`, `not-acceptable` if the client accepts no format of the result, NeedsIndexError */
 export async function runQuery(task: QueryTask, run: RunTaskOptions): Promise<QueryRun> {
-  const query = await parseQuery(task.query, task.base, { searchTexts: run.searchTexts, ...task });
-  const dataset = { ...run, ...graphsOf(task, query) };
-  const memory = await quadsOf(run, () =>
-    quadsWithoutIndex(dataset, withConstants(query.shape, query.constants), run.assertTime),
-  );
+  const { past } = run;
+  const searchTexts = past && run.searchTexts ? notThen : run.searchTexts;
+  const query = await parseQuery(task.query, task.base, { searchTexts, ...task });
+  const dataset = { ...run, ...graphsOf(task, query), past: undefined };
+  const operation = withConstants(query.shape, query.constants);
+  const memory = await quadsOf(run, () => quadsWithoutIndex(dataset, operation, run.assertTime));
+  const then =
+    past && (await datasetThen(memory, past.module, { ...past, ...run, names: namesIn(dataset, operation) }));
   const observed = task.explain && new Observed(task.explain === 'run');
-  const answers = answersOf(query, { observer: observed, ...dataset, memory });
+  const answers = answersOf(query, { observer: observed, ...dataset, memory, ...then });
   const unknown = unknownFunctions(query.shape);
   try {
     const { mediaType, chunks } = observed
@@ -63,6 +69,13 @@ export async function runQuery(task: QueryTask, run: RunTaskOptions): Promise<Qu
     throw error;
   }
 }
+
+const notThen: SearchTexts = async () => {
+  throw new LwsError(
+    'too-complex',
+    'text:query searches the present state only. Send no Accept-Datetime, or use FILTER.',
+  );
+};
 
 /** Returns the quads to query. @param named reads a few graphs without the index, and throws NeedsIndexError if it needs others */
 async function quadsOf(

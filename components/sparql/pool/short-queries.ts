@@ -239,12 +239,12 @@ export class ShortQueries implements Answerer {
   }
 
   private takes(
-    { query, explain, update, parameters, timeoutMs, limitedBy }: QueryTask,
+    { query, explain, update, past, parameters, timeoutMs, limitedBy }: QueryTask,
     { memory }: QueryRules,
   ): boolean {
     // Timeouts of requests may be shorter than a short query, and are left to the query threads.
     const hasTimeout = timeoutMs !== undefined && limitedBy === undefined;
-    const isPlain = !explain && !update && !hasTimeout && Object.keys(parameters ?? {}).length === 0;
+    const isPlain = !explain && !update && !past && !hasTimeout && Object.keys(parameters ?? {}).length === 0;
     return (
       isPlain &&
       query.length <= maxLength &&

@@ -22,7 +22,16 @@ export interface EmptyGraphs {
   has(graph: TermKey): Promise<boolean>;
 }
 
+/** Empty graphs of an earlier state. */
+export interface PastEmpty {
+  /** Changed graphs that were empty. */
+  readonly empty: ReadonlySet<string>;
+  /** True if a graph is the same as then. */
+  isUnchanged(graph: string): boolean;
+}
+
 interface Options extends DatasetGraphs {
+  readonly past?: PastEmpty | undefined;
   readonly level: Level;
   readonly snapshot: LevelSnapshot;
 }
@@ -30,7 +39,8 @@ interface Options extends DatasetGraphs {
 const blockLength = 1000;
 
 export function emptyGraphs(graphs: Options, assertTime: () => void): EmptyGraphs {
-  const { level, snapshot } = graphs;
+  const { level, snapshot, past } = graphs;
+  const isSame = (iri: string): boolean => !past || past.isUnchanged(iri);
   const gate = graphFilter(graphs, 'named');
   async function* inRange(range: KeyRange): AsyncGenerator<string[]> {
     const iterator = level.iterator({ ...range, snapshot });
@@ -39,13 +49,15 @@ export function emptyGraphs(graphs: Options, assertTime: () => void): EmptyGraph
         assertTime();
         const entries = await iterator.nextv(blockLength);
         if (entries.length === 0) return;
-        yield entries.filter(([, value]) => isEmpty(value)).map(([key]) => iriOfRecordKey(key));
+        const names = entries.filter(([, value]) => isEmpty(value)).map(([key]) => iriOfRecordKey(key));
+        yield names.filter(isSame);
       }
     } finally {
       await iterator.close();
     }
   }
   const isThere = (iri: string): boolean => {
+    if (past && !isSame(iri)) return past.empty.has(iri);
     const value = level.getSync(recordKey(iri), { snapshot });
     return value !== undefined && isEmpty(value);
   };
@@ -64,6 +76,7 @@ export function emptyGraphs(graphs: Options, assertTime: () => void): EmptyGraph
       await gate.decide(iris);
       for (const iri of iris) if (gate.isOpen(iri)) open.push(iri);
     }
+    for (const iri of past?.empty ?? []) if (gate.isOpen(iri) && !open.includes(iri)) open.push(iri);
     return open;
   }
   let names: Promise<readonly TermKey[]> | undefined;

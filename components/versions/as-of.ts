@@ -1,0 +1,240 @@
+/** Earlier states of graphs for queries (rule 27.8). Loaded by query threads: it reads the snapshot of a query. */
+import { trashOf } from '../../lib/authorization/trash.js';
+import { recordIn } from '../../lib/query/memory/index-data.js';
+import type { PastContext, ReadPast } from '../../lib/query/past-graphs.js';
+import { type IriRange, isInRanges, only, subtree, unionOfRanges } from '../../lib/storage/keys/iri-ranges.js';
+import { allQuads, sortGraphs } from '../../lib/storage/keys/quad-keys.js';
+import { isContainerIri, type KeyRange, partsOfEntry, type ResourceRecord } from '../../lib/storage/keys/records.js';
+import { versionData } from '../../lib/storage/keys/version-entries.js';
+import { block, entryBlocks, givenValue, type PageOptions } from '../../lib/storage/level/durable-level.js';
+import {
+  allSince,
+  allVersions,
+  changedAfter,
+  createdMark,
+  type EndedState,
+  horizonKey,
+  msOfPosition,
+  paddedPiece,
+  readVersion,
+  versionKey,
+} from './entries.js';
+import { History, type HistoryStore } from './history.js';
+import { PastGraph, type PastSource } from './past-graph.js';
+import { everything } from './permissions.js';
+
+/** Maximum quads of changed graphs that a query reads, and names of changed graphs. */
+const [maxQuads, maxNames] = [1_000_000, 500_000];
+/** Keys that are read at once. */
+const keysAtATime = 5_000;
+/** States that are decided at once in the HTTP thread. */
+const decidedAtOnce = 100;
+/** Follows a key directly. */
+const after = '\u0000';
+
+export const pastGraphs: ReadPast = async (context) => {
+  const { position, names, refusal, storage } = context;
+  const store = new Snapshot(context);
+  if (position < Number(store.entry(horizonKey) ?? 0))
+    throw refusal(
+      'not-found',
+      `Versions of ${dateOf(position)} are deleted (lws.versions.days). Ask for a later date.`,
+    );
+  const kept = await keptSince(store, position);
+  const changed = await (names ? statesOf(context, store, names) : statesSince(context, store));
+  const states = await readableStates(context, store, changed);
+  let quads = 0;
+  for (const { record } of states) quads += record.triples ?? 0;
+  if (quads > maxQuads)
+    throw refusal(
+      'too-complex',
+      `The graphs that have changed since then had ${quads} triples, more than ${maxQuads}. Name the graphs to read, or ask for a later date.`,
+    );
+  const trash = trashOf(storage);
+  return {
+    graphs: contentOf(context, store, states),
+    close: () => store.end(),
+    empty: new Set(states.filter(({ record }) => record.triples === 0).map(({ record: { iri } }) => iri)),
+    // Links have no versions.
+    isUnchanged: (graph) =>
+      !changed.has(graph) && !graph.endsWith('.meta') && !graph.startsWith(trash) && (!kept || isInRanges(kept, graph)),
+  };
+};
+
+const dateOf = (position: number): string => new Date(msOfPosition(position)).toUTCString();
+
+interface KeyIterator {
+  seek(key: string): void;
+  nextv(count: number): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** The snapshot of a query, as far as a history is read. Few iterators are opened: each takes as long as reading a small graph. */
+class Snapshot implements HistoryStore, PastSource {
+  private iterator: KeyIterator | undefined;
+  private last: { readonly iri: string; readonly record: ResourceRecord | undefined } | undefined;
+
+  constructor(private readonly context: PastContext) {}
+
+  entry(key: string): string | undefined {
+    const { level, snapshot } = this.context;
+    return givenValue(level.getSync(key, { snapshot }));
+  }
+
+  record(iri: string): ResourceRecord | undefined {
+    // It is asked for several times in a row.
+    if (this.last?.iri !== iri) this.last = { iri, record: recordIn(this.context, iri) };
+    return this.last.record;
+  }
+
+  /** Also of a range that begins with a key: that entry, and if others are needed these. */
+  async *entries(range: KeyRange, options: PageOptions = {}): AsyncGenerator<[key: string, value: string][]> {
+    const { level, snapshot } = this.context;
+    const isData = range.gte.startsWith(versionData.gte);
+    for (let piece = 0; isData; piece++) {
+      const key = range.gte + paddedPiece(piece);
+      const value = this.entry(key);
+      if (value === undefined) return;
+      yield [[key, value]];
+    }
+    const first = options.reverse || !range.gte.startsWith(allVersions.gte) ? undefined : this.entry(range.gte);
+    if (first !== undefined) {
+      yield [[range.gte, first]];
+      // The present state follows it.
+      const present = this.record(partsOfEntry(range.gte)[1]!);
+      if (options.limit === 1 || (present && first.includes(`"next":"${present.revision}"`))) return;
+    }
+    const from = first === undefined ? range : { gte: `${range.gte}${after}`, lt: range.lt };
+    yield* entryBlocks(level, from, { ...options, snapshot });
+  }
+
+  async values(keys: readonly string[]): Promise<(string | undefined)[]> {
+    return keys.map((key) => this.entry(key));
+  }
+
+  /** An iterator that moves takes less time than a new one. It does not pass deleted keys after a graph whose length is known. */
+  async *keys({ gte, lt }: KeyRange, count = Number.POSITIVE_INFINITY): AsyncGenerator<readonly string[]> {
+    const { level, snapshot } = this.context;
+    this.iterator ??= level.keys({ ...allQuads, snapshot, ...block });
+    this.iterator.seek(gte);
+    for (let left = count; left > 0; ) {
+      const keys = await this.iterator.nextv(Math.min(left, keysAtATime));
+      const end = keys.length === 0 || keys.at(-1)! >= lt ? keys.findIndex((key) => key >= lt) : keys.length;
+      yield end < 0 ? keys : keys.slice(0, end);
+      if (keys.length === 0 || end < keys.length) return;
+      left -= keys.length;
+    }
+  }
+
+  /** The next GET of the graph removes them. */
+  onReturned(): void {}
+
+  /** Graphs share the iterator. */
+  async close(): Promise<void> {}
+
+  async end(): Promise<void> {
+    await this.iterator?.close();
+  }
+}
+
+/** Returns the ranges of resources whose versions have been kept since a position. `undefined`: of all. */
+async function keptSince(store: HistoryStore, position: number): Promise<readonly IriRange[] | undefined> {
+  const ranges: IriRange[] = [];
+  for await (const block of store.entries(allSince))
+    for (const [key, since] of block) {
+      const iri = partsOfEntry(key)[1]!;
+      if (Number(since) > position) continue;
+      if (iri === '') return undefined;
+      ranges.push(isContainerIri(iri) ? subtree(iri) : only(iri));
+    }
+  return unionOfRanges(ranges);
+}
+
+/** States at a position of the graphs that have changed since. `undefined`: the graph did not exist, or its state was erased. */
+type Changed = ReadonlyMap<string, EndedState | undefined>;
+
+async function statesOf({ position }: PastContext, store: HistoryStore, names: Iterable<string>): Promise<Changed> {
+  const found = new Map<string, EndedState | undefined>();
+  for (const iri of names) {
+    const state = await new History(store, iri).at(position, everything, store.record(iri));
+    const wasThere = state !== undefined && state.began <= position;
+    if (!wasThere) found.set(iri, undefined);
+    else if (state.ended !== undefined) found.set(iri, state as EndedState);
+  }
+  return found;
+}
+
+/** The first change of a name since then ended its state, or created the resource. */
+async function statesSince(
+  { position, readable, assertTime, refusal }: PastContext,
+  store: HistoryStore,
+): Promise<Changed> {
+  const found = new Map<string, EndedState | undefined>();
+  for await (const block of store.entries(changedAfter(position))) {
+    assertTime();
+    for (const [key, value] of block) {
+      const ended = Number(partsOfEntry(key)[1]);
+      for (const name of JSON.parse(value) as string[]) {
+        const isNew = name.startsWith(createdMark);
+        const iri = isNew ? name.slice(createdMark.length) : name;
+        // The filter of present permissions closes the other graphs, unless the resource was deleted.
+        if (found.has(iri) || (readable.known(iri) === false && store.record(iri))) continue;
+        const version = isNew ? undefined : store.entry(versionKey(iri, ended));
+        const state = version === undefined ? undefined : readVersion(versionKey(iri, ended), version);
+        found.set(iri, state && state.began <= position ? state : undefined);
+        if (found.size > maxNames)
+          throw refusal(
+            'too-complex',
+            `More than ${maxNames} graphs have changed since then. Name the graphs to read.`,
+          );
+      }
+    }
+  }
+  return found;
+}
+
+async function readableStates(
+  { readable, within, admits, assertTime }: PastContext,
+  store: HistoryStore,
+  changed: Changed,
+): Promise<EndedState[]> {
+  const isWithin = (iri: string): boolean =>
+    within === undefined || iri === within || (isContainerIri(within) && iri.startsWith(within));
+  const asked: EndedState[] = [];
+  for (const [iri, state] of changed) if (state?.record.kind === 'rdf' && isWithin(iri)) asked.push(state);
+  const found: EndedState[] = [];
+  for (let at = 0; at < asked.length; at += decidedAtOnce) {
+    assertTime();
+    const some = asked.slice(at, at + decidedAtOnce);
+    const present = new Set(some.map(({ record: { iri } }) => iri).filter((iri) => store.record(iri)));
+    await readable.resolve([...present]);
+    const open = some.filter(({ record: { iri } }) => !present.has(iri) || readable.known(iri) === true);
+    const facts = open.map(({ ended, record: { iri, owner } }) => ({ iri, ended, owner }));
+    const answers = facts.length > 0 ? await admits(facts) : [];
+    for (const [index, state] of open.entries()) if (answers[index] === true) found.push(state);
+  }
+  return found;
+}
+
+function contentOf({ assertTime }: PastContext, store: Snapshot, states: readonly EndedState[]) {
+  const byName = new Map(states.map((state) => [state.record.iri, state]));
+  return new Map(sortGraphs([...byName.keys()]).map((iri) => [iri, contentThen(store, byName.get(iri)!, assertTime)]));
+}
+
+async function* contentThen(
+  store: Snapshot,
+  state: EndedState,
+  assertTime: () => void,
+): AsyncGenerator<readonly string[]> {
+  assertTime();
+  const graph = await PastGraph.open(store, state);
+  if (!graph) return;
+  try {
+    for await (const keys of graph.blocks()) {
+      assertTime();
+      yield keys;
+    }
+  } finally {
+    await graph.close();
+  }
+}

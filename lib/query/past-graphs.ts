@@ -1,0 +1,82 @@
+/** Graphs in the state at an earlier time, from a component with versions, as the last layer of a dataset. */
+import { isInRanges } from '../storage/keys/iri-ranges.js';
+import { LwsError } from '../tools/errors.js';
+import type { PastEmpty } from './access/empty-graphs.js';
+import type { ReadableGraphs } from './access/readable-graphs.js';
+import type { DatasetOptions } from './dataset.js';
+import { type GraphKeyBlocks, type MemoryView, withGraphs } from './memory/memory-layers.js';
+import { TableFullError } from './memory/term-table.js';
+
+/** The state at a position of the change log. Plain data, for query threads. */
+export interface PastTask {
+  readonly position: number;
+  /** URL of a module that exports `pastGraphs` of the type `ReadPast`. */
+  readonly module: string;
+}
+
+/** A state that ended since then. */
+export interface PastFact {
+  readonly iri: string;
+  readonly ended: number;
+  readonly owner: string | undefined;
+}
+
+export interface PastContext extends Pick<DatasetOptions, 'level' | 'snapshot' | 'readable'> {
+  readonly position: number;
+  /** Root IRI. */
+  readonly storage: string;
+  /** Resource or container that the query is limited to. */
+  readonly within: string | undefined;
+  /** Graphs that the query names, if it reads no others. */
+  readonly names: ReadonlySet<string> | undefined;
+  /** Returns which states the caller may read, of those whose resources it can read, or that were deleted. */
+  readonly admits: (states: readonly PastFact[]) => Promise<readonly boolean[]>;
+  /** Called between steps. Throws to stop. */
+  readonly assertTime: () => void;
+  /** Returns an error for the client. The module has a copy of the class if the thread is bundled. */
+  readonly refusal: (code: 'not-found' | 'too-complex', message: string) => Error;
+}
+
+/** Content and names of graphs then. */
+export interface PastGraphs extends PastEmpty {
+  /** Content of changed graphs that the caller may read. */
+  readonly graphs: GraphKeyBlocks;
+  /** Called when they have been read. */
+  close(): Promise<void>;
+}
+
+export type ReadPast = (context: PastContext) => Promise<PastGraphs>;
+
+type Dataset = Pick<DatasetOptions, 'memory' | 'readable'>;
+
+/** Returns a dataset as it was, with at most the present permissions. @throws LwsError of the module, `too-complex` */
+export async function datasetThen(
+  memory: MemoryView,
+  module: string,
+  context: Omit<PastContext, 'refusal'>,
+): Promise<Dataset & { readonly past: PastEmpty }> {
+  const { pastGraphs } = (await import(module)) as { pastGraphs: ReadPast };
+  const past = await pastGraphs({ ...context, refusal: (code, message) => new LwsError(code, message) });
+  try {
+    return { memory: await withGraphs(memory, past.graphs), readable: readableThen(context.readable, past), past };
+  } catch (error) {
+    if (!(error instanceof TableFullError)) throw error;
+    throw new LwsError(
+      'too-complex',
+      'The graphs that have changed since then have too many terms. Name fewer graphs.',
+    );
+  } finally {
+    await past.close();
+  }
+}
+
+function readableThen(readable: ReadableGraphs, { graphs, isUnchanged }: PastGraphs): ReadableGraphs {
+  let { ranges } = readable;
+  // Graphs of deleted resources, for a controller.
+  for (const graph of graphs.keys()) if (ranges && !isInRanges(ranges, graph)) ranges = undefined;
+  return {
+    ...{ all: false, isExact: false, isDecided: readable.all || readable.isDecided === true, ranges },
+    known: (graph) => graphs.has(graph) || (isUnchanged(graph) && readable.known(graph)),
+    resolve: (names) => readable.resolve(names.filter((graph) => !graphs.has(graph) && isUnchanged(graph))),
+  };
+}

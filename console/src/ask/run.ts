@@ -25,6 +25,8 @@ export class QueryRun {
   state: State = { is: 'idle' };
   /** View that the user chose. */
   view: ResultView | undefined;
+  /** Date and time of the state to query, in local time as in a field. Empty: the present state. */
+  asOf = '';
   private controller: AbortController | undefined;
 
   /** @param changed called on each state change, and every second while running */
@@ -39,7 +41,7 @@ export class QueryRun {
     this.become({ is: 'running', since });
     const ticking = setInterval(this.changed, 200);
     const took = (): number => performance.now() - since;
-    const after = await ask(query, controller.signal, isExplained).then(
+    const after = await ask(query, controller.signal, { isExplained, asOf: this.asOf }).then(
       (answer): State => ({ is: 'answered', milliseconds: took(), answer, query }),
       (error: unknown): State => {
         const status = error instanceof Refusal ? error.status : 0;
@@ -111,17 +113,27 @@ const turtle = 'text/turtle';
 export const queryEndpoint = (): Promise<string | undefined> => serviceEndpoint('SparqlQueryService');
 
 /**
- * @param isExplained runs the query and returns its plan
+ * @param wanted `isExplained`: runs the query and returns its plan
  * @throws Refusal with the server's message; DOMException `AbortError` after cancellation; Error for an incomplete response
  */
-async function ask(query: string, signal: AbortSignal, isExplained: boolean): Promise<QueryAnswer> {
+async function ask(
+  query: string,
+  signal: AbortSignal,
+  { isExplained, asOf }: { readonly isExplained: boolean; readonly asOf: string },
+): Promise<QueryAnswer> {
   const endpoint = await queryEndpoint();
   if (!endpoint) throw new Error('This storage does not offer queries (lws.sparql.endpoint.enabled is off).');
   const response = await succeed('POST', isExplained ? `${endpoint}?explain=run` : endpoint, {
-    headers: { 'Content-Type': 'application/sparql-query', Accept: `${resultsJson}, ${turtle}` },
+    headers: {
+      'Content-Type': 'application/sparql-query',
+      Accept: `${resultsJson}, ${turtle}`,
+      ...(asOf === '' ? {} : { 'Accept-Datetime': new Date(asOf).toUTCString() }),
+    },
     body: query,
     signal,
   });
+  const then = response.headers.get('Memento-Datetime');
+  if (asOf !== '' && !then) throw new Error('This storage keeps no versions, and has its present state only.');
   const hint = response.headers.get('LWS-Hint') ?? '';
   const whole = { hint, mediaType: essenceOf(response), text: await wholeText(response, signal) };
   if (!isExplained) return read(whole, query);

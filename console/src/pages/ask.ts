@@ -16,6 +16,7 @@ import { tabStrip } from '../frame/tabs.js';
 import { vocabulary } from '../search/vocabulary.js';
 import { storageUri } from '../session/session.js';
 import { shortName } from '../storage/names.js';
+import { keepsVersions } from '../storage/versions.js';
 
 const switchedOff = 'This storage does not offer queries (lws.sparql.endpoint.enabled is off).';
 
@@ -27,6 +28,7 @@ export class AskPage extends Page {
   @state() private isSaving = false;
   @state() private isEditorThere = false;
   @state() private isOn = true;
+  @state() private hasVersions = false;
   private readonly runs = new Map<string, QueryRun>();
   private readonly tabs = new Keeper(this);
 
@@ -34,6 +36,7 @@ export class AskPage extends Page {
     return this.reading(async () => {
       const [endpoint] = await Promise.all([queryEndpoint(), import('../editor/quad-editor.js')]);
       this.isOn = endpoint !== undefined;
+      this.hasVersions = await keepsVersions();
       this.isEditorThere = true;
     }, 'Reload the page.');
   }
@@ -139,7 +142,8 @@ export class AskPage extends Page {
           ? html`<button type="button" class="danger" @click=${() => this.run.end()}>End</button>
             <span>Running for ${((performance.now() - state.since) / 1000).toFixed(1)} s …</span>`
           : html`<button type="button" class="primary" @click=${() => this.start()}>Run</button>
-            <button type="button" @click=${() => this.start(true)}>Explain</button>`
+            <button type="button" @click=${() => this.start(true)}>Explain</button>
+            ${this.hasVersions ? this.dateField() : nothing}`
       }
       <button type="button" aria-expanded=${this.isSaving ? 'true' : 'false'} @click=${this.toggleSaving}>Save</button>
       <button type="button" @click=${this.share}>Copy link</button>
@@ -150,6 +154,14 @@ export class AskPage extends Page {
         ? html`<ask-save-form .tab=${this.tabs.tab} @saved=${this.onSaved} @cancelled=${this.toggleSaving}></ask-save-form>`
         : nothing
     }`;
+  }
+
+  private dateField(): TemplateResult {
+    const choose = ({ target }: Event): void => {
+      this.run.asOf = (target as HTMLInputElement).value;
+    };
+    return html`<label class="inline">As of <input type="datetime-local" step="1" title="Empty: now"
+      .value=${this.run.asOf} @change=${choose}></label>`;
   }
 
   /** Announced when the query ends, not while it runs. */

@@ -21,6 +21,8 @@ export interface Opened {
   readonly reason?: string;
   readonly linkset: string | undefined;
   readonly acl: string | undefined;
+  /** URL of the list of versions, if they are kept. */
+  readonly versions: string | undefined;
   /** True if the user may save a new version. */
   readonly isWritable: boolean;
   readonly canShare: boolean;
@@ -69,6 +71,7 @@ export async function readResource(iri: string): Promise<Opened> {
     size: length === null ? undefined : Number(length),
     linkset: linkTarget(response, 'linkset', iri),
     acl: linkTarget(response, 'acl', iri),
+    versions: linkTarget(response, 'timemap', iri),
     isWritable: write && (allowed === null || /\bPUT\b/.test(allowed)),
     canShare: share,
   };

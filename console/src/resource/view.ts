@@ -11,6 +11,7 @@ import './metadata.js';
 import './preview.js';
 import './serialisations.js';
 import './delete-dialog.js';
+import './history.js';
 import { keepTab, type Tab, tabStrip } from '../frame/tabs.js';
 import { loadShapeActions } from '../shapes/offered.js';
 import { download } from '../storage/download.js';
@@ -23,7 +24,7 @@ import { serialisations } from './serialisations.js';
 import type { ResourceTable } from './table.js';
 import { forgetView, type Keepable } from './views.js';
 
-type TabId = 'text' | 'table' | 'preview' | 'metadata';
+type TabId = 'text' | 'table' | 'preview' | 'metadata' | 'history';
 
 const emptyTurtle =
   'No triples yet. Type “<#it> a ” to choose a class, then a prefix such as “dcterms:”, which is declared for you.';
@@ -100,12 +101,13 @@ export class ResourceView extends Page implements Keepable {
   }
 
   private tabs(opened: Opened): readonly Tab<TabId>[] {
-    const { kind, text, linkset } = opened;
+    const { kind, text, linkset, versions } = opened;
     return [
       ...(text === undefined || isRendered(opened) ? [{ id: 'preview', title: 'Preview' } as const] : []),
       ...(text === undefined ? [] : [{ id: 'text', title: 'Text' } as const]),
       ...(kind === 'rdf' ? [{ id: 'table', title: 'Table' } as const] : []),
       ...(linkset ? [{ id: 'metadata', title: 'Metadata' } as const] : []),
+      ...(versions ? [{ id: 'history', title: 'History' } as const] : []),
     ];
   }
 
@@ -146,6 +148,9 @@ export class ResourceView extends Page implements Keepable {
     const { draft } = this;
     if (id === 'metadata')
       return html`<resource-metadata .iri=${opened.linkset ?? ''} .readonly=${!opened.isWritable} @draft=${() => this.requestUpdate()}></resource-metadata>`;
+    if (id === 'history')
+      return html`<resource-history .iri=${this.iri} .versions=${opened.versions ?? ''} .etag=${draft?.etag ?? opened.etag}
+        .isRdf=${opened.kind === 'rdf'} .writable=${opened.isWritable && !draft?.isDirty} @changed=${this.read}></resource-history>`;
     if (id === 'table')
       return html`${draft?.isDirty ? html`<p class="soft">Last saved version, without your changes. Save or undo them to change statements here.</p>` : nothing}
         <resource-table .text=${draft?.saved} .base=${this.iri} .etag=${draft?.etag ?? opened.etag} .editable=${opened.isWritable && !draft?.isDirty} .target=${this.subject} @changed=${this.read}></resource-table>`;

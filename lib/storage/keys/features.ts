@@ -38,7 +38,7 @@ export const addedFeatures: ReadonlyMap<string, Feature> = new Map([
       spaces: [
         'versions',
         ...(['versions-on', 'versions-data', 'versions-heads', 'versions-at'] as const),
-        ...(['versions-blobs', 'versions-access', 'versions-open'] as const),
+        ...(['versions-blobs', 'versions-access', 'versions-open', 'versions-since', 'versions-horizon'] as const),
       ],
     },
   ],

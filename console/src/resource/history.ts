@@ -1,0 +1,156 @@
+/** `<resource-history>`: earlier versions of a resource, to view, compare, restore and erase. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { Page, scrollTable } from '../frame/page.js';
+import { essenceOf, Refusal, succeed } from '../storage/api.js';
+import { isController } from '../storage/controller.js';
+import { dateText, shortName, sizeText } from '../storage/names.js';
+import {
+  type DiffLine,
+  differingLines,
+  differingTriples,
+  type ListedVersion,
+  readVersions,
+} from '../storage/versions.js';
+import { downloadLimit, takeUpTo, turtleType } from './read.js';
+
+const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const timeOf = (date: string): string => (Number.isNaN(Date.parse(date)) ? '' : times.format(new Date(date)));
+
+/** What is shown of a version. */
+interface Shown {
+  readonly version: ListedVersion;
+  readonly text?: string;
+  readonly lines?: readonly DiffLine[];
+}
+
+const isText = (type: string): boolean => /^text\/|[/+](?:json|xml|turtle|sparql-\w+|yaml|javascript)$/.test(type);
+
+/** @throws Error if it is no text that can be shown */
+async function textOf(url: string, accept: string): Promise<string> {
+  const response = await succeed('GET', url, { headers: { Accept: accept } });
+  const type = essenceOf(response);
+  const bytes = isText(type) || accept === type ? await takeUpTo(response, downloadLimit) : undefined;
+  if (!bytes) throw new Error('This version is no text, or larger than 5 MB. Open it by its address.');
+  return new TextDecoder().decode(bytes);
+}
+
+@customElement('resource-history')
+export class ResourceHistory extends Page {
+  @property() iri = '';
+  /** URL of the list. */
+  @property() versions = '';
+  /** Tag of the present state that the user saw. */
+  @property() etag = '';
+  @property({ type: Boolean }) isRdf = false;
+  @property({ type: Boolean }) writable = false;
+  @state() private list: readonly ListedVersion[] | undefined;
+  @state() private next: string | undefined;
+  @state() private canErase = false;
+  @state() private shown: Shown | undefined;
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has('etag') || changed.has('versions')) void this.read();
+  }
+
+  private read(url = this.versions): Promise<void> {
+    return this.reading(async () => {
+      const [page, canErase] = await Promise.all([readVersions(url), isController()]);
+      this.list = url === this.versions ? page.versions : [...(this.list ?? []), ...page.versions];
+      [this.next, this.canErase] = [page.next, canErase];
+    });
+  }
+
+  protected override render(): TemplateResult {
+    if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
+    if (!this.list) return html`<p class="soft" role="status">Reading …</p>`;
+    const hasActors = this.list.some(({ actor }) => actor !== undefined);
+    return html`<h2 class="visually-hidden">History</h2>
+      <p class="soft">Each version has an address that can be cited. It always has the same content.</p>
+      ${scrollTable(
+        'Versions',
+        ['Since', ...(hasActors ? ['Written by'] : []), 'Type', 'Actions'],
+        this.list.map((version) => this.row(version, hasActors)),
+      )}
+      ${this.next === undefined ? nothing : html`<div class="row"><button type="button" @click=${() => this.read(this.next)}>Show older versions</button></div>`}
+      ${this.shown ? this.content(this.shown) : nothing}`;
+  }
+
+  private row(version: ListedVersion, hasActors: boolean): TemplateResult {
+    const { url, from, mediaType = '', size, isPresent, actor } = version;
+    const time = timeOf(from);
+    const button = (label: string, work: () => unknown, isDangerous = false): TemplateResult =>
+      html`<button type="button" class=${isDangerous ? 'danger' : ''} aria-label=${`${label} the version of ${time}`} @click=${work}>${label}</button>`;
+    return html`<tr>
+      <td><a href=${url} title=${url}>${time}</a>${isPresent ? html` <span class="soft">present</span>` : nothing}</td>
+      ${hasActors ? html`<td title=${actor ?? ''}>${actor === undefined ? '' : shortName(actor)}</td>` : nothing}
+      <td>${this.isRdf && !mediaType ? 'RDF' : mediaType}${size === undefined ? '' : ` · ${sizeText(size)}`}</td>
+      <td><div class="row">
+        ${button('View', () => this.view(version))}
+        ${isPresent ? nothing : button('Compare', () => this.compare(version))}
+        ${isPresent || !this.writable ? nothing : button('Restore', () => this.restore(version))}
+        ${isPresent || !this.canErase ? nothing : button('Erase', () => this.erase(version), true)}
+      </div></td>
+    </tr>`;
+  }
+
+  private content({ version, text, lines }: Shown): TemplateResult {
+    const time = timeOf(version.from);
+    const changes = lines?.filter(({ sign }) => sign !== ' ').length;
+    return html`<section class="card" tabindex="-1" aria-label=${`Version of ${time}`}>
+      <h3>${lines ? `Changes from ${time} to now` : `Version of ${time}`}</h3>
+      ${lines ? html`<p class="soft">${changes === 0 ? 'No difference.' : `${changes} ${this.isRdf ? 'triples' : 'lines'}: − only then, + only now.`}</p>` : nothing}
+      <pre class="scroll" tabindex="0">${lines ? lines.map(({ sign, text: line }) => `${sign} ${line}\n`).join('') : text}</pre>
+      <div class="row"><button type="button" @click=${() => this.show(undefined)}>Close</button></div>
+    </section>`;
+  }
+
+  private show(shown: Shown | undefined): void {
+    this.shown = shown;
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>('section.card, h2')?.focus());
+  }
+
+  private view(version: ListedVersion): Promise<boolean> {
+    return this.attempt(async () =>
+      this.show({ version, text: await textOf(version.url, `${turtleType}, */*;q=0.1`) }),
+    );
+  }
+
+  private compare(version: ListedVersion): Promise<boolean> {
+    return this.attempt(async () => {
+      const triples = 'application/n-triples';
+      const areTriples = this.isRdf && !version.mediaType?.startsWith('application/json');
+      const accept = areTriples ? triples : '*/*';
+      const [then, now] = await Promise.all([textOf(version.url, accept), textOf(this.iri, accept)]);
+      const lines = areTriples ? differingTriples(then, now) : differingLines(then, now);
+      if (!lines) throw new Error('Too many lines differ to compare them here.');
+      this.show({ version, lines });
+    });
+  }
+
+  private async restore(version: ListedVersion): Promise<void> {
+    const text = `The content of ${dateText(version.from)} replaces the present one, which stays in the history.`;
+    const question = { title: `Restore ${shortName(this.iri)}?`, text, proceed: 'Restore', isUsual: true };
+    const work = async (): Promise<void> => {
+      const old = await succeed('GET', version.url, { headers: { Accept: `${turtleType}, */*;q=0.1` } });
+      const type = old.headers.get('Content-Type') ?? 'application/octet-stream';
+      const put = { headers: { 'Content-Type': type, 'If-Match': this.etag }, body: await old.blob() };
+      await succeed('PUT', this.iri, put).catch((error: unknown) => {
+        if (!(error instanceof Refusal && error.status === 412)) throw error;
+        throw new Error('Another user changed this resource since you opened it. Reload it and review the change.');
+      });
+    };
+    if (!(await this.attemptAfter(question, work, `The version of ${dateText(version.from)} is restored.`))) return;
+    this.shown = undefined;
+    this.dispatchEvent(new CustomEvent('changed', { bubbles: true }));
+  }
+
+  private async erase(version: ListedVersion): Promise<void> {
+    const text = `A citation of the version of ${timeOf(version.from)} ends: its address returns 404 from now on. This cannot be undone.`;
+    const question = { title: 'Erase this version?', text, proceed: 'Erase' };
+    if (!(await this.attemptAfter(question, () => succeed('DELETE', version.url), 'The version is erased.'))) return;
+    this.shown = undefined;
+    await this.read();
+    await this.keepFocus();
+  }
+}

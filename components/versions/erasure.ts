@@ -6,6 +6,7 @@ import type { Transaction } from '../../lib/storage/transactions/transaction.js'
 import {
   allChanged,
   changedKey,
+  type EndedState,
   horizonKey,
   readVersion,
   versionKey,
@@ -15,8 +16,8 @@ import {
 import { stageData, stageDataErasure, stageErasure } from './listener.js';
 import { pastKeys } from './past-graph.js';
 
-/** Versions that a transaction removes. */
-const versionsAtATime = 100;
+/** Versions that a transaction removes, and their pieces, unless one has more. */
+const [versionsAtATime, piecesAtATime] = [100, 50];
 
 type Admit = (tx: Transaction) => Promise<void>;
 
@@ -40,11 +41,11 @@ export async function erase(
         const key = versionKey(iri, version.ended);
         // Erased meanwhile.
         if (tx.entry(key) === undefined || !keys) throw new Again(iri);
-        stageDataErasure(tx, version);
+        await stageDataErasure(tx, version);
         const pieces = await stageData(tx, version, keys);
         tx.putEntry(key, writeVersion(Object.assign(version, { graph: 'whole' as const, pieces })));
       }
-      stageErasure(tx, iri, ended);
+      await stageErasure(tx, iri, ended);
     },
     { frees: true, prepare, iri },
   );
@@ -53,18 +54,27 @@ export async function erase(
 /** Erases all versions of a resource, oldest first, because others depend on later ones. */
 export async function eraseAll(store: Store, iri: string, admit: Admit): Promise<void> {
   for (;;) {
-    const found: number[] = [];
+    const found: EndedState[] = [];
     for await (const block of store.entries(versionsBetween(iri, 0), { limit: versionsAtATime }))
-      for (const [key] of block) found.push(Number(partsOfEntry(key)[2]));
+      for (const entry of block) found.push(readVersion(...entry));
     if (found.length === 0) return;
+    const count = fitting(found.map(({ pieces = 0 }) => pieces));
     await store.transact(
       async (tx) => {
         await admit(tx);
-        for (const ended of found) stageErasure(tx, iri, ended);
+        for (const { ended } of found.slice(0, count)) await stageErasure(tx, iri, ended);
       },
       { frees: true },
     );
   }
+}
+
+/** Returns the number of versions, of some with these pieces, that one transaction removes. */
+function fitting(pieces: readonly number[]): number {
+  let sum = pieces[0] ?? 0;
+  let count = 1;
+  while (count < pieces.length && sum + pieces[count]! <= piecesAtATime) sum += pieces[count++]!;
+  return count;
 }
 
 /** Erases the versions that ended before a position. */
@@ -74,13 +84,20 @@ export async function expire(store: Store, position: number, signal: AbortSignal
     for (const [key, value] of block) {
       const ended = Number(partsOfEntry(key)[1]);
       const names = JSON.parse(value) as string[];
-      for (let at = 0; at < names.length; at += versionsAtATime) {
+      const piecesOf = (iri: string): number => {
+        const version = store.entry(versionKey(iri, ended));
+        return version === undefined ? 0 : (readVersion(versionKey(iri, ended), version).pieces ?? 0);
+      };
+      for (let at = 0; at < names.length; ) {
         if (signal.aborted) return;
+        const some = names.slice(at, at + versionsAtATime);
+        const taken = some.slice(0, fitting(some.map(piecesOf)));
+        at += taken.length;
         await store.transact(
-          (tx) => {
-            for (const iri of names.slice(at, at + versionsAtATime)) stageErasure(tx, iri, ended);
+          async (tx) => {
+            for (const iri of taken) await stageErasure(tx, iri, ended);
             tx.putEntry(horizonKey, String(ended));
-            if (at + versionsAtATime >= names.length) tx.deleteEntry(key);
+            if (at === names.length) tx.deleteEntry(key);
           },
           { frees: true },
         );

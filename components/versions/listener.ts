@@ -41,8 +41,8 @@ const [maxDeltasOfLarge, maxChangedOfLarge] = [1_000, 50_000];
 /** Names in one entry: at most 1 MiB. */
 const namesAtATime = 250;
 
-/** Resources, and triples to pack, between two turns of the event loop. */
-const [resourcesAtATime, triplesAtATime] = [100, 2_000];
+/** Resources, triples to pack, and pieces to erase between two turns of the event loop. */
+const [resourcesAtATime, triplesAtATime, piecesAtATime] = [100, 2_000, 10];
 
 type Listening = Pick<Platform, 'store' | 'rootIri' | 'storage' | 'authorizer'>;
 
@@ -237,12 +237,12 @@ async function keepRemoved(tx: Transaction): Promise<void> {
 }
 
 /** Stages the removal of a version, of its triples, and of its blob if nothing else refers to it. */
-export function stageErasure(tx: Transaction, iri: string, ended: number): void {
+export async function stageErasure(tx: Transaction, iri: string, ended: number): Promise<void> {
   const value = tx.entry(versionKey(iri, ended));
   if (value === undefined) return;
   const version = readVersion(versionKey(iri, ended), value);
   tx.deleteEntry(versionKey(iri, ended));
-  stageDataErasure(tx, version);
+  await stageDataErasure(tx, version);
   const { blob } = version.record;
   const kept = blob && tx.entry(keptBlobKey(blob));
   if (!kept) return;
@@ -252,7 +252,14 @@ export function stageErasure(tx: Transaction, iri: string, ended: number): void 
 }
 
 /** Stages the removal of the triples of a version. */
-export function stageDataErasure(tx: Transaction, { record: { iri }, ended, pieces = 0, isOpen }: EndedState): void {
-  for (let piece = 0; piece < pieces; piece++) tx.deleteEntry(dataKey(iri, ended, piece));
+export async function stageDataErasure(
+  tx: Transaction,
+  { record: { iri }, ended, pieces = 0, isOpen }: EndedState,
+): Promise<void> {
+  for (let piece = 0; piece < pieces; piece++) {
+    // The size of each is subtracted from the quota.
+    if (piece % piecesAtATime === piecesAtATime - 1) await yieldToEventLoop();
+    tx.deleteEntry(dataKey(iri, ended, piece));
+  }
   if (isOpen) tx.deleteEntry(openKey(iri));
 }

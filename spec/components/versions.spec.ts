@@ -185,6 +185,27 @@ describe('Versions in a storage', () => {
       await stopped(async () => {});
     });
 
+    it('returns the same version while its resource changes (rule 27.2)', async () => {
+      server = await startSpecServer({ settings: on });
+      await put('g', graphOf(21_000), 'text/turtle');
+      const first = await linesOf('g');
+      const type = { 'Content-Type': 'application/sparql-update', 'If-Match': '*' };
+      const change = async (at: number): Promise<void> => {
+        const update = `DELETE DATA { ${line(at)} } ; INSERT DATA { ${line(at, 800_000 + at)} }`;
+        expect((await send('PATCH', 'g', type, update)).status).to.equal(204);
+      };
+      await change(0);
+      const { url } = (await list('g'))[1]!;
+      const changes = (async () => {
+        for (let at = 1; at < 40; at++) await change(at);
+        await put('g', 'text', 'text/plain');
+      })();
+      for (let reads = 0; reads < 8; reads++) expect(await linesOf(url)).to.deep.equal(first);
+      await changes;
+      expect(await linesOf(url)).to.deep.equal(first);
+      await stopped(async () => {});
+    });
+
     it('erases the version of a graph that is being removed (rule 27.5)', async () => {
       server = await startSpecServer({ settings: on });
       await put('g', graphOf(24_000), 'text/turtle');

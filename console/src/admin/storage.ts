@@ -3,6 +3,7 @@ import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { Page, scrollTable } from '../frame/page.js';
 import { readStatus, type Status } from '../storage/controller.js';
+import { featureList, featuresOf } from '../storage/features.js';
 import { dateText, sizeText } from '../storage/names.js';
 
 function indexText({ quads = 0, memory_bytes, changed_graphs, building, build_seconds }: Status['index']): string {
@@ -57,6 +58,7 @@ export class AdminStorage extends Page {
         <dt>Node.js</dt><dd>${node}</dd>
       </dl>
       <div class="row"><button type="button" @click=${this.load}>Read again</button></div>
+      ${featureList(featuresOf(this.status))}
       ${this.renderSettings(this.status)}`;
   }
 

@@ -1,9 +1,9 @@
 /** `<first-page>`: an empty storage, for its owner. `<example-data>`: what to try with the example, and its removal. */
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { openHref, Page, placeHref } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
-import { type Feature, storageFeatures } from '../storage/features.js';
+import { type Feature, featureList, storageFeatures } from '../storage/features.js';
 import { addExample, exampleQuery } from './example.js';
 
 @customElement('first-page')
@@ -43,19 +43,6 @@ export class FirstPage extends Page {
     this.isBusy = false;
   };
 }
-
-/** What this storage offers, and the settings of what is off. */
-export const featureList = (features: readonly Feature[]): TemplateResult | typeof nothing =>
-  features.length === 0
-    ? nothing
-    : html`<h2>What this storage can do</h2>
-      <p class="soft">A feature that is off costs nothing. To turn it on, start the server with the flag that is named, or set it in <code>config.json</code>.</p>
-      <ul class="features" aria-label="Features">${features.map(
-        ({ title, text, setting, isOn }) => html`<li>
-          <span class=${isOn ? 'state on' : 'state'}>${isOn ? 'On' : 'Off'}</span>
-          <div><strong>${title}</strong> <span class="soft">${text}</span>${isOn ? nothing : html` <code>--${setting.replace(/^lws\./, '')}=true</code>`}</div>
-        </li>`,
-      )}</ul>`;
 
 @customElement('example-data')
 export class ExampleData extends Page {

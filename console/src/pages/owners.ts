@@ -66,13 +66,13 @@ export class OwnersPage extends Page {
         ['Name', 'Identity', 'Added', 'Remove'],
         [
           ...first.map(
-            (id) => html`<tr><td>${nameOfPerson(id)}</td><td class="iri">${id}</td>
+            (id) => html`<tr><td>${nameOfPerson(id)}</td><td><span class="iri">${id}</span></td>
             <td>${this.named.includes(id) ? html`in the settings (<code>lws.owners</code>)` : 'at the first start'}</td><td></td></tr>`,
           ),
           ...owners.map(
             (owner) => html`<tr>
                   <td>${owner.name}${owner.id === me ? ' (you)' : ''}</td>
-                  <td class="iri">${owner.id}</td>
+                  <td><span class="iri">${owner.id}</span></td>
                   <td>${dateText(owner.added)}</td>
                   <td><button type="button" class="danger" aria-label=${`Remove ${owner.name}`} @click=${() => this.removeOwner(owner)}>Remove</button></td>
                 </tr>`,

@@ -1,4 +1,5 @@
 /** Features that settings turn on, for controllers of the storage. */
+import { html, nothing, type TemplateResult } from 'lit';
 import { readStatus, type Status } from './controller.js';
 
 export interface Feature {
@@ -20,7 +21,8 @@ const all: readonly (readonly [setting: string, title: string, text: string])[] 
   ['lws.webdav.enabled', 'WebDAV', 'Open the storage in file managers and rclone.'],
 ];
 
-const featuresOf = ({ settings }: Status): readonly Feature[] =>
+/** Features of this storage. */
+export const featuresOf = ({ settings }: Status): readonly Feature[] =>
   all.flatMap(([setting, title, text]) => {
     const known = settings.find(({ name }) => name === setting);
     return known ? [{ setting, title, text, isOn: known.value === true }] : [];
@@ -31,3 +33,16 @@ export async function storageFeatures(): Promise<readonly Feature[]> {
   const status = await readStatus();
   return status ? featuresOf(status) : [];
 }
+
+/** What this storage offers, and the settings of what is off. */
+export const featureList = (features: readonly Feature[]): TemplateResult | typeof nothing =>
+  features.length === 0
+    ? nothing
+    : html`<h2>What this storage can do</h2>
+      <p class="soft">A feature that is off costs nothing. To turn it on, start the server with the flag that is named, or set it in <code>config.json</code>.</p>
+      <ul class="features" aria-label="Features">${features.map(
+        ({ title, text, setting, isOn }) => html`<li>
+          <span class=${isOn ? 'state on' : 'state'}>${isOn ? 'On' : 'Off'}</span>
+          <div><strong>${title}</strong> <span class="soft">${text}</span>${isOn ? nothing : html` <code>--${setting.replace(/^lws\./, '')}=true</code>`}</div>
+        </li>`,
+      )}</ul>`;

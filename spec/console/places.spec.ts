@@ -1,0 +1,126 @@
+/** Console: tabs in addresses, owners, agents with an identity, and deletions in the activity. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { asContainer } from '../support/conformance.js';
+import { ConsoleResources } from '../support/console-resources.js';
+import { pathsOf } from '../support/places.js';
+
+const other = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
+
+for (const path of pathsOf('The console, places'))
+  describeInBrowser(`The console, places, at ${path || '/'}`, () => {
+    const console = new Console();
+    const resources = new ConsoleResources(console);
+    let page: Page;
+    before(async () => {
+      await console.start({ path, settings: { 'agents.enabled': 'true' } });
+      page = await console.owner();
+      await resources.put('it.ttl', 'text/turtle', '<#a> <http://example.org/a-property-with-words> "b" .');
+    });
+    after(() => console.stop());
+
+    const tab = (name: string) => page.getByRole('tab', { name, exact: true });
+    const isOpen = async (name: string): Promise<void> =>
+      void (await page.locator('[role=tab][aria-selected=true]', { hasText: name }).first().waitFor());
+
+    it('keeps the open tab in the address of a page', async () => {
+      for (const [place, name, parameter] of [
+        [resources.place('it.ttl'), 'Table', 'table'],
+        [resources.place('it.ttl'), 'Metadata', 'metadata'],
+        ['admin', 'Check access', 'explain'],
+        ['requests', 'My access', 'mine'],
+      ] as const) {
+        await console.go(page, place);
+        await tab(name).click();
+        await isOpen(name);
+        expect(new URLSearchParams(page.url().split('?')[1]).get('tab'), name).to.equal(parameter);
+        await page.reload();
+        await isOpen(name);
+      }
+      await console.go(page, `${resources.place('it.ttl')}&tab=nonsense`);
+      await isOpen('Text');
+    });
+
+    it('keeps the words of properties whole in the table on a screen of 360 pixels', async () => {
+      await page.setViewportSize({ width: 360, height: 740 });
+      await console.go(page, `${resources.place('it.ttl')}&tab=table`);
+      await tab('Table').click();
+      const property = page.locator('.triples tbody th[scope=row] a').first();
+      await property.waitFor();
+      const lines = await property.evaluate((each) => each.getClientRects().length);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
+      expect(lines).to.be.at.most((await property.innerText()).split(/[-/#:]/).length);
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.setViewportSize({ width: 1280, height: 800 });
+    });
+
+    it('names the settings of features that are off under Status, also in a storage with content', async () => {
+      await console.go(page, 'admin?tab=storage');
+      const features = page.getByRole('list', { name: 'Features' });
+      await features.getByText('--shapes.enabled=true').waitFor();
+      expect(await features.getByText('--agents.enabled=true').count()).to.equal(0);
+      expect(await axeFindings(page)).to.deep.equal([]);
+    });
+
+    it('lists the owner of the first start, and owners that were added', async () => {
+      await console.go(page, 'owners');
+      const table = page.getByRole('region', { name: 'Owners' });
+      await table.getByText('at the first start').waitFor();
+      expect(await table.getByRole('row').nth(1).innerText()).to.contain('(you)');
+      await page.getByLabel('Identity, a URI such as a did:key').fill(other);
+      await page.getByLabel('Name', { exact: true }).fill('Mei');
+      await page.getByRole('button', { name: 'Add this owner' }).click();
+      await table.getByText('Mei', { exact: true }).waitFor();
+      expect(await table.getByRole('row').count()).to.equal(3);
+      expect(await table.getByRole('button', { name: /Remove/ }).count(), 'the first owner stays').to.equal(1);
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await table.getByRole('button', { name: 'Remove Mei' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove Mei' }).click();
+      await table.getByText('Mei', { exact: true }).waitFor({ state: 'detached' });
+    });
+
+    it('adds an agent with an identity, and rejects an address outside of the storage', async () => {
+      await console.go(page, 'admin?tab=agents');
+      await page.getByLabel('Name', { exact: true }).fill('librarian');
+      await page.getByLabel('Identity', { exact: true }).fill(other);
+      await page.getByLabel('Folder or resource').fill('https://elsewhere.example/');
+      await page.getByRole('button', { name: 'Add the agent' }).click();
+      await page.locator('.notice.bad', { hasText: 'not in this storage' }).waitFor();
+      await page.getByLabel('Folder or resource').fill(resources.iri('it.ttl'));
+      await page.getByRole('button', { name: 'Add the agent' }).click();
+      const table = page.getByRole('region', { name: 'Agents' });
+      await table.getByText('librarian').waitFor();
+      expect(await table.innerText())
+        .to.match(/Read:/)
+        .and.to.contain(other);
+      expect(await axeFindings(page)).to.deep.equal([]);
+      const explained = await resources.send(
+        'GET',
+        `.lws/explain?${new URLSearchParams({ as: other, method: 'GET', iri: resources.iri('it.ttl') })}`,
+      );
+      expect(JSON.parse(explained.text).allowed).to.equal(true);
+    });
+
+    it('shows a deletion once in the activity, without its moves into the trash', async () => {
+      await resources.send('PUT', 'gone/', asContainer);
+      for (const name of ['a', 'b', 'c']) await resources.put(`gone/${name}`, 'text/plain', name);
+      await console.go(page, 'browse');
+      await page.reload();
+      await page.getByRole('checkbox', { name: 'Select gone' }).check();
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByRole('button', { name: 'Delete “gone”' }).click();
+      await page.locator('.notice', { hasText: '“gone” deleted.' }).waitFor();
+      await console.go(page, 'admin?tab=activity');
+      const table = page.getByRole('region', { name: 'What happened' });
+      await table
+        .getByRole('row', { name: /Delete/ })
+        .first()
+        .waitFor();
+      expect(await table.innerText()).not.to.contain('.trash');
+    });
+
+    it('causes no script error or CSP violation', () => {
+      expect(console.complaints).to.deep.equal([]);
+    });
+  });

@@ -56,7 +56,11 @@ export function merged({ columns, length, weights }: NumberedRows): NumberedRows
   const key = slots.map((slot) => columns[slot]);
   // Not charged: it ends with the batch.
   const table = new NumberTable({ width: slots.length, allocate: () => {}, direct: 0 });
-  for (let row = 0; row < length; row++) table.weights[table.add(key, row)]! += weights ? weights[row]! : 1;
+  for (let row = 0; row < length; row++) {
+    // May replace the array of weights.
+    const entry = table.add(key, row);
+    table.weights[entry]! += weights ? weights[row]! : 1;
+  }
   const own: Uint32Array[] = [];
   slots.forEach((slot, i) => {
     own[slot] = table.keys[i]!.subarray(0, table.size);

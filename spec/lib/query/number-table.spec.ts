@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Execution } from '../../../lib/query/operators/execution.js';
 import { JoinTable, NumberTable } from '../../../lib/query/operators/number-table.js';
 import { NumberedPlan } from '../../../lib/query/operators/numbered-plan.js';
+import { merged } from '../../../lib/query/operators/numbered-rows.js';
 import type { LwsError } from '../../../lib/tools/errors.js';
 import { largeDataset } from '../../properties/sparql-data.js';
 import { Random } from '../../properties/sparql-random.js';
@@ -66,6 +67,28 @@ describe('Table of numbers', () => {
         expect(table.weightOf(columns, row), keyOf(row)).to.equal(model.get(keyOf(row)) ?? 0);
       expect(charged).to.be.above(direct === 0 ? 0 : direct);
     });
+
+  it('merges equal rows of a batch without losing a weight while it grows', () => {
+    const length = 3000;
+    const [a, b] = [(row: number) => row % 500, (row: number) => row % 700];
+    const columns = [
+      Uint32Array.from({ length }, (_, row) => a(row)),
+      undefined,
+      Uint32Array.from({ length }, (_, row) => b(row)),
+    ];
+    const weights = Float64Array.from({ length }, (_, row) => 1 + (row % 3));
+    const wanted = new Map<string, number>();
+    for (let row = 0; row < length; row++) {
+      const key = `${a(row)} ${b(row)}`;
+      wanted.set(key, (wanted.get(key) ?? 0) + weights[row]!);
+    }
+    const found = merged({ length, columns, weights });
+    const sums = Array.from(
+      { length: found.length },
+      (_, row) => [`${found.columns[0]![row]} ${found.columns[2]![row]}`, found.weights![row]] as const,
+    );
+    expect(new Map(sums)).to.deep.equal(wanted);
+  });
 
   it('charges the memory that it takes, and stops where the charge is refused', () => {
     let charged = 0;

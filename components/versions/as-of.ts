@@ -126,9 +126,6 @@ class Snapshot implements HistoryStore, PastSource {
     }
   }
 
-  /** The next GET of the graph removes them. */
-  onReturned(): void {}
-
   /** Graphs share the iterator. */
   async close(): Promise<void> {}
 

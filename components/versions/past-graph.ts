@@ -23,8 +23,8 @@ let inUse = 0;
 export interface PastSource extends Pick<StoreSnapshot, 'entries' | 'values' | 'close'> {
   /** @param count number of keys in the range, if it is known */
   keys(range: KeyRange, count?: number): AsyncIterable<readonly string[]>;
-  /** Called with deleted triples that are there again. */
-  onReturned(found: ReturnedKeys): void;
+  /** Called with deleted triples that are in the present graph again. Absent: only the earlier state is compared with its digest. */
+  onReturned?(found: ReturnedKeys): void;
 }
 
 /** The versions from a state on, up to one with all triples. */
@@ -143,11 +143,12 @@ export class PastGraph implements OpenGraph {
       yield* unpacked(this.pieces(base));
       // They are removed in their order.
       if (base.isOpen) yield* read();
-    } else
+    } else if (!source.onReturned) yield* read(base.triples);
+    else
       yield* comparedBlocks(
         base,
         () => read(base.triples),
-        (found) => source.onReturned(found),
+        (found) => source.onReturned!(found),
       );
   }
 

@@ -42,12 +42,12 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
   ];
 }
 
-/** @throws LwsError `bad-request` without a body, as far as the fields say it */
+/** An empty dump is imported. @throws LwsError `bad-request` without a body and without its Content-Type, as far as the fields say it */
 function assertBody({ req: { headers, httpVersionMajor } }: RouteRequest): void {
   const length = headers['content-length'];
   // HTTP/2 has bodies without either field.
   const isAbsent = length === undefined && headers['transfer-encoding'] === undefined && httpVersionMajor < 2;
-  if (length === '0' || isAbsent)
+  if (headers['content-type'] === undefined && (length === '0' || isAbsent))
     throw new LwsError(
       'bad-request',
       'The request has no body. Send the data to import, with its Content-Type, such as application/n-quads.',

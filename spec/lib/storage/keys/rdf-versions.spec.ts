@@ -179,6 +179,7 @@ describe('Type letters of terms', () => {
     'lib/query/access/terms.ts': 'decodes them',
     'lib/storage/graphs/graph-lines.ts': 'writes them as lines',
     'lib/storage/graphs/turtle-size.ts': 'needs IRIs as subjects',
+    'lib/storage/keys/key-labels.ts': 'keeps no labels beside triple terms',
     'lib/storage/keys/key-layout.ts': 'has the lengths of each letter',
     'lib/storage/keys/quad-decoding.ts': 'decodes them',
     'lib/storage/keys/quad-keys.ts': 'encodes them',

@@ -4,7 +4,14 @@ import { recordIn } from '../../lib/query/memory/index-data.js';
 import type { PastContext, ReadPast } from '../../lib/query/past-graphs.js';
 import { type IriRange, isInRanges, only, subtree, unionOfRanges } from '../../lib/storage/keys/iri-ranges.js';
 import { allQuads, sortGraphs } from '../../lib/storage/keys/quad-keys.js';
-import { isContainerIri, type KeyRange, partsOfEntry, type ResourceRecord } from '../../lib/storage/keys/records.js';
+import {
+  entryRange,
+  isContainerIri,
+  type KeyRange,
+  partsOfEntry,
+  type ResourceRecord,
+  removedKey,
+} from '../../lib/storage/keys/records.js';
 import { versionData } from '../../lib/storage/keys/version-entries.js';
 import { block, entryBlocks, givenValue, type PageOptions } from '../../lib/storage/level/durable-level.js';
 import {
@@ -40,6 +47,8 @@ export const pastGraphs: ReadPast = async (context) => {
       'not-found',
       `Versions of ${dateOf(position)} are deleted (lws.versions.days). Ask for a later date.`,
     );
+  if (await isRemoving(context, store))
+    throw refusal('too-busy', 'Deleted resources are still being removed. Retry in a few seconds.');
   const kept = await keptSince(store, position);
   const changed = await (names ? statesOf(context, store, names) : statesSince(context, store));
   const states = await readableStates(context, store, changed);
@@ -147,6 +156,22 @@ async function keptSince(store: HistoryStore, position: number): Promise<readonl
   return unionOfRanges(ranges);
 }
 
+/**
+ * True if the caller may read deleted resources, and some of a subtree have no version yet. Others do not learn that there is such a
+ * subtree.
+ */
+async function isRemoving({ names, within, admits }: PastContext, store: Snapshot): Promise<boolean> {
+  const range = within !== undefined && isContainerIri(within) ? subtree(within) : undefined;
+  const removed: KeyRange = range ? { gte: removedKey(range.from), lt: removedKey(range.to) } : entryRange('removed');
+  const wanted = names ?? (within !== undefined && !range ? [within] : undefined);
+  let found: string | undefined;
+  if (wanted) for (const iri of wanted) if (store.entry(removedKey(iri)) !== undefined) found = iri;
+  if (!wanted) for await (const block of store.entries(removed, { limit: 1 })) found = partsOfEntry(block[0]![0])[1]!;
+  if (found === undefined) return false;
+  const [isController] = await admits([{ iri: found, ended: Number.MAX_SAFE_INTEGER, owner: undefined }]);
+  return isController === true;
+}
+
 /** States at a position of the graphs that have changed since. `undefined`: the graph did not exist, or its state was erased. */
 type Changed = ReadonlyMap<string, EndedState | undefined>;
 
@@ -163,7 +188,7 @@ async function statesOf({ position }: PastContext, store: HistoryStore, names: I
 
 /** The first change of a name since then ended its state, or created the resource. */
 async function statesSince(
-  { position, readable, assertTime, refusal }: PastContext,
+  { position, permitted, assertTime, refusal }: PastContext,
   store: HistoryStore,
 ): Promise<Changed> {
   const found = new Map<string, EndedState | undefined>();
@@ -175,7 +200,7 @@ async function statesSince(
         const isNew = name.startsWith(createdMark);
         const iri = isNew ? name.slice(createdMark.length) : name;
         // The filter of present permissions closes the other graphs, unless the resource was deleted.
-        if (found.has(iri) || (readable.known(iri) === false && store.record(iri))) continue;
+        if (found.has(iri) || (permitted.known(iri) === false && store.record(iri))) continue;
         const version = isNew ? undefined : store.entry(versionKey(iri, ended));
         const state = version === undefined ? undefined : readVersion(versionKey(iri, ended), version);
         found.set(iri, state && state.began <= position ? state : undefined);
@@ -191,7 +216,7 @@ async function statesSince(
 }
 
 async function readableStates(
-  { readable, within, admits, assertTime }: PastContext,
+  { permitted, within, admits, assertTime }: PastContext,
   store: HistoryStore,
   changed: Changed,
 ): Promise<EndedState[]> {
@@ -204,8 +229,8 @@ async function readableStates(
     assertTime();
     const some = asked.slice(at, at + decidedAtOnce);
     const present = new Set(some.map(({ record: { iri } }) => iri).filter((iri) => store.record(iri)));
-    await readable.resolve([...present]);
-    const open = some.filter(({ record: { iri } }) => !present.has(iri) || readable.known(iri) === true);
+    await permitted.resolve([...present]);
+    const open = some.filter(({ record: { iri } }) => !present.has(iri) || permitted.known(iri) === true);
     const facts = open.map(({ ended, record: { iri, owner } }) => ({ iri, ended, owner }));
     const answers = facts.length > 0 ? await admits(facts) : [];
     for (const [index, state] of open.entries()) if (answers[index] === true) found.push(state);

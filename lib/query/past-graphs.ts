@@ -1,6 +1,6 @@
 /** Graphs in the state at an earlier time, from a component with versions, as the last layer of a dataset. */
 import { isInRanges } from '../storage/keys/iri-ranges.js';
-import { LwsError } from '../tools/errors.js';
+import { LwsError, tooBusy } from '../tools/errors.js';
 import type { PastEmpty } from './access/empty-graphs.js';
 import type { ReadableGraphs } from './access/readable-graphs.js';
 import type { DatasetOptions } from './dataset.js';
@@ -22,6 +22,8 @@ export interface PastFact {
 }
 
 export interface PastContext extends Pick<DatasetOptions, 'level' | 'snapshot' | 'readable'> {
+  /** Like `readable`, also with names whose former content is being removed. */
+  readonly permitted: ReadableGraphs;
   readonly position: number;
   /** Root IRI. */
   readonly storage: string;
@@ -34,7 +36,7 @@ export interface PastContext extends Pick<DatasetOptions, 'level' | 'snapshot' |
   /** Called between steps. Throws to stop. */
   readonly assertTime: () => void;
   /** Returns an error for the client. The module has a copy of the class if the thread is bundled. */
-  readonly refusal: (code: 'not-found' | 'too-complex', message: string) => Error;
+  readonly refusal: (code: 'not-found' | 'too-complex' | 'too-busy', message: string) => Error;
 }
 
 /** Content and names of graphs then. */
@@ -49,6 +51,8 @@ export type ReadPast = (context: PastContext) => Promise<PastGraphs>;
 
 type Dataset = Pick<DatasetOptions, 'memory' | 'readable'>;
 
+const retrySeconds = 5;
+
 /** Returns a dataset as it was, with at most the present permissions. @throws LwsError of the module, `too-complex` */
 export async function datasetThen(
   memory: MemoryView,
@@ -56,7 +60,9 @@ export async function datasetThen(
   context: Omit<PastContext, 'refusal'>,
 ): Promise<Dataset & { readonly past: PastEmpty }> {
   const { pastGraphs } = (await import(module)) as { pastGraphs: ReadPast };
-  const past = await pastGraphs({ ...context, refusal: (code, message) => new LwsError(code, message) });
+  const refusal: PastContext['refusal'] = (code, message) =>
+    code === 'too-busy' ? tooBusy(message, retrySeconds) : new LwsError(code, message);
+  const past = await pastGraphs({ ...context, refusal });
   try {
     return { memory: await withGraphs(memory, past.graphs), readable: readableThen(context.readable, past), past };
   } catch (error) {

@@ -104,6 +104,42 @@ describeStorage(
         ).to.include(exists);
     });
 
+    it('has the state of a large graph while its content is being removed (rule 27.8)', async () => {
+      const iri = `${await s.container()}large`;
+      await s.stored('text/turtle', turtle(...Array.from({ length: 25_000 }, (_, at) => at)), iri);
+      const then = await instant();
+      const { headers } = await s.head(iri);
+      expect((await s.put(iri, 'application/json', '{}', { 'If-Match': headers['etag']! })).status).to.equal(204);
+      for (const query of [
+        `SELECT (COUNT(*) AS ?n) { GRAPH <${iri}> { ?s ?p ?o } }`,
+        `SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } FILTER(?g = <${iri}>) }`,
+      ])
+        expect(await rows(s, query, then)).to.deep.equal(['25000']);
+    });
+
+    it('has no incomplete result while a large container is being removed (rule 27.8)', async () => {
+      const c = await s.container();
+      const [updates, inUpdate] = [6, 200];
+      for (let update = 0; update < updates; update++) {
+        const graphs = Array.from(
+          { length: inUpdate },
+          (_, at) => `GRAPH <${c}r${update}-${at}> { <urn:s> <urn:p> 1 }`,
+        );
+        const type = { 'Content-Type': 'application/sparql-update' };
+        const { status, text } = await s.send('POST', endpoint(s), type, `INSERT DATA { ${graphs.join(' ')} }`);
+        expect(status, text).to.equal(200);
+      }
+      const then = await instant();
+      expect((await s.send('DELETE', c, { Depth: 'infinity' })).status).to.equal(204);
+      const query = `SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s <urn:p> ?o } FILTER(STRSTARTS(STR(?g), "${c}")) }`;
+      await until(async () => {
+        const { status, text, headers } = await ask(s, query, then);
+        if (status === 503) expect(headers['retry-after']).to.equal('5');
+        else expect(text.trim().split('\r\n')[1], `${status}`).to.equal(String(updates * inUpdate));
+        return status === 200;
+      });
+    });
+
     it('answers in every form of a request (rules 14.1, 14.8, 14.12, 27.8)', async () => {
       const c = await s.container();
       const iri = `${c}g`;

@@ -63,10 +63,11 @@ async function start(
   const owner = typeof scope === 'object' ? scope.owner : undefined;
   const owned = owner === undefined ? undefined : await ownedBy({ level, snapshot }, owner, maxOwned);
   const hidden = await hiddenThen();
+  const permissions = { level, snapshot, scope, within: task.within, owned, decide };
   const run = {
     level,
     snapshot,
-    readable: readableGraphs({ level, snapshot, scope, within: task.within, hidden, owned, decide }),
+    readable: readableGraphs({ ...permissions, hidden }),
     callService: (call: ServiceCall) => caller.ask('service', call),
     searchTexts: task.hasTextSearch ? (call: TextCall) => caller.ask('texts', call) : undefined,
     assertTime,
@@ -75,7 +76,8 @@ async function start(
   };
   if (!task.update) {
     const admits = (states: readonly PastFact[]) => caller.ask('past', states);
-    const past = task.past && { ...task.past, storage, within: task.within, admits };
+    const permitted = readableGraphs(permissions);
+    const past = task.past && { ...task.past, storage, within: task.within, permitted, admits };
     // Reading the graphs that a query names is faster than reading many changed ones.
     return runQuery(task, { memory, isBehind: layers.pending > fewPending, past, ...run });
   }

@@ -26,7 +26,7 @@ const chunkLength = 32_768;
 
 export interface RunTaskOptions extends Omit<AskOptions, 'memory' | 'past'> {
   /** Earlier state to query, and permissions on the states that ended since. */
-  readonly past: (PastTask & Pick<PastContext, 'storage' | 'within' | 'admits'>) | undefined;
+  readonly past: (PastTask & Pick<PastContext, 'storage' | 'within' | 'permitted' | 'admits'>) | undefined;
   /** Returns the quads of the snapshot in the index, if it can be used. */
   readonly memory: () => Promise<AskOptions['memory'] | undefined>;
   /** Many changed graphs must be read for `memory`. */

@@ -37,12 +37,10 @@ describeStorage(
       }
     });
 
-    it('need a body', async () => {
-      for (const type of [undefined, 'application/n-quads']) {
-        const answer = await s.send('POST', `${s.root}.lws/import`, type ? { 'Content-Type': type } : {}, '');
-        expect(answer.status).to.equal(400);
-        expect(answer.text).to.contain('The request has no body. Send the data to import');
-      }
+    it('need a body or a Content-Type', async () => {
+      const answer = await s.send('POST', `${s.root}.lws/import`, {}, '');
+      expect(answer.status).to.equal(400);
+      expect(answer.text).to.contain('The request has no body. Send the data to import');
     });
 
     it('have a media type that is a valid field value', async () => {

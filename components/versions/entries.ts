@@ -88,9 +88,11 @@ export const versionsBetween = (iri: string, after: number, upTo = Number.MAX_SA
   lt: versionKey(iri, upTo + 1),
 });
 
-const kept = ['', '-data', '-heads', '-at', '-access', '-open', '-since', '-horizon'].map((end) =>
-  entryKey(`versions${end}`, ''),
-);
+const keptSpaces = [
+  ...['versions', 'versions-data', 'versions-heads', 'versions-at'],
+  ...['versions-access', 'versions-open', 'versions-since', 'versions-horizon'],
+];
+const kept = keptSpaces.map((space) => entryKey(space, ''));
 // Keys in them cannot be rewritten, and their names would cite another storage. Their blobs are released at the next start.
 declareDerivedEntries((key) => kept.some((prefix) => key.startsWith(prefix)));
 

@@ -60,7 +60,7 @@ export interface Endpoint {
   readonly authorization?: () => string;
 }
 
-/** Caller of the queries: nobody in open mode, an owner, or a signed-in user who may read everything. */
+/** Caller of the queries: nobody in open mode, an owner, or a signed-in user who may read the graphs. */
 export type BenchCaller = 'open' | 'owner' | 'user';
 
 export const ask = ({ url, graphs, authorization }: Endpoint, query: string, patience?: number): Promise<Got> =>
@@ -115,16 +115,16 @@ export async function ours(
   };
   const write = (path: string, body: string): Promise<Got> =>
     send(server.root + path, { method: 'PUT', type: 'text/turtle', body, authorization: asOwner?.() });
+  await write('g/', '');
   if (caller === 'user') {
     const rule = (agent: Identity, modes: string): string =>
       `[] a acl:Authorization ; acl:agent <${agent.did}> ; acl:mode ${modes} ; acl:accessTo <> ; acl:default <> .`;
     const { status } = await write(
-      '.acl',
+      'g/.acl',
       `@prefix acl: <http://www.w3.org/ns/auth/acl#> . ${rule(owner, 'acl:Read, acl:Write, acl:Control')} ${rule(user, 'acl:Read')}`,
     );
     if (status >= 300) throw new Error(`The access control list: ${status}`);
   }
-  await write('g/', '');
   await Promise.all(Array.from({ length: 16 }, put));
   const authorization = caller === 'user' ? credentialOf(user, server.root) : asOwner;
   return {

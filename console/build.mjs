@@ -12,18 +12,25 @@ const target = join(source, '../dist/console');
 await rm(target, { recursive: true, force: true });
 await mkdir(target, { recursive: true });
 
-/** Land of the world (Natural Earth, 1:110 million) as an SVG path, in units of 1/20 degree. */
-async function landPath(units = 20) {
-  const file = fileURLToPath(import.meta.resolve('world-atlas/land-110m.json'));
+/** Returns the objects of a map of the world (TopoJSON), and its arcs in degrees. */
+async function topologyOf(name) {
+  const file = fileURLToPath(import.meta.resolve(`world-atlas/${name}-110m.json`));
   const { arcs, objects, transform } = JSON.parse(await readFile(file, 'utf8'));
   const [[scaleX, scaleY], [left, bottom]] = [transform.scale, transform.translate];
   const lines = arcs.map((arc) => {
     let [x, y] = [0, 0];
     return arc.map(([dx, dy]) => {
       [x, y] = [x + dx, y + dy];
-      return [Math.round((x * scaleX + left) * units), Math.round(-(y * scaleY + bottom) * units)];
+      return [x * scaleX + left, y * scaleY + bottom];
     });
   });
+  return { objects, lines };
+}
+
+/** Land of the world (Natural Earth, 1:110 million) as an SVG path, in units of 1/20 degree. */
+async function landPath(units = 20) {
+  const { objects, lines: exact } = await topologyOf('land');
+  const lines = exact.map((line) => line.map(([x, y]) => [Math.round(x * units), Math.round(-y * units)]));
   const rings = objects.land.geometries.flatMap(({ arcs }) => arcs.flat());
   return rings
     .map((ring) => ring.flatMap((at) => (at < 0 ? lines[~at].toReversed() : lines[at])))
@@ -50,16 +57,7 @@ function continued(points, turn, pole) {
 
 /** Borders of countries as an SVG path in the units of the land, and their names where they are largest. */
 async function countriesOf(units = 20) {
-  const file = fileURLToPath(import.meta.resolve('world-atlas/countries-110m.json'));
-  const { arcs, objects, transform } = JSON.parse(await readFile(file, 'utf8'));
-  const [[scaleX, scaleY], [left, bottom]] = [transform.scale, transform.translate];
-  const lines = arcs.map((arc) => {
-    let [x, y] = [0, 0];
-    return arc.map(([dx, dy]) => {
-      [x, y] = [x + dx, y + dy];
-      return [x * scaleX + left, y * scaleY + bottom];
-    });
-  });
+  const { objects, lines } = await topologyOf('countries');
   const countries = objects.countries.geometries.filter(({ type }) => type);
   const uses = new Map();
   for (const at of countries.flatMap(({ arcs }) => arcs.flat(2))) {

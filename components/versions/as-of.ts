@@ -12,11 +12,10 @@ import {
   type ResourceRecord,
   removedKey,
 } from '../../lib/storage/keys/records.js';
-import { versionData } from '../../lib/storage/keys/version-entries.js';
+import { versionData, versionEntries } from '../../lib/storage/keys/version-entries.js';
 import { block, entryBlocks, givenValue, type PageOptions } from '../../lib/storage/level/durable-level.js';
 import {
   allSince,
-  allVersions,
   changedAfter,
   createdMark,
   type EndedState,
@@ -106,7 +105,7 @@ class Snapshot implements HistoryStore, PastSource {
       if (value === undefined) return;
       yield [[key, value]];
     }
-    const first = options.reverse || !range.gte.startsWith(allVersions.gte) ? undefined : this.entry(range.gte);
+    const first = options.reverse || !range.gte.startsWith(versionEntries.gte) ? undefined : this.entry(range.gte);
     if (first !== undefined) {
       yield [[range.gte, first]];
       // The present state follows it.

@@ -1,15 +1,17 @@
 /** Integrity of versions, for `quadpod check`. */
+
 import { isDropped, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
 import { keptBlobFacts, keptBlobs, readKeptBlob } from '../../lib/storage/keys/kept-blobs.js';
 import { partsOfEntry, readRecord, removedKey } from '../../lib/storage/keys/records.js';
+import { versionEntries } from '../../lib/storage/keys/version-entries.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
-import { allHeads, allVersions, dataRange, type EndedState, headIn, readVersion } from './entries.js';
+import { allHeads, dataRange, type EndedState, headIn, readVersion } from './entries.js';
 
 /** Yields the problems of versions: missing triples, differences to a state that does not follow, and blobs. */
 export async function* versionFaults(store: Store): AsyncGenerator<string> {
   const counts = new Map<string, number>();
   let previous: EndedState | undefined;
-  for await (const block of store.entries(allVersions))
+  for await (const block of store.entries(versionEntries))
     for (const [key, value] of block) {
       const version = readVersion(key, value);
       const { record, ended } = version;

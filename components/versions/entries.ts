@@ -76,7 +76,6 @@ export const sinceKey = (iri: string): string => entryKey('versions-since', iri)
 export const allSince = entryRange('versions-since');
 /** Position up to which versions were deleted because of their age: earlier states of the storage are incomplete. */
 export const horizonKey = entryKey('versions-horizon', '');
-export const allVersions = entryRange('versions');
 export const allHeads = entryRange('versions-heads');
 /** Positions of the access control list of a resource (`access-dates`). Without a name: of the settings (`permissions`). */
 export const accessKey = (iri: string): string => entryKey('versions-access', iri);

@@ -4,10 +4,11 @@ import type { Installation, Platform } from '../../lib/component/contract.js';
 import { flag, integer, type SettingsOf, setting } from '../../lib/settings/settings.js';
 import { keptBlobs } from '../../lib/storage/keys/kept-blobs.js';
 import { isContainerIri } from '../../lib/storage/keys/records.js';
+import { versionEntries } from '../../lib/storage/keys/version-entries.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import { pastQueries } from './as-of-requests.js';
 import { versionFaults } from './check.js';
-import { allVersions, positionOf } from './entries.js';
+import { positionOf } from './entries.js';
 import { expire } from './erasure.js';
 import { packingListener, versionListener } from './listener.js';
 import { areDatesWhole, noteSettings } from './permissions.js';
@@ -92,12 +93,12 @@ function background(platform: Platform, switches: Switches, keptMs: number): Pic
 }
 
 async function releaseBlobs(store: Store): Promise<void> {
-  for await (const _ of store.keys(allVersions, { limit: 1 })) return;
+  for await (const _ of store.keys(versionEntries, { limit: 1 })) return;
   for await (const keys of store.keys(keptBlobs))
     await store.transact(
       async (tx) => {
         // Another server may have begun meanwhile.
-        for await (const _ of store.keys(allVersions, { limit: 1 })) return;
+        for await (const _ of store.keys(versionEntries, { limit: 1 })) return;
         for (const key of keys) tx.deleteEntry(key);
       },
       { frees: true },

@@ -76,8 +76,10 @@ async function start(
   };
   if (!task.update) {
     const admits = (states: readonly PastFact[]) => caller.ask('past', states);
-    const permitted = readableGraphs(permissions);
-    const past = task.past && { ...task.past, storage, within: task.within, permitted, admits };
+    const past = task.past && {
+      ...{ ...task.past, storage, within: task.within, admits },
+      permitted: readableGraphs(permissions),
+    };
     // Reading the graphs that a query names is faster than reading many changed ones.
     return runQuery(task, { memory, isBehind: layers.pending > fewPending, past, ...run });
   }

@@ -9,6 +9,7 @@ import { DataFactory } from 'rdf-data-factory';
 import { QueryPool } from '../../../components/sparql/pool/query-pool.js';
 import { acceptedFormats } from '../../../components/sparql/protocol/protocol.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
+import { processBudget } from '../../../lib/query/memory/index-budget.js';
 import { MemoryIndex, type MemoryIndexOptions } from '../../../lib/query/memory/memory-index.js';
 import { openStore } from '../../../lib/server/storage/open-store.js';
 import { only } from '../../../lib/storage/keys/iri-ranges.js';
@@ -320,7 +321,10 @@ describe('In-memory index', function () {
     queried.index.leave();
     const { ready } = queried.index;
     queried.index.ready = () => ready.call(queried.index, 0);
+    // Otherwise the build may be complete before the query waits for it.
+    const endTurn = await processBudget.turn();
     const error = await queried.read().catch((thrown: unknown) => thrown);
+    endTurn();
     expect(error).to.be.an.instanceOf(LwsError).with.property('code', 'too-busy');
     expect(String(error)).to.match(/The index for queries has been under construction for \d+ seconds\./);
     queried.index.ready = ready;

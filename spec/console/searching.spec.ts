@@ -156,6 +156,11 @@ for (const path of pathsOf('The console, search by type')) {
       await page.keyboard.press('Enter');
       await expectStatus(page, '20 resources found, page 1 of 2');
       expect(await page.locator('.hit').first().locator('mark').allInnerTexts()).to.deep.equal(['level', 'of', 'Aare']);
+      const first = page.locator('.hit').first();
+      const name = await first.locator('> a').innerText();
+      const thing = new RegExp(`#/resource\\?at=.*${encodeURIComponent(`${name}#it`)}$`);
+      expect(await first.locator('p a').getAttribute('href')).to.match(thing);
+      expect(await first.locator('.chips a').first().getAttribute('href')).to.match(thing);
       await page.locator('.facets li', { hasText: /Paper\s[\s\S]*10/ }).waitFor();
       await page.getByLabel('Paper').check();
       await expectStatus(page, '10 resources found.');

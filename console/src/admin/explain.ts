@@ -29,6 +29,20 @@ const methods: Readonly<Record<string, string>> = {
   DELETE: 'delete it (DELETE)',
 };
 
+/** Sentences for rules of the server, which are shown beside them. */
+const reasons: readonly (readonly [RegExp, string])[] = [
+  [/\(foaf:Agent\)$|^lws\.public-read$|^open mode \(/, 'Anybody may'],
+  [/\(acl:AuthenticatedAgent\)$/, 'Anybody who is signed in may'],
+  [/\(acl:agent\)$/, 'The list of people with access names this person'],
+  [/\(member of /, 'This person is a member of a group with access'],
+  [/ does not allow it$/, 'The list of people with access does not name this person'],
+  [/^an owner/, 'This person owns the storage'],
+  [/^created it$/, 'This person created it'],
+  [/^grant /, 'An access grant allows it'],
+  [/^anonymous$/, 'Only people who are signed in may'],
+  [/^there is no ACL$/, 'Nobody was given access'],
+];
+
 @customElement('admin-explain')
 export class AdminExplain extends Page {
   @property() iri = '';
@@ -67,9 +81,14 @@ export class AdminExplain extends Page {
       <dl class="facts">
         <dt>Request</dt><dd>${method} ${iriName(iri, compact(iri))}</dd>
         <dt>Needs</dt><dd>${needs.mode} on ${iriName(needs.iri, compact(needs.iri))}${exists ? nothing : ', which does not exist'}</dd>
-        <dt>Because</dt><dd>${rule}</dd>
+        <dt>Because</dt><dd>${this.reason(rule)}</dd>
       </dl>
     </div>`;
+  }
+
+  private reason(rule: string): TemplateResult {
+    const reason = reasons.find(([pattern]) => pattern.test(rule))?.[1];
+    return reason === undefined ? html`${rule}` : html`${reason} <span class="soft">(${rule})</span>`;
   }
 
   private async ask(event: SubmitEvent): Promise<void> {

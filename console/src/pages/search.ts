@@ -34,7 +34,7 @@ export class SearchPage extends Page {
   @state() private total = 0;
   @state() private filter = '';
   @state() private found: Hits | undefined;
-  @state() private types: ReadonlyMap<string, readonly string[]> = new Map();
+  @state() private types: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map();
   @state() private isOn = true;
   @state() private isSearching = false;
   /** The storage has a text search. */
@@ -280,30 +280,37 @@ export class SearchPage extends Page {
       }`;
   }
 
-  private excerpt({ text, matches }: Snippet): TemplateResult {
+  /** Link to a thing in a document, which the table of its triples then shows. */
+  private thing(iri: string, subject: string | undefined, text: string): TemplateResult {
+    return subject?.startsWith(`${iri}#`) ? html`<a href=${openHref(subject)}>${text}</a>` : html`${text}`;
+  }
+
+  private excerpt(iri: string, { text, matches, subject }: Snippet): TemplateResult {
     const parts = matches.map(([start, end], at) => [
       text.slice(matches[at - 1]?.[1] ?? 0, start),
       text.slice(start, end),
     ]);
-    return html`<p>${parts.map(([before, match]) => html`${before}<mark>${match}</mark>`)}${text.slice(matches.at(-1)?.[1] ?? 0)}</p>`;
+    const about = subject?.startsWith(`${iri}#`) ? html`${this.thing(iri, subject, labelOf(subject))}: ` : nothing;
+    return html`<p>${about}${parts.map(([before, match]) => html`${before}<mark>${match}</mark>`)}${text.slice(matches.at(-1)?.[1] ?? 0)}</p>`;
   }
 
   private hit({ iri, types, mediaType, modified, snippet }: SearchHit): TemplateResult {
     const path = iri === storageUri ? 'The storage itself' : decoded(iri.slice(storageUri.length));
     const about = [mediaType, modified && dateText(modified)].filter(Boolean).join(', ');
     const { wanted } = this;
+    const things = this.types.get(iri);
     // Resources have at least the classes that they were found by.
     const sure = wanted.joined === 'all' || wanted.types.length === 1 ? wanted.types : [];
-    const shown = [...new Set([...types, ...sure, ...(this.types.get(iri) ?? [])])].filter(
+    const shown = [...new Set([...types, ...sure, ...(things?.keys() ?? [])])].filter(
       (type) => type.includes(':') && !isStructural(type),
     );
     return html`<li class="hit">
       <a href=${openHref(iri)}>${path}</a>
       <span class="soft">${about}</span>
-      ${snippet ? this.excerpt(snippet) : nothing}
+      ${snippet ? this.excerpt(iri, snippet) : nothing}
       ${
         shown.length > 0
-          ? html`<ul class="chips" aria-label="Types of ${path}">${shown.map((type) => html`<li title=${type}>${labelOf(type)}</li>`)}</ul>`
+          ? html`<ul class="chips" aria-label="Types of ${path}">${shown.map((type) => html`<li title=${type}>${this.thing(iri, things?.get(type), labelOf(type))}</li>`)}</ul>`
           : nothing
       }
     </li>`;

@@ -16,6 +16,8 @@ export interface Search {
 export interface Snippet {
   readonly text: string;
   readonly matches: readonly (readonly [start: number, end: number])[];
+  /** Subject of a literal. */
+  readonly subject?: string;
 }
 
 export interface SearchHit extends ListedMember {
@@ -103,25 +105,28 @@ async function pageOf(response: Response, url: string) {
 /** Maximum characters of IRIs in a query. The endpoint accepts 64 KiB. */
 const maxCharacters = 40_000;
 
-/** Types of resources and of their fragments, by IRI of the resource. @throws Refusal with the server's message */
+/**
+ * Types of resources and of their fragments, by IRI of the resource, each with one of the things that have it.
+ * @throws Refusal with the server's message
+ */
 export async function readTypes(
   iris: readonly string[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const types = new Map<string, string[]>();
+): Promise<ReadonlyMap<string, ReadonlyMap<string, string>>> {
+  const types = new Map<string, Map<string, string>>();
   for (const some of batches(iris))
-    for (const { r, type } of (await select(queryFor(some), signal)) ?? []) {
-      const [resource, name] = [r!.value as string, type!.value as string];
-      types.set(resource, [...(types.get(resource) ?? []), name]);
+    for (const { r, type, first } of (await select(queryFor(some), signal)) ?? []) {
+      const things = types.get(r!.value as string) ?? new Map<string, string>();
+      types.set(r!.value as string, things.set(type!.value as string, first!.value as string));
     }
   return types;
 }
 
-const queryFor = (iris: readonly string[]): string => `SELECT DISTINCT ?r ?type {
+const queryFor = (iris: readonly string[]): string => `SELECT ?r ?type (MIN(?thing) AS ?first) {
   VALUES ?r { ${iris.map((iri) => `<${iri}>`).join(' ')} }
   GRAPH ?r { ?thing a ?type }
   FILTER(ISIRI(?type) && (?thing = ?r || STRSTARTS(STR(?thing), CONCAT(STR(?r), "#"))))
-}`;
+} GROUP BY ?r ?type`;
 
 function batches(iris: readonly string[]): string[][] {
   const all: string[][] = [];

@@ -69,6 +69,23 @@ describeStorage(
         expect((await s.send('GET', `${endpointOf(s)}?query=ASK%7B%7D&${wrong}`)).status, wrong).to.equal(400);
     });
 
+    it('parameters in the URL of a form are 400 and are not ignored (rule 14.5)', async () => {
+      const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+      for (const misplaced of [
+        'timeout=abc',
+        'timeout=1',
+        'explain=plan',
+        'default-graph-uri=urn:a',
+        'query=ASK%7B%7D',
+      ]) {
+        const answer = await s.send('POST', `${endpointOf(s)}?${misplaced}`, form, 'query=ASK%7B%7D');
+        expectProblem(answer, 400, s);
+        expect(detailOf(answer), misplaced).to.match(/^Send the parameter [a-z-]+ in the form, not in the URL\.$/);
+      }
+      const direct = { 'Content-Type': 'application/sparql-query' };
+      expect((await s.send('POST', `${endpointOf(s)}?timeout=1`, direct, 'ASK{}')).status).to.equal(200);
+    });
+
     it('a timeout of 0 and an empty one count as absent (rule 14.1)', async () => {
       for (const timeout of ['0', '', '0.0']) {
         const url = `${endpointOf(s)}?query=ASK%7B%7D&timeout=${timeout}`;

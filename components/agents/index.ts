@@ -3,13 +3,7 @@ import { defineComponent } from '../../lib/component/component.js';
 import { flag, integer, setting } from '../../lib/settings/settings.js';
 
 const settings = {
-  enabled: setting(
-    'lws.agents.enabled',
-    flag,
-    false,
-    'Offer tools to agents by the Model Context Protocol.',
-    'storage',
-  ),
+  enabled: setting('lws.agents.enabled', flag, true, 'Offer tools to agents by the Model Context Protocol.', 'storage'),
   maxBytes: setting(
     'lws.agents.max-message-bytes',
     integer(1_000, 64 << 20),

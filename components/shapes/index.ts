@@ -6,7 +6,7 @@ const settings = {
   enabled: setting(
     'lws.shapes.enabled',
     flag,
-    false,
+    true,
     'Apply the shapes (SHACL Core) that linksets name by ldp:constrainedBy to every write, and serve validation.',
     'storage',
   ),

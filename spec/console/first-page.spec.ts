@@ -12,7 +12,7 @@ for (const path of pathsOf('The console, first page'))
     const resources = new ConsoleResources(console);
     let page: Page;
     before(async () => {
-      await console.start({ path, settings: { 'shapes.enabled': 'true' } });
+      await console.start({ path, settings: {} });
       page = await console.owner();
     });
     after(() => console.stop());
@@ -29,7 +29,8 @@ for (const path of pathsOf('The console, first page'))
       expect(await feature('Shapes and forms').innerText())
         .to.match(/^On/)
         .and.not.to.contain('--');
-      expect(await feature('Agents').innerText()).to.match(/^Off[\s\S]*--agents\.enabled=true$/);
+      expect(await feature('Agents').innerText()).to.match(/^On/);
+      expect(await feature('Search by words').innerText()).to.match(/^Off[\s\S]*--text-search\.enabled=true$/);
       expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       await page.setViewportSize({ width: 360, height: 740 });
       expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);

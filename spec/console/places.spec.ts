@@ -14,7 +14,7 @@ for (const path of pathsOf('The console, places'))
     const resources = new ConsoleResources(console);
     let page: Page;
     before(async () => {
-      await console.start({ path, settings: { 'agents.enabled': 'true' } });
+      await console.start({ path, settings: {} });
       page = await console.owner();
       await resources.put('it.ttl', 'text/turtle', '<#a> <http://example.org/a-property-with-words> "b" .');
     });
@@ -58,7 +58,7 @@ for (const path of pathsOf('The console, places'))
     it('names the settings of features that are off under Status, also in a storage with content', async () => {
       await console.go(page, 'admin?tab=storage');
       const features = page.getByRole('list', { name: 'Features' });
-      await features.getByText('--shapes.enabled=true').waitFor();
+      await features.getByText('--text-search.enabled=true').waitFor();
       expect(await features.getByText('--agents.enabled=true').count()).to.equal(0);
       expect(await axeFindings(page)).to.deep.equal([]);
     });

@@ -52,6 +52,10 @@ export class Gate {
     else await this.wait(turn, signal);
     return () => {
       this.count(turn, -1);
+      // The client's other requests follow those of all clients that wait, and those of the identity follow them.
+      const ownership = ({ client, identity }: Turn): number =>
+        client === undefined || client !== turn.client ? 0 : identity === turn.identity ? 2 : 1;
+      this.waiting.sort((a, b) => ownership(a) - ownership(b));
       this.next();
     };
   }
@@ -99,11 +103,7 @@ export class Gate {
     for (const each of this.waiting) if (this.mayRun(each) && (!best || isBefore(each, best))) best = each;
     if (!best) return;
     const begun = best;
-    const others = this.waiting.filter((each) => each !== begun);
-    // The client's other requests follow those of all clients that wait, and those of the identity follow them.
-    const ownership = ({ client, identity }: Turn): number =>
-      client === undefined || client !== begun.client ? 0 : identity === begun.identity ? 2 : 1;
-    this.waiting = others.sort((a, b) => ownership(a) - ownership(b));
+    this.waiting = this.waiting.filter((each) => each !== begun);
     // Counted here, so that no other request takes the slot in between.
     this.count(begun, 1);
     begun.begin();

@@ -41,7 +41,7 @@ const limitsOfKinds = {
   /** Classes of errors: many of them mean that work runs again. */
   errorClasses: 30,
   /** Files that keep a list of callers that wait for their turn. */
-  waitingLists: 9,
+  waitingLists: 8,
   /** Exported names that stand for several things. */
   doubleNames: 24,
   /** Files that distinguish the classes of callers. */

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError, tooBusy } from '../../tools/errors.js';
 import { Gate } from '../../tools/gate.js';
 import type { OpenStorage } from '../storage/open-storage.js';
-import { type OpeningTurn, OpeningTurns } from './opening-turns.js';
 import { type Seat, Seats } from './seats.js';
 
 export interface OpenStoragesOptions {
@@ -43,6 +42,8 @@ interface Resident {
 const maxOpening = 4;
 /** Maximum wait of a request for a storage, in milliseconds. */
 const waitMs = 10_000;
+/** Pause after an opening for an unprivileged caller, as a multiple of its duration, and maximum in milliseconds. */
+const [restFactor, longestRestMs] = [3, 200];
 /** Interval between checks for a free slot in milliseconds, and maximum number of checks. */
 const [roomMs, maxLooks] = [50, 40];
 /** Time until a failed opening is retried, in milliseconds. */
@@ -59,7 +60,8 @@ export class OpenStorages {
   /** Names of storages with pending work that wait for a slot. */
   private readonly asleep = new Set<string>();
   private readonly openings = new Gate({ inAll: maxOpening, perHost: maxOpening });
-  private readonly turns = new OpeningTurns(waitMs);
+  /** Of unprivileged callers: one at a time, round robin between addresses, with pauses (rule 21.4). */
+  private readonly strangers = new Gate({ inAll: 1, perHost: 1 });
   private readonly timer: NodeJS.Timeout;
   private isEnding = false;
   readonly counts = { opened: 0, evicted: 0 };
@@ -136,29 +138,47 @@ export class OpenStorages {
    */
   private async openFor(name: string, seat: Seat | undefined, paid: Resident['paid']): Promise<Resident | undefined> {
     const isKnown = seat !== undefined && seat.callerClass !== 'stranger';
-    let turn: OpeningTurn | undefined;
+    let leave: (() => void) | undefined;
     try {
-      if (seat && !isKnown) {
-        const taken = this.turns.take(seat.address);
-        turn = taken instanceof Promise ? await taken : taken;
-      }
+      leave = seat && !isKnown ? await this.turnOf(seat.address) : undefined;
+      const began = performance.now();
       const refusal = this.refusalOf(name);
       if (refusal) throw refusal;
       while (!this.residents.has(name) && !this.makeRoom(isKnown))
-        if (!turn || !(await this.roomComes()))
+        if (!leave || !(await this.roomComes()))
           throw tooBusy('Too many storages are in use (lws.storages.max-open).', 5);
-      if (this.residents.has(name)) return void turn?.end();
+      if (this.residents.has(name)) return void leave?.();
       const resident = this.begun(name, () => {
         paid?.();
-        turn?.end();
+        leave?.();
       });
-      if (turn) resident.opening.then(turn.rest, turn.rest);
+      const rest = (): void => {
+        if (leave) setTimeout(leave, Math.min(longestRestMs, restFactor * (performance.now() - began))).unref();
+      };
+      resident.opening.then(rest, rest);
       if (seat) resident.seats.take(seat);
       return resident;
     } catch (error) {
       paid?.();
-      turn?.end();
+      leave?.();
       throw error;
+    }
+  }
+
+  /** @returns a function that ends the turn; further calls have no effect @throws LwsError `too-busy` after `waitMs` */
+  private async turnOf(address: string): Promise<() => void> {
+    const late = new AbortController();
+    const timer = setTimeout(() => {
+      late.abort(tooBusy('The storage is waiting for other storages to be opened.', 10));
+    }, waitMs);
+    try {
+      let leave: (() => void) | undefined = await this.strangers.enter({ host: '', client: address }, late.signal);
+      return () => {
+        leave?.();
+        leave = undefined;
+      };
+    } finally {
+      clearTimeout(timer);
     }
   }
 

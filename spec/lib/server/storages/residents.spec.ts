@@ -7,6 +7,7 @@ import type { OpenStorage } from '../../../../lib/server/storage/open-storage.js
 import { OpenStorages } from '../../../../lib/server/storages/open-storages.js';
 import type { Seat } from '../../../../lib/server/storages/seats.js';
 import { LwsError } from '../../../../lib/tools/errors.js';
+import { until } from '../../../support/until.js';
 
 const seatOf = (given: Partial<Seat> = {}): Seat => ({
   ...{ address: '192.0.2.1', callerClass: 'stranger', isJudged: true, isForToken: false },
@@ -144,6 +145,7 @@ describe('Residents (rule 21.4)', () => {
   it('opens storages for anonymous callers one at a time, in turn by address, and for others at once', async () => {
     held.set('a', () => {});
     const visits = [visit('a'), visit('b'), visit('c'), visit('d', { address: '192.0.2.2' })];
+    await until(() => events.length > 0);
     await visit('e', owner);
     expect(events).to.deep.equal(['open a', 'open e']);
     held.get('a')!();

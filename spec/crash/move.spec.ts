@@ -12,7 +12,7 @@ import { freePort } from '../support/server.js';
 import { isThorough } from '../support/speed.js';
 import { below } from './contents.js';
 
-const [count, kills, writers] = isThorough ? [10_000, 4, 20] : [6_000, 2, 5];
+const [count, kills, writers] = isThorough ? [10_000, 2, 20] : [6_000, 2, 5];
 const environment = { LWS_CONTAINER_PAGE_SIZE: '100000' };
 
 describe(`A MOVE of ${count} resources while others write`, function () {

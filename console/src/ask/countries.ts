@@ -1,11 +1,17 @@
-/** Borders and names of countries (Natural Earth, by `build.mjs`). Loaded on demand. */
+/** Borders and names of countries (Natural Earth) and names of cities (GeoNames), by `build.mjs`. Loaded on demand. */
 
 declare const bordersPath: string;
-declare const countryNames: readonly CountryName[];
+/** JSON. */
+declare const countryNames: string;
+declare const cityNames: string;
 
 /** Name, middle of the largest area in degrees, and its width in degrees. */
 export type CountryName = readonly [name: string, longitude: number, latitude: number, width: number];
 
+export type CityName = readonly [name: string, longitude: number, latitude: number];
+
 /** Path in the units of the land. */
 export const borders: string = bordersPath;
-export const countries: readonly CountryName[] = countryNames;
+export const countries: readonly CountryName[] = JSON.parse(countryNames);
+/** The most populous first. */
+export const cities: readonly CityName[] = JSON.parse(cityNames);

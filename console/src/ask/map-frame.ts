@@ -1,6 +1,6 @@
-/** Grid, scale bar and names of countries of a map: what says where a picture is. */
+/** Grid, scale bar, and names of countries and cities of a map: what says where a picture is. */
 import { svg, type TemplateResult } from 'lit';
-import type { CountryName } from './countries.js';
+import type { CityName, CountryName } from './countries.js';
 import type { Frame } from './picture.js';
 
 export interface MapView {
@@ -69,20 +69,40 @@ interface Placed {
   readonly half: number;
 }
 
-/** Names of the countries in sight that fit, the larger ones first. */
-export function namesInSight(countries: readonly CountryName[], view: MapView): TemplateResult {
+/** Maximum width of a map with cities, in degrees. Names of countries fill others. */
+const mostWithCities = 60;
+
+/** Names in sight that fit: those of countries, the largest first, and then those of cities, the most populous first. */
+export function namesInSight(
+  { countries, cities }: { readonly countries: readonly CountryName[]; readonly cities: readonly CityName[] },
+  view: MapView,
+): TemplateResult {
   const { frame, pixel, x, y } = view;
   const placed: Placed[] = [];
-  for (const [name, longitude, latitude, width] of countries.toSorted((a, b) => b[3] - a[3])) {
-    const one: Placed = { name, x: x(longitude), y: y(latitude), half: (name.length * letterPixels * pixel) / 2 };
-    const isInSight =
+  const place = (one: Placed): boolean => {
+    const isFree =
       Math.abs(one.x - frame.x) + one.half < frame.width / 2 &&
-      Math.abs(one.y - frame.y) < frame.height / 2 - 20 * pixel;
-    const fits = (x(width) - x(0)) * 1.1 > 2 * one.half;
-    const isFree = placed.every(
-      (other) => Math.abs(other.y - one.y) > 16 * pixel || Math.abs(other.x - one.x) > other.half + one.half,
-    );
-    if (isInSight && fits && isFree) placed.push(one);
-  }
-  return svg`<g class="countries">${placed.map((each) => textAt(each.x, each.y, pixel, each.name, 'middle'))}</g>`;
+      Math.abs(one.y - frame.y) < frame.height / 2 - 20 * pixel &&
+      placed.every(
+        (other) => Math.abs(other.y - one.y) > 16 * pixel || Math.abs(other.x - one.x) > other.half + one.half,
+      );
+    if (isFree) placed.push(one);
+    return isFree;
+  };
+  const halfOf = (name: string): number => (name.length * letterPixels * pixel) / 2;
+  for (const [name, longitude, latitude, width] of countries.toSorted((a, b) => b[3] - a[3]))
+    if ((x(width) - x(0)) * 1.1 > 2 * halfOf(name))
+      place({ name, x: x(longitude), y: y(latitude), half: halfOf(name) });
+  const names = placed.map((each) => textAt(each.x, each.y, pixel, each.name, 'middle'));
+  const towns: TemplateResult[] = [];
+  const gap = 5 * pixel;
+  if (frame.width < x(mostWithCities) - x(0))
+    for (const [name, longitude, latitude] of cities) {
+      const [left, middle, half] = [x(longitude), y(latitude), halfOf(name) + gap];
+      if (place({ name, x: left + half - gap, y: middle, half }))
+        towns.push(
+          svg`<circle cx=${left} cy=${middle} r=${2 * pixel}></circle>${textAt(left + gap, middle + 4 * pixel, pixel, name)}`,
+        );
+    }
+  return svg`<g class="countries">${names}</g><g class="cities">${towns}</g>`;
 }

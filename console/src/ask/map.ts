@@ -86,7 +86,7 @@ export class AskMap extends Picture {
     const { columns, rows, prefixes } = this.answer;
     return html`<div class="row">
         ${isEmpty ? nothing : this.buttons()}
-        <span class="soft">${this.summary()}</span>
+        <span class="soft">${this.summary()} ${this.countries ? html`Cities: <a href="https://www.geonames.org/" target="_blank" rel="noreferrer noopener">GeoNames</a>, CC BY 4.0.` : nothing}</span>
       </div>
       ${isEmpty ? nothing : html`<p role="status" class="place">${this.selection()}</p>`}
       <div class="beside">
@@ -134,7 +134,7 @@ export class AskMap extends Picture {
         <path class="land" d=${landPath} transform=${land}></path>
         <g aria-hidden="true">${grid(view)}${
           this.countries
-            ? svg`<path class="borders" d=${this.countries.borders} transform=${land}></path>${namesInSight(this.countries.countries, view)}`
+            ? svg`<path class="borders" d=${this.countries.borders} transform=${land}></path>${namesInSight(this.countries, view)}`
             : nothing
         }${scaleBar(view)}</g>
         <path class="areas" d=${areas}></path>

@@ -15,14 +15,15 @@ const mediaTypes: Readonly<Record<string, string>> = {
  * Content Security Policy: no inline code, no other origin, from this origin only the console's own files, because stored
  * resources share it, and no embedding.
  * @param storage sources for the storage's root in the policy
+ * @param tiles URL of map tiles, which come from their origin; or empty
  */
-const policyFor = (storage: readonly string[]): string => {
+const policyFor = (storage: readonly string[], tiles: string): string => {
   const own = storage.map((root) => `${root}app/`).join(' ');
   return [
     "default-src 'none'",
     `script-src ${own}`,
     `style-src ${own}`,
-    `img-src ${own} blob: data:`,
+    `img-src ${own} blob: data:${tiles === '' ? '' : ` ${new URL(tiles).origin}`}`,
     `connect-src ${storage.join(' ')}`,
     'frame-src blob:',
     "base-uri 'none'",
@@ -58,19 +59,22 @@ function bodyOf(name: string, values?: Readonly<Record<string, string>>): Buffer
   if (!body) {
     body = readFileSync(join(folder, name));
     for (const [placeholder, value] of Object.entries(values ?? {}))
-      body = Buffer.from(body.toString('utf8').replace(`{${placeholder}}`, value));
+      body = Buffer.from(body.toString('utf8').replace(`{${placeholder}}`, () => value));
     bodies.set(key, body);
   }
   return body;
 }
 
 /** Returns the routes of the two pages and their files. @throws SettingsError if the console was not built */
-export function fileRoutes({ rootIri, home = '', administration: { executable } }: Platform): readonly Route[] {
+export function fileRoutes(
+  { rootIri, home = '', administration: { executable } }: Platform,
+  { tiles, attribution }: { readonly tiles: string; readonly attribution: string },
+): readonly Route[] {
   if (!existsSync(join(folder, 'app.html')))
     throw new SettingsError('The console is not built. Run "npm run build", or set lws.console.enabled to false.');
   const page = (path: string, name: string): Route => {
-    const body = bodyOf(name, { COMMAND: executable, HOME: home });
-    const policy = (host?: string) => ({ 'Content-Security-Policy': policyFor(namesOf(rootIri, host)) });
+    const body = bodyOf(name, { COMMAND: executable, HOME: home, TILES: tiles, ATTRIBUTION: attribution });
+    const policy = (host?: string) => ({ 'Content-Security-Policy': policyFor(namesOf(rootIri, host), tiles) });
     return route('public', `GET HEAD ${path}`, ({ req }) => ({
       status: 200,
       fields: { ...pageFields, ...policy(req.headers.host) },

@@ -11,10 +11,36 @@ const uri: SettingParser<string> = {
   parse: (raw) => (typeof raw === 'string' && /^[a-z][a-z0-9+.-]*:[^\s<>"]+$/i.test(raw) ? raw : undefined),
 };
 
+const tileUrl: SettingParser<string> = {
+  expectation: 'the URL of tiles with {z}, {x} and {y}, such as https://tiles.example/{z}/{x}/{y}.png',
+  parse: (raw) =>
+    typeof raw === 'string' &&
+    /^https?:\/\/[\w.-]+(?::\d+)?\/[\w./{}?=@~-]*$/.test(raw) &&
+    ['{z}', '{x}', '{y}'].every((each) => raw.includes(each))
+      ? raw
+      : undefined,
+};
+const attribution: SettingParser<string> = {
+  expectation: 'a text of at most 200 characters, without markup',
+  parse: (raw) => (typeof raw === 'string' && /^[^<>"&]{1,200}$/.test(raw) ? raw : undefined),
+};
+
 export default defineComponent({
   name: 'console',
   settings: {
     enabled: setting('lws.console.enabled', flag, true, 'Serve the browser console at /app.', 'storage'),
+    mapTiles: setting(
+      'lws.console.map-tiles',
+      optional(tileUrl),
+      null,
+      'Tiles (Web Mercator) of maps in the console. Browsers fetch them from there. Default: coasts, borders and names of the console.',
+    ),
+    mapAttribution: setting(
+      'lws.console.map-attribution',
+      optional(attribution),
+      null,
+      'Attribution that the provider of the tiles requires, shown beside maps.',
+    ),
     discoveryUri: setting(
       'lws.oidc.discovery-uri',
       optional(configuration),
@@ -37,7 +63,7 @@ export default defineComponent({
   isEnabled: ({ enabled }) => enabled,
   page: '/app',
   // Pages and their routes are loaded on first use.
-  async install(platform, openId) {
+  async install(platform, { mapTiles, mapAttribution, ...openId }) {
     const { fileRoutes } = await import('./files.js');
     const { explainRoute, rightsRoute, sizeRoute, statusRoute, ticketRoutes } = await import('./answers.js');
     const { openIdRoutes } = await import('./openid.js');
@@ -53,7 +79,7 @@ export default defineComponent({
         rightsRoute(platform),
         sizeRoute(platform),
         statusRoute(platform),
-        ...fileRoutes(platform),
+        ...fileRoutes(platform, { tiles: mapTiles ?? '', attribution: mapAttribution ?? '' }),
       ],
     };
   },

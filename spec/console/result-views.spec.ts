@@ -1,8 +1,13 @@
 /** Console: the view that a query result opens with, and the map, in a browser. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import component from '../../components/console/index.js';
 import { ask, expectAccessible, queryText, run, showAs } from '../support/asking.js';
 import { Console, describeInBrowser } from '../support/browser.js';
+import { until } from '../support/until.js';
 
 const geo = 'PREFIX geo: <http://www.opengis.net/ont/geosparql#>';
 const cities = `SELECT ?city ?lat ?long { VALUES (?city ?lat ?long) {
@@ -200,5 +205,75 @@ describeInBrowser('The console, views of results', () => {
   it('causes no script error or CSP violation and contacts no other origin', () => {
     expect(console.complaints).to.deep.equal([]);
     expect([...console.elsewhere]).to.deep.equal([]);
+  });
+});
+
+describeInBrowser('The console, maps with tiles of the operator (lws.console.map-tiles)', () => {
+  const console = new Console();
+  const fetched: string[] = [];
+  /** A pixel in PNG. */
+  const pixel = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+    'base64',
+  );
+  const tiles = createServer((req, res) => {
+    fetched.push(req.url!);
+    res.setHeader('Content-Type', 'image/png').end(pixel);
+  });
+  let page: Page;
+  let origin = '';
+  before(async () => {
+    await once(tiles.listen(0, '127.0.0.1'), 'listening');
+    origin = `http://127.0.0.1:${(tiles.address() as AddressInfo).port}`;
+    const settings = { 'console.map-tiles': `${origin}/{z}/{x}/{y}.png`, 'console.map-attribution': '© Somebody' };
+    await console.start({ settings });
+    page = await console.owner();
+    await console.go(page, 'ask');
+    await page.locator(queryText).waitFor();
+  });
+  after(async () => {
+    await console.stop();
+    tiles.close();
+  });
+
+  it('shows them where they belong, with their attribution, and contacts no other origin', async () => {
+    await ask(page, 'SELECT ?city ?lat ?long { VALUES (?city ?lat ?long) { ("Brandenburg Gate" 52.5163 13.3777) } }');
+    const map = page.locator('svg.map');
+    await map.locator('image').first().waitFor({ state: 'attached' });
+    await page.getByText('© Somebody').waitFor();
+    await until(() => fetched.length > 0);
+    const zoom = Number(fetched[0]!.split('/')[1]);
+    // By the formula of OpenStreetMap.
+    const radians = (52.5163 * Math.PI) / 180;
+    const column = Math.floor(((13.3777 + 180) / 360) * 2 ** zoom);
+    const row = Math.floor(((1 - Math.log(Math.tan(radians) + 1 / Math.cos(radians)) / Math.PI) / 2) * 2 ** zoom);
+    const tile = `/${zoom}/${column}/${row}.png`;
+    expect(fetched).to.include(tile);
+    expect(new Set(fetched).size).to.be.within(4, 40);
+    const around = (await map.locator(`image[href="${origin}${tile}"]`).boundingBox())!;
+    const point = (await map.locator('.points').last().boundingBox())!;
+    const [x, y] = [point.x + point.width / 2, point.y + point.height / 2];
+    expect(x).to.be.within(around.x, around.x + around.width);
+    expect(y).to.be.within(around.y, around.y + around.height);
+    expect(await map.locator('.land, .borders').count()).to.equal(0);
+    await page.getByRole('button', { name: 'Zoom in' }).click({ clickCount: 12 });
+    await until(() => fetched.some((path) => Number(path.split('/')[1]) > zoom));
+    expect([...console.elsewhere]).to.deep.equal([origin]);
+    expect(console.complaints).to.deep.equal([]);
+    await expectAccessible(page);
+  });
+
+  it('rejects URLs without the numbers of a tile, or of another scheme, and attributions with markup', () => {
+    const { mapTiles, mapAttribution } = component.settings;
+    for (const wrong of [
+      'https://tiles.example/',
+      'javascript:{z}{x}{y}',
+      'https://a.example/{z}/{x}/{y}"><b>',
+      'data:{z}{x}{y}',
+      '//a.example/{z}{x}{y}',
+    ])
+      expect(mapTiles.parser.parse(wrong), wrong).to.equal(undefined);
+    for (const wrong of ['<b>', 'a"b', 'x'.repeat(201)])
+      expect(mapAttribution.parser.parse(wrong), wrong).to.equal(undefined);
   });
 });

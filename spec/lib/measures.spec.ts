@@ -24,7 +24,7 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 51_990, query: 17_100, console: 14_000, data: 10_500, versions: 1_900, extras: 3960 };
+const limitsOfAreas = { core: 51_990, query: 17_100, console: 14_080, data: 10_500, versions: 1_900, extras: 3960 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
@@ -48,7 +48,7 @@ const limitsOfKinds = {
   filesWithCallerClass: 22,
   membersOfPlatform: 22,
   importsOfContract: 17,
-  settings: 151,
+  settings: 153,
   /** Waits of a fixed time in specs, and loops around them. */
   sleepsInSpecs: 102,
 };

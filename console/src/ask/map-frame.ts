@@ -62,6 +62,39 @@ export function grid({ frame, pixel, x, y, degree }: MapView): TemplateResult {
     ${latitudes.map((at) => textAt(edge.x, y(at) - 3 * pixel, pixel, text(at, 'N', 'S')))}</g>`;
 }
 
+const [tilePixels, deepestZoom] = [256, 19];
+/** Latitude of the upper edge of a row of tiles (Web Mercator), of `count`. */
+const edgeOf = (row: number, count: number): number =>
+  (Math.atan(Math.sinh(Math.PI * (1 - (2 * row) / count))) * 180) / Math.PI;
+const rowOf = (latitude: number, count: number): number => {
+  const [most, angle] = [85.05, (latitude * Math.PI) / 180];
+  if (Math.abs(latitude) >= most) return latitude > 0 ? 0 : count - 1;
+  return Math.floor(((1 - Math.asinh(Math.tan(angle)) / Math.PI) / 2) * count);
+};
+
+/** Tiles of the part in sight. Each is stretched between its edges: within a tile, Mercator differs from this map by little. */
+export function tilesInSight(template: string, { frame, pixel, x, y, degree }: MapView): TemplateResult[] {
+  const lonUnit = x(1) - x(0);
+  const zoom = Math.max(0, Math.min(deepestZoom, Math.round(Math.log2((360 / tilePixels) * (lonUnit / pixel)))));
+  const count = 2 ** zoom;
+  const columnAt = (at: number): number => Math.floor((((at - x(0)) / lonUnit + 180) / 360) * count);
+  const within = (number: number): number => Math.max(0, Math.min(count - 1, number));
+  const [left, right] = [frame.x - frame.width / 2, frame.x + frame.width / 2].map((at) => within(columnAt(at)));
+  const [top, bottom] = [frame.y - frame.height / 2, frame.y + frame.height / 2].map((at) =>
+    rowOf((y(0) - at) / degree, count),
+  );
+  const tiles: TemplateResult[] = [];
+  for (let row = top!; row <= bottom!; row++)
+    for (let column = left!; column <= right!; column++) {
+      const [west, north, south] = [(column / count) * 360 - 180, edgeOf(row, count), edgeOf(row + 1, count)];
+      const url = template.replace('{z}', `${zoom}`).replace('{x}', `${column}`).replace('{y}', `${row}`);
+      // A little larger, without gaps from rounding.
+      tiles.push(svg`<image href=${url} x=${x(west)} y=${y(north)} preserveAspectRatio="none"
+        width=${(360 / count) * lonUnit + pixel / 2} height=${(north - south) * degree + pixel / 2}></image>`);
+    }
+  return tiles;
+}
+
 interface Placed {
   readonly name: string;
   readonly x: number;

@@ -1,9 +1,12 @@
-/** Map of the places of a result over the coasts of the world, with the table beside it. Loaded on demand, fetches nothing. */
+/**
+ * Map of the places of a result over the coasts of the world, with the table beside it. Loaded on demand. Fetches nothing but the
+ * tiles that the operator has set.
+ */
 import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { labels } from '../storage/labels.js';
 import { coordinatesIn } from './coordinates.js';
-import { grid, namesInSight, scaleBar } from './map-frame.js';
+import { grid, namesInSight, scaleBar, tilesInSight } from './map-frame.js';
 import { Picture } from './picture.js';
 import { type MapPlace, type MapPlaces, placesOf } from './places.js';
 import type { TableAnswer } from './run.js';
@@ -13,6 +16,9 @@ import type { MapShape, Position } from './wkt.js';
 /** Land of Natural Earth as a path, in units of 1/20 degree (`build.mjs`). */
 declare const landPath: string;
 const landUnits = 20;
+
+/** Tiles that the operator has set (`lws.console.map-tiles`). */
+const { tiles = '', attribution = '' } = document.documentElement.dataset;
 
 /** Size of the data in units of the picture, whatever their distance: browsers compute with single precision. */
 const extent = 1000;
@@ -55,7 +61,7 @@ export class AskMap extends Picture {
 
   protected override async load(): Promise<void> {
     await this.attempt(async () => {
-      this.countries = await import('./countries.js');
+      if (tiles === '') this.countries = await import('./countries.js');
     });
   }
 
@@ -86,7 +92,7 @@ export class AskMap extends Picture {
     const { columns, rows, prefixes } = this.answer;
     return html`<div class="row">
         ${isEmpty ? nothing : this.buttons()}
-        <span class="soft">${this.summary()} ${this.countries ? html`Cities: <a href="https://www.geonames.org/" target="_blank" rel="noreferrer noopener">GeoNames</a>, CC BY 4.0.` : nothing}</span>
+        <span class="soft">${this.summary()} ${this.countries ? html`Cities: <a href="https://www.geonames.org/" target="_blank" rel="noreferrer noopener">GeoNames</a>, CC BY 4.0.` : attribution}</span>
       </div>
       ${isEmpty ? nothing : html`<p role="status" class="place">${this.selection()}</p>`}
       <div class="beside">
@@ -131,7 +137,7 @@ export class AskMap extends Picture {
     return html`<svg class="graph map" role="application" tabindex="0" viewBox=${this.viewBox}
         aria-label="Map of the places; the table lists them. Arrow keys move it, plus and minus zoom, 0 shows all, N and P select a place."
         @keydown=${this.onKey} @pointerdown=${this.hold} @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
-        <path class="land" d=${landPath} transform=${land}></path>
+        ${tiles === '' ? svg`<path class="land" d=${landPath} transform=${land}></path>` : svg`<g aria-hidden="true">${tilesInSight(tiles, view)}</g>`}
         <g aria-hidden="true">${grid(view)}${
           this.countries
             ? svg`<path class="borders" d=${this.countries.borders} transform=${land}></path>${namesInSight(this.countries, view)}`

@@ -152,7 +152,12 @@ export class CountingFactory extends DataFactory<Quad> {
     return super.namedNode(value);
   }
 
-  override quad(...[subject, predicate, object, graph]: Parameters<DataFactory<Quad>['quad']>): Quad {
+  override quad(
+    subject: Quad['subject'],
+    predicate: Quad['predicate'],
+    object: Quad['object'],
+    graph?: Quad['graph'],
+  ): Quad {
     this.expansion.add({ subject, predicate, object });
     return super.quad(subject, predicate, object, graph);
   }

@@ -1,4 +1,5 @@
 /** Shortens IRIs by the prefixes of a document and relative to the document's IRI. Treats IRIs as strings. */
+import { beginsWith } from '../tools/begins-with.js';
 
 /** Prefix name and namespace IRI. */
 export type Prefix = readonly [name: string, namespace: string];
@@ -15,7 +16,7 @@ export function compactor(prefixes: readonly Prefix[], local: RegExp): (iri: str
     // All namespaces that are prefixes of the IRI enclose the last one that does not sort after it.
     for (let i = countUpTo(namespaces, iri) - 1; i >= 0; i = enclosing[i]!) {
       const namespace = namespaces[i]!;
-      if (!iri.startsWith(namespace)) continue;
+      if (!beginsWith(iri, namespace)) continue;
       const remainder = iri.slice(namespace.length);
       if (local.test(remainder)) return `${names.get(namespace)!}:${remainder}`;
     }
@@ -90,12 +91,12 @@ export function relativizer(base: string): (iri: string) => string | undefined {
   // Without a path there is no container: resolving `name` against `http://example.org` inserts a slash.
   const container = hierarchy.endsWith('/') ? hierarchy : undefined;
   return (iri) => {
-    if (iri.startsWith(document)) {
+    if (beginsWith(iri, document)) {
       const remainder = iri.slice(document.length);
       if (remainder === '') return remainder;
       if (PLAIN_FRAGMENT.test(remainder)) return remainder;
     }
-    if (container === undefined || !iri.startsWith(container)) return undefined;
+    if (container === undefined || !beginsWith(iri, container)) return undefined;
     const remainder = iri.slice(container.length);
     return PLAIN_REFERENCE.test(remainder) ? remainder : undefined;
   };

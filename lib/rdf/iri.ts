@@ -4,7 +4,10 @@
 const absolute = /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/;
 
 /** True for an absolute IRI (RFC 3987 2.2: with a scheme). */
-export const isAbsoluteIri = (text: string): boolean => absolute.test(text) && isWellFormed(text);
+export const isAbsoluteIri = (text: string): boolean => hasAbsoluteForm(text) && isWellFormed(text);
+
+/** The same for valid Unicode. */
+export const hasAbsoluteForm = (text: string): boolean => absolute.test(text);
 
 /** True if a string is valid Unicode: a lone surrogate would be read back as U+FFFD. */
 export const isWellFormed = (text: string): boolean =>

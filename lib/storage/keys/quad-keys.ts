@@ -7,7 +7,7 @@
  */
 import type { BaseQuad, Literal, Quad, Term } from '@rdfjs/types';
 import { assertIriLength, assertTripleDepth, maxTripleDepth, nestedTooDeep } from '../../rdf/bounds.js';
-import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
+import { hasAbsoluteForm, isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { LwsError } from '../../tools/errors.js';
 import { type IriRange, ofPostings } from './iri-ranges.js';
@@ -144,15 +144,16 @@ function assertText(value: unknown): asserts value is string {
     throw new LwsError('malformed-body', 'invalid typed value: a part of a term is not a string.');
 }
 
+/** @param value well-formed */
 function encodeIri(value: string): EncodedTerm {
-  assertIri(value);
+  assertIri(value, hasAbsoluteForm);
   return { value, suffix: `0${digits(value.length)}` };
 }
 
 /** Rejects an IRI that no syntax could write. One with U+0000 would also break the key layout. */
-function assertIri(value: string): void {
+function assertIri(value: string, isIri = isAbsoluteIri): void {
   assertIriLength(value);
-  if (!isAbsoluteIri(value)) throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
+  if (!isIri(value)) throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
 }
 
 function encodeLiteral(literal: Literal): EncodedTerm {
@@ -273,9 +274,13 @@ export function keyEncoder(graph: string): (quad: Quad) => string {
 function keyIn(graph: string): (s: EncodedTerm, p: EncodedTerm, o: EncodedTerm) => string {
   const prefix = graphPrefix(graph);
   const graphSuffix = `0${digits(graph.length)}`;
+  // Triples of one subject are usually adjacent, and each concatenation takes 20 ns.
+  let subject: EncodedTerm | undefined;
+  let [start, startSuffix] = ['', ''];
   return (s, p, o) => {
-    const suffix = graphSuffix + s.suffix + p.suffix + o.suffix;
-    return `${prefix}${s.value}${separator}${p.value}${separator}${o.value}${separator}${suffix}${quadLength(suffix.length)}`;
+    if (s !== subject) [subject, start, startSuffix] = [s, prefix + s.value + separator, graphSuffix + s.suffix];
+    const suffix = startSuffix + p.suffix + o.suffix;
+    return `${start}${p.value}${separator}${o.value}${separator}${suffix}${quadLength(suffix.length)}`;
   };
 }
 

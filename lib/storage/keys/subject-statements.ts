@@ -1,4 +1,5 @@
 /** Statements of a graph about its own resource, read from the keys without decoding them. */
+import { beginsWith } from '../../tools/begins-with.js';
 import { yieldToEventLoop } from '../../tools/event-loop.js';
 import { separator, suffixStart } from './key-layout.js';
 import { graphPrefix, layoutOf } from './quad-keys.js';
@@ -54,10 +55,10 @@ export function statementReader(iri: string): (key: string) => IriStatement | un
   const itself = about + separator;
   const fragment = `${about}#`;
   return (key) => {
-    if (!key.startsWith(itself) && !key.startsWith(fragment)) return undefined;
-    // Type letters of subject and object: `0` is an IRI.
+    // Type letters of subject and object: `0` is an IRI. Most objects are literals.
     const suffixAt = suffixStart(key);
     if (key[suffixAt + 5] !== '0' || key[suffixAt + 15] !== '0') return undefined;
+    if (!beginsWith(key, itself) && !beginsWith(key, fragment)) return undefined;
     const { ends } = layoutOf(key);
     return [key.slice(ends[1] + 2, ends[2]), key.slice(ends[2] + 2, suffixAt - separator.length)];
   };

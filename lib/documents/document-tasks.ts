@@ -1,6 +1,5 @@
 /** Tasks on documents that `documents.ts` runs itself or sends to a worker thread. Pure functions: bytes and keys in and out. */
 
-import type { Quad } from '@rdfjs/types';
 import type { GraphDelta } from '../query/change-set.js';
 import type { Bounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
@@ -11,7 +10,13 @@ import { hasParts, parseInParts } from '../rdf/parse-in-parts.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
-import { type DefaultTurtle, defaultTurtle, isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
+import {
+  type DefaultTurtle,
+  defaultTurtle,
+  isLargeGraph,
+  lineCounter,
+  sizeOfTurtle,
+} from '../storage/graphs/graph-lines.js';
 import { allOf, type GraphKeys, type PackedKeys, packKeys } from '../storage/keys/graph-keys.js';
 import { labelsInOrder, withLabels } from '../storage/keys/key-labels.js';
 import { hasBlankNode } from '../storage/keys/key-layout.js';
@@ -42,9 +47,9 @@ export interface PackedDelta extends Omit<GraphDelta, 'added' | 'removed'> {
 
 type Prefixes = Readonly<Record<string, string>>;
 
-function encoded(keys: readonly string[], graph: string, given: Prefixes, quads?: readonly Quad[]): EncodedDocument {
+function encoded(keys: readonly string[], graph: string, given: Prefixes): EncodedDocument {
   const prefixes = boundedPrefixes(given);
-  return { keys, prefixes, ...defaultTurtle(quads ? { keys, quads } : { keys }, graph, prefixes) };
+  return { keys, prefixes, ...defaultTurtle({ keys }, graph, prefixes) };
 }
 
 /** Packed form in which a worker returns a large graph. Small graphs, even with long literals, are returned unpacked. */
@@ -55,10 +60,20 @@ export interface PackedDocument extends Omit<EncodedDocument, 'keys'> {
 const packedDocument = ({ keys, ...document }: EncodedDocument): EncodedDocument | PackedDocument =>
   isLargeGraph(keys.length) ? { ...document, packed: packKeys(keys) } : { ...document, keys };
 
+export interface GivenDocument {
+  readonly bytes: Uint8Array;
+  /** The caller does not use the bytes afterwards. */
+  readonly isTaken?: boolean;
+  /** The caller does not need the Turtle. */
+  readonly sizeOnly?: boolean;
+}
+
 export interface ParseTask {
   readonly bytes: Uint8Array;
   readonly format: RdfFormat;
   readonly graph: string;
+  /** Leaves out the Turtle, whose length takes half the time. */
+  readonly sizeOnly?: boolean | undefined;
   readonly bounds?: Bounds | undefined;
   /** JSON-LD contexts by IRI. */
   readonly contexts?: Readonly<Record<string, string>> | undefined;
@@ -94,7 +109,14 @@ const addsMember = (operation: { readonly op?: unknown; readonly path?: unknown 
 export const tasks = {
   encoded,
 
-  async parse({ bytes, format, graph, bounds, contexts }: ParseTask): Promise<EncodedDocument | MissingContext> {
+  async parse({
+    bytes,
+    format,
+    graph,
+    sizeOnly,
+    bounds,
+    contexts,
+  }: ParseTask): Promise<EncodedDocument | MissingContext> {
     const parsed = await parseRdf(bytes, format, { base: graph, bounds, contexts }).catch((error: unknown) => {
       if (error instanceof UnknownContext) return { missing: error.iri };
       throw error;
@@ -102,12 +124,10 @@ export const tasks = {
     if ('missing' in parsed) return parsed;
     const { quads, prefixes } = parsed;
     const found = encodeQuads(graph, quads);
-    return encoded(
-      found.map(({ key }) => key),
-      graph,
-      prefixes,
-      found.map(({ quad }) => quad),
-    );
+    const sorted = { keys: found.map(({ key }) => key), quads: found.map(({ quad }) => quad) };
+    const { keys } = sorted;
+    if (sizeOnly) return { keys, prefixes, size: sizeOfTurtle(sorted, graph, prefixes) };
+    return { keys, prefixes, ...defaultTurtle(sorted, graph, prefixes) };
   },
 
   /** Parses in a worker thread without holding a large graph as terms, and returns it as bytes. Releases the bytes of the document. */

@@ -24,6 +24,7 @@ import { WorkerPool } from '../tools/threads/worker-pool.js';
 import {
   type EncodedDocument,
   endedUpdate,
+  type GivenDocument,
   linesAtATime,
   type MissingContext,
   type PackedDelta,
@@ -187,9 +188,9 @@ export class Documents {
     return { ...parsed, keys: allOf(parsed.keys) };
   }
 
-  /** Like `parse`, but may return a large graph packed. @param isTaken the caller must not use the bytes afterwards */
+  /** Like `parse`, but may return a large graph packed, or leave out the Turtle. */
   async parseGraph(
-    { bytes, isTaken = false }: { readonly bytes: Uint8Array; readonly isTaken?: boolean },
+    { bytes, isTaken = false, sizeOnly }: GivenDocument,
     format: RdfFormat,
     graph: string,
   ): Promise<EncodedDocument<GraphKeys>> {
@@ -198,7 +199,7 @@ export class Documents {
     for (let fetched = 0; ; fetched++) {
       const parsed =
         bytes.length <= inlineBytes[format]
-          ? await tasks.parse({ bytes, format, graph, bounds, contexts })
+          ? await tasks.parse({ bytes, format, graph, sizeOnly, bounds, contexts })
           : await this.parseIn(this.pools.large, owned(bytes, isTaken && hasParts(format)), {
               format,
               graph,

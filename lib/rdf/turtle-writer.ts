@@ -1,7 +1,7 @@
 /** Writes a graph as readable Turtle, TriG or N-Triples. */
 
 import type { BlankNode, Literal, Quad, Term } from '@rdfjs/types';
-import { compactor, type Prefix, relativizer } from './compact-iri.js';
+import { compactor, type Prefix, relativizer, withoutFragment } from './compact-iri.js';
 import {
   type GraphNode,
   type GraphShape,
@@ -26,6 +26,7 @@ const MANY_OBJECTS = 5;
 const INDENTATION = '    ';
 const PREDICATE_BREAKS = Array.from({ length: MAX_NESTING + 1 }, (_, depth) => `\n${INDENTATION.repeat(depth + 1)}`);
 const OBJECT_BREAKS = PREDICATE_BREAKS.map((lineBreak) => `${lineBreak}${INDENTATION}`);
+const PREDICATE_END = ` ;${PREDICATE_BREAKS[0]!}`;
 
 /**
  * Writes a graph as Turtle (RDF 1.1 Turtle 2 and 6). Ignores the graph of the quads.
@@ -50,9 +51,8 @@ export function writeTurtle(quads: readonly Quad[], options: WriterOptions): str
 export function turtleSizes({ base, prefixes }: WriterOptions) {
   const iri = iriWriter(base, Object.entries(prefixes).filter(isDeclarable));
   const writing: Writing = { shape: shapeOf([], base), iri };
-  const predicateEnd = ` ;${PREDICATE_BREAKS[0]!}`;
   // A statement has one `predicateEnd` less than predicates.
-  const aroundStatement = '\n  .\n'.length - predicateEnd.length;
+  const aroundStatement = '\n  .\n'.length - PREDICATE_END.length;
   return {
     /** Subject IRI with everything of its statement except the properties. */
     subject: (subject: string): number => Buffer.byteLength(iri(subject)) + aroundStatement,
@@ -61,10 +61,42 @@ export function turtleSizes({ base, prefixes }: WriterOptions) {
       if (objects.length === 0) return 0;
       if (objects.some(hasBlankNode)) return Number.NaN;
       const name = predicate === rdf.type ? 'a' : iri(predicate);
-      return Buffer.byteLength(name + objectsText(writing, objects, 0) + predicateEnd);
+      return Buffer.byteLength(name + objectsText(writing, objects, 0) + PREDICATE_END);
     },
   };
 }
+
+/**
+ * Returns the length of the text of `writeTurtle` in bytes, in half the time; `undefined` for a graph with blank nodes or triple terms.
+ * @param quads sorted by their GSPO keys: those of a subject are adjacent, and among them those of a predicate
+ * @throws UnwritableLiteralError as `writeTurtle`
+ */
+export function plainTurtleSize(quads: readonly Quad[], { base, prefixes }: WriterOptions): number | undefined {
+  const declared = Object.entries(prefixes).filter(isDeclarable);
+  const writing: Writing = { shape: shapeOf([], base), iri: iriWriter(base, declared) };
+  /** Declarations and terms, and the length of everything around the terms. */
+  let [text, around] = ['', 0];
+  for (const [name, namespace] of declared) text += `@prefix ${name}: ${bracketed(namespace)} .\n`;
+  let [subject, predicate, objects]: [string?, string?, number?] = [];
+  for (const quad of quads) {
+    const { termType } = quad.object;
+    if (quad.subject.termType !== 'NamedNode' || (termType !== 'NamedNode' && termType !== 'Literal')) return undefined;
+    const begins = quad.subject.value !== subject;
+    if (begins || quad.predicate.value !== predicate) {
+      around += aroundObjects(objects) + (begins ? (text === '' ? 0 : 1) + '  .\n'.length : PREDICATE_END.length);
+      [subject, predicate, objects] = [quad.subject.value, quad.predicate.value, 0];
+      if (begins) text += writing.iri(subject);
+      text += predicate === rdf.type ? 'a' : writing.iri(predicate);
+    }
+    objects = objects! + 1;
+    text += objectText(writing, quad.object, 0);
+  }
+  return Buffer.byteLength(text) + around + aroundObjects(objects);
+}
+
+/** Length of what `objectsText` writes around a number of objects. */
+const aroundObjects = (objects = 0): number =>
+  objects === 0 ? 0 : objects * (objects < MANY_OBJECTS ? 1 : OBJECT_BREAKS[0]!.length) + objects - 1;
 
 /**
  * Writes a graph as TriG, in the default graph: the same text as Turtle (RDF 1.1 TriG 2.1).
@@ -185,12 +217,19 @@ function iriWriter(base: string, prefixes: readonly Prefix[]): (iri: string) => 
   const written = new Map<string, string>();
   const compact = compactor(prefixes, LOCAL_NAME);
   const relative = relativizer(base);
+  const { length } = withoutFragment(base);
+  const write = (iri: string): string => {
+    // `<>` is preferred over a prefixed name for the document itself.
+    if (iri.length === length && relative(iri) === '') return '<>';
+    const name = compact(iri);
+    if (name !== undefined) return name;
+    const reference = relative(iri);
+    return reference === undefined ? bracketed(iri) : `<${reference}>`;
+  };
   return (iri) => {
     let text = written.get(iri);
     if (text === undefined) {
-      const reference = relative(iri);
-      // `<>` is preferred over a prefixed name for the document itself.
-      text = reference === '' ? '<>' : (compact(iri) ?? (reference === undefined ? bracketed(iri) : `<${reference}>`));
+      text = write(iri);
       written.set(iri, text);
     }
     return text;

@@ -3,11 +3,11 @@
  * limit. Binary bodies are streamed to the blob store.
  */
 import { createHash, type Hash } from 'node:crypto';
-import type { EncodedDocument } from '../documents/document-tasks.js';
+import type { EncodedDocument, GivenDocument } from '../documents/document-tasks.js';
 import { isRdfFormat, type RdfFormat } from '../rdf/formats.js';
 import type { BlobWriter } from '../storage/blobs/blobs.js';
 import type { GraphKeys } from '../storage/keys/graph-keys.js';
-import type { ResourceKind } from '../storage/keys/records.js';
+import type { ResourceKind, ResourceRecord } from '../storage/keys/records.js';
 import { CommitInDoubtError } from '../storage/level/commit-in-doubt.js';
 import { quotaExceeded } from '../storage/level/quota.js';
 import { LwsError } from '../tools/errors.js';
@@ -61,7 +61,7 @@ export async function readBody(body: RequestBody, limit: number, setting?: strin
 /**
  * Receives the content of a data resource. The caller commits it or calls `discardBody`.
  * @param iri base IRI of RDF
- * @param room bytes left in the quota
+ * @param replaced the resource that gets the content; `undefined` for a new one
  * @throws LwsError `malformed-body` and other parse errors, `too-large`, `quota-exceeded`, `digest-mismatch`
  */
 export async function receiveContent(
@@ -69,10 +69,13 @@ export async function receiveContent(
   kind: Exclude<ResourceKind, 'container'>,
   body: RequestBody,
   iri: string,
-  room: number,
+  replaced?: ResourceRecord,
 ): Promise<Content> {
-  if (kind === 'rdf')
-    return parseContent(storage, body.mediaType, { bytes: await readRequestBody(storage, body), isTaken: true }, iri);
+  if (kind === 'rdf') {
+    const bytes = await readRequestBody(storage, body);
+    return parseContent(storage, body.mediaType, { bytes, isTaken: true, sizeOnly: !replaced }, iri);
+  }
+  const room = roomFor(storage, replaced?.size ?? 0);
   if (kind === 'json') {
     const bytes = await readRequestBody(storage, body);
     await storage.documents.checkJson(bytes);
@@ -85,7 +88,7 @@ export async function receiveContent(
 export async function parseContent(
   storage: Storage,
   mediaType: string,
-  given: { readonly bytes: Buffer; readonly isTaken?: boolean },
+  given: GivenDocument,
   iri: string,
 ): Promise<Content> {
   if (!isRdfFormat(mediaType))

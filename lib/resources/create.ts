@@ -13,7 +13,6 @@ import {
   type RequestBody,
   readRequestBody,
   receiveContent,
-  roomFor,
 } from './body.js';
 import { allowedMethods } from './methods.js';
 import { candidateNames, counterpart, isReserved } from './names.js';
@@ -61,9 +60,9 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   if (kind === undefined) await assertNoBody(storage, body);
   // RDF is relative to the name, so the body is parsed again if the name has been taken meanwhile.
   const rdf = kind === 'rdf' ? await readRequestBody(storage, body) : undefined;
-  const bytes = kind && !rdf ? await receiveContent(storage, kind, body, iri, roomFor(storage, 0)) : undefined;
+  const bytes = kind && !rdf ? await receiveContent(storage, kind, body, iri) : undefined;
   for (;;) {
-    const content = rdf ? await parseContent(storage, body.mediaType, { bytes: rdf }, iri) : bytes;
+    const content = rdf ? await parseContent(storage, body.mediaType, { bytes: rdf, sizeOnly: true }, iri) : bytes;
     try {
       return { record: await commit(storage, request, iri, content), created: true };
     } catch (error) {

@@ -6,7 +6,7 @@ import { isContainerIri, parentOf, type ResourceRecord } from '../storage/keys/r
 import type { Prepare } from '../storage/transactions/commit-queue.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { LwsError } from '../tools/errors.js';
-import { assertNoBody, type Content, discardBody, type RequestBody, receiveContent, roomFor } from './body.js';
+import { assertNoBody, type Content, discardBody, type RequestBody, receiveContent } from './body.js';
 import { withKeptLabels } from './kept-labels.js';
 import { counterpart } from './names.js';
 import { assertParentNames, assertParentsFree, stageParents } from './parents.js';
@@ -43,14 +43,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
   let content: Content | undefined;
   if (isContainerIri(iri)) await assertNoBody(storage, body);
   else if (request.content) content = await request.content();
-  else
-    content = await receiveContent(
-      storage,
-      contentKind(model, body.mediaType),
-      body,
-      iri,
-      roomFor(storage, admitted?.size ?? 0),
-    );
+  else content = await receiveContent(storage, contentKind(model, body.mediaType), body, iri, admitted);
   try {
     if (admitted) await storage.store.prefetch(admitted);
     if (admitted) content = await withKeptLabels(storage, admitted, content);

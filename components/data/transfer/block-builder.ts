@@ -17,7 +17,7 @@ import { lengthOfTriple } from '../../../lib/rdf/bounds.js';
 import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
 import { contentKind } from '../../../lib/resources/types.js';
 import type { Blobs, BlobWriter } from '../../../lib/storage/blobs/blobs.js';
-import { defaultTurtle } from '../../../lib/storage/graphs/graph-lines.js';
+import { sizeOfTurtle } from '../../../lib/storage/graphs/graph-lines.js';
 import { KeyDigest } from '../../../lib/storage/keys/key-digest.js';
 import { versionOf } from '../../../lib/storage/keys/key-layout.js';
 import { decodeGraph } from '../../../lib/storage/keys/quad-decoding.js';
@@ -208,7 +208,7 @@ export class BlockBuilder {
       const found = encodeQuads(iri, all);
       const prefixes = boundedPrefixes(member.prefixes);
       const keys = found.map(({ key }) => key);
-      const { size } = defaultTurtle({ keys, quads: found.map(({ quad }) => quad) }, iri, prefixes);
+      const size = sizeOfTurtle({ keys, quads: found.map(({ quad }) => quad) }, iri, prefixes);
       for (const key of keys) this.keyBytes += key.length;
       this.encoded.set(path, this.items.length);
       this.push(

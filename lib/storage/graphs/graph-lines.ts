@@ -4,7 +4,7 @@
  */
 import type { Quad } from '@rdfjs/types';
 import { bracketed, shortString, tripleTerm } from '../../rdf/turtle-terms.js';
-import { writeTurtle } from '../../rdf/turtle-writer.js';
+import { plainTurtleSize, writeTurtle } from '../../rdf/turtle-writer.js';
 import { keyOfTriple, type TermSpan } from '../keys/key-layout.js';
 import { decodeGraph, directionalLanguage, spansOfKey } from '../keys/quad-decoding.js';
 
@@ -115,4 +115,11 @@ export function defaultTurtle(
   if (isLargeGraph(keys.length)) return { size: sizeOfLines(keys) };
   const turtle = Buffer.from(writeTurtle(quads ?? decodeGraph(keys), { base: graph, prefixes }));
   return { size: turtle.length, turtle };
+}
+
+/** Returns the size of the default Turtle in bytes. @param given see `defaultTurtle` */
+export function sizeOfTurtle(...[given, graph, prefixes]: Parameters<typeof defaultTurtle>): number {
+  const plain =
+    !isLargeGraph(given.keys.length) && given.quads && plainTurtleSize(given.quads, { base: graph, prefixes });
+  return plain || defaultTurtle(given, graph, prefixes).size;
 }

@@ -4,7 +4,7 @@ import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import { writeTriG, writeTurtle } from '../../../lib/rdf/turtle-writer.js';
+import { plainTurtleSize, writeTriG, writeTurtle } from '../../../lib/rdf/turtle-writer.js';
 import { rdf } from '../../../lib/rdf/vocabulary.js';
 import { isomorphic } from './isomorphism.js';
 import { readTurtle } from './readers.js';
@@ -74,6 +74,38 @@ describe('Turtle writer: statements', () => {
   it('writes the same as TriG', () => {
     const quads = readTurtle('<> <urn:p> [ <urn:q> (1) ] .', base);
     expect(writeTriG(quads, { base, prefixes: ex })).to.equal(writeTurtle(quads, { base, prefixes: ex }));
+  });
+});
+
+describe('Turtle writer: size without the text', () => {
+  /** Sorted by subject and predicate. */
+  const sizesOf = (turtle: string, prefixes: Record<string, string>) => {
+    const quads = readTurtle(`@prefix ex: <${ex.ex}> . ${turtle}`, base);
+    const placeOf = ({ subject, predicate }: Quad): string => `${subject.value} ${predicate.value}`;
+    const sorted = quads.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : placeOf(a) > placeOf(b) ? 1 : 0));
+    const options = { base, prefixes };
+    return [plainTurtleSize(sorted, options), Buffer.byteLength(writeTurtle(sorted, options))];
+  };
+
+  for (const turtle of [
+    '',
+    '<> ex:p 1 .',
+    '<> ex:p 1, 2, 3, 4 ; ex:q <other> .',
+    '<> ex:p 1, 2, 3, 4, 5 ; a ex:A, ex:B .',
+    '<other> ex:p 1 . <#it> ex:p <> ; a ex:B, ex:A . <> ex:q "a", "b" ; ex:p <#it> . <other> ex:q 2 .',
+    '<urn:x> <urn:p> "é\\n\\"", "𐐷"@de, true, 1.5, 1e3, "x"^^<urn:t>, "x"^^ex:t ; ex:q <http://pod.example/é>, () .',
+    '<#é> ex:é "ü" . <http://ex.org/ns#a/b> ex:a.b "" . <> a <> .',
+  ])
+    it(`is the length of: ${turtle}`, () => {
+      for (const prefixes of [{}, ex, { '': `${base}#`, 'a b': 'urn:x:', ...ex }]) {
+        const [size, length] = sizesOf(turtle, prefixes);
+        expect(size).to.equal(length);
+      }
+    });
+
+  it('is unknown for blank nodes and triple terms', () => {
+    for (const turtle of ['[] ex:p 1 .', '<> ex:p [] .', '<> ex:p (1) .', '<> ex:p <<( <> ex:p 1 )>> .'])
+      expect(sizesOf(turtle, ex)[0], turtle).to.equal(undefined);
   });
 });
 

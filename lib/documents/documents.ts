@@ -179,10 +179,7 @@ export class Documents {
     void loadQueryEngine();
   }
 
-  /**
-   * Parses an RDF document into the graph of a resource, with its default Turtle.
-   * @throws LwsError see `parseRdf`, `encodeGraph`
-   */
+  /** Parses an RDF document into the graph of a resource, with its default Turtle. @throws LwsError see `parseRdf`, `encodeGraph` */
   async parse(bytes: Uint8Array, format: RdfFormat, graph: string): Promise<EncodedDocument> {
     const parsed = await this.parseGraph({ bytes }, format, graph);
     return { ...parsed, keys: allOf(parsed.keys) };

@@ -74,16 +74,13 @@ export function isReserved(iri: string, storage: string, systemPrefix: string): 
   const name = nameOf(iri).toLowerCase();
   if (/\.(?:acl|meta)\/?$/.test(name)) return true;
   const path = `/${iri.slice(storage.length)}`.toLowerCase();
-  const reserved = [
-    systemPrefix.toLowerCase(),
-    '/app',
-    '/callback',
-    '/.well-known/lws-configuration',
-    '/.well-known/acme-challenge',
-  ];
   if (/^\/\.trash\/?$/.test(path)) return true;
-  return reserved.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+  const isBelow = (prefix: string): boolean =>
+    path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/');
+  return isBelow(systemPrefix.toLowerCase()) || reservedPaths.some(isBelow);
 }
+
+const reservedPaths = ['/app', '/callback', '/.well-known/lws-configuration', '/.well-known/acme-challenge'];
 
 /** Returns `X` for `X.meta`, and `/c/` for `/c/.meta`, or `undefined` if the IRI is not a linkset. */
 export const describedBy = (iri: string): string | undefined =>

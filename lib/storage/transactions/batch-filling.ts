@@ -9,12 +9,20 @@ import type { Transaction } from './transaction.js';
 const quadsAtATime = 250;
 const none = { bytes: 0, quads: 0, records: 0, entries: 0, postings: 0, graphs: 0 };
 
-/** Writes a transaction's changes into a batch that does not have them, in slices that yield to the event loop. */
-export async function fillBatch(batch: BatchWriter, transaction: Transaction): Promise<void> {
+/**
+ * Writes a transaction's changes into a batch that does not have them, in slices that yield to the event loop.
+ * @param isOutdated true for a record that a later transaction in the batch writes
+ */
+export async function fillBatch(
+  batch: BatchWriter,
+  transaction: Transaction,
+  isOutdated: (iri: string) => boolean = () => false,
+): Promise<void> {
   const done = transaction.prepared ?? none;
   let records = 0;
   for (const [iri, record] of after(transaction.records, done.records)) {
     if (++records % quadsAtATime === 0) await yieldToEventLoop();
+    if (isOutdated(iri)) continue;
     if (record) batch.put(recordKey(iri), writeRecord(record));
     else batch.del(recordKey(iri));
   }

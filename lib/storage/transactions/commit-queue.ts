@@ -194,12 +194,13 @@ export class CommitQueue {
         transaction.seal();
         // Checked before the write: after a batch that the disk rejected, the store is read-only.
         const underWay = this.flushing ? this.pending.reduce((sum, { bytes }) => sum + bytes, this.writing) : 0;
-        const needed = underWay + sizeOfBatch(transaction);
+        const bytes = sizeOfBatch(transaction);
+        const needed = underWay + bytes;
         if (needed > largeBatch) await this.options.assertSpace(needed, frees);
         // An earlier batch may have failed meanwhile: the state that `work` saw was then never stored.
         if (this.failure !== undefined) throw this.refusal();
         isWritten = true;
-        const committed = this.stage(transaction, onStaged);
+        const committed = this.stage(transaction, bytes, onStaged);
         staged?.release();
         return { result, committed };
       });
@@ -229,12 +230,12 @@ export class CommitQueue {
   }
 
   /** Adds a finished transaction to the overlay and queues it. Resolves when it is durable. */
-  private stage(transaction: Transaction, onStaged?: () => void): Promise<void> {
+  private stage(transaction: Transaction, bytes: number, onStaged?: () => void): Promise<void> {
     // A transaction without changes is acknowledged after those whose changes it may have read.
     if (transaction.isEmpty) return this.lastCommit;
     this.options.changes.number(transaction);
     this.options.onStage(transaction);
-    const commit = this.measured(transaction);
+    const commit = this.measured(transaction, bytes);
     const committed = new Promise<void>((resolve, reject) => {
       this.pending.push({ resolve, reject, ...commit });
     });
@@ -247,9 +248,8 @@ export class CommitQueue {
     return committed;
   }
 
-  /** Numbers a transaction that is about to be staged, and computes its sizes. */
-  protected measured(transaction: Transaction): Measured {
-    const bytes = sizeOfBatch(transaction);
+  /** Numbers a transaction that is about to be staged. */
+  protected measured(transaction: Transaction, bytes = sizeOfBatch(transaction)): Measured {
     return { transaction, sequence: ++this.sequence, bytes, total: transaction.bytes };
   }
 
@@ -291,8 +291,13 @@ export class CommitQueue {
       resources += transaction.resourcesDelta;
       quads += quadsChange(transaction);
     }
+    /** The last transaction that writes a record: most write the one of the same container. */
+    const writers = new Map<string, Transaction>();
+    if (group.length > 1)
+      for (const { transaction } of group) for (const iri of transaction.records.keys()) writers.set(iri, transaction);
     const fill = async (batch: BatchWriter): Promise<void> => {
-      for (const { transaction } of group) await fillBatch(batch, transaction);
+      for (const { transaction } of group)
+        await fillBatch(batch, transaction, (iri) => group.length > 1 && writers.get(iri) !== transaction);
       await this.options.changes.write(batch, group);
       for (const key of forgotten) batch.del(key);
       // `settleDoubt` reads this name to find out if this batch is on disk.

@@ -98,7 +98,10 @@ export class Transaction {
 
   record(iri: string): ResourceRecord | undefined {
     const staged = this.records.get(iri);
-    if (staged !== undefined) return staged ?? undefined;
+    return staged === undefined ? this.recordBefore(iri) : (staged ?? undefined);
+  }
+
+  private recordBefore(iri: string): ResourceRecord | undefined {
     if (!this.read.has(iri)) this.read.set(iri, this.base.record(iri));
     return this.read.get(iri);
   }
@@ -358,7 +361,7 @@ export class Transaction {
     for (const [iri, record] of after(records, sealed.records)) {
       if (++steps % sealedAtATime === 0) yield;
       if (this.rests.has(iri)) continue;
-      const before = this.base.record(iri);
+      const before = this.recordBefore(iri);
       toggleRecords(this.digests, [before, record]);
       // The records of another server are complete.
       if (record?.kind !== 'rdf' || this.isForeign) continue;

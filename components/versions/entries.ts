@@ -2,13 +2,14 @@
 
 import { declareDerivedEntries } from '../../lib/storage/keys/derived-entries.js';
 import type { KeyDifference } from '../../lib/storage/keys/graph-changes.js';
-import { packChunk, packedOf } from '../../lib/storage/keys/graph-keys.js';
+import { packedOf, packText } from '../../lib/storage/keys/graph-keys.js';
 import {
   entryKey,
   entryRange,
   type KeyRange,
   partsOfEntry,
   type ResourceRecord,
+  writeRecord,
 } from '../../lib/storage/keys/records.js';
 import { positionsPerMs } from '../../lib/storage/log/change-entry.js';
 import { yieldToEventLoop } from '../../lib/tools/event-loop.js';
@@ -50,8 +51,8 @@ export interface Head {
 /** Maximum characters of a value. */
 const pieceCharacters = 1 << 20;
 
-/** Keys that are packed together. */
-const keysAtATime = 1_000;
+/** Keys that are packed together, and those of a small difference. */
+const [keysAtATime, shortKeys] = [1_000, 10];
 
 export const paddedPosition = (position: number): string => String(position).padStart(16, '0');
 
@@ -101,8 +102,8 @@ export const readVersion = (key: string, value: string): EndedState => {
   return Object.assign(rest, { ended: Number(ended), record: Object.assign(record, { iri }) });
 };
 
-export const writeVersion = ({ ended: _, record, ...rest }: EndedState): string =>
-  JSON.stringify(Object.assign(rest, { record: Object.assign({}, record, { iri: undefined }) }));
+export const writeVersion = ({ began, record, actor, next, graph, pieces, isOpen }: EndedState): string =>
+  `${JSON.stringify({ began, actor, next, graph, pieces, isOpen }).slice(0, -1)},"record":${writeRecord(record)}}`;
 
 export const headIn = (value: string | undefined): Head | undefined =>
   value === undefined ? undefined : (JSON.parse(value) as Head);
@@ -123,6 +124,13 @@ export async function* packedPieces(graph: KeptTriples): AsyncGenerator<string> 
     }
   }
   if (text.length > 0) yield text;
+}
+
+/** Returns the value with the triples of a small difference, the common case, without pauses; `undefined` for others. */
+export function shortList(graph: KeptTriples): string | undefined {
+  if (!('added' in graph) || graph.added.length + graph.removed.length > shortKeys) return undefined;
+  const list = packed(graph.added) + packed(graph.removed);
+  return list.length <= pieceCharacters ? list : undefined;
 }
 
 /** Yields all keys as packed lists, or in turn added and removed ones. */
@@ -151,9 +159,9 @@ export function packAhead(keys: readonly string[]): void {
 
 /** Lengths, the number of characters, and the characters. */
 function packed(keys: readonly string[]): string {
-  const { lengths, text } = packChunk(keys);
-  const characters = Buffer.from(text).toString();
-  return `${lengths.join(' ')};${characters.length};${characters}`;
+  if (keys.length === 0) return ';0;';
+  const { lengths, text } = packText(keys);
+  return `${lengths.join(' ')};${text.length};${text}`;
 }
 
 /** Yields the lists of `packedLists` from pieces. */

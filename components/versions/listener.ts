@@ -26,6 +26,7 @@ import {
   packedPieces,
   positionOf,
   readVersion,
+  shortList,
   versionKey,
   versionsBetween,
   writeVersion,
@@ -196,7 +197,7 @@ async function stageVersion(
     const pieces = await stageData(tx, version, graph);
     Object.assign(version, { graph: 'added' in graph ? 'delta' : 'whole', pieces });
   }
-  tx.putEntry(versionKey(iri, ended), writeVersion(version));
+  tx.putEntry(versionKey(iri, ended), writeVersion(version), true);
   if (!blob) return;
   const kept = tx.entry(keptBlobKey(blob));
   const count = (kept === undefined ? 0 : readKeptBlob(kept).count) + 1;
@@ -213,7 +214,9 @@ export async function stageData(
   pieces = 0,
 ): Promise<number> {
   let count = pieces;
-  for await (const piece of packedPieces(graph)) tx.putEntry(dataKey(iri, ended, count++), piece);
+  const list = shortList(graph);
+  for await (const piece of list === undefined ? packedPieces(graph) : [list])
+    tx.putEntry(dataKey(iri, ended, count++), piece, true);
   return count;
 }
 

@@ -40,8 +40,7 @@ function settingsOf(view: View, { rootIri: iri, storage: { acls }, authorizer }:
 /** Stages the position of a change of settings, when a transaction first meets it. */
 export function noteSettings(tx: Transaction, position: number, platform: Deciding): void {
   const settings = settingsOf(tx, platform);
-  const value = tx.entry(settingsKey);
-  const known = value === undefined ? undefined : (JSON.parse(value) as SettingsSince);
+  const known = tx.derived(settingsKey, (value) => JSON.parse(value) as SettingsSince);
   if (known?.settings === settings) return;
   // The list of the root has dates of its own if this transaction changes it.
   const isList = tx.entries.has(aclKey(platform.rootIri)) && known?.settings === settingsOf(tx.before, platform);

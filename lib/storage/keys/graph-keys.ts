@@ -71,6 +71,13 @@ export const packedOf = (chunks: readonly KeyChunk[]): PackedKeys =>
 
 /** Packs sorted keys into one chunk that can be unpacked on its own. */
 export function packChunk(keys: readonly string[]): KeyChunk {
+  const { lengths, text } = packText(keys);
+  const version = versionOf(keys);
+  return { lengths, text: new TextEncoder().encode(text), ...(version && { version }) };
+}
+
+/** Returns the lengths of a chunk, and its text as string. */
+export function packText(keys: readonly string[]): Pick<KeyChunk, 'lengths'> & { readonly text: string } {
   const lengths = new Uint32Array(keys.length * 2);
   let text = '';
   let before = '';
@@ -85,8 +92,7 @@ export function packChunk(keys: readonly string[]): KeyChunk {
     text += key.slice(shared);
     before = key;
   }
-  const version = versionOf(keys);
-  return { lengths, text: new TextEncoder().encode(text), ...(version && { version }) };
+  return { lengths, text };
 }
 
 /** Returns the version of RDF that a graph requires. */

@@ -14,10 +14,11 @@ const countedSpaces = [
   'versions-data',
 ];
 const ranges = [...countedSpaces.map((space) => entryRange(space)), keptBlobs];
-const prefixes = [...countedSpaces.map((space) => entryKey(space, '')), keptBlobs.gte];
+const counted = new Set([...countedSpaces.map((space) => entryKey(space, '')), keptBlobs.gte]);
+const spaceAt = entryKey('').length;
 
 /** True if the value of an entry counts against the quota. */
-export const isCounted = (key: string): boolean => prefixes.some((prefix) => key.startsWith(prefix));
+export const isCounted = (key: string): boolean => counted.has(key.slice(0, key.indexOf('\u0000', spaceAt) + 1));
 
 /** Bytes of an entry that count. The entry of a kept blob counts as the blob. */
 export function sizeOfEntry(key: string, value: string | undefined): number {

@@ -135,9 +135,10 @@ export class Transaction {
     return staged === null ? undefined : parse(staged);
   }
 
-  putEntry(key: string, value: string): void {
+  /** @param isNew no entry has the key, which is not checked */
+  putEntry(key: string, value: string, isNew = false): void {
     this.addFeature(featureOf(key));
-    if (isCounted(key)) this.bytesDelta += sizeOfEntry(key, value) - sizeOfEntry(key, this.entry(key));
+    if (isCounted(key)) this.bytesDelta += sizeOfEntry(key, value) - (isNew ? 0 : sizeOfEntry(key, this.entry(key)));
     this.entries.set(key, value);
   }
 

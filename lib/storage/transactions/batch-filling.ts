@@ -9,20 +9,30 @@ import type { Transaction } from './transaction.js';
 const quadsAtATime = 250;
 const none = { bytes: 0, quads: 0, records: 0, entries: 0, postings: 0, graphs: 0 };
 
+/** Returns a test for records that a later transaction of a batch writes: most write the record of the same container. */
+export function outdatedIn(
+  group: readonly { readonly transaction: Transaction }[],
+): (iri: string, transaction: Transaction) => boolean {
+  if (group.length < 2) return () => false;
+  const last = new Map<string, Transaction>();
+  for (const { transaction } of group) for (const iri of transaction.records.keys()) last.set(iri, transaction);
+  return (iri, transaction) => last.get(iri) !== transaction;
+}
+
 /**
  * Writes a transaction's changes into a batch that does not have them, in slices that yield to the event loop.
- * @param isOutdated true for a record that a later transaction in the batch writes
+ * @param isOutdated see `outdatedIn`
  */
 export async function fillBatch(
   batch: BatchWriter,
   transaction: Transaction,
-  isOutdated: (iri: string) => boolean = () => false,
+  isOutdated: ReturnType<typeof outdatedIn> = () => false,
 ): Promise<void> {
   const done = transaction.prepared ?? none;
   let records = 0;
   for (const [iri, record] of after(transaction.records, done.records)) {
     if (++records % quadsAtATime === 0) await yieldToEventLoop();
-    if (isOutdated(iri)) continue;
+    if (isOutdated(iri, transaction)) continue;
     if (record) batch.put(recordKey(iri), writeRecord(record));
     else batch.del(recordKey(iri));
   }

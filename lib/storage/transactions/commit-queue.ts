@@ -14,7 +14,7 @@ import { writeDigests } from '../level/entry-digests.js';
 import { quotaExceeded } from '../level/quota.js';
 import { countedResources, resourceCounter } from '../level/resource-counter.js';
 import { Again } from './again.js';
-import { fillBatch, quadsChange, sizeOfBatch } from './batch-filling.js';
+import { fillBatch, outdatedIn, quadsChange, sizeOfBatch } from './batch-filling.js';
 import { writeWithPartner } from './batch-writer.js';
 import { type ChangeLog, loggedBatch } from './change-log.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';
@@ -291,13 +291,9 @@ export class CommitQueue {
       resources += transaction.resourcesDelta;
       quads += quadsChange(transaction);
     }
-    /** The last transaction that writes a record: most write the one of the same container. */
-    const writers = new Map<string, Transaction>();
-    if (group.length > 1)
-      for (const { transaction } of group) for (const iri of transaction.records.keys()) writers.set(iri, transaction);
+    const isOutdated = outdatedIn(group);
     const fill = async (batch: BatchWriter): Promise<void> => {
-      for (const { transaction } of group)
-        await fillBatch(batch, transaction, (iri) => group.length > 1 && writers.get(iri) !== transaction);
+      for (const { transaction } of group) await fillBatch(batch, transaction, isOutdated);
       await this.options.changes.write(batch, group);
       for (const key of forgotten) batch.del(key);
       // `settleDoubt` reads this name to find out if this batch is on disk.

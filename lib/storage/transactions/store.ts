@@ -75,6 +75,8 @@ export interface OpenGraph {
 export class Store extends StoreListeners {
   readonly isTransaction = false;
   private readonly recordCache = lruCache<ResourceRecord>(20_000);
+  /** Some names without a record. A write asks twice for its name, and for that with another final slash. */
+  private readonly absent = lruCache<true>(128);
   private readonly graphs: CommittedGraphs;
   private readonly hidden: StagedGraphs;
   private readonly subtrees: RemovedSubtrees;
@@ -192,7 +194,8 @@ export class Store extends StoreListeners {
   record(iri: string): ResourceRecord | undefined {
     const cached = this.recordCache.get(iri);
     if (cached) return cached;
-    const value = this.level.getSync(recordKey(iri));
+    const value = this.absent.has(iri) ? undefined : this.level.getSync(recordKey(iri));
+    if (value === undefined) this.absent.set(iri, true);
     if (value === undefined) return undefined;
     const record = readRecord(iri, value);
     this.recordCache.set(iri, record);
@@ -358,6 +361,7 @@ export class Store extends StoreListeners {
   private apply(transaction: Transaction): void {
     // New records are not cached: caching all of them costs more than reading the needed ones.
     for (const [iri, record] of transaction.records) {
+      this.absent.delete(iri);
       if (!record) this.recordCache.delete(iri);
       else if (record.kind === 'container' || this.recordCache.has(iri)) this.recordCache.set(iri, record);
     }
@@ -374,6 +378,7 @@ export class Store extends StoreListeners {
     this.tell('drop', transaction);
     // The caches have the state before, which may not be that of the database.
     if (mayBeStored) {
+      this.absent.clear();
       for (const iri of transaction.records.keys()) this.recordCache.delete(iri);
       for (const iri of transaction.graphs.keys()) this.graphs.replaced(iri, undefined, undefined);
       for (const key of transaction.entries.keys()) this.derivations.delete(key);

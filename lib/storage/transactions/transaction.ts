@@ -98,10 +98,7 @@ export class Transaction {
 
   record(iri: string): ResourceRecord | undefined {
     const staged = this.records.get(iri);
-    return staged === undefined ? this.recordBefore(iri) : (staged ?? undefined);
-  }
-
-  private recordBefore(iri: string): ResourceRecord | undefined {
+    if (staged !== undefined) return staged ?? undefined;
     if (!this.read.has(iri)) this.read.set(iri, this.base.record(iri));
     return this.read.get(iri);
   }
@@ -350,7 +347,6 @@ export class Transaction {
     for (const _ of this.sealing());
   }
 
-  /** Seals in steps. */
   *sealing(): Generator<void> {
     const { sealed, records, entries } = this;
     this.sealed = { records: records.size, entries: entries.size };
@@ -362,7 +358,7 @@ export class Transaction {
     for (const [iri, record] of after(records, sealed.records)) {
       if (++steps % sealedAtATime === 0) yield;
       if (this.rests.has(iri)) continue;
-      const before = this.recordBefore(iri);
+      const before = this.base.record(iri);
       toggleRecords(this.digests, [before, record]);
       // The records of another server are complete.
       if (record?.kind !== 'rdf' || this.isForeign) continue;

@@ -96,7 +96,8 @@ export async function expire(store: Store, position: number, signal: AbortSignal
         await store.transact(
           async (tx) => {
             for (const iri of taken) await stageErasure(tx, iri, ended);
-            tx.putEntry(horizonKey, String(ended));
+            // Slices of a deleted subtree may be written with an earlier end.
+            tx.putEntry(horizonKey, String(Math.max(ended, Number(tx.entry(horizonKey) ?? 0))));
             if (at === names.length) tx.deleteEntry(key);
           },
           { frees: true },

@@ -4,10 +4,17 @@ import { trashOf } from '../../lib/authorization/trash.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { DamagedGraphError } from '../../lib/storage/graphs/graph-digests.js';
 import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
-import { stagedKey } from '../../lib/storage/graphs/staged-keys.js';
+import {
+  actorOfMark,
+  hiddenRange,
+  isSubtree,
+  positionOfMark,
+  stagedKey,
+  subtreeMark,
+} from '../../lib/storage/graphs/staged-keys.js';
 import type { KeyDifference } from '../../lib/storage/keys/graph-changes.js';
 import { type KeptBlob, keptBlobKey, readKeptBlob } from '../../lib/storage/keys/kept-blobs.js';
-import type { ResourceRecord } from '../../lib/storage/keys/records.js';
+import { type ResourceRecord, removedKey } from '../../lib/storage/keys/records.js';
 import { quotaExceeded } from '../../lib/storage/level/quota.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { yieldToEventLoop } from '../../lib/tools/event-loop.js';
@@ -62,19 +69,22 @@ export function versionListener(platform: Listening, switches: Switches): (tx: T
     await keepRemoved(tx);
     noteAccess(tx, position(), platform);
     const names = new Set(tx.changes.map(({ before, after }) => (after ?? before)!.iri));
+    noteSubtrees(tx, position);
     let hasEnded = false;
-    const changed: string[] = [];
+    const changed = new Map<number, string[]>();
     let count = 0;
     for (const iri of names) {
       if (iri.startsWith(trash)) continue;
       if (++count % resourcesAtATime === 0) await yieldToEventLoop();
       const [isOn, wasOn] = [switches.isOn(iri, tx), switches.isOn(iri, tx.before)];
-      const done = await stage({ tx, isOn, wasOn }, iri);
+      const end = endOf(tx, iri);
+      const done = await stage({ tx, isOn, wasOn, end }, iri);
       hasEnded ||= done === 'ended';
-      if (done) changed.push(done === 'ended' ? iri : createdMark + iri);
+      if (!done) continue;
+      if (!changed.has(end)) changed.set(end, []);
+      changed.get(end)!.push(done === 'ended' ? iri : createdMark + iri);
     }
-    for (let at = 0; at < changed.length; at += namesAtATime)
-      tx.putEntry(changedKey(tx.position, at / namesAtATime), JSON.stringify(changed.slice(at, at + namesAtATime)));
+    for (const [end, list] of changed) putChanged(tx, end, list);
     const { quotaBytes } = storage.limits;
     const isWrite = tx.changes.some(({ after }) => after);
     if (hasEnded && isWrite && quotaBytes > 0 && tx.bytes > quotaBytes && tx.bytes > tx.before.bytes)
@@ -101,6 +111,32 @@ export function packingListener(switches: Switches): (tx: Transaction) => Promis
   };
 }
 
+/** Records the names of resources whose states a transaction ended or began at a position. */
+function putChanged(tx: Transaction, end: number, names: readonly string[]): void {
+  // Slices of a deleted subtree end states at the same position.
+  const first = end === tx.position ? 0 : tx.position;
+  for (let at = 0; at < names.length; at += namesAtATime)
+    tx.putEntry(changedKey(end, first + at / namesAtATime), JSON.stringify(names.slice(at, at + namesAtATime)));
+}
+
+/** Adds the position to the marks of subtrees that a transaction deletes. Their resources end there, although they are removed later. */
+function noteSubtrees(tx: Transaction, position: () => number): void {
+  const marks: (readonly [key: string, mark: string])[] = [];
+  for (const [key, mark] of tx.entries)
+    if (mark !== null && isSubtree(key) && key.startsWith(hiddenRange.gte)) marks.push([key, mark]);
+  for (const [key, mark] of marks) tx.putEntry(key, subtreeMark(actorOfMark(mark), position()));
+}
+
+/** Returns the position at which a transaction ends a state: of a resource of a deleted subtree, that of its deletion. */
+function endOf(tx: Transaction, iri: string): number {
+  const { removedSubtrees } = tx.before;
+  if (removedSubtrees.length === 0 || tx.entries.get(removedKey(iri)) !== null) return tx.position;
+  const marks = removedSubtrees
+    .filter((container) => iri.startsWith(container))
+    .map((name) => tx.entry(stagedKey(name)));
+  return Math.min(tx.position, ...marks.map((mark) => positionOfMark(mark ?? ''))) || tx.position;
+}
+
 /** Records since when lists and settings are in force. Earlier versions are not readable by them. */
 function noteAccess(tx: Transaction, position: number, platform: Listening): void {
   const prefix = aclKey('');
@@ -114,10 +150,12 @@ interface Staging {
   /** True if the states of the resource are kept, after the transaction and before it. */
   readonly isOn: boolean;
   readonly wasOn?: boolean;
+  /** Position at which the state ends. */
+  readonly end: number;
 }
 
 /** Stages the state of a resource that ends, and its new head. @returns `undefined` if no kept state ended or began */
-async function stage({ tx, isOn, wasOn }: Staging, iri: string): Promise<'ended' | 'created' | undefined> {
+async function stage({ tx, isOn, wasOn, end }: Staging, iri: string): Promise<'ended' | 'created' | undefined> {
   const [before, after] = [tx.before.record(iri), tx.record(iri)];
   // Links have no versions.
   if ((before ?? after)?.kind === 'container' || before?.revision === after?.revision) return undefined;
@@ -125,8 +163,9 @@ async function stage({ tx, isOn, wasOn }: Staging, iri: string): Promise<'ended'
   const head = found?.revision === before?.revision ? found : undefined;
   const isEnding = before !== undefined && (isOn || wasOn || head !== undefined);
   const state = isEnding ? (head ?? (await unknownHead(tx, before))) : undefined;
-  const graph = isEnding && before.kind === 'rdf' ? await graphOf({ tx, isOn }, [before, after], state!) : undefined;
-  if (isEnding) await stageVersion(tx, before, { after, state: state!, graph });
+  const graph =
+    isEnding && before.kind === 'rdf' ? await graphOf({ tx, isOn, end }, [before, after], state!) : undefined;
+  if (isEnding) await stageVersion(tx, before, { after, state: state!, graph, end });
   if (after && isOn) {
     const delta = graph && graph !== 'removed' && 'added' in graph ? graph : undefined;
     const made: Head = {
@@ -181,14 +220,16 @@ async function stageVersion(
     after,
     state: { began, actor },
     graph,
+    end: ended,
   }: {
+    readonly end: number;
     readonly after: ResourceRecord | undefined;
     readonly state: Head;
     readonly graph: KeptTriples | 'removed' | undefined;
   },
 ): Promise<void> {
   const { iri, blob, size, sha256 } = record;
-  const [ended, next] = [tx.position, after?.revision];
+  const next = after?.revision;
   const version: EndedState = { began, ended, record, actor, next };
   if (graph === 'removed') {
     Object.assign(version, { graph: 'whole', pieces: 0, isOpen: true });

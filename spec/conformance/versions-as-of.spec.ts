@@ -131,6 +131,7 @@ describeStorage(
       }
       const then = await instant();
       expect((await s.send('DELETE', c, { Depth: 'infinity' })).status).to.equal(204);
+      const deleted = Date.now();
       const query = `SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s <urn:p> ?o } FILTER(STRSTARTS(STR(?g), "${c}")) }`;
       await until(async () => {
         const { status, text, headers } = await ask(s, query, then);
@@ -138,6 +139,16 @@ describeStorage(
         else expect(text.trim().split('\r\n')[1], `${status}`).to.equal(String(updates * inUpdate));
         return status === 200;
       });
+      // Also of those that were removed last.
+      const ends = new Set<string>();
+      for (let update = 0; update < updates; update++) {
+        const { versions } = JSON.parse((await s.get(`${c}r${update}-7?versions`)).text) as {
+          versions: { until: string }[];
+        };
+        ends.add(versions[0]!.until);
+      }
+      expect(ends.size).to.equal(1);
+      expect(Date.parse([...ends][0]!)).to.be.at.most(deleted);
     });
 
     it('answers in every form of a request (rules 14.1, 14.8, 14.12, 27.8)', async () => {

@@ -31,9 +31,12 @@ export const mayBeLoading = (value: string): boolean =>
 /** True for the name of a subtree that was deleted and is being removed. Containers have no graphs. */
 export const isSubtree = (name: string): boolean => name.endsWith('/');
 
-/** Value that marks a deleted subtree. Events of its removal name the actor. */
-export const subtreeMark = (actor: string | undefined): string => `${dropped} ${actor ?? ''}`;
-export const actorOfMark = (mark: string): string | undefined => mark.slice(dropped.length + 1) || undefined;
+/** Value that marks a deleted subtree. Events of its removal name the actor. @param position of the deletion, for versions */
+export const subtreeMark = (actor: string | undefined, position?: number): string =>
+  `${dropped} ${actor ?? ''}${position === undefined ? '' : ` ${position}`}`;
+export const actorOfMark = (mark: string): string | undefined => mark.split(' ')[1] || undefined;
+/** 0 if it was not noted. */
+export const positionOfMark = (mark: string): number => Number(mark.split(' ')[2] ?? 0);
 
 /** Staged graphs. The name of a container stands for all graphs below it. */
 export class StagedNames {

@@ -54,20 +54,32 @@ function datesIn(value: string | undefined): ListDates {
   return typeof found === 'number' ? { at: found } : found;
 }
 
+interface DateQuestion {
+  /** Resource of the list that decides. */
+  readonly of: string;
+  readonly key: string;
+  /** Dates of containers that are known already, by container and reader. */
+  readonly known?: Map<string, number>;
+}
+
 /** Returns the position since when a reader has been able to read a resource by the list of another one. */
-function dateOf(
-  { rootIri }: Deciding,
-  view: View,
-  iri: string,
-  { of, key }: { readonly of: string; readonly key: string },
-) {
-  let since = 0;
-  for (const at of [iri, ...ancestorsOf(iri, rootIri)]) {
-    const { at: last, own, inherited } = datesIn(view.entry(accessKey(at)));
-    since = Math.max(since, (at === iri ? own : inherited)?.[key] ?? last);
-    if (at === of) break;
+function dateOf({ rootIri }: Deciding, view: View, iri: string, { of, key, known }: DateQuestion): number {
+  const { at: last, own } = datesIn(view.entry(accessKey(iri)));
+  const since = own?.[key] ?? last;
+  if (iri === of) return since;
+  const ancestors = [...ancestorsOf(iri, rootIri)];
+  const name = `${ancestors[0]} ${key}`;
+  let above = known?.get(name);
+  if (above === undefined) {
+    above = 0;
+    for (const at of ancestors) {
+      const { at: last, inherited } = datesIn(view.entry(accessKey(at)));
+      above = Math.max(above, inherited?.[key] ?? last);
+      if (at === of) break;
+    }
+    known?.set(name, above);
   }
-  return since;
+  return Math.max(since, above);
 }
 
 /** Stages the positions of a list that a transaction writes or deletes. */
@@ -93,15 +105,37 @@ export function noteList(deciding: Deciding, tx: Transaction, iri: string, posit
   tx.putEntry(accessKey(iri), JSON.stringify(dates));
 }
 
-/** Returns the position since when a caller has been able to read a resource, which it can now by a list, without an interruption. */
-export function readableSince(deciding: Deciding, view: View, iri: string, access: Access): number {
-  const list = effective(deciding, view, iri);
-  if (!list) return Number.MAX_SAFE_INTEGER - 1;
-  const own = access.principal ? [access.principal.subject, authenticated, everybody] : [everybody];
-  const keys = list.rules
-    .filter((rule) => fitsOrigin(rule, access))
-    .flatMap((rule) => own.map((reader) => readerKey(reader, rule)).filter((key) => readersIn(rule).includes(key)));
-  const dates = keys.map((key) => dateOf(deciding, view, iri, { of: list.of, key }));
-  // The readers of a list with many rules are not known here.
-  return dates.length > 0 ? Math.min(...dates) : dateOf(deciding, view, iri, { of: list.of, key: '' });
+/** Dates of a caller at one time. What resources have in common is read once. */
+export class CallerDates {
+  private readonly known = new Map<string, number>();
+  /** Resource of a list, and the caller in its rules, by the text of the list. */
+  private readonly lists = new Map<string, { readonly of: string; readonly keys: readonly string[] }>();
+
+  constructor(
+    private readonly deciding: Deciding,
+    private readonly view: View,
+    private readonly access: Access,
+  ) {}
+
+  /** Returns the position since when the caller has been able to read a resource, which it can now by a list, without an interruption. */
+  since(iri: string): number {
+    const { deciding, view, known } = this;
+    const text = deciding.authorizer.readersOf?.(view, iri);
+    if (text === undefined) return Number.MAX_SAFE_INTEGER - 1;
+    const { of, keys } = this.lists.get(text) ?? this.keysIn(text);
+    return Math.min(...keys.map((key) => dateOf(deciding, view, iri, { of, key, known })));
+  }
+
+  private keysIn(text: string) {
+    const { of, rules } = readPastReaders(text);
+    const { principal } = this.access;
+    const own = principal ? [principal.subject, authenticated, everybody] : [everybody];
+    const keys = rules
+      .filter((rule) => fitsOrigin(rule, this.access))
+      .flatMap((rule) => own.map((reader) => readerKey(reader, rule)).filter((key) => readersIn(rule).includes(key)));
+    // The readers of a list with many rules are not known here.
+    const found = { of, keys: keys.length > 0 ? keys : [''] };
+    this.lists.set(text, found);
+    return found;
+  }
 }

@@ -1,9 +1,9 @@
 /** Requests for queries over an earlier state of the storage, in the HTTP thread (rule 27.8). */
-import { controls } from '../../lib/authorization/guard.js';
 import type { PastQueries } from '../../lib/component/installation.js';
 import { formatHttpDate } from '../../lib/tools/fields/date.js';
 import { msOfPosition } from './entries.js';
 import { isIn } from './history.js';
+import { CallerReach } from './permissions.js';
 import { type Answering, positionAt, reachIn } from './replies.js';
 
 const module = new URL('./as-of.js', import.meta.url).href;
@@ -20,12 +20,13 @@ export function pastQueries(answering: Answering): PastQueries {
       return { task: { position, module }, fields: { 'Memento-Datetime': formatHttpDate(ms) } };
     },
     async admits(access, states) {
-      const isController = await controls(platform, store, access);
+      const caller = new CallerReach(platform, access);
+      const isController = await caller.controls();
       const answers: boolean[] = [];
       for (const { iri, ended, owner } of states) {
         const record = store.record(iri);
         if (isController || !record) answers.push(isController);
-        else answers.push(isIn(await reachIn(answering, access, record), { ended, record: { owner } }));
+        else answers.push(isIn(await reachIn(answering, caller, record), { ended, record: { owner } }));
       }
       return answers;
     },

@@ -1,7 +1,8 @@
 /** Earlier states of graphs for queries (rule 27.8). Loaded by query threads: it reads the snapshot of a query. */
 import { trashOf } from '../../lib/authorization/trash.js';
 import { recordIn } from '../../lib/query/memory/index-data.js';
-import type { PastContext, ReadPast } from '../../lib/query/past-graphs.js';
+import type { PastContent, PastContext, ReadPast } from '../../lib/query/past-graphs.js';
+import type { KeyDifference } from '../../lib/storage/keys/graph-changes.js';
 import { type IriRange, isInRanges, only, subtree, unionOfRanges } from '../../lib/storage/keys/iri-ranges.js';
 import { allQuads, sortGraphs } from '../../lib/storage/keys/quad-keys.js';
 import {
@@ -10,9 +11,9 @@ import {
   type KeyRange,
   partsOfEntry,
   type ResourceRecord,
+  recordKey,
   removedKey,
 } from '../../lib/storage/keys/records.js';
-import { versionData, versionEntries } from '../../lib/storage/keys/version-entries.js';
 import { block, entryBlocks, givenValue, type PageOptions } from '../../lib/storage/level/durable-level.js';
 import {
   allSince,
@@ -21,7 +22,6 @@ import {
   type EndedState,
   horizonKey,
   msOfPosition,
-  paddedPiece,
   readVersion,
   versionKey,
 } from './entries.js';
@@ -35,8 +35,6 @@ const [maxQuads, maxNames] = [1_000_000, 500_000];
 const keysAtATime = 5_000;
 /** States that are decided at once in the HTTP thread. */
 const decidedAtOnce = 100;
-/** Follows a key directly. */
-const after = '\u0000';
 
 export const pastGraphs: ReadPast = async (context) => {
   const { position, names, refusal, storage } = context;
@@ -79,8 +77,10 @@ interface KeyIterator {
 
 /** The snapshot of a query, as far as a history is read. Few iterators are opened: each takes as long as reading a small graph. */
 class Snapshot implements HistoryStore, PastSource {
+  readonly isInThread = true;
   private iterator: KeyIterator | undefined;
-  private last: { readonly iri: string; readonly record: ResourceRecord | undefined } | undefined;
+  /** Of the graphs that are asked for several times: those whose states are returned. */
+  private readonly records = new Map<string, ResourceRecord | undefined>();
 
   constructor(private readonly context: PastContext) {}
 
@@ -90,30 +90,13 @@ class Snapshot implements HistoryStore, PastSource {
   }
 
   record(iri: string): ResourceRecord | undefined {
-    // It is asked for several times in a row.
-    if (this.last?.iri !== iri) this.last = { iri, record: recordIn(this.context, iri) };
-    return this.last.record;
+    if (!this.records.has(iri)) this.records.set(iri, recordIn(this.context, iri));
+    return this.records.get(iri);
   }
 
-  /** Also of a range that begins with a key: that entry, and if others are needed these. */
-  async *entries(range: KeyRange, options: PageOptions = {}): AsyncGenerator<[key: string, value: string][]> {
+  entries(range: KeyRange, options: PageOptions = {}): AsyncGenerator<[key: string, value: string][]> {
     const { level, snapshot } = this.context;
-    const isData = range.gte.startsWith(versionData.gte);
-    for (let piece = 0; isData; piece++) {
-      const key = range.gte + paddedPiece(piece);
-      const value = this.entry(key);
-      if (value === undefined) return;
-      yield [[key, value]];
-    }
-    const first = options.reverse || !range.gte.startsWith(versionEntries.gte) ? undefined : this.entry(range.gte);
-    if (first !== undefined) {
-      yield [[range.gte, first]];
-      // The present state follows it.
-      const present = this.record(partsOfEntry(range.gte)[1]!);
-      if (options.limit === 1 || (present && first.includes(`"next":"${present.revision}"`))) return;
-    }
-    const from = first === undefined ? range : { gte: `${range.gte}${after}`, lt: range.lt };
-    yield* entryBlocks(level, from, { ...options, snapshot });
+    return entryBlocks(level, range, { ...options, snapshot });
   }
 
   async values(keys: readonly string[]): Promise<(string | undefined)[]> {
@@ -199,7 +182,7 @@ async function statesSince(
         const isNew = name.startsWith(createdMark);
         const iri = isNew ? name.slice(createdMark.length) : name;
         // The filter of present permissions closes the other graphs, unless the resource was deleted.
-        if (found.has(iri) || (permitted.known(iri) === false && store.record(iri))) continue;
+        if (found.has(iri) || (permitted.known(iri) === false && store.entry(recordKey(iri)) !== undefined)) continue;
         const version = isNew ? undefined : store.entry(versionKey(iri, ended));
         const state = version === undefined ? undefined : readVersion(versionKey(iri, ended), version);
         found.set(iri, state && state.began <= position ? state : undefined);
@@ -239,23 +222,41 @@ async function readableStates(
 
 function contentOf({ assertTime }: PastContext, store: Snapshot, states: readonly EndedState[]) {
   const byName = new Map(states.map((state) => [state.record.iri, state]));
-  return new Map(sortGraphs([...byName.keys()]).map((iri) => [iri, contentThen(store, byName.get(iri)!, assertTime)]));
+  const names = sortGraphs([...byName.keys()]);
+  return new Map(names.map((iri) => [iri, new ContentThen(store, byName.get(iri)!, assertTime)]));
 }
 
-async function* contentThen(
-  store: Snapshot,
-  state: EndedState,
-  assertTime: () => void,
-): AsyncGenerator<readonly string[]> {
-  assertTime();
-  const graph = await PastGraph.open(store, state);
-  if (!graph) return;
-  try {
-    for await (const keys of graph.blocks()) {
-      assertTime();
-      yield keys;
+class ContentThen implements PastContent {
+  private graph: PastGraph | undefined;
+
+  constructor(
+    private readonly store: Snapshot,
+    private readonly state: EndedState,
+    private readonly assertTime: () => void,
+  ) {}
+
+  private async open(): Promise<PastGraph | undefined> {
+    this.assertTime();
+    this.graph ??= await PastGraph.open(this.store, this.state);
+    return this.graph;
+  }
+
+  async difference(): Promise<KeyDifference | undefined> {
+    const found = this.state.graph === 'delta' ? (await this.open())?.difference() : undefined;
+    if (found) await this.graph!.close();
+    return found;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly string[]> {
+    const graph = await this.open();
+    if (!graph) return;
+    try {
+      for await (const keys of graph.blocks()) {
+        this.assertTime();
+        yield keys;
+      }
+    } finally {
+      await graph.close();
     }
-  } finally {
-    await graph.close();
   }
 }

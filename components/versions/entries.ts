@@ -2,7 +2,7 @@
 
 import { declareDerivedEntries } from '../../lib/storage/keys/derived-entries.js';
 import type { KeyDifference } from '../../lib/storage/keys/graph-changes.js';
-import { packedOf, packText } from '../../lib/storage/keys/graph-keys.js';
+import { packText, unpackText } from '../../lib/storage/keys/graph-keys.js';
 import {
   entryKey,
   entryRange,
@@ -181,8 +181,7 @@ export async function* unpacked(pieces: AsyncIterable<string>): AsyncGenerator<r
       const to = from === 0 ? 0 : from + Number(text.slice(end + 1, from - 1));
       wanted = to - at;
       if (from === 0 || to > text.length) break;
-      const lengths = Uint32Array.from(end === at ? [] : text.slice(at, end).split(' '), Number);
-      yield [...packedOf([{ lengths, text: new TextEncoder().encode(text.slice(from, to)) }]).blocks()].flat();
+      yield end === at ? [] : unpackText(text.slice(at, end).split(' ').map(Number), text.slice(from, to));
       at = to;
     }
     parts = [text.slice(at)];

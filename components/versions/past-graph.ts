@@ -1,6 +1,13 @@
 /** Graphs of earlier states, read in blocks, so that those of large graphs are not in memory. */
-import { comparedBlocks, DamagedGraphError, type ReturnedKeys } from '../../lib/storage/graphs/graph-digests.js';
+import {
+  comparedBlocks,
+  DamagedGraphError,
+  digestIn,
+  type ReturnedKeys,
+} from '../../lib/storage/graphs/graph-digests.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
+import type { KeyDifference } from '../../lib/storage/keys/graph-changes.js';
+import { KeyDigest } from '../../lib/storage/keys/key-digest.js';
 import { compareKeys } from '../../lib/storage/keys/key-order.js';
 import { graphRange } from '../../lib/storage/keys/quad-keys.js';
 import {
@@ -13,7 +20,15 @@ import {
 import type { OpenGraph, Store } from '../../lib/storage/transactions/store.js';
 import { tooBusy } from '../../lib/tools/errors.js';
 import { yieldInLine } from '../../lib/tools/event-loop.js';
-import { dataRange, type EndedState, type HistoryState, readVersion, unpacked, versionsBetween } from './entries.js';
+import {
+  dataKey,
+  dataRange,
+  type EndedState,
+  type HistoryState,
+  readVersion,
+  unpacked,
+  versionsBetween,
+} from './entries.js';
 
 /** Maximum number of changed triples that all readers of versions have in memory. */
 const maxInUse = 1_000_000;
@@ -25,12 +40,19 @@ export interface PastSource extends Pick<StoreSnapshot, 'entries' | 'values' | '
   keys(range: KeyRange, count?: number): AsyncIterable<readonly string[]>;
   /** Called with deleted triples that are in the present graph again. Absent: only the earlier state is compared with its digest. */
   onReturned?(found: ReturnedKeys): void;
+  /** Returns a record of the state, if it is at hand. */
+  record?(iri: string): ResourceRecord | undefined;
+  /** In a query thread, where no other request waits. The states that are opened are from this source. */
+  readonly isInThread?: boolean;
 }
 
 /** The versions from a state on, up to one with all triples. */
-async function chainOf(snapshot: PastSource, iri: string, ended: number): Promise<EndedState[]> {
-  const chain: EndedState[] = [];
-  for await (const block of snapshot.entries(versionsBetween(iri, ended - 1)))
+async function chainOf(source: PastSource, state: HistoryState, present: string | undefined): Promise<EndedState[]> {
+  const { ended, record } = state;
+  if (ended === undefined) return [];
+  const chain = source.isInThread ? [state as EndedState] : [];
+  if (chain[0]?.graph !== 'delta' ? chain[0] : chain[0].next === present) return chain;
+  for await (const block of source.entries(versionsBetween(record.iri, ended - 1 + chain.length)))
     for (const [key, value] of block) {
       const version = readVersion(key, value);
       const previous = chain.at(-1);
@@ -44,7 +66,8 @@ async function chainOf(snapshot: PastSource, iri: string, ended: number): Promis
 export class PastGraph implements OpenGraph {
   /** Triples that the state has, unlike the last of its chain (true), or the other way around. */
   private readonly changed = new Map<string, boolean>();
-  private added: readonly string[] = [];
+  /** Of all changes of the chain. */
+  private readonly digest = new KeyDigest();
   private isClosed = false;
 
   private constructor(
@@ -62,13 +85,15 @@ export class PastGraph implements OpenGraph {
    * @returns `undefined` if its triples are not kept, or the state was erased
    * @throws DamagedGraphError, LwsError `too-busy`
    */
-  static async open(source: PastSource, { record, ended }: HistoryState): Promise<PastGraph | undefined> {
+  static async open(source: PastSource, state: HistoryState): Promise<PastGraph | undefined> {
+    const { record } = state;
     const { iri } = record;
-    const chain = ended === undefined ? [] : await chainOf(source, iri, ended);
+    const present = await presentRecord(source, iri);
+    const chain = await chainOf(source, state, present?.revision);
     const last = chain.at(-1);
-    if (ended !== undefined && !last?.graph) return undefined;
+    if (state.ended !== undefined && !last?.graph) return undefined;
     const isWhole = last?.graph === 'whole';
-    const base = isWhole ? last : await presentRecord(source, iri);
+    const base = isWhole ? last : present;
     const revision = last ? last.next : record.revision;
     if (!base || (!isWhole && (base as ResourceRecord).revision !== revision)) {
       if (last) throw new DamagedGraphError(iri);
@@ -77,10 +102,7 @@ export class PastGraph implements OpenGraph {
     const graph = new PastGraph(source, { record, base });
     try {
       for (const version of chain.reverse()) if (version.graph === 'delta') await graph.goBack(version);
-      await yieldInLine();
-      const added: string[] = [];
-      for (const [key, isThere] of graph.changed) if (isThere) added.push(key);
-      graph.added = added.sort(compareKeys);
+      if (!source.isInThread) await yieldInLine();
     } catch (error) {
       await graph.close();
       throw error;
@@ -89,20 +111,35 @@ export class PastGraph implements OpenGraph {
   }
 
   private async goBack(version: EndedState): Promise<void> {
-    const { changed } = this;
+    const { changed, source } = this;
     let isAdded = true;
     for await (const list of unpacked(this.pieces(version))) {
       const { size } = changed;
       for (const key of list) changed.set(key, isAdded);
       inUse += changed.size - size;
       isAdded = !isAdded;
-      if (list.length > 0) await yieldInLine();
+      if (source.isInThread) this.digest.toggle(list);
+      else if (list.length > 0) await yieldInLine();
     }
     if (inUse > maxInUse) throw tooBusy('Other requests read many earlier triples. Retry in a few seconds.', 5);
   }
 
-  private async *pieces({ record: { iri }, ended }: EndedState): AsyncGenerator<string> {
-    for await (const block of this.source.entries(dataRange(iri, ended))) for (const [, value] of block) yield value;
+  private async *pieces({ record: { iri }, ended, pieces = 0 }: EndedState): AsyncGenerator<string> {
+    if (this.source.isInThread)
+      for (let piece = 0; piece < pieces; piece++)
+        yield (await this.source.values([dataKey(iri, ended, piece)]))[0] ?? '';
+    else
+      for await (const block of this.source.entries(dataRange(iri, ended))) for (const [, value] of block) yield value;
+  }
+
+  /** Returns how the state differs from the present graph; `undefined` if it leads back to another one, or the digests deny it. */
+  difference(): KeyDifference | undefined {
+    const { of, changed, digest } = this;
+    const [now, then] = ['ended' in of.base ? undefined : digestIn(of.base), digestIn(of.record)];
+    if (!now || !then?.combine(now).combine(digest).isZero) return undefined;
+    const [added, removed]: [string[], string[]] = [[], []];
+    for (const [key, isThere] of changed) (isThere ? added : removed).push(key);
+    return { added, removed };
   }
 
   /** Yields the keys of the state, and compares them with its digest. @throws DamagedGraphError, LwsError `too-busy` */
@@ -118,7 +155,10 @@ export class PastGraph implements OpenGraph {
   }
 
   private async *overlaid(): AsyncGenerator<readonly string[]> {
-    const { changed, added } = this;
+    const { changed } = this;
+    const added: string[] = [];
+    for (const [key, isThere] of changed) if (isThere) added.push(key);
+    added.sort(compareKeys);
     let at = 0;
     for await (const block of this.baseBlocks()) {
       if (changed.size === 0) {
@@ -161,6 +201,8 @@ export class PastGraph implements OpenGraph {
 
 /** Also of a resource in a deleted container whose content is still to be removed. */
 async function presentRecord(source: PastSource, iri: string): Promise<ResourceRecord | undefined> {
+  const known = source.record?.(iri);
+  if (known) return known;
   const [present, removed] = await source.values([recordKey(iri), removedKey(iri)]);
   const value = present ?? removed;
   return value === undefined ? undefined : readRecord(iri, value);

@@ -13,7 +13,7 @@ import { entryRange } from '../../lib/storage/keys/records.js';
 import { isOtherDigest, toggleEntry } from '../../lib/storage/level/entry-digests.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
-import { readableSince } from './access-dates.js';
+import { CallerDates } from './access-dates.js';
 import { accessKey, accessSpace } from './entries.js';
 
 type Deciding = Pick<Platform, 'store' | 'rootIri' | 'storage' | 'authorizer'>;
@@ -70,24 +70,48 @@ export interface Reach {
 
 export const everything: Reach = { isController: true, after: 0 };
 
-/** Returns the part of a history that a caller with read access to the present state may read. @param first beginning of the first state */
-export async function reachOf(
-  platform: Deciding,
-  access: Access,
-  { record, first }: { readonly record: ResourceRecord; readonly first: number },
-): Promise<Reach> {
-  const { store, authorizer, storage } = platform;
-  if (await controls(platform as Platform, store, access)) return everything;
-  const nothing = { isController: false, after: Number.MAX_SAFE_INTEGER - 1 };
-  const { iri } = record;
-  const { allowed, isUndated } = await authorizer.decide({ view: store, access, mode: 'read', iri, record });
-  const noted = store.entry(settingsKey);
-  if (!allowed || isUndated || noted === undefined) return nothing;
+/** Parts of histories that a caller may read at one time. */
+export class CallerReach {
+  private readonly dates: CallerDates;
+  /** Absent: not asked yet. */
+  private isController: boolean | undefined;
+  private settingsSince: number | undefined;
+
+  constructor(
+    private readonly platform: Deciding,
+    private readonly access: Access,
+  ) {
+    this.dates = new CallerDates(platform, platform.store, access);
+  }
+
+  async controls(): Promise<boolean> {
+    const { platform, access } = this;
+    this.isController ??= await controls(platform as Platform, platform.store, access);
+    return this.isController;
+  }
+
+  /** Returns that of a resource that the caller can read. @param first beginning of the first state */
+  async of(record: ResourceRecord, first: number): Promise<Reach> {
+    const { platform, access } = this;
+    const { store, authorizer, storage } = platform;
+    if (await this.controls()) return everything;
+    const { iri } = record;
+    const { allowed, isUndated } = await authorizer.decide({ view: store, access, mode: 'read', iri, record });
+    this.settingsSince ??= sinceOfSettings(platform);
+    if (!allowed || isUndated) return { isController: false, after: never };
+    const after = Math.max(this.settingsSince, first, storage.acls ? this.dates.since(iri) : 0);
+    const isPublic =
+      storage.acls !== undefined || (await authorizer.allows({ view: store, access: {}, mode: 'read', iri }));
+    return { isController: false, after, owner: isPublic ? undefined : access.principal?.subject };
+  }
+}
+
+const never = Number.MAX_SAFE_INTEGER - 1;
+
+/** Returns the position since when the settings that decide access are in force. */
+function sinceOfSettings(platform: Deciding): number {
+  const noted = platform.store.entry(settingsKey);
+  if (noted === undefined) return never;
   const { settings, since } = JSON.parse(noted) as SettingsSince;
-  if (settings !== settingsOf(store, platform)) return nothing;
-  const dated = storage.acls ? readableSince(platform, store, iri, access) : 0;
-  const after = Math.max(since, first, dated);
-  const isPublic =
-    storage.acls !== undefined || (await authorizer.allows({ view: store, access: {}, mode: 'read', iri }));
-  return { isController: false, after, owner: isPublic ? undefined : access.principal?.subject };
+  return settings === settingsOf(platform.store, platform) ? since : never;
 }

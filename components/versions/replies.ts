@@ -22,7 +22,7 @@ import { msOfPosition, positionOf } from './entries.js';
 import { erase, eraseAll } from './erasure.js';
 import { History, type HistoryState, isIn } from './history.js';
 import { openPast, pastKeys } from './past-graph.js';
-import { everything, type Reach, reachOf } from './permissions.js';
+import { CallerReach, everything, type Reach } from './permissions.js';
 import type { Switches } from './switches.js';
 
 /** States on a page of a time map, and attempts to read the present state. */
@@ -147,7 +147,8 @@ async function modesOf(context: Context, state: HistoryState): Promise<string> {
   const { platform, exchange } = context;
   const { origin } = exchange.access;
   const record = platform.store.record(exchange.target.iri);
-  const reach = record && (await reachIn(context, origin === undefined ? {} : { origin }, record));
+  const caller = new CallerReach(platform, origin === undefined ? {} : { origin });
+  const reach = record && (await reachIn(context, caller, record));
   return `user="read",public="${reach && isIn(reach, state) ? 'read' : ''}"`;
 }
 
@@ -175,11 +176,11 @@ interface Admitted {
 /** Returns the part of a history that a caller with read access may read. */
 export function reachIn(
   { platform, areDatesWhole }: Pick<Answering, 'platform' | 'areDatesWhole'>,
-  access: Access,
+  caller: CallerReach,
   record: ResourceRecord,
 ): Promise<Reach> {
   const first = areDatesWhole ? new History(platform.store, record.iri).head(record)?.first : undefined;
-  return reachOf(platform, access, { record, first: first ?? Number.MAX_SAFE_INTEGER - 1 });
+  return caller.of(record, first ?? Number.MAX_SAFE_INTEGER - 1);
 }
 
 /** @throws LwsError as GET of the resource */
@@ -192,7 +193,7 @@ async function admitted(context: Context): Promise<Admitted> {
   if (!store.record(iri) && (await controls(platform, store, access)))
     return { record: undefined, reach: everything, history };
   const record = await requireAccess(platform, store, access, 'read', iri);
-  return { record, reach: await reachIn(context, access, record), history };
+  return { record, reach: await reachIn(context, new CallerReach(platform, access), record), history };
 }
 
 /** Answers like GET of the resource, from a storage with the earlier state of it. */

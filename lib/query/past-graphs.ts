@@ -1,10 +1,13 @@
 /** Graphs in the state at an earlier time, from a component with versions, as the last layer of a dataset. */
+import type { KeyDifference } from '../storage/keys/graph-changes.js';
 import { isInRanges } from '../storage/keys/iri-ranges.js';
 import { LwsError, tooBusy } from '../tools/errors.js';
 import type { PastEmpty } from './access/empty-graphs.js';
 import type { ReadableGraphs } from './access/readable-graphs.js';
 import type { DatasetOptions } from './dataset.js';
-import { type GraphKeyBlocks, type MemoryView, withGraphs } from './memory/memory-layers.js';
+import { changedTriples } from './memory/changed-triples.js';
+import { type GraphTriples, readTriples } from './memory/index-data.js';
+import { type MemoryView, withGraphs } from './memory/memory-layers.js';
 import { TableFullError } from './memory/term-table.js';
 
 /** The state at a position of the change log. Plain data, for query threads. */
@@ -39,10 +42,16 @@ export interface PastContext extends Pick<DatasetOptions, 'level' | 'snapshot' |
   readonly refusal: (code: 'not-found' | 'too-complex' | 'too-busy', message: string) => Error;
 }
 
+/** Keys of a graph then. */
+export interface PastContent extends AsyncIterable<readonly string[]> {
+  /** Returns how they differ from those of the present graph; `undefined` if all are to be read. */
+  difference(): Promise<KeyDifference | undefined>;
+}
+
 /** Content and names of graphs then. */
 export interface PastGraphs extends PastEmpty {
   /** Content of changed graphs that the caller may read. */
-  readonly graphs: GraphKeyBlocks;
+  readonly graphs: ReadonlyMap<string, PastContent>;
   /** Called when they have been read. */
   close(): Promise<void>;
 }
@@ -64,7 +73,9 @@ export async function datasetThen(
     code === 'too-busy' ? tooBusy(message, retrySeconds) : new LwsError(code, message);
   const past = await pastGraphs({ ...context, refusal });
   try {
-    return { memory: await withGraphs(memory, past.graphs), readable: readableThen(context.readable, past), past };
+    const graphs = new Map<string, () => Promise<GraphTriples>>();
+    for (const [graph, content] of past.graphs) graphs.set(graph, () => triplesThen(memory, graph, content));
+    return { memory: await withGraphs(memory, graphs), readable: readableThen(context.readable, past), past };
   } catch (error) {
     if (!(error instanceof TableFullError)) throw error;
     throw new LwsError(
@@ -74,6 +85,12 @@ export async function datasetThen(
   } finally {
     await past.close();
   }
+}
+
+/** A view of one operation may have a part of a graph only. */
+async function triplesThen(memory: MemoryView, graph: string, content: PastContent): Promise<GraphTriples> {
+  const change = memory.known && (await content.difference());
+  return change ? changedTriples(memory, graph, change) : readTriples(content, memory.terms);
 }
 
 function readableThen(readable: ReadableGraphs, { graphs, isUnchanged }: PastGraphs): ReadableGraphs {

@@ -149,7 +149,10 @@ export async function* comparedKeys(
 const reader = new KeyReader();
 
 /** Reads the triples of GSPO keys. New terms get numbers. */
-export async function readTriples(blocks: AsyncIterable<readonly string[]>, terms: TermIds): Promise<GraphTriples> {
+export async function readTriples(
+  blocks: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
+  terms: TermIds,
+): Promise<GraphTriples> {
   const triples: number[] = [];
   let [token, subject] = ['', -1];
   for await (const keys of blocks)

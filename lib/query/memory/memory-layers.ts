@@ -280,11 +280,14 @@ export async function onlyGraph(graph: string, blocks: AsyncIterable<readonly st
 /** Graphs with their GSPO keys in blocks. */
 export type GraphKeyBlocks = ReadonlyMap<string, AsyncIterable<readonly string[]>>;
 
-/** Returns the same quads with the content of some graphs replaced. */
-export async function withGraphs({ terms, layers }: MemoryView, graphs: GraphKeyBlocks): Promise<MemoryView> {
+/** Returns the same quads with the content of some graphs replaced. @param graphs with keys, or triples in numbers of the view */
+export async function withGraphs(
+  { terms, layers }: MemoryView,
+  graphs: GraphKeyBlocks | ReadonlyMap<string, () => Promise<GraphTriples>>,
+): Promise<MemoryView> {
   const changed: [string, KnownGraph][] = [];
   for (const [graph, blocks] of graphs) {
-    const triples = await readTriples(blocks, terms);
+    const triples = await (typeof blocks === 'function' ? blocks() : readTriples(blocks, terms));
     changed.push([graph, { sequence: -1, id: terms.add(graph), triples }]);
   }
   const masking = layers.map((layer): Layer => {
@@ -308,12 +311,14 @@ interface SortedLayer {
 }
 
 function sorted(graphs: readonly (readonly [string, KnownGraph])[], terms: TermIds): SortedLayer {
-  const used = new Set<number>();
+  const used = new Uint32Array(3 * sizeOf(graphs) + graphs.length);
+  let at = 0;
   for (const [, { id, triples }] of graphs) {
-    used.add(id);
-    for (const term of triples) used.add(term);
+    used.set(triples, at);
+    used[at + triples.length] = id;
+    at += triples.length + 1;
   }
-  const ids = terms.sorted(used);
+  const ids = terms.sorted(used.sort().filter((id, index) => index === 0 || id !== used[index - 1]));
   const numbers = new Map<number, number>();
   for (let number = 0; number < ids.length; number++) numbers.set(ids[number]!, number);
   const quads = quadsOf(graphs, ids.length, (id) => numbers.get(id)!);

@@ -103,8 +103,10 @@ export const versionOfGraph = (keys: GraphKeys): RdfVersion | undefined =>
 
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 
-function unpacked({ lengths, text: bytes }: KeyChunk): string[] {
-  const text = textOf(bytes);
+const unpacked = ({ lengths, text }: KeyChunk): string[] => unpackText(lengths, textOf(text));
+
+/** Returns the keys of a chunk from its lengths and its text. */
+export function unpackText(lengths: ArrayLike<number>, text: string): string[] {
   const keys: string[] = [];
   let key = '';
   for (let index = 0, at = 0; index < lengths.length; index += 2) {

@@ -9,7 +9,8 @@ import { DataFactory } from 'rdf-data-factory';
 import { answered } from '../../../components/sparql/pool/answering.js';
 import { timeout } from '../../../components/sparql/pool/query-errors.js';
 import { acceptedFormats } from '../../../components/sparql/protocol/protocol.js';
-import { indexOf, readQuads } from '../../../lib/query/memory/index-data.js';
+import { changedTriples } from '../../../lib/query/memory/changed-triples.js';
+import { indexOf, readQuads, readTriples } from '../../../lib/query/memory/index-data.js';
 import { LayeredGraphs } from '../../../lib/query/memory/layered-graphs.js';
 import { MemoryLayers, type MemoryView } from '../../../lib/query/memory/memory-layers.js';
 import { loadQueryEngine } from '../../../lib/query/query-engine.js';
@@ -216,6 +217,40 @@ describe('Changed graphs', () => {
     expect(layers.pending).to.be.within(1, all.length - 1);
     const view = await layers.view(asked, [], { level, snapshot });
     expect([countOf(view!), layers.pending]).to.deep.equal([2400, 0]);
+    await snapshot.close();
+  });
+
+  it('have the triples after a change in numbers of a view, as their keys do (rule 27.8)', async () => {
+    const level = await filled(all.slice(0, 40));
+    const layers = await layersOf(level);
+    const [replaced, deleted, absent] = [all.slice(0, 10), all.slice(10, 20), all.slice(40, 45)];
+    await removed(level, [...replaced, ...deleted]);
+    await level.batch(
+      replaced.flatMap((graph) => keysOf(graph, 1)).map((key) => ({ type: 'put', key, value: '\u0000' })),
+    );
+    const graphs = [...replaced, ...deleted].map((graph) => [graph, 1, deleted.includes(graph)] as const);
+    layers.record({ graphs, unsettled: [] });
+    const snapshot = level.snapshot();
+    const view = (await layers.view({ version: 1, sequence: 1 }, [], { level, snapshot }))!;
+    const rows = (triples: Uint32Array): string[] =>
+      Array.from({ length: triples.length / 3 }, (_, at) => triples.subarray(3 * at, 3 * at + 3).join()).sort();
+    for (const graph of [...replaced, ...deleted, ...all.slice(20, 40), ...absent])
+      for (const [added, gone] of [[], [0], [1], [7], [0, 1], [7, 8]].flatMap((few) => [
+        [few, [0, 1, 9]],
+        [few, []],
+      ])) {
+        const change = {
+          added: added!.flatMap((at) => keysOf(graph, at)),
+          removed: gone!.map((at) => keysOf(graph, at)[0]!),
+        };
+        const after = new Set<string>();
+        for await (const keys of keyBlocks(level, graphRange(graph), { snapshot }))
+          for (const key of keys) after.add(key);
+        for (const key of change.removed) if (!change.added.includes(key)) after.delete(key);
+        for (const key of change.added) after.add(key);
+        const expected = rows(await readTriples([[...after]], view.terms));
+        expect(rows(await changedTriples(view, graph, change)), graph).to.deep.equal(expected);
+      }
     await snapshot.close();
   });
 

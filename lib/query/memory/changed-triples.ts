@@ -1,0 +1,46 @@
+/** Triples of graphs that differ little from those of a view. Its numbers are used, so that the keys of the graph are not read. */
+import type { KeyDifference } from '../../storage/keys/graph-changes.js';
+import type { NumberBlock } from '../access/quad-matches.js';
+import { gspo } from '../segments/quad-pages.js';
+import { type GraphTriples, readTriples } from './index-data.js';
+import { LayerScan } from './layer-scan.js';
+import type { MemoryView } from './memory-layers.js';
+import type { Ids } from './sorted-quads.js';
+
+/**
+ * Returns the triples of a graph after a change.
+ * @param view has all quads of the graph
+ * @param change removed keys need not be in the graph, and added ones may be
+ */
+export async function changedTriples(
+  view: MemoryView,
+  graph: string,
+  { added, removed }: KeyDifference,
+): Promise<GraphTriples> {
+  const changed = [await readTriples([added], view.terms), await readTriples([removed], view.terms)] as const;
+  const subjects = new Set<number>();
+  const others = new Set<string>();
+  for (const list of changed)
+    for (let at = 0; at < list.length; at += 3) {
+      subjects.add(list[at]!);
+      others.add(`${list[at]},${list[at + 1]},${list[at + 2]}`);
+    }
+  const triples = Array.from(changed[0]);
+  for (const { length, columns } of quadsOf(view, view.terms.idOf(graph))) {
+    const [s, p, o] = columns as readonly [Uint32Array, Uint32Array, Uint32Array];
+    for (let at = 0; at < length; at++)
+      if (!subjects.has(s[at]!) || !others.has(`${s[at]},${p[at]},${o[at]}`)) triples.push(s[at]!, p[at]!, o[at]!);
+  }
+  return Uint32Array.from(triples);
+}
+
+/** Yields the triples of a graph as columns. */
+function* quadsOf({ layers }: MemoryView, graph: number): Generator<NumberBlock> {
+  for (const layer of layers) {
+    const { quads, numbers, masked } = layer;
+    const number = numbers && graph >= 0 ? numbers.of(graph) : graph;
+    if (number < 0 || number > quads.most || masked?.[number] === 1) continue;
+    const ids: Ids = [-1, -1, -1, number];
+    yield* new LayerScan(layer, quads.range(gspo, ids), ids, undefined, undefined).blocks([0, 1, 2]);
+  }
+}

@@ -1,4 +1,5 @@
 /** Graphs of earlier states, read in blocks, so that those of large graphs are not in memory. */
+import type { Client } from '../../lib/authorization/client.js';
 import {
   comparedBlocks,
   DamagedGraphError,
@@ -30,9 +31,26 @@ import {
   versionsBetween,
 } from './entries.js';
 
-/** Maximum number of changed triples that all readers of versions have in memory. */
-const maxInUse = 1_000_000;
-let inUse = 0;
+/** Maximum number of changed triples that all readers of versions have in memory, those of callers without control, and of a client. */
+const [maxInUse, maxOfOthers, maxOfClient] = [1_000_000, 750_000, 250_000];
+const inUse = { all: 0, ofOthers: 0, ofClients: new Map<string, number>() };
+
+/** @param reader absent: a query thread, or the server itself */
+function use(reader: Client | undefined, count: number): void {
+  inUse.all += count;
+  if (!reader) return;
+  const { client, callerClass } = reader;
+  if (callerClass !== 'controller') inUse.ofOthers += count;
+  const own = (inUse.ofClients.get(client) ?? 0) + count;
+  if (own > 0) inUse.ofClients.set(client, own);
+  else inUse.ofClients.delete(client);
+}
+
+function isFull(reader: Client | undefined): boolean {
+  if (!reader) return inUse.all > maxInUse;
+  const isOfOthers = reader.callerClass !== 'controller' && inUse.ofOthers > maxOfOthers;
+  return isOfOthers || inUse.all > maxInUse || (inUse.ofClients.get(reader.client) ?? 0) > maxOfClient;
+}
 
 /** One committed state, from which graphs are read. */
 export interface PastSource extends Pick<StoreSnapshot, 'entries' | 'values' | 'close'> {
@@ -74,6 +92,7 @@ export class PastGraph implements OpenGraph {
     private readonly source: PastSource,
     /** `base`: the version with all triples at the end of the chain, or the present record. */
     private readonly of: { readonly record: ResourceRecord; readonly base: EndedState | ResourceRecord },
+    private readonly reader: Client | undefined,
   ) {}
 
   get record(): ResourceRecord {
@@ -85,7 +104,7 @@ export class PastGraph implements OpenGraph {
    * @returns `undefined` if its triples are not kept, or the state was erased
    * @throws DamagedGraphError, LwsError `too-busy`
    */
-  static async open(source: PastSource, state: HistoryState): Promise<PastGraph | undefined> {
+  static async open(source: PastSource, state: HistoryState, reader?: Client): Promise<PastGraph | undefined> {
     const { record } = state;
     const { iri } = record;
     const present = await presentRecord(source, iri);
@@ -99,7 +118,7 @@ export class PastGraph implements OpenGraph {
       if (last) throw new DamagedGraphError(iri);
       return undefined;
     }
-    const graph = new PastGraph(source, { record, base });
+    const graph = new PastGraph(source, { record, base }, reader);
     try {
       for (const version of chain.reverse()) if (version.graph === 'delta') await graph.goBack(version);
       if (!source.isInThread) await yieldInLine();
@@ -116,12 +135,12 @@ export class PastGraph implements OpenGraph {
     for await (const list of unpacked(this.pieces(version))) {
       const { size } = changed;
       for (const key of list) changed.set(key, isAdded);
-      inUse += changed.size - size;
+      use(this.reader, changed.size - size);
       isAdded = !isAdded;
       if (source.isInThread) this.digest.toggle(list);
       else if (list.length > 0) await yieldInLine();
     }
-    if (inUse > maxInUse) throw tooBusy('Other requests read many earlier triples. Retry in a few seconds.', 5);
+    if (isFull(this.reader)) throw tooBusy('Other requests read many earlier triples. Retry in a few seconds.', 5);
   }
 
   private async *pieces({ record: { iri }, ended, pieces = 0 }: EndedState): AsyncGenerator<string> {
@@ -193,7 +212,7 @@ export class PastGraph implements OpenGraph {
   }
 
   async close(): Promise<void> {
-    if (!this.isClosed) inUse -= this.changed.size;
+    if (!this.isClosed) use(this.reader, -this.changed.size);
     this.isClosed = true;
     await this.source.close();
   }
@@ -209,12 +228,12 @@ async function presentRecord(source: PastSource, iri: string): Promise<ResourceR
 }
 
 /** Opens the graph of a state of a store: see `PastGraph.open`. */
-export async function openPast(store: Store, state: HistoryState): Promise<OpenGraph | undefined> {
+export async function openPast(store: Store, state: HistoryState, reader?: Client): Promise<OpenGraph | undefined> {
   const source = Object.assign(new StoreSnapshot(store.level), {
     onReturned: (found: ReturnedKeys) => store.returned.remove(found),
   });
   try {
-    const past = await PastGraph.open(source, state);
+    const past = await PastGraph.open(source, state, reader);
     if (past) return past;
   } catch (error) {
     await source.close();
@@ -225,8 +244,12 @@ export async function openPast(store: Store, state: HistoryState): Promise<OpenG
 }
 
 /** Returns the keys of the graph of a state, also of a large one: see `PastGraph.open`. */
-export async function pastKeys(store: Store, state: HistoryState): Promise<readonly string[] | undefined> {
-  const graph = await openPast(store, state);
+export async function pastKeys(
+  store: Store,
+  state: HistoryState,
+  reader?: Client,
+): Promise<readonly string[] | undefined> {
+  const graph = await openPast(store, state, reader);
   if (!graph) return undefined;
   try {
     const keys: string[] = [];

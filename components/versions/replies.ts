@@ -1,6 +1,7 @@
 /** Requests for earlier states of data resources (RFC 7089, pattern 1.2). */
 
 import { attribute } from '../../lib/authorization/audit.js';
+import { type Client, clientFor } from '../../lib/authorization/client.js';
 import { controls, notFound, requireAccess } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
@@ -9,9 +10,11 @@ import type { Reply } from '../../lib/http/reply.js';
 import { representData } from '../../lib/http/represent.js';
 import { type EarlierStates, preconditionsOf, type ResourceExchange } from '../../lib/http/resource-exchange.js';
 import { resourceLinks, revalidate } from '../../lib/http/state-fields.js';
-import { assertPreconditions } from '../../lib/resources/preconditions.js';
+import type { RdfFormat } from '../../lib/rdf/formats.js';
+import { assertPreconditions, isNotModified } from '../../lib/resources/preconditions.js';
+import type { Representations } from '../../lib/resources/representations.js';
 import type { Storage } from '../../lib/resources/storage.js';
-import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
+import { variantOf } from '../../lib/resources/variants.js';
 import { isContainerIri, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { LwsError, tooBusy } from '../../lib/tools/errors.js';
@@ -200,25 +203,32 @@ async function admitted(context: Context): Promise<Admitted> {
 async function represented({ platform, exchange }: Context, state: HistoryState): Promise<Reply | undefined> {
   const { record } = state;
   if (state.ended === undefined) return representData(platform.storage, exchange.req, record);
-  const isLarge = isLargeGraph(record.triples ?? 0);
-  const keys = record.kind === 'rdf' && !isLarge ? await pastKeys(platform.storage.store, state) : undefined;
-  if (record.kind === 'rdf' && !(isLarge ? state.graph : keys)) return undefined;
+  if (record.kind === 'rdf' && !state.graph) return undefined;
   const { storage } = platform;
-  // RDF/XML of a large graph needs all keys.
+  const { access, address, req } = exchange;
+  const reader = (): Promise<Client> => clientFor(platform, access, address);
+  // Read for small graphs, and for RDF/XML of large ones, unless their bytes are known.
   const graph = async () => {
-    const found = keys ?? (await pastKeys(storage.store, state));
-    return found && { record, keys: found };
+    const keys = await pastKeys(storage.store, state, await reader());
+    return keys && { record, keys };
   };
   const store = Object.create(storage.store, {
     record: { value: (iri: string) => (iri === record.iri ? record : storage.store.record(iri)) },
     graph: { value: graph },
-    openGraph: { value: () => openPast(storage.store, state) },
+    openGraph: { value: async () => openPast(storage.store, state, await reader()) },
   }) as Storage['store'];
-  // The cache has one state of each resource.
-  const representations = { obtain: (...[, , , build]: Parameters<Storage['representations']['obtain']>) => build() };
+  // A version does not change. The cache has one state of each name and syntax.
+  const name = `${record.iri}?version=${state.began}`;
+  const obtain: Representations['obtain'] = (_iri, variant, revision, build) => {
+    const tag = variant === 'blob' ? revision : `${revision}.${variantOf(variant as RdfFormat)}`;
+    // The client has the bytes.
+    const isKnown = req.headers['if-none-match'] !== undefined && isNotModified(preconditionsOf(exchange), tag, record);
+    if (isKnown) return { revision, tag, mediaType: variant, bytes: Buffer.alloc(0) };
+    return storage.representations.obtain(name, variant, revision, build);
+  };
   const earlier = Object.create(storage, {
     store: { value: store },
-    representations: { value: representations },
+    representations: { value: { obtain } },
     // Decides if a browser shows a page: an earlier one is downloaded.
     authorizer: { value: { allows: () => false } },
   }) as Storage;

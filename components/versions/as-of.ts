@@ -48,6 +48,8 @@ export const pastGraphs: ReadPast = async (context) => {
     throw refusal('too-busy', 'Deleted resources are still being removed. Retry in a few seconds.');
   const kept = await keptSince(store, position);
   const changed = await (names ? statesOf(context, store, names) : statesSince(context, store));
+  // Those that may have had another name then.
+  for (const [iri, state] of changed) if (state?.named && state.named > position) changed.set(iri, undefined);
   const states = await readableStates(context, store, changed);
   let quads = 0;
   for (const { record } of states) quads += record.triples ?? 0;
@@ -155,7 +157,7 @@ async function isRemoving({ names, within, admits }: PastContext, store: Snapsho
 }
 
 /** States at a position of the graphs that have changed since. `undefined`: the graph did not exist, or its state was erased. */
-type Changed = ReadonlyMap<string, EndedState | undefined>;
+type Changed = Map<string, EndedState | undefined>;
 
 async function statesOf({ position }: PastContext, store: HistoryStore, names: Iterable<string>): Promise<Changed> {
   const found = new Map<string, EndedState | undefined>();

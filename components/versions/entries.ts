@@ -20,6 +20,8 @@ export interface EndedState {
   readonly began: number;
   /** Position of the transaction that ended it. */
   readonly ended: number;
+  /** Position since when the resource is known to have had its name, if its content is older. */
+  readonly named?: number;
   readonly record: ResourceRecord;
   /** Subject of the request that began it. */
   readonly actor?: string | undefined;

@@ -3,6 +3,7 @@ import { type KeyRange, partsOfEntry } from '../../lib/storage/keys/records.js';
 import { Again } from '../../lib/storage/transactions/again.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { LwsError } from '../../lib/tools/errors.js';
 import {
   allChanged,
   changedKey,
@@ -21,7 +22,10 @@ const [versionsAtATime, piecesAtATime] = [100, 50];
 
 type Admit = (tx: Transaction) => Promise<void>;
 
-/** Erases a version. The one before it, whose triples may be a difference to it, then gets all of its triples. */
+/**
+ * Erases a version. The one before it, whose triples may be a difference to it, then gets all of its triples.
+ * @throws LwsError `conflict` if these cannot be read
+ */
 export async function erase(
   { store, iri }: { readonly store: Store; readonly iri: string },
   { ended, admit }: { readonly ended: number; readonly admit: Admit },
@@ -40,7 +44,12 @@ export async function erase(
         const { version, keys } = earlier;
         const key = versionKey(iri, version.ended);
         // Erased meanwhile.
-        if (tx.entry(key) === undefined || !keys) throw new Again(iri);
+        if (tx.entry(key) === undefined) throw new Again(iri);
+        if (!keys)
+          throw new LwsError(
+            'conflict',
+            `The version ${version.began} before it needs it, and is damaged. Erase that version first, or all versions (?versions).`,
+          );
         await stageDataErasure(tx, version);
         const pieces = await stageData(tx, version, keys);
         tx.putEntry(key, writeVersion(Object.assign(version, { graph: 'whole' as const, pieces })));

@@ -1,5 +1,6 @@
 /** Stages the states that a transaction ends. Called when everything else is staged. */
 import { aclKey } from '../../lib/authorization/acl.js';
+import { ancestorsOf } from '../../lib/authorization/authorizer.js';
 import { trashOf } from '../../lib/authorization/trash.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { DamagedGraphError } from '../../lib/storage/graphs/graph-digests.js';
@@ -34,6 +35,7 @@ import {
   positionOf,
   readVersion,
   shortList,
+  sinceKey,
   versionKey,
   versionsBetween,
   writeVersion,
@@ -78,7 +80,7 @@ export function versionListener(platform: Listening, switches: Switches): (tx: T
       if (++count % resourcesAtATime === 0) await yieldToEventLoop();
       const [isOn, wasOn] = [switches.isOn(iri, tx), switches.isOn(iri, tx.before)];
       const end = endOf(tx, iri);
-      const done = await stage({ tx, isOn, wasOn, end }, iri);
+      const done = await stage({ tx, rootIri, isOn, wasOn, end }, iri);
       hasEnded ||= done === 'ended';
       if (!done) continue;
       if (!changed.has(end)) changed.set(end, []);
@@ -147,6 +149,7 @@ function noteAccess(tx: Transaction, position: number, platform: Listening): voi
 
 interface Staging {
   readonly tx: Transaction;
+  readonly rootIri: string;
   /** True if the states of the resource are kept, after the transaction and before it. */
   readonly isOn: boolean;
   readonly wasOn?: boolean;
@@ -155,16 +158,16 @@ interface Staging {
 }
 
 /** Stages the state of a resource that ends, and its new head. @returns `undefined` if no kept state ended or began */
-async function stage({ tx, isOn, wasOn, end }: Staging, iri: string): Promise<'ended' | 'created' | undefined> {
+async function stage(staging: Staging, iri: string): Promise<'ended' | 'created' | undefined> {
+  const { tx, isOn, wasOn, end } = staging;
   const [before, after] = [tx.before.record(iri), tx.record(iri)];
   // Links have no versions.
   if ((before ?? after)?.kind === 'container' || before?.revision === after?.revision) return undefined;
   const found = headIn(tx.entry(headKey(iri)));
   const head = found?.revision === before?.revision ? found : undefined;
   const isEnding = before !== undefined && (isOn || wasOn || head !== undefined);
-  const state = isEnding ? (head ?? (await unknownHead(tx, before))) : undefined;
-  const graph =
-    isEnding && before.kind === 'rdf' ? await graphOf({ tx, isOn, end }, [before, after], state!) : undefined;
+  const state = isEnding ? (head ?? (await unknownHead(staging, before))) : undefined;
+  const graph = isEnding && before.kind === 'rdf' ? await graphOf(staging, [before, after], state!) : undefined;
   if (isEnding) await stageVersion(tx, before, { after, state: state!, graph, end });
   if (after && isOn) {
     const delta = graph && graph !== 'removed' && 'added' in graph ? graph : undefined;
@@ -177,12 +180,18 @@ async function stage({ tx, isOn, wasOn, end }: Staging, iri: string): Promise<'e
   return isEnding ? 'ended' : after && isOn ? 'created' : undefined;
 }
 
+type BeganState = Head & Pick<EndedState, 'named'>;
+
 /** A state that began before versions were kept. If there are older versions, it does not continue them. */
-async function unknownHead(tx: Transaction, { iri, revision, modified }: ResourceRecord): Promise<Head> {
+async function unknownHead({ tx, rootIri }: Staging, { iri, revision, modified }: ResourceRecord): Promise<BeganState> {
   let last = 0;
   for (const key of (await tx.entriesIn(versionsBetween(iri, 0))).keys()) last = Math.max(last, Number(key.slice(-16)));
   const began = Math.max(positionOf(modified), last + 1);
-  return { revision, began, first: last > 0 ? tx.position : began, deltas: 0 };
+  // If versions were kept, a MOVE to the name would have been noted.
+  const since = [iri, ...ancestorsOf(iri, rootIri), ''].map((at) =>
+    Number(tx.before.entry(sinceKey(at)) ?? tx.position),
+  );
+  return { revision, began, named: Math.min(...since), first: last > 0 ? tx.position : began, deltas: 0 };
 }
 
 const changedBy = ({ added, removed }: KeyDifference, { changed = 0 }: Head): number =>
@@ -218,19 +227,20 @@ async function stageVersion(
   record: ResourceRecord,
   {
     after,
-    state: { began, actor },
+    state: { began, actor, named },
     graph,
     end: ended,
   }: {
     readonly end: number;
     readonly after: ResourceRecord | undefined;
-    readonly state: Head;
+    readonly state: BeganState;
     readonly graph: KeptTriples | 'removed' | undefined;
   },
 ): Promise<void> {
   const { iri, blob, size, sha256 } = record;
   const next = after?.revision;
   const version: EndedState = { began, ended, record, actor, next };
+  if (named !== undefined) Object.assign(version, { named });
   if (graph === 'removed') {
     Object.assign(version, { graph: 'whole', pieces: 0, isOpen: true });
     tx.putEntry(openKey(iri), `${ended} 0`);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
 import { below } from './contents.js';
 
-const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 2);
+const rounds = Number(process.env['QUADPOD_CRASH_ROUNDS'] ?? 1);
 const environment = { LWS_VERSIONS_ALL: 'true' };
 const graphOf = (count: number, from: number): string =>
   Array.from({ length: count }, (_, at) => `<#s> <http://p.example/p> ${from + at} .`).join('\n');
@@ -32,22 +32,28 @@ describe('kill -9 amid versions of large graphs', function () {
   };
 
   for (let round = 1; round <= rounds; round++)
-    it(`keeps the states of a graph whose removal was killed, round ${round} (rule 27.1)`, async () => {
-      const iri = `${server.root}g${round}`;
-      await send('PUT', iri, 'text/turtle', graphOf(30_000, 0));
-      const states = [await read(iri)];
+    it(`keeps the states of graphs whose removal was killed, round ${round} (rule 27.1)`, async () => {
       const update = `DELETE DATA { ${graphOf(100, 5)} } ; INSERT DATA { ${graphOf(200, 70_000)} }`;
-      await send('PATCH', iri, 'application/sparql-update', update);
-      states.unshift(await read(iri));
-      // Drops the graph.
-      await send('PUT', iri, 'text/plain', 'text');
-      for (let kills = 0; kills < 2; kills++) {
+      const iris = [1, 2].map((at) => `${server.root}g${round}-${at}`);
+      const states: string[] = [];
+      for (const iri of iris) {
+        await send('PUT', iri, 'text/turtle', graphOf(22_000, 0));
+        const first = await read(iri);
+        await send('PATCH', iri, 'application/sparql-update', update);
+        states.push(await read(iri), first);
+      }
+      // Drops the graphs, the second one while the first is being removed.
+      for (const iri of iris) {
+        await send('PUT', iri, 'text/plain', 'text');
         for (let requests = below(20); requests > 0; requests--) await fetch(iri, { method: 'HEAD' });
         await server.kill();
         server = await startProcess({ ...server, environment });
       }
-      const { versions } = (await (await fetch(`${iri}?versions`)).json()) as { versions: { url: string }[] };
-      const urls = versions.slice(1).map(({ url }) => url);
+      const urls: string[] = [];
+      for (const iri of iris) {
+        const { versions } = (await (await fetch(`${iri}?versions`)).json()) as { versions: { url: string }[] };
+        urls.push(...versions.slice(1).map(({ url }) => url));
+      }
       // The rest is being removed.
       for (let at = 0; at < 2; at++) expect(await Promise.all(urls.map(read))).to.deep.equal(states);
       expect(await server.stop(), 'exit code').to.equal(0);

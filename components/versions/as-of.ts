@@ -59,13 +59,14 @@ export const pastGraphs: ReadPast = async (context) => {
       `The graphs that have changed since then had ${quads} triples, more than ${maxQuads}. Name the graphs to read, or ask for a later date.`,
     );
   const trash = trashOf(storage);
+  // Links have no versions.
+  const isOther = (graph: string): boolean => graph.endsWith('.meta') || graph.startsWith(trash);
   return {
+    others: kept ? undefined : { names: [...changed.keys()], isOther },
     graphs: contentOf(context, store, states),
     close: () => store.end(),
     empty: new Set(states.filter(({ record }) => record.triples === 0).map(({ record: { iri } }) => iri)),
-    // Links have no versions.
-    isUnchanged: (graph) =>
-      !changed.has(graph) && !graph.endsWith('.meta') && !graph.startsWith(trash) && (!kept || isInRanges(kept, graph)),
+    isUnchanged: (graph) => !changed.has(graph) && !isOther(graph) && (!kept || isInRanges(kept, graph)),
   };
 };
 

@@ -5,7 +5,7 @@ import { LwsError, tooBusy } from '../tools/errors.js';
 import type { PastEmpty } from './access/empty-graphs.js';
 import type { ReadableGraphs } from './access/readable-graphs.js';
 import type { DatasetOptions } from './dataset.js';
-import { changedTriples } from './memory/changed-triples.js';
+import { changedTriples, type OtherGraphs, withoutGraphs } from './memory/changed-triples.js';
 import { type GraphTriples, readTriples } from './memory/index-data.js';
 import { type MemoryView, withGraphs } from './memory/memory-layers.js';
 import { TableFullError } from './memory/term-table.js';
@@ -52,6 +52,8 @@ export interface PastContent extends AsyncIterable<readonly string[]> {
 export interface PastGraphs extends PastEmpty {
   /** Content of changed graphs that the caller may read. */
   readonly graphs: ReadonlyMap<string, PastContent>;
+  /** Other graphs that are not the same as then. Absent: `isUnchanged` decides each. */
+  readonly others: OtherGraphs | undefined;
   /** Called when they have been read. */
   close(): Promise<void>;
 }
@@ -75,7 +77,11 @@ export async function datasetThen(
   try {
     const graphs = new Map<string, () => Promise<GraphTriples>>();
     for (const [graph, content] of past.graphs) graphs.set(graph, () => triplesThen(memory, graph, content));
-    return { memory: await withGraphs(memory, graphs), readable: readableThen(context.readable, past), past };
+    const { readable } = context;
+    const canMask = memory.known && past.others && (readable.all || readable.isExact);
+    if (!canMask || [...graphs.keys()].some((graph) => readable.known(graph) !== true))
+      return { memory: await withGraphs(memory, graphs), readable: readableThen(readable, past), past };
+    return { memory: await withGraphs(withoutGraphs(memory, past.others!), graphs), readable, past };
   } catch (error) {
     if (!(error instanceof TableFullError)) throw error;
     throw new LwsError(

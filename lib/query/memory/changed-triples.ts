@@ -1,11 +1,13 @@
 /** Triples of graphs that differ little from those of a view. Its numbers are used, so that the keys of the graph are not read. */
 import type { KeyDifference } from '../../storage/keys/graph-changes.js';
+import { graphAt } from '../access/key-reader.js';
 import type { NumberBlock } from '../access/quad-matches.js';
 import { gspo } from '../segments/quad-pages.js';
 import { type GraphTriples, readTriples } from './index-data.js';
 import { LayerScan } from './layer-scan.js';
-import type { MemoryView } from './memory-layers.js';
-import type { Ids } from './sorted-quads.js';
+import type { Layer, MemoryView } from './memory-layers.js';
+import type { Ids, QuadOrders } from './sorted-quads.js';
+import type { TermIds } from './term-ids.js';
 
 /**
  * Returns the triples of a graph after a change.
@@ -43,4 +45,42 @@ function* quadsOf({ layers }: MemoryView, graph: number): Generator<NumberBlock>
     const ids: Ids = [-1, -1, -1, number];
     yield* new LayerScan(layer, quads.range(gspo, ids), ids, undefined, undefined).blocks([0, 1, 2]);
   }
+}
+
+/** Graphs of a view to leave out. */
+export interface OtherGraphs {
+  readonly names: readonly string[];
+  /** True for further names. Their number is small, and they are the same for all queries. */
+  isOther(graph: string): boolean;
+}
+
+/** Returns a view without some graphs. Deciding each graph by its name would take a third of a scan. */
+export function withoutGraphs({ terms, layers }: MemoryView, { names, isOther }: OtherGraphs): MemoryView {
+  const ids = names.map((name) => terms.idOf(name)).filter((id) => id >= 0);
+  const masking = layers.map((layer): Layer => {
+    const { quads, numbers, masked } = layer;
+    const all = masked ? masked.slice() : new Uint8Array(numbers ? numbers.ids.length : terms.baseSize);
+    const others = othersIn.get(quads) ?? graphsOf(layer).filter((graph) => isOther(nameOf(layer, terms, graph)));
+    othersIn.set(quads, others);
+    const wanted = numbers ? ids.map((id) => numbers.of(id)) : ids;
+    for (const list of [others, wanted]) for (const graph of list) if (graph >= 0 && graph < all.length) all[graph] = 1;
+    return { quads, numbers, masked: all, ...(layer.maxAhead && { maxAhead: layer.maxAhead }) };
+  });
+  return { terms, layers: masking };
+}
+
+const othersIn = new WeakMap<QuadOrders, readonly number[]>();
+
+const nameOf = ({ numbers }: Layer, terms: TermIds, graph: number): string =>
+  terms.termKey(numbers ? numbers.ids[graph]! : graph);
+
+/** Returns the graphs of a layer by number. */
+function graphsOf({ quads }: Layer): number[] {
+  const found: number[] = [];
+  const to = quads.count;
+  for (let at = 0; at < to; at = quads.after(gspo, at, { place: graphAt, to })) {
+    const window = quads.window(gspo, at, at + 1);
+    found.push(window.column(graphAt)[at - window.first]!);
+  }
+  return found;
 }

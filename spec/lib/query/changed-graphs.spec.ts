@@ -9,7 +9,7 @@ import { DataFactory } from 'rdf-data-factory';
 import { answered } from '../../../components/sparql/pool/answering.js';
 import { timeout } from '../../../components/sparql/pool/query-errors.js';
 import { acceptedFormats } from '../../../components/sparql/protocol/protocol.js';
-import { changedTriples } from '../../../lib/query/memory/changed-triples.js';
+import { changedTriples, withoutGraphs } from '../../../lib/query/memory/changed-triples.js';
 import { indexOf, readQuads, readTriples } from '../../../lib/query/memory/index-data.js';
 import { LayeredGraphs } from '../../../lib/query/memory/layered-graphs.js';
 import { MemoryLayers, type MemoryView } from '../../../lib/query/memory/memory-layers.js';
@@ -251,6 +251,16 @@ describe('Changed graphs', () => {
         const expected = rows(await readTriples([[...after]], view.terms));
         expect(rows(await changedTriples(view, graph, change)), graph).to.deep.equal(expected);
       }
+    // 30 graphs with two triples each: two are left out by name, one of each layer, and eleven by a condition.
+    const rest = withoutGraphs(view, { names: [all[0]!, all[20]!, all[44]!], isOther: (graph) => graph >= all[29]! });
+    expect([countOf(view), countOf(rest)]).to.deep.equal([60, 34]);
+    for (const [graph, count] of [
+      [all[0]!, 0],
+      [all[1]!, 6],
+      [all[20]!, 0],
+      [all[29]!, 0],
+    ] as const)
+      expect((await changedTriples(rest, graph, { added: [], removed: [] })).length, graph).to.equal(count);
     await snapshot.close();
   });
 

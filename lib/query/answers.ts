@@ -184,14 +184,15 @@ export function answersOf({ form, shape, constants, base }: ReadQuery, options: 
   const { memory, readable, defaultGraphs, namedGraphs, loadEngine = loadQueryEngine } = options;
   // Both engines pass the others on unchanged.
   const asked = loadEngine === loadQueryEngine || form !== 'describe' ? shape : undefined;
-  // The estimates for other callers depend on the graphs that they may read.
-  const isWhole = readable.all && !defaultGraphs && !namedGraphs;
+  // The estimates depend on the graphs that the caller may read.
+  const ranges = readable.isExact ? readable.ranges : undefined;
+  const ofCaller = readable.all ? memory.known : ranges && memory.scopes?.of(ranges);
   const { observer, callService, numbersFrom } = options;
   const source = quadSource({
     base,
     constants,
     asked,
-    known: isWhole ? memory.known : undefined,
+    known: defaultGraphs || namedGraphs ? undefined : ofCaller,
     matches: () => matchesOf(options, assertTime),
     emptyGraphs: emptyGraphs(options, assertTime),
     assertTime,

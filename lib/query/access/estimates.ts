@@ -1,3 +1,5 @@
+import { type IriRange, isInRanges } from '../../storage/keys/iri-ranges.js';
+
 /** Rounds to a power of two: the size includes closed quads, and small changes of these must not change the order of joins. */
 export const roughly = (count: number): number => 2 ** Math.round(Math.log2(Math.max(1, count)));
 
@@ -16,8 +18,8 @@ export interface ViewStatistics {
   readonly counts: Map<string, PatternCounts>;
 }
 
-/** About 1 MB. */
-const maxCounts = 4096;
+/** About 0.5 MB. */
+const maxCounts = 2048;
 
 /** Returns the counts of a pattern by its name, new ones if there are none. */
 export function countsNamed(counts: Map<string, PatternCounts>, name: string): PatternCounts {
@@ -28,4 +30,30 @@ export function countsNamed(counts: Map<string, PatternCounts>, name: string): P
     counts.set(name, own);
   }
   return own;
+}
+
+/** Maximum number of scopes with statistics. */
+const maxScopes = 8;
+
+/**
+ * Statistics for callers that may read the same graphs, by the ranges of these. They count readable quads only, and stay valid while
+ * other graphs change: neither they nor the time at which they are made again depend on what the callers may not read.
+ */
+export class ScopeStatistics {
+  private readonly scopes = new Map<readonly IriRange[], ViewStatistics>();
+
+  /** @param ranges of the names of all readable graphs; equal ranges are the same array (`rememberedGraphRanges`) */
+  of(ranges: readonly IriRange[]): ViewStatistics {
+    const own = this.scopes.get(ranges) ?? { id: {}, counts: new Map() };
+    // The last scope that is used is the last one to be dropped.
+    this.scopes.delete(ranges);
+    this.scopes.set(ranges, own);
+    if (this.scopes.size > maxScopes) this.scopes.delete(this.scopes.keys().next().value!);
+    return own;
+  }
+
+  /** Drops statistics that count a graph. */
+  drop(graph: string): void {
+    for (const ranges of this.scopes.keys()) if (isInRanges(ranges, graph)) this.scopes.delete(ranges);
+  }
 }

@@ -5,7 +5,7 @@
 import { graphRange, sortGraphs } from '../../storage/keys/quad-keys.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { OrderedRanges } from '../../storage/level/ordered-ranges.js';
-import type { ViewStatistics } from '../access/estimates.js';
+import { ScopeStatistics, type ViewStatistics } from '../access/estimates.js';
 import { comparedKeys, type GraphTriples, type IndexData, openIndex, readTriples, recordIn } from './index-data.js';
 import { type QuadOrders, SortedQuads, sortQuads } from './sorted-quads.js';
 import { type BaseTerms, noTerms, TermIds } from './term-ids.js';
@@ -71,12 +71,13 @@ interface LastChange {
 export class MemoryLayers {
   private base: LayersOfBase | undefined;
   private readonly changed = new Map<string, LastChange>();
+  private readonly scopes = new ScopeStatistics();
 
   /** @param base `undefined` if it was dropped */
   use(base: MemoryBase | undefined): void {
     for (const [graph, { sequence }] of this.changed)
       if (!base || sequence <= base.sequence) this.changed.delete(graph);
-    this.base = base && new LayersOfBase(base, this.changed);
+    this.base = base && new LayersOfBase(base, this.changed, this.scopes);
   }
 
   /** Records changes. Called once for each message, whether or not its query reads the index. */
@@ -84,6 +85,7 @@ export class MemoryLayers {
     for (const [graph, sequence, isEmpty = false] of graphs) {
       this.changed.set(graph, { sequence, isEmpty });
       this.base?.pending.add(graph);
+      this.scopes.drop(graph);
     }
   }
 
@@ -192,6 +194,7 @@ class LayersOfBase {
   constructor(
     { version, data }: MemoryBase,
     private readonly changed: ReadonlyMap<string, LastChange>,
+    private readonly scopes: ScopeStatistics,
   ) {
     this.version = version;
     const { quads, terms } = openIndex(data);
@@ -215,7 +218,8 @@ class LayersOfBase {
       if (each.isEmpty && each.lasts) note(each, noNumbers);
       else rest.push(each);
     await reader.read(rest, this.terms, note);
-    this.last = { terms: this.terms, layers: this.layers(), known: { id: {}, counts: new Map() } };
+    const known = { id: {}, counts: new Map() };
+    this.last = { terms: this.terms, layers: this.layers(), known, scopes: this.scopes };
     return this.last;
   }
 
@@ -361,6 +365,8 @@ export interface MemoryView {
   readonly layers: readonly Layer[];
   /** Statistics for later queries over the same view. Absent: the view is that of one operation. */
   readonly known?: ViewStatistics;
+  /** Such statistics for callers that may read some of the graphs. */
+  readonly scopes?: ScopeStatistics;
 }
 
 /** The layer's own numbers, in the order of the texts. `MemoryView.terms` numbers terms outside of the base in order of arrival. */

@@ -23,6 +23,11 @@ export class GraphDecisions {
     this.pages = new Array<undefined>((terms.size >>> pageBits) + 1).fill(undefined);
   }
 
+  /** True if no graph requires the authorizer. */
+  get isDecided(): boolean {
+    return this.gate.isExact;
+  }
+
   /** Returns `undefined` if the authorizer must be asked first (`note`, `ask`). */
   isOpen(graph: number): boolean | undefined {
     let page = this.pages[graph >>> pageBits];

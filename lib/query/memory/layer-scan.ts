@@ -80,29 +80,51 @@ export class LayerScan implements MatchScan {
 
   /** True if every quad of the part is a match. */
   get isPlain(): boolean {
+    return this.hasBlocks && !this.layer.masked && !this.verdicts;
+  }
+
+  /** True if the graph of a quad of the part decides whether it is a match, without the authorizer. */
+  get hasBlocks(): boolean {
     const { layer, range, verdicts, copies } = this;
     const hasCopies = copies && (copies.before.length > 0 || !layer.quads.isUnique);
-    return range.rest === 0 && !layer.masked && !verdicts && !hasCopies;
+    return range.rest === 0 && !hasCopies && verdicts?.isDecided !== false;
   }
 
   get length(): number {
     return this.range.to - this.range.from;
   }
 
-  /** Yields the quads of a plain part as columns of numbers in `MemoryView.terms`. */
+  /** Yields the matches of a part that `hasBlocks`, as columns of numbers in `MemoryView.terms`. */
   *blocks(places: readonly number[]): Generator<NumberBlock> {
-    const { layer, range, numbers } = this;
+    const { layer, range, numbers, isPlain } = this;
     for (let { from: at } = range; at < range.to; ) {
       const to = Math.min(range.to, at + this.maxAhead);
       const window = layer.quads.window(range.order, at, to);
       const end = Math.min(to, window.end);
+      const partOf = (place: number): Uint32Array =>
+        window.column(place).subarray(at - window.first, end - window.first);
+      const rows = isPlain ? undefined : this.openRows(partOf(graphAt));
       const columns = places.map((place) => {
-        const column = window.column(place).subarray(at - window.first, end - window.first);
+        const part = partOf(place);
+        const column = rows ? rows.map((row) => part[row]!) : part;
         return numbers ? column.map((number) => numbers[number]!) : column;
       });
-      yield { length: end - at, columns };
+      yield { length: rows ? rows.length : end - at, columns };
       at = end;
     }
+  }
+
+  /** Returns the rows of current quads in open graphs; `undefined`: all of them. */
+  private openRows(graphs: Uint32Array): Uint32Array | undefined {
+    const { verdicts } = this;
+    const { masked } = this.layer;
+    const rows = new Uint32Array(graphs.length);
+    let length = 0;
+    for (let row = 0; row < graphs.length; row++) {
+      const graph = graphs[row]!;
+      if (masked?.[graph] !== 1 && verdicts?.isOpen(this.among(graph)) !== false) rows[length++] = row;
+    }
+    return length === rows.length ? undefined : rows.subarray(0, length);
   }
 
   /** Returns the same scan over a part of the range. */

@@ -117,6 +117,11 @@ export class MemoryMatches implements QuadMatches {
     let count = 0;
     for (const scan of this.scansOf(bound, part)) {
       if (scan instanceof LayerScan && scan.isPlain) count += scan.length;
+      else if (scan instanceof LayerScan && scan.hasBlocks)
+        for (const { length } of scan.blocks([])) {
+          count += length;
+          this.assertTime(length);
+        }
       else
         for (let at = scan.next(); at !== ended; at = scan.next())
           if (at === stopped) await this.scans.ask(part);

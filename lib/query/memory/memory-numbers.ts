@@ -44,7 +44,7 @@ export class MemoryNumbers implements NumberedMatches {
     const ids = await begin(bound, part);
     const empty = (): Uint32Array[] => places.map(() => new Uint32Array(blockLength));
     for (const scan of ids ? scans.of(ids, part) : []) {
-      if (scan instanceof LayerScan && scan.isPlain) {
+      if (scan instanceof LayerScan && scan.hasBlocks) {
         for (const block of scan.blocks(places)) {
           assertTime(block.length);
           yield block;

@@ -5,6 +5,8 @@ import { randomInt } from 'node:crypto';
 const factor = 2 * randomInt(2 ** 30) + 1;
 /** Slots of a new table. Half of them are entries. */
 const firstSlots = 256;
+/** Below it, tables grow by a factor of four: each growth hashes all entries again. */
+const fewEntries = 16_384;
 /** Numbers that differ only in their last bits are neighbors in a hash table: scans often return them in order. */
 const [nearBits, near] = [2, 3];
 /** Numbers of a leaf of a table without hashing: a cache line. */
@@ -97,6 +99,14 @@ export class NumberTable {
   private slotOf(columns: NumberColumns, row: number): number {
     const { slots, keys, width } = this;
     const mask = slots.length - 1;
+    if (width === 1) {
+      // Half of the time of the loop below.
+      const [own, number] = [keys[0]!, columns[0]![row]!];
+      for (let slot = hashOfOne(number) & mask; ; slot = (slot + 1) & mask) {
+        const entry = slots[slot]! - 1;
+        if (entry < 0 || own[entry] === number) return slot;
+      }
+    }
     for (let slot = hashOf(columns, row, width) & mask; ; slot = (slot + 1) & mask) {
       const entry = slots[slot]! - 1;
       if (entry < 0) return slot;
@@ -107,8 +117,9 @@ export class NumberTable {
   }
 
   private grow(): void {
-    const length = 2 * this.weights.length;
-    this.allocate((length / 2) * (8 + 4 * this.width));
+    const before = this.weights.length;
+    const length = (before < fewEntries ? 4 : 2) * before;
+    this.allocate((length - before) * (8 + 4 * this.width));
     this.weights = longer(this.weights, length);
     for (let i = 0; i < this.width; i++) this.keys[i] = longer(this.keys[i]!, length);
     if (this.slots !== noSlots) this.hash();
@@ -121,7 +132,7 @@ export class NumberTable {
     const { keys, width, direct } = this;
     for (let entry = 0; entry < this.size; entry++)
       if (width !== 1 || keys[0]![entry]! >= direct) {
-        let slot = hashOf(keys, entry, width) & (length - 1);
+        let slot = (width === 1 ? hashOfOne(keys[0]![entry]!) : hashOf(keys, entry, width)) & (length - 1);
         while (this.slots[slot] !== 0) slot = (slot + 1) & (length - 1);
         this.slots[slot] = entry + 1;
       }
@@ -166,6 +177,11 @@ class Sums {
     if (number >= this.direct) return undefined;
     return this.leaves[(this.top[number >>> leafBits]! << leafBits) | (number & leaf)]!;
   }
+}
+
+function hashOfOne(number: number): number {
+  const hash = Math.imul(number >>> nearBits, factor);
+  return ((hash ^ (hash >>> 15)) << nearBits) ^ (number & near);
 }
 
 function hashOf(columns: NumberColumns, row: number, width: number): number {

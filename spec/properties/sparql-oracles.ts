@@ -101,11 +101,11 @@ const attempt = async (answer: () => Promise<Answer> | Answer): Promise<Outcome>
 export const ourOutcome = (
   { store, readable }: World,
   query: ReadQuery,
-  { toMemory, numbersFrom }: { readonly toMemory?: ToMemory; readonly numbersFrom?: number | undefined } = {},
+  { toMemory, ...of }: { readonly toMemory?: ToMemory } & Pick<SpecView, 'numbersFrom' | 'hasRanges'> = {},
 ): Promise<Outcome> =>
   attempt(async () => {
     const end = performance.now() + maxMs;
-    const view: SpecView = { readable, ...query.from, numbersFrom, assertTime: () => assertBefore(end) };
+    const view: SpecView = { readable, ...query.from, ...of, assertTime: () => assertBefore(end) };
     return engineAnswer(store.level, { ...view, loadEngine: loadStockEngine }, query, toMemory);
   });
 

@@ -56,10 +56,10 @@ export interface NumberedMatches {
    */
   readonly directly: number;
   scan(bound: Terms, wanted: MatchOptions): AsyncGenerator<NumberBlock>;
-  /** Looks up `bound` with further positions bound: for each lookup, `keys` has one number for each of `places`. */
+  /** Looks up `bound` with further positions bound: `keys` has a column of numbers for each of `places`. */
   lookUp(
     bound: Terms,
-    of: { readonly places: readonly number[]; readonly keys: readonly (readonly number[])[] },
+    of: { readonly places: readonly number[]; readonly keys: readonly Uint32Array[]; readonly length: number },
     wanted: MatchOptions,
   ): Promise<NumbersFound>;
   /** Returns -1 for a term that is in no quad. */

@@ -13,7 +13,7 @@ import type { TermIds } from './term-ids.js';
 /** More ranges are only searched if later queries will use the result (`isExact`): each takes two binary searches. */
 const maxOnce = 64;
 /** With fewer quads to scan, intervals do not pay. */
-const leastLength = 1024;
+export const leastLength = 1024;
 
 /** Intervals of ranges: starts and ends, alternating and in order. */
 interface Found {

@@ -11,8 +11,8 @@ import type {
 } from '../access/quad-matches.js';
 import { kindOf, kindStarts, type TermKey, type TermKind } from '../access/terms.js';
 import { ended, LayerScan, stopped } from './layer-scan.js';
-import type { MemoryScans } from './memory-scans.js';
-import type { Ids } from './sorted-quads.js';
+import type { MemoryScans, SingleLayer } from './memory-scans.js';
+import { type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
 const blockLength = 4096;
@@ -70,17 +70,25 @@ export class MemoryNumbers implements NumberedMatches {
 
   async lookUp(
     bound: Terms,
-    { places: at, keys }: { readonly places: readonly number[]; readonly keys: readonly (readonly number[])[] },
+    { places: at, keys, length }: Parameters<NumberedMatches['lookUp']>[1],
     { part, places }: MatchOptions,
   ): Promise<NumbersFound> {
     const { scans, terms, assertTime, begin } = this.options;
     const own = await begin(bound, part);
     const found = { rows: [] as number[], weights: [] as number[], columns: places.map((): number[] => []) };
-    for (let row = 0; own && row < keys.length; row++) {
+    const single = own && own[graphAt] < 0 && !at.includes(graphAt) ? scans.single(part) : undefined;
+    const near: number[] = [];
+    for (let row = 0; own && row < length; row++) {
       const before = found.rows.length;
       const ids: Ids = [own[0], own[1], own[2], own[3]];
-      for (let i = 0; i < at.length; i++) ids[at[i]! as 0] = keys[row]![i]!;
+      for (let i = 0; i < at.length; i++) ids[at[i]! as 0] = keys[i]![row]!;
       if (ids.some((id) => id >= terms.size)) continue;
+      const range = single && rangeFor(single.quads, ids, near);
+      if (range && range.rest === 0 && range.to - range.from <= single.most) {
+        addRange(found, { row, range, places }, single);
+        assertTime(lookUpWork + found.rows.length - before);
+        continue;
+      }
       if (at.includes(graphAt)) await scans.decide?.(terms.termKey(ids[graphAt]), part);
       for (const scan of scans.of(ids, part)) {
         if (places.length === 0 && scan instanceof LayerScan && scan.isPlain) {
@@ -122,5 +130,37 @@ export class MemoryNumbers implements NumberedMatches {
     const token = this.options.terms.termKey(number);
     this.options.assertTerm?.(token);
     return token;
+  }
+}
+
+interface FoundNumbers {
+  readonly rows: number[];
+  readonly weights: number[];
+  readonly columns: readonly number[][];
+}
+
+/** Adds the matches of a lookup in a range of a layer. */
+function addRange(
+  { rows, weights, columns }: FoundNumbers,
+  { row, range, places }: { readonly row: number; readonly range: QuadRange; readonly places: readonly number[] },
+  { quads, verdicts }: SingleLayer,
+): void {
+  const isCounted = places.length === 0 && !verdicts;
+  if (isCounted && range.to > range.from) {
+    rows.push(row);
+    weights.push(range.to - range.from);
+  }
+  for (let at = range.from; at < range.to && !isCounted; ) {
+    const window = quads.window(range.order, at, range.to);
+    const end = Math.min(range.to, window.end);
+    const graphs = verdicts && window.column(graphAt);
+    const own = places.map((place) => window.column(place));
+    for (; at < end; at++) {
+      const offset = at - window.first;
+      if (graphs && verdicts.isOpen(graphs[offset]!) !== true) continue;
+      rows.push(row);
+      weights.push(1);
+      for (let i = 0; i < own.length; i++) columns[i]!.push(own[i]![offset]!);
+    }
   }
 }

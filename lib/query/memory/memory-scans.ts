@@ -7,7 +7,7 @@ import { type Copies, LayerScan, type MatchScan, numberIn } from './layer-scan.j
 import { sampled } from './memory-estimates.js';
 import type { Layer, MemoryView } from './memory-layers.js';
 import { LeapingScan } from './ordered-scans.js';
-import { type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
+import { type Ids, type QuadOrders, type QuadRange, rangeFor } from './sorted-quads.js';
 
 export interface MemoryScans {
   /** Authorizes the graphs that must be decided before any quad is read. */
@@ -20,10 +20,30 @@ export interface MemoryScans {
    */
   distinct(ids: Ids, place: number, part: DatasetPart): readonly MatchScan[];
   estimate(ids: Ids, part: DatasetPart): number | Promise<number>;
+  /** Returns the only layer, if the graph of a quad decides whether it is a match, without the authorizer. */
+  single(part: DatasetPart): SingleLayer | undefined;
   /** Returns scans positioned at evenly distributed matches. */
   sample(ids: Ids, part: DatasetPart, most: number): Promise<readonly MatchScan[]>;
   /** Asks the authorizer to decide the graphs at which scans have stopped. */
   ask(part: DatasetPart): Promise<void>;
+}
+
+/** Longer ranges are read in blocks. */
+const mostAtOnce = 4096;
+
+export interface SingleLayer {
+  readonly quads: QuadOrders;
+  /** Absent: every graph is open. */
+  readonly verdicts: GraphDecisions | undefined;
+  /** Maximum length of a range that may be read as a whole. */
+  readonly most: number;
+}
+
+/** Returns a layer without outdated quads whose quads are matches of the part once each. */
+export function singleOf(layers: readonly Layer[], part: DatasetPart): QuadOrders | undefined {
+  const [{ quads, masked, numbers }] = layers as readonly [Layer];
+  const isOnce = layers.length === 1 && !masked && !numbers && (part === 'named' || quads.isUnique);
+  return isOnce ? quads : undefined;
 }
 
 /** @param gates of a caller that may read everything; FROM may still limit the dataset to some graphs */
@@ -38,14 +58,19 @@ export function plainScans(
     union: gates.union.few?.map((graph) => terms.idOf(graph)),
     named: gates.named.few?.map((graph) => terms.idOf(graph)),
   };
+  const near: number[] = [];
   return {
+    single(part) {
+      const quads = verdicts[part] ? undefined : singleOf(layers, part);
+      return quads && { quads, verdicts: undefined, most: mostAtOnce };
+    },
     of(ids, part) {
       const scans: LayerScan[] = [];
       const isUnion = part === 'union' && ids[graphAt] < 0;
       for (let at = 0; at < layers.length; at++) {
         const layer = layers[at]!;
         const own = numbersIn(layer, ids);
-        const whole = own && rangeFor(layer.quads, own);
+        const whole = own && rangeFor(layer.quads, own, at === 0 ? near : undefined);
         if (!whole || whole.from === whole.to) continue;
         const before = at === 0 ? [] : layers.slice(0, at);
         const copies = isUnion ? { areAdjacent: true, before } : undefined;

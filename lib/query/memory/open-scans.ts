@@ -6,11 +6,11 @@ import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
 import { gspo, orderPlaces } from '../segments/quad-pages.js';
 import { GraphDecisions } from './graph-decisions.js';
-import { GraphIntervals } from './graph-intervals.js';
+import { GraphIntervals, leastLength } from './graph-intervals.js';
 import { LayerScan, type MatchScan } from './layer-scan.js';
 import { estimated, sampled } from './memory-estimates.js';
 import type { Layer, MemoryView } from './memory-layers.js';
-import { leapingScan, type MemoryScans, numbersIn } from './memory-scans.js';
+import { leapingScan, type MemoryScans, numbersIn, type SingleLayer, singleOf } from './memory-scans.js';
 import { MergedScan, SortedScan } from './ordered-scans.js';
 import { type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
@@ -32,6 +32,8 @@ export class OpenScans implements MemoryScans {
   private readonly terms: TermIds;
   private readonly layers: readonly Layer[];
   private readonly parts: Readonly<Record<DatasetPart, Part>>;
+  /** Indexes of the last ranges in the base, by order. */
+  private readonly near: number[] = [];
 
   /** @param gates of a caller without full read access */
   constructor(view: MemoryView, gates: Readonly<Record<DatasetPart, GraphFilter>>) {
@@ -45,6 +47,13 @@ export class OpenScans implements MemoryScans {
     return gate.decide(graph === undefined ? (gate.few ?? []) : [graph]);
   }
 
+  /** Longer ranges may be read by the intervals of open graphs (`slices`). */
+  single(name: DatasetPart): SingleLayer | undefined {
+    const { gate, verdicts } = this.parts[name];
+    const quads = gate.isExact && gate.ranges?.length !== 0 ? singleOf(this.layers, name) : undefined;
+    return quads && { quads, verdicts, most: leastLength - 1 };
+  }
+
   of(ids: Ids, name: DatasetPart): readonly MatchScan[] {
     const part = this.parts[name];
     if (this.isShut(ids, part)) return [];
@@ -53,7 +62,7 @@ export class OpenScans implements MemoryScans {
     let places: readonly number[] = [];
     for (const layer of this.layers) {
       const own = numbersIn(layer, ids);
-      const whole = own && rangeFor(layer.quads, own);
+      const whole = own && rangeFor(layer.quads, own, layer === this.layers[0] ? this.near : undefined);
       if (!whole || whole.from === whole.to) continue;
       places = ids[graphAt] >= 0 ? orderPlaces[gspo]! : orderPlaces[whole.order]!;
       scans.push(scanOf({ layer, isBase: layer === this.layers[0], own, whole }, part, isUnion));

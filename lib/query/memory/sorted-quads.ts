@@ -15,8 +15,11 @@ export interface QuadOrders {
   readonly most: number;
   /** True if no triple is in two graphs. */
   readonly isUnique: boolean;
-  /** Returns the part of an order whose first terms are the bound ones, up to the first unbound position. */
-  range(order: number, ids: Ids): QuadRange;
+  /**
+   * Returns the part of an order whose first terms are the bound ones, up to the first unbound position.
+   * @param near index near which it probably starts: successive lookups of a join are mostly close to each other
+   */
+  range(order: number, ids: Ids, near?: number): QuadRange;
   /** Returns the quads from an index on, as many as are at hand, at most up to `to`. */
   window(order: number, at: number, to: number): Window;
   /** Returns the index of the first quad after `at`, at most `to`, with another term in this position or in one before it. */
@@ -59,7 +62,7 @@ export class SortedQuads implements QuadOrders {
     return columns;
   }
 
-  range(order: number, ids: Ids): QuadRange {
+  range(order: number, ids: Ids, near = -1): QuadRange {
     const places = orderPlaces[order]!;
     const columns = this.columns(order);
     let [from, to, level] = [0, this.count, 0];
@@ -67,7 +70,7 @@ export class SortedQuads implements QuadOrders {
       const id = ids[places[level]!];
       if (id < 0) break;
       const by = columns[places[level]!];
-      from = lowerBound(by, id, { from, to });
+      from = level === 0 && near >= 0 ? boundNear(by, id, near) : lowerBound(by, id, { from, to });
       to = upperBound(by, id, { from, to });
     }
     return { order, from, to, rest: restOf(order, level, ids) };
@@ -202,10 +205,12 @@ const ordersFor: readonly (readonly number[])[] = [
   [gspo],
 ];
 
-export function rangeFor(quads: QuadOrders, ids: Ids): QuadRange {
+/** @param near indexes of the last ranges by order, which are updated */
+export function rangeFor(quads: QuadOrders, ids: Ids, near?: number[]): QuadRange {
   const mask = (ids[0] >= 0 ? 1 : 0) | (ids[1] >= 0 ? 2 : 0) | (ids[2] >= 0 ? 4 : 0) | (ids[3] >= 0 ? 8 : 0);
   const [order, other] = ordersFor[mask]!;
-  const range = quads.range(order!, ids);
+  const range = quads.range(order!, ids, near?.[order!]);
+  if (near) near[order!] = range.from;
   if (other === undefined) return range;
   const second = quads.range(other, ids);
   return second.to - second.from < range.to - range.from ? second : range;
@@ -233,6 +238,17 @@ function lowerBound(by: Uint32Array, id: number, { from, to }: Bounds): number {
     else high = middle;
   }
   return low;
+}
+
+/** Returns the index of the first number that is not less, by galloping search from an index. */
+function boundNear(by: Uint32Array, id: number, near: number): number {
+  let [low, high, step] = [near, near, 1];
+  if (near < by.length && by[near]! < id) {
+    while (high < by.length && by[high]! < id) [low, high, step] = [high + 1, high + step, 2 * step];
+    return lowerBound(by, id, { from: low, to: Math.min(high, by.length) });
+  }
+  while (low > 0 && by[low - 1]! >= id) [low, high, step] = [Math.max(0, low - step), low - 1, 2 * step];
+  return lowerBound(by, id, { from: low, to: high });
 }
 
 /** Returns the index of the first number that is greater. Uses galloping search, because it is mostly near. */

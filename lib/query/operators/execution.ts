@@ -93,7 +93,8 @@ export interface Remembered {
     | 'graphs'
     | 'order'
     | 'alone'
-    | 'numbers';
+    | 'numbers'
+    | 'share';
 }
 
 export const recall = <T>({ memory }: Execution, what: Remembered, make: () => T): T => recalled(memory, what, make);

@@ -5,33 +5,42 @@
 import { LwsError } from '../../tools/errors.js';
 import { affordable } from '../../tools/threads/thread-limits.js';
 import type { NumberedMatches } from '../access/quad-matches.js';
-import type { TermKey, TermKind } from '../access/terms.js';
+import type { TermKey } from '../access/terms.js';
 import { certainOf, haveCommon, type Item, isNumerable, slotsOf } from '../plan/numerable.js';
 import {
   type Blocks,
   type Expression,
   isSubset,
   type JoinPlan,
-  type KindTest,
   onlyPattern,
   type Pattern,
   type Plan,
   type Row,
   type Slot,
 } from '../plan/plan.js';
-import { type Execution, emptyRow, holdsFor } from './execution.js';
+import { type Execution, emptyRow, recallStatistics } from './execution.js';
 import { JoinTable, NumberTable, type TableOptions } from './number-table.js';
-import { kept, merged, type NumberedJoin, type NumberedRows, type Probed, probed, unbound } from './numbered-rows.js';
-import { constants, estimateOf, slotsOfWanted } from './pattern-access.js';
+import { batchTests } from './numbered-filters.js';
+import {
+  firstOther,
+  kept,
+  merged,
+  type NumberedJoin,
+  type NumberedRows,
+  type Probed,
+  picked,
+  probed,
+  unbound,
+} from './numbered-rows.js';
+import { constants, estimateOf, selectivityOf, slotsOfWanted } from './pattern-access.js';
 
 type Batches = AsyncIterable<NumberedRows>;
-type RowTest = (columns: NumberedRows['columns'], at: number) => boolean;
 
-/** Numbers from here on are those of terms that are in no quad. */
-const firstOther = 2 ** 31;
 /** Cost of a lookup relative to a match of a scan. */
 const lookUpCost = 16;
 const lookUpsAtOnce = 1024;
+/** Work of a joined row relative to a match. */
+const rowWork = 0.125;
 /** Matches of a key, on average, from which equal rows are merged. */
 const manyMatches = 8;
 /** Estimated number of rows of a part that is not estimated. */
@@ -79,7 +88,7 @@ export class NumberedPlan {
 
   constructor(
     readonly execution: Execution,
-    private readonly matches: NumberedMatches,
+    readonly matches: NumberedMatches,
     private readonly run: RunRows,
   ) {}
 
@@ -109,11 +118,11 @@ export class NumberedPlan {
 
   /** Yields the rows of a plan, with the columns of the needed slots. */
   rows(plan: Plan, needed: ReadonlySet<Slot>): Batches {
-    const rows = this.evaluated(plan, needed);
+    const rows = this.partOf(plan, needed);
     return this.execution.observer ? this.execution.observer.watched(plan, rows) : rows;
   }
 
-  private evaluated(plan: Plan, needed: ReadonlySet<Slot>): Batches {
+  private partOf(plan: Plan, needed: ReadonlySet<Slot>): Batches {
     if (!isNumerable(plan)) return this.numbered(plan, needed);
     switch (plan.kind) {
       case 'join':
@@ -148,7 +157,7 @@ export class NumberedPlan {
     const { execution } = this;
     const items: Item[] = [...plan.patterns, ...plan.parts];
     const sizes = new Map<Item, number>();
-    for (const item of items) sizes.set(item, await sizeOf(execution, item));
+    for (const item of items) sizes.set(item, (await sizeOf(execution, item)) * (await this.shareOf(item, plan)));
     let rest = items.sort((a, b) => sizes.get(a)! - sizes.get(b)!);
     let { filters } = plan;
     const bound = new Set<Slot>();
@@ -166,6 +175,14 @@ export class NumberedPlan {
       if (ready.length > 0) rows = this.filtered(rows, ready);
     }
     yield* rows!;
+  }
+
+  /** Returns the estimated share of the matches of a pattern for which filters on its variables hold. */
+  private async shareOf(item: Item, { filters }: JoinPlan): Promise<number> {
+    if (!('places' in item) || filters.length === 0) return 1;
+    const known = recallStatistics(this.execution, { part: item, as: 'share' }, (): { share?: number } => ({}));
+    known.share ??= await selectivityOf(this.execution, item, filters);
+    return known.share;
   }
 
   private rowsOf(item: Item, needed: ReadonlySet<Slot>): Batches {
@@ -218,49 +235,12 @@ export class NumberedPlan {
   }
 
   private async *filtered(input: Batches, conditions: readonly Expression[]): AsyncGenerator<NumberedRows> {
-    const tests = conditions.map((condition) => this.testOf(condition));
-    for await (const rows of input) {
+    const tests = batchTests(this, conditions);
+    for await (let rows of input) {
       this.execution.assertTime();
-      yield kept(rows, (row) => tests.every((test) => test(rows.columns, row)));
+      for (const test of tests) rows = kept(rows, test(rows.columns));
+      yield rows;
     }
-  }
-
-  /** Evaluates a condition on one variable once for each of its terms. */
-  private testOf(condition: Expression): RowTest {
-    const slots = [...condition.slots];
-    const row = emptyRow(this.execution);
-    const evaluated: RowTest = (columns, at) => {
-      for (const slot of slots) row[slot] = this.termKey(columns[slot]?.[at] ?? unbound);
-      return holdsFor(condition, row);
-    };
-    if (condition.kinds) return this.kindTestOf(condition.kinds, evaluated);
-    if (slots.length !== 1) return evaluated;
-    const known = this.table(1);
-    return (columns, at) => {
-      const column = columns[slots[0]!];
-      if (!column) return evaluated(columns, at);
-      const entry = known.add([column], at);
-      if (known.weights[entry] === 0) known.weights[entry] = evaluated(columns, at) ? 1 : 2;
-      return known.weights[entry] === 1;
-    };
-  }
-
-  private kindTestOf({ name, slots: [first, second] }: KindTest, evaluated: RowTest): RowTest {
-    const { matches } = this;
-    if (second === undefined) {
-      const wanted = name === 'isuri' ? 'iri' : name.slice(2);
-      return (columns, at) => {
-        const number = columns[first!]?.[at] ?? unbound;
-        return number < firstOther ? matches.kindOf(number) === wanted : evaluated(columns, at);
-      };
-    }
-    const isNode = (kind: TermKind): boolean => kind === 'iri' || kind === 'blank';
-    return (columns, at) => {
-      const [a, b] = [columns[first!]?.[at] ?? unbound, columns[second]?.[at] ?? unbound];
-      // The values of two literals or triple terms may be equal, or not comparable.
-      const isDecided = a < firstOther && b < firstOther && (isNode(matches.kindOf(a)) || isNode(matches.kindOf(b)));
-      return isDecided ? (a === b) === (name !== '!=') : evaluated(columns, at);
-    };
   }
 
   /** Joins rows with the matches of a pattern or a plan: those of few rows are looked up, others are all read into a table. */
@@ -270,19 +250,25 @@ export class NumberedPlan {
     const iterator = input[Symbol.asyncIterator]();
     try {
       const first: NumberedRows[] = [];
-      let count = 0;
-      const isPath = 'kind' in item && item.kind === 'closure';
-      const most = 'places' in item || isPath ? (await sizeOf(this.execution, item)) / lookUpCost : 0;
+      const isPattern = 'places' in item;
+      const isPath = !isPattern && item.kind === 'closure';
+      const most = isPattern || isPath ? (await sizeOf(this.execution, item)) / lookUpCost : 0;
+      let [count, isMany] = [0, most === 0];
+      let asked: NumberTable | undefined;
       let next = await iterator.next();
-      for (; !next.done && count < most; next = await iterator.next()) {
+      for (; !next.done && !isMany; next = await iterator.next()) {
         first.push(next.value);
         count += next.value.length;
         if (isPath) this.allocate(8 * next.value.length);
+        if (count < most) continue;
+        // Many rows may have few keys.
+        if (isPattern && of.keys.length > 0) asked = this.distinct(asked ? [next.value] : first, of.keys, asked);
+        isMany = !asked || asked.size >= most || count >= manyMatches * most;
       }
       if (next.done && count === 0) return;
       const table =
-        next.done && count < most && 'places' in item
-          ? await this.lookedUp(item, first, { ...of, others })
+        next.done && !isMany && isPattern
+          ? await this.lookedUp(item, asked ?? this.distinct(first, of.keys), { ...of, others })
           : await this.joinTable(of, others, isPath ? this.rowsFor(first, of.keys) : undefined);
       for (const rows of first) yield* this.probed(rows, table, { ...of, others });
       for (; !next.done; next = await iterator.next()) yield* this.probed(next.value, table, { ...of, others });
@@ -294,7 +280,7 @@ export class NumberedPlan {
   private *probed(rows: NumberedRows, table: JoinTable, of: Probed): Generator<NumberedRows> {
     const isMultiplied = of.others.length > 0 && table.size > manyMatches * table.entries.size;
     for (const found of probed(isMultiplied ? merged(rows) : rows, table, of)) {
-      this.execution.assertTime();
+      this.execution.assertTime(found.length * rowWork);
       yield found;
     }
   }
@@ -313,8 +299,11 @@ export class NumberedPlan {
     return table;
   }
 
-  private distinct(batches: readonly NumberedRows[], keys: readonly Slot[]): NumberTable {
-    const found = this.table(keys.length);
+  private distinct(
+    batches: readonly NumberedRows[],
+    keys: readonly Slot[],
+    found = this.table(keys.length),
+  ): NumberTable {
     for (const { length, columns } of batches) {
       const key = keys.map((slot) => columns[slot]);
       for (let at = 0; at < length; at++) found.add(key, at);
@@ -335,30 +324,28 @@ export class NumberedPlan {
       });
   }
 
-  /** Looks up the matches for each key of the rows. */
+  /** Looks up the matches for each key. */
   private async lookedUp(
     pattern: Pattern,
-    batches: readonly NumberedRows[],
+    asked: NumberTable,
     { keys, others }: Pick<Probed, 'keys' | 'others'>,
   ): Promise<JoinTable> {
     const table = new JoinTable(this.options(keys.length), others.length);
-    const asked = this.distinct(batches, keys);
     const { places, slots } = placesOf(pattern, new Set(others), new Set(keys));
     const bound = pattern.wanted.filter((at) => keys.includes(slotAt(pattern, at)));
     const order = bound.map((at) => keys.indexOf(slotAt(pattern, at)));
     for (let from = 0; from < asked.size; from += lookUpsAtOnce) {
       const length = Math.min(lookUpsAtOnce, asked.size - from);
-      const wanted = Array.from({ length }, (_, i) => order.map((at) => asked.keys[at]![from + i]!));
       const found = await this.matches.lookUp(
         constants(pattern),
-        { places: bound, keys: wanted },
+        { places: bound, keys: order.map((at) => asked.keys[at]!.subarray(from, from + length)), length },
         { part: pattern.part, places },
       );
       const own = others.map((slot) => Uint32Array.from(found.columns[slots.indexOf(slot)]!));
       const same = slots.flatMap((slot, i) => (slots.indexOf(slot) < i ? [[slots.indexOf(slot), i] as const] : []));
       const isKept = (at: number): boolean => same.every(([a, b]) => found.columns[a]![at] === found.columns[b]![at]);
       const weights = same.length === 0 ? found.weights : found.weights.map((weight, at) => (isKept(at) ? weight : 0));
-      const key = asked.keys.map((column) => Uint32Array.from(found.rows, (row) => column[from + row]!));
+      const key = asked.keys.map((column) => picked(column.subarray(from), found.rows));
       table.add(key, own, { length: weights.length, weights });
     }
     return table;

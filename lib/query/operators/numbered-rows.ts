@@ -18,6 +18,8 @@ export interface NumberedRows {
 /** `semi` and `anti` keep the rows with and without a match. */
 type Kind = 'inner' | 'left' | 'semi' | 'anti';
 
+/** Numbers from here on are those of terms that are in no quad. */
+export const firstOther = 2 ** 31;
 /** Number of an unbound variable. */
 export const unbound = 0xffff_ffff;
 const rowsOfBatch = 8192;
@@ -39,15 +41,22 @@ export function kept(rows: NumberedRows, test: (row: number) => boolean): Number
 }
 
 function taken({ columns, weights }: NumberedRows, index: Uint32Array): NumberedRows {
-  const pick = (column: Uint32Array | undefined): Uint32Array | undefined => {
-    if (!column) return undefined;
-    const to = new Uint32Array(index.length);
-    for (let i = 0; i < index.length; i++) to[i] = column[index[i]!]!;
-    return to;
-  };
   const own: (Uint32Array | undefined)[] = [];
-  for (let slot = 0; slot < columns.length; slot++) own[slot] = pick(columns[slot]);
-  return { length: index.length, columns: own, weights: weights && Float64Array.from(index, (row) => weights[row]!) };
+  for (let slot = 0; slot < columns.length; slot++) own[slot] = columns[slot] && picked(columns[slot]!, index);
+  let factors: Float64Array | undefined;
+  if (weights) {
+    // `from` with a function takes about 50 ns for each number.
+    factors = new Float64Array(index.length);
+    for (let i = 0; i < index.length; i++) factors[i] = weights[index[i]!]!;
+  }
+  return { length: index.length, columns: own, weights: factors };
+}
+
+/** Returns the numbers of a column in some rows. */
+export function picked(column: Uint32Array, rows: ArrayLike<number>): Uint32Array {
+  const to = new Uint32Array(rows.length);
+  for (let i = 0; i < rows.length; i++) to[i] = column[rows[i]!]!;
+  return to;
 }
 
 /** Merges equal rows of a batch into one with a weight: in a join, each has all matches of its key. */

@@ -14,6 +14,7 @@ import { type MemoryView, onlyGraphs } from '../../../lib/query/memory/memory-la
 import { anyGraph } from '../../../lib/query/parse/graph-names.js';
 import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
 import { withConstants } from '../../../lib/query/parse/query-shape.js';
+import { only, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
 import { allQuads, encodeGraph } from '../../../lib/storage/keys/quad-keys.js';
 import { type ResourceRecord, recordKey, writeRecord } from '../../../lib/storage/keys/records.js';
 import {
@@ -82,6 +83,8 @@ export interface SpecView {
   readonly readable: ReadonlySet<string>;
   readonly defaultGraphs?: readonly string[];
   readonly namedGraphs?: readonly string[];
+  /** True if the readable graphs are known as ranges. Absent: the authorizer must be asked for half of them. */
+  readonly hasRanges?: boolean;
   /** Throws to stop the query. */
   readonly assertTime?: () => void;
   /** Number of matches from which plans run over numbers of terms. */
@@ -92,7 +95,7 @@ export interface SpecView {
 
 export type Answer = { readonly rows: readonly ReadonlyMap<string, Term>[] } | { readonly truth: boolean };
 
-/** Dataset of a view, over a snapshot. For half of the graphs, the authorizer must be asked. */
+/** Dataset of a view, over a snapshot. */
 export function datasetOf(
   level: Level,
   snapshot: LevelSnapshot,
@@ -100,6 +103,8 @@ export function datasetOf(
 ): Omit<DatasetOptions & AskOptions, 'memory'> {
   const isAll = graphNames.every((name) => view.readable.has(name));
   const asked = new Set<string>();
+  const ranges = view.hasRanges ? unionOfRanges([...view.readable].map(only)) : undefined;
+  const exact = ranges && { all: false, isExact: true, isDecided: true, ranges };
   const readable = {
     all: isAll,
     known: (graph: string) => (asked.has(graph) || graph < graphNames[2]! ? view.readable.has(graph) : undefined),
@@ -108,8 +113,9 @@ export function datasetOf(
       for (const graph of graphs) asked.add(graph);
     },
   };
-  const { readable: _readable, ...named } = view;
-  return { level, snapshot, readable, ...named };
+  const { readable: _readable, hasRanges: _hasRanges, ...named } = view;
+  const known = (graph: string): boolean => view.readable.has(graph);
+  return { level, snapshot, readable: exact ? { ...exact, known, resolve: async () => {} } : readable, ...named };
 }
 
 export type ToMemory = (level: Level, snapshot: LevelSnapshot) => Promise<MemoryView>;

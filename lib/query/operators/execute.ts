@@ -80,7 +80,7 @@ function executed(execution: Execution, plan: Plan, input?: Blocks): Blocks {
 const groups = (execution: Execution, plan: GroupPlan, first?: FirstGroups): Blocks =>
   grouped(execution, plan, { run: (part, input) => execute(execution, part, input), first });
 
-/** Input of an order. Of groups that are ordered by one aggregate, only the first are required. */
+/** Input of an order. Of groups that are ordered by an aggregate first, only the first are required. */
 function orderedInput(execution: Execution, { input, keys, most }: OrderPlan): Blocks {
   const [key] = keys;
   let [group, slot] = [input, key!.variable];
@@ -89,9 +89,9 @@ function orderedInput(execution: Execution, { input, keys, most }: OrderPlan): B
     if (group.slot === slot) slot = group.expression.variable;
     group = group.input;
   }
-  if (group.kind !== 'group' || keys.length > 1 || slot === undefined || most === Number.POSITIVE_INFINITY)
+  if (group.kind !== 'group' || slot === undefined || most === Number.POSITIVE_INFINITY)
     return execute(execution, input);
-  const first = { slot, isDescending: key!.isDescending, most };
+  const first = { slot, isDescending: key!.isDescending, most, hasMoreKeys: keys.length > 1 };
   const above = (plan: Plan): Blocks =>
     plan.kind === 'extend'
       ? extended(execution, plan, above(plan.input))

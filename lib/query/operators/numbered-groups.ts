@@ -14,10 +14,14 @@ export interface FirstGroups {
   readonly slot: Slot;
   readonly isDescending: boolean;
   readonly most: number;
+  /** Equal groups are ordered by more keys. */
+  readonly hasMoreKeys: boolean;
 }
 
+/** Maximum number of terms that are decoded once for all groups. */
+const maxKnown = 4096;
 /** A join that starts from few rows has so many times as many matches in all of its patterns: with fewer, lookups for rows cost less. */
-const manyTimes = 32;
+const manyTimes = 8;
 
 /** Returns the evaluation of a group by numbers, or `undefined` if it is not possible, or the patterns have few matches. */
 export async function numberedGroups(
@@ -202,11 +206,20 @@ function valuesOf(
       const order = terms.order(starts);
       const row = emptyRow(execution);
       let work = 0;
+      // Groups often share terms.
+      const known = new Map<number, TermKey | undefined>();
+      const termKey = (number: number): TermKey | undefined => {
+        let token = known.get(number);
+        if (token !== undefined) return token;
+        token = numbers.termKey(number);
+        if (known.size < maxKnown) known.set(number, token);
+        return token;
+      };
       return (group) => {
         const { add, result } = accumulator(aggregate, hold);
         for (let i = starts[group]!; i < starts[group + 1]!; i++) {
           const entry = order ? order[i]! : i;
-          for (let at = 0; at < slots.length; at++) row[slots[at]!] = numbers.termKey(seen.keys[at]![entry]!);
+          for (let at = 0; at < slots.length; at++) row[slots[at]!] = termKey(seen.keys[at]![entry]!);
           add(row, seen.weights[entry]!);
           if ((++work & 1023) === 0) execution.assertTime();
         }
@@ -219,7 +232,7 @@ function valuesOf(
 /** Returns a test, to be called for all groups in their order, for those that may be among the first of an order by a COUNT. */
 function chosenOf(
   { aggregates }: GroupPlan,
-  { slot, isDescending, most }: FirstGroups,
+  { slot, isDescending, most, hasMoreKeys }: FirstGroups,
   { groups, tallies }: { readonly groups: NumberTable; readonly tallies: readonly Tally[] },
 ): ((group: number) => boolean) | undefined {
   const counts = tallies[aggregates.findIndex((aggregate) => aggregate.slot === slot)]?.counts?.(groups);
@@ -227,6 +240,6 @@ function chosenOf(
   const sorted = Float64Array.from({ length: groups.size }, (_, group) => counts[group]!).sort();
   const limit = isDescending ? sorted[groups.size - most]! : sorted[most - 1]!;
   const isBefore = (count: number): boolean => (isDescending ? count > limit : count < limit);
-  let equal = most - sorted.reduce((sum, count) => sum + (isBefore(count) ? 1 : 0), 0);
+  let equal = hasMoreKeys ? groups.size : most - sorted.reduce((sum, count) => sum + (isBefore(count) ? 1 : 0), 0);
   return (group) => isBefore(counts[group]!) || (counts[group] === limit && equal-- > 0);
 }

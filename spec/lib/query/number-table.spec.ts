@@ -8,7 +8,7 @@ import { merged } from '../../../lib/query/operators/numbered-rows.js';
 import type { LwsError } from '../../../lib/tools/errors.js';
 import { largeDataset } from '../../properties/sparql-data.js';
 import { Random } from '../../properties/sparql-random.js';
-import { engineAnswer, graphNames, specLevel, writeAnswer } from './engine-dataset.js';
+import { base, engineAnswer, graphNames, specLevel, writeAnswer } from './engine-dataset.js';
 import { inMemory } from './engine-memory.js';
 
 const most = 5000;
@@ -201,6 +201,37 @@ describe('Plan over numbers', () => {
       (thrown: LwsError) => thrown.code,
     );
     expect(error).to.equal('query-limit');
+    await store.close();
+  });
+
+  it('has the first groups of an order by a COUNT and by further keys', async () => {
+    const store = await specLevel();
+    const sizes = Array.from({ length: 60 }, (_, at) => 1 + ((at * 7) % 4));
+    const iri = (name: string): Term => ({ termType: 'NamedNode', value: `${base}${name}` }) as Term;
+    const triples = sizes.flatMap((size, at) =>
+      Array.from({ length: size }, (_, i) => ({
+        subject: iri(`s${at}`),
+        predicate: iri('p'),
+        object: iri(`o${i}`),
+      })),
+    );
+    await store.fill(new Map([[graphNames[0]!, triples]]));
+    for (const [direction, sign] of [
+      ['ASC', 1],
+      ['DESC', -1],
+    ] as const)
+      for (const limit of [1, 7, 15, 16, 40, 59]) {
+        const text = `SELECT ?s (COUNT(*) AS ?n) { ?s <${base}p> ?o } GROUP BY ?s ORDER BY ${direction}(?n) DESC(?s) LIMIT ${limit}`;
+        const expected = sizes
+          .map((size, at) => ({ size, name: `${base}s${at}` }))
+          .sort((a, b) => sign * (a.size - b.size) || (a.name < b.name ? 1 : -1))
+          .slice(0, limit)
+          .map(({ size, name }) => `${name} ${size}`);
+        const view = { readable: new Set(graphNames), numbersFrom: 0 };
+        const answer = await engineAnswer(store.level, view, text, (level, snapshot) => inMemory(level, snapshot, []));
+        const rows = 'rows' in answer ? answer.rows : [];
+        expect(rows.map((row) => `${row.get('s')!.value} ${row.get('n')!.value}`)).to.deep.equal(expected);
+      }
     await store.close();
   });
 });

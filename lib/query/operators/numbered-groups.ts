@@ -18,8 +18,6 @@ export interface FirstGroups {
   readonly hasMoreKeys: boolean;
 }
 
-/** Maximum number of terms that are decoded once for all groups. */
-const maxKnown = 4096;
 /** A join that starts from few rows has so many times as many matches in all of its patterns: with fewer, lookups for rows cost less. */
 const manyTimes = 8;
 
@@ -206,20 +204,11 @@ function valuesOf(
       const order = terms.order(starts);
       const row = emptyRow(execution);
       let work = 0;
-      // Groups often share terms.
-      const known = new Map<number, TermKey | undefined>();
-      const termKey = (number: number): TermKey | undefined => {
-        let token = known.get(number);
-        if (token !== undefined) return token;
-        token = numbers.termKey(number);
-        if (known.size < maxKnown) known.set(number, token);
-        return token;
-      };
       return (group) => {
         const { add, result } = accumulator(aggregate, hold);
         for (let i = starts[group]!; i < starts[group + 1]!; i++) {
           const entry = order ? order[i]! : i;
-          for (let at = 0; at < slots.length; at++) row[slots[at]!] = termKey(seen.keys[at]![entry]!);
+          for (let at = 0; at < slots.length; at++) row[slots[at]!] = numbers.termKey(seen.keys[at]![entry]!);
           add(row, seen.weights[entry]!);
           if ((++work & 1023) === 0) execution.assertTime();
         }

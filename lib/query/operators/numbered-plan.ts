@@ -107,6 +107,11 @@ export class NumberedPlan {
     return { width, allocate: this.allocate, direct: this.matches.directly };
   }
 
+  /** Memory for each number of a term would be most of a small table. */
+  private optionsOfFew(width: number): TableOptions {
+    return { ...this.options(width), direct: 0 };
+  }
+
   table(width: number): NumberTable {
     return new NumberTable(this.options(width));
   }
@@ -302,7 +307,7 @@ export class NumberedPlan {
   private distinct(
     batches: readonly NumberedRows[],
     keys: readonly Slot[],
-    found = this.table(keys.length),
+    found = new NumberTable(this.optionsOfFew(keys.length)),
   ): NumberTable {
     for (const { length, columns } of batches) {
       const key = keys.map((slot) => columns[slot]);
@@ -330,7 +335,7 @@ export class NumberedPlan {
     asked: NumberTable,
     { keys, others }: Pick<Probed, 'keys' | 'others'>,
   ): Promise<JoinTable> {
-    const table = new JoinTable(this.options(keys.length), others.length);
+    const table = new JoinTable(this.optionsOfFew(keys.length), others.length);
     const { places, slots } = placesOf(pattern, new Set(others), new Set(keys));
     const bound = pattern.wanted.filter((at) => keys.includes(slotAt(pattern, at)));
     const order = bound.map((at) => keys.indexOf(slotAt(pattern, at)));

@@ -105,21 +105,27 @@ export function* probed(
     yield kept({ length, columns, weights: found }, (row) => found[row]! > 0);
     return;
   }
-  const index = new Uint32Array(rowsOfBatch);
-  const own = others.map(() => new Uint32Array(rowsOfBatch));
-  const factors = new Float64Array(rowsOfBatch);
-  let count = 0;
+  // Few rows have few matches: buffers of this size for each batch would be most of the garbage.
+  const perRow = 1 + table.size / Math.max(1, entries.size);
+  const most = Math.min(rowsOfBatch, Math.ceil(2 * length * perRow));
+  let [index, own, factors, count] = [noRows, [] as Uint32Array[], noFactors, 0];
+  const begin = (): void => {
+    index = new Uint32Array(most);
+    own = others.map(() => new Uint32Array(most));
+    factors = new Float64Array(most);
+    count = 0;
+  };
   const take = (): NumberedRows => {
     const left = taken({ length, columns, weights }, index.subarray(0, count));
     const all = [...left.columns];
     others.forEach((slot, i) => {
-      all[slot] = own[i]!.slice(0, count);
+      all[slot] = own[i]!.subarray(0, count);
     });
-    const product = factors.slice(0, count);
+    const product = factors.subarray(0, count);
     if (left.weights) for (let i = 0; i < count; i++) product[i]! *= left.weights[i]!;
-    count = 0;
-    return { length: product.length, columns: all, weights: product };
+    return { length: count, columns: all, weights: product };
   };
+  begin();
   for (let row = 0; row < length; row++) {
     const entry = entries.find(key, row);
     let match = entry < 0 ? 0 : table.first[entry]!;
@@ -128,9 +134,15 @@ export function* probed(
       index[count] = row;
       factors[count] = match === 0 ? 1 : table.rowWeights[match - 1]!;
       for (let i = 0; i < others.length; i++) own[i]![count] = match === 0 ? unbound : table.columns[i]![match - 1]!;
-      if (++count === rowsOfBatch) yield take();
+      if (++count === most) {
+        yield take();
+        begin();
+      }
       match = match === 0 ? 0 : table.next[match - 1]!;
     } while (match !== 0);
   }
   if (count > 0) yield take();
 }
+
+const noRows = new Uint32Array(0);
+const noFactors = new Float64Array(0);

@@ -104,8 +104,8 @@ export const readVersion = (key: string, value: string): EndedState => {
   return Object.assign(rest, { ended: Number(ended), record: Object.assign(record, { iri }) });
 };
 
-export const writeVersion = ({ began, record, actor, next, graph, pieces, isOpen }: EndedState): string =>
-  `${JSON.stringify({ began, actor, next, graph, pieces, isOpen }).slice(0, -1)},"record":${writeRecord(record)}}`;
+export const writeVersion = ({ record, ended: _, ...rest }: EndedState): string =>
+  `${JSON.stringify(rest).slice(0, -1)},"record":${writeRecord(record)}}`;
 
 export const headIn = (value: string | undefined): Head | undefined =>
   value === undefined ? undefined : (JSON.parse(value) as Head);

@@ -24,11 +24,11 @@ const areas: Readonly<Record<string, readonly string[]>> = {
   extras: ['components/authn-saml', 'components/s3-blobs', 'components/acme', 'components/shared-storage'],
 };
 
-const limitsOfAreas = { core: 51_990, query: 17_100, console: 14_080, data: 10_500, versions: 1_900, extras: 3960 };
+const limitsOfAreas = { core: 52_090, query: 17_520, console: 14_080, data: 10_500, versions: 2_150, extras: 3960 };
 
 /** Lines of source that an entry point loads, by static and dynamic imports. */
 const limitsOfReach = {
-  'lib/resources/patch': 6_450,
+  'lib/resources/patch': 6_500,
   'lib/resources/replace': 5_750,
   'components/formats/formats': 2_650,
   'components/data/transfer/import-worker': 8_675,

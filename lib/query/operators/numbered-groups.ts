@@ -203,18 +203,45 @@ function valuesOf(
       const starts = terms.starts(size);
       const order = terms.order(starts);
       const row = emptyRow(execution);
+      const evaluate = (entry: number): Value | undefined => {
+        for (let at = 0; at < slots.length; at++) row[slots[at]!] = numbers.termKey(seen.keys[at]![entry]!);
+        return aggregate.expression!.evaluate(row);
+      };
+      const valueAt = slots.length === 1 ? oncePerTerm(numbers, [seen.keys[0]!], evaluate) : evaluate;
+      let value: Value | undefined;
+      const own = { ...aggregate, expression: { ...aggregate.expression!, evaluate: () => value } };
       let work = 0;
       return (group) => {
-        const { add, result } = accumulator(aggregate, hold);
+        const { add, result } = accumulator(own, hold);
         for (let i = starts[group]!; i < starts[group + 1]!; i++) {
           const entry = order ? order[i]! : i;
-          for (let at = 0; at < slots.length; at++) row[slots[at]!] = numbers.termKey(seen.keys[at]![entry]!);
+          value = valueAt(entry);
           add(row, seen.weights[entry]!);
           if ((++work & 1023) === 0) execution.assertTime();
         }
         return result();
       };
     },
+  };
+}
+
+/** Maximum number of values that are kept for other groups with the same term, and maximum length of their texts. */
+const [maxKept, maxKeptText] = [16_384, 64];
+
+/** Evaluates an expression of one variable once for each of most terms. @param column terms of the entries */
+function oncePerTerm(
+  numbers: NumberedPlan,
+  column: readonly [Uint32Array],
+  evaluate: (entry: number) => Value | undefined,
+): (entry: number) => Value | undefined {
+  const known = numbers.tableOfFew(1);
+  const values: (Value | undefined)[] = [];
+  return (entry) => {
+    const at = known.find(column, entry);
+    if (at >= 0) return values[at];
+    const value = evaluate(entry);
+    if (known.size < maxKept && (value?.text.length ?? 0) <= maxKeptText) values[known.add(column, entry)] = value;
+    return value;
   };
 }
 

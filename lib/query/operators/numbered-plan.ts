@@ -112,6 +112,10 @@ export class NumberedPlan {
     return { ...this.options(width), direct: 0 };
   }
 
+  tableOfFew(width: number): NumberTable {
+    return new NumberTable(this.optionsOfFew(width));
+  }
+
   table(width: number): NumberTable {
     return new NumberTable(this.options(width));
   }
@@ -307,7 +311,7 @@ export class NumberedPlan {
   private distinct(
     batches: readonly NumberedRows[],
     keys: readonly Slot[],
-    found = new NumberTable(this.optionsOfFew(keys.length)),
+    found = this.tableOfFew(keys.length),
   ): NumberTable {
     for (const { length, columns } of batches) {
       const key = keys.map((slot) => columns[slot]);

@@ -1,8 +1,10 @@
 /** Routes and tools of the component. */
+
 import type { Installation, Platform } from '../../lib/component/contract.js';
 import { Slots } from '../../lib/component/slots.js';
 import { jsonReply } from '../../lib/http/json-reply.js';
 import { route } from '../../lib/http/route.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
 import { AgentActivity } from './activity.js';
 import { answerAgent } from './endpoint.js';
 import { resourceTools } from './resource-tools.js';
@@ -27,7 +29,10 @@ export function install(platform: Platform, { maxBytes, concurrent }: Limits): I
       route('controller', 'GET HEAD {prefix}/agents', () => jsonReply(200, { callers: activity.all() })),
     ],
     services: [
-      { type: 'ModelContextProtocolService', serviceEndpoint: `${platform.baseUri}${platform.systemPrefix}/mcp` },
+      {
+        type: `${lws.namespace}ModelContextProtocolService`,
+        serviceEndpoint: `${platform.baseUri}${platform.systemPrefix}/mcp`,
+      },
     ],
     tools: resourceTools(platform),
   };

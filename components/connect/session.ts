@@ -188,7 +188,12 @@ async function placeOf(url: string): Promise<Place> {
     return typeof url === 'string' && url.startsWith(storage) ? url : undefined;
   };
   const sparql = endpointOf('SparqlQueryService');
-  return { storage, tokenEndpoint: String(tokenEndpoint), sparql, agents: endpointOf('ModelContextProtocolService') };
+  return {
+    storage,
+    tokenEndpoint: String(tokenEndpoint),
+    sparql,
+    agents: endpointOf(`${lws.namespace}ModelContextProtocolService`),
+  };
 }
 
 /** Returns the JSON object of a successful response; an empty one for all others. */

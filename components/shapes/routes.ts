@@ -1,4 +1,5 @@
 /** Endpoints: a dry run of the validation, and the violations of stored resources (rules 23.9, 23.10). */
+
 import { type Client, clientFor, priorityOf } from '../../lib/authorization/client.js';
 import { inTurn } from '../../lib/authorization/decision-turns.js';
 import { requireAccess, requirePut } from '../../lib/authorization/guard.js';
@@ -8,6 +9,7 @@ import { jsonReply, uncached } from '../../lib/http/json-reply.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { type Route, type RouteRequest, route, urlOfRoute } from '../../lib/http/route.js';
 import { isRdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
 import { readBody } from '../../lib/resources/body.js';
 import { assertName } from '../../lib/resources/bulk.js';
 import type { GraphKeys } from '../../lib/storage/keys/graph-keys.js';
@@ -62,8 +64,8 @@ export const shapesRoutes = (endpoints: ShapesEndpoints): readonly Route[] => {
 };
 
 export const shapesServices = (platform: Platform) => [
-  { type: 'ShapeValidationService', serviceEndpoint: urlOfRoute(platform, validatePath) },
-  { type: 'ShapeViolationService', serviceEndpoint: urlOfRoute(platform, violationsPath) },
+  { type: `${lws.namespace}ShapeValidationService`, serviceEndpoint: urlOfRoute(platform, validatePath) },
+  { type: `${lws.namespace}ShapeViolationService`, serviceEndpoint: urlOfRoute(platform, violationsPath) },
 ];
 
 /** Shapes of a dry run, and the IRI that the document would have. @throws LwsError as a write there, and as a read of the shapes */

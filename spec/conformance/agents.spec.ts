@@ -229,9 +229,9 @@ for (const path of pathsOf('Agents'))
     it('is in the storage description, and speaks the handshake by hand (rules 24.1, 24.3)', async () => {
       const { text } = await request(s.root, { headers: { Accept: 'application/lws+cid' } });
       const { service } = JSON.parse(text) as { service: { type: string; serviceEndpoint: string }[] };
-      expect(service.find(({ type }) => type === 'ModelContextProtocolService')?.serviceEndpoint).to.equal(
-        `${s.root}.lws/mcp`,
-      );
+      expect(
+        service.find(({ type }) => type === 'https://www.w3.org/ns/lws#ModelContextProtocolService')?.serviceEndpoint,
+      ).to.equal(`${s.root}.lws/mcp`);
       const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'x', version: '1' } };
       const answer = await post(s.root, { jsonrpc: '2.0', id: 1, method: 'initialize', params });
       expect([answer.status, answer.headers['content-type']]).to.deep.equal([200, 'application/json']);

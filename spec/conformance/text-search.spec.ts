@@ -266,8 +266,8 @@ describeStorage(
         each.type,
         each.serviceEndpoint,
       ]);
-      expect(endpoints).to.deep.include(['TextSearchService', `${s.root}.lws/text-search`]);
-      expect(endpoints).to.deep.include(['LabelService', `${s.root}.lws/labels`]);
+      expect(endpoints).to.deep.include(['https://www.w3.org/ns/lws#TextSearchService', `${s.root}.lws/text-search`]);
+      expect(endpoints).to.deep.include(['https://www.w3.org/ns/lws#LabelService', `${s.root}.lws/labels`]);
     });
   },
   { settings: { ...on, 'text-search.page-size': '3' } },

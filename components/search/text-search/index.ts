@@ -1,5 +1,7 @@
 /** Text search: words of literals, names, titles and texts, among the resources that the caller can read. */
+
 import { defineComponent } from '../../../lib/component/component.js';
+import { lws } from '../../../lib/rdf/vocabulary.js';
 import { flag, integer, setting } from '../../../lib/settings/settings.js';
 import { BackgroundRebuild } from '../postings/background-rebuild.js';
 import { PostingLists } from '../postings/posting-lists.js';
@@ -62,8 +64,8 @@ export default defineComponent({
       stop: () => rebuild.stop(),
       isBusy: () => rebuild.isRunning,
       services: [
-        { type: 'TextSearchService', serviceEndpoint: searchEndpoint(platform) },
-        { type: 'LabelService', serviceEndpoint: labelsEndpoint(platform) },
+        { type: `${lws.namespace}TextSearchService`, serviceEndpoint: searchEndpoint(platform) },
+        { type: `${lws.namespace}LabelService`, serviceEndpoint: labelsEndpoint(platform) },
       ],
     };
   },

@@ -110,7 +110,9 @@ function validating(s: StorageUnderTest): void {
   it('is advertised in the storage description (rule 12.5)', async () => {
     const { service, capability } = JSON.parse((await s.get(s.root)).text) as Record<string, { type: string }[]>;
     const types = service!.map(({ type }) => type);
-    expect(types).to.include.members(['ShapeValidationService', 'ShapeViolationService']);
+    expect(types).to.include.members(
+      ['ShapeValidationService', 'ShapeViolationService'].map((name) => `https://www.w3.org/ns/lws#${name}`),
+    );
     expect(capability!.map(({ type }) => type)).to.include('https://www.w3.org/TR/shacl/');
   });
 }

@@ -317,7 +317,7 @@ ex:File a sh:NodeShape ; sh:property [ sh:path ex:url ; sh:nodeKind sh:IRI ; sh:
 
 describeInBrowser('The console of a storage without shapes', () => {
   const console = new Console();
-  before(() => console.start({ path: '' }));
+  before(() => console.start({ path: '', settings: { 'shapes.enabled': 'false' } }));
   after(() => console.stop());
 
   it('shows nothing of shapes', async () => {

@@ -47,7 +47,7 @@ describe('The command connect', function () {
     const file = join(folder, 'new.key');
     const { output, url } = await begin('--new-key', file, '--read-only');
     expect(output).to.match(
-      /^Identity: did:key:z\w+\nURL: {6}http:\/\/127\.0\.0\.1:\d+\/[\w-]{22}\/\nSPARQL: {3}http:\/\/127\.0\.0\.1:\d+\/[\w-]{22}\/\.lws\/sparql\nPrograms .* read access/,
+      /^Identity: did:key:z\w+\nURL: {6}http:\/\/127\.0\.0\.1:\d+\/[\w-]{22}\/\nSPARQL: {3}http:\/\/127\.0\.0\.1:\d+\/[\w-]{22}\/\.lws\/sparql\nMCP: {6}http:\/\/127\.0\.0\.1:\d+\/[\w-]{22}\/\.lws\/mcp\nPrograms .* read access/,
     );
     expect(statSync(file).mode & 0o777).to.equal(0o600);
     expect((await request(`${url}a`, { method: 'PUT', body: '' })).status).to.equal(403);

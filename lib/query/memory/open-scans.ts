@@ -83,17 +83,20 @@ export class OpenScans implements MemoryScans {
   }
 
   sample(ids: Ids, name: DatasetPart, most: number): Promise<readonly MatchScan[]> {
-    return sampled(this.scansOf(ids, this.parts[name]), this.parts[name].verdicts, most);
+    return sampled(this.scansOf(ids, this.parts[name], true), this.parts[name].verdicts, most);
   }
 
-  private scansOf(ids: Ids, part: Part): readonly LayerScan[] {
+  /** @param isOpenOnly leaves out parts with closed quads: their number would move the positions of samples, and change plans */
+  private scansOf(ids: Ids, part: Part, isOpenOnly = false): readonly LayerScan[] {
     if (this.isShut(ids, part)) return [];
     return this.layers.flatMap((layer) => {
       const own = numbersIn(layer, ids);
       if (!own) return [];
       const isBound = own[graphAt] >= 0;
       const whole = isBound ? layer.quads.range(gspo, own) : rangeFor(layer.quads, own);
-      const few = isBound ? undefined : slices({ layer, isBase: layer === this.layers[0], own, whole }, part);
+      const stretch = { layer, isBase: layer === this.layers[0], own, whole };
+      const few = isBound ? undefined : slices(stretch, part, isOpenOnly);
+      if (!few && isOpenOnly && !isBound) return [];
       return few ?? [new LayerScan(layer, whole, own, isBound ? undefined : part.verdicts, undefined)];
     });
   }
@@ -117,9 +120,16 @@ interface Stretch {
   readonly whole: QuadRange;
 }
 
-/** Returns the parts of a layer with open graphs, if they have far fewer quads (`worthSorting`) than the whole part for the terms. */
-function slices({ layer, isBase, own, whole }: Stretch, { few, intervals, verdicts }: Part): LayerScan[] | undefined {
-  const length = whole.to - whole.from;
+/**
+ * Returns the parts of a layer with open graphs, if they have far fewer quads (`worthSorting`) than the whole part for the terms.
+ * @param isAnySize returns them in any case, unless they are unknown
+ */
+function slices(
+  { layer, isBase, own, whole }: Stretch,
+  { few, intervals, verdicts }: Part,
+  isAnySize = false,
+): LayerScan[] | undefined {
+  const length = isAnySize ? Number.POSITIVE_INFINITY : whole.to - whole.from;
   const graphs = few();
   if (graphs && graphs.length * worthSorting >= length) return undefined;
   const ranges = graphs

@@ -115,13 +115,16 @@ export function* probed(
     factors = new Float64Array(most);
     count = 0;
   };
+  // The next join may keep batches: a view would keep a buffer that is mostly empty.
+  const part = <T extends Uint32Array | Float64Array>(buffer: T): T =>
+    (2 * count < most ? buffer.slice(0, count) : buffer.subarray(0, count)) as T;
   const take = (): NumberedRows => {
     const left = taken({ length, columns, weights }, index.subarray(0, count));
     const all = [...left.columns];
     others.forEach((slot, i) => {
-      all[slot] = own[i]!.subarray(0, count);
+      all[slot] = part(own[i]!);
     });
-    const product = factors.subarray(0, count);
+    const product = part(factors);
     if (left.weights) for (let i = 0; i < count; i++) product[i]! *= left.weights[i]!;
     return { length: count, columns: all, weights: product };
   };

@@ -7,6 +7,7 @@ import { type ReadableGraphs, readableGraphs } from '../../../lib/query/access/r
 import { answersOf } from '../../../lib/query/answers.js';
 import { indexOf, readQuads } from '../../../lib/query/memory/index-data.js';
 import { MemoryLayers, type MemoryView } from '../../../lib/query/memory/memory-layers.js';
+import { MemoryMatches } from '../../../lib/query/memory/memory-matches.js';
 import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import { only, subtree } from '../../../lib/storage/keys/iri-ranges.js';
 import { allQuads } from '../../../lib/storage/keys/quad-keys.js';
@@ -89,6 +90,47 @@ describe('Statistics of a scope', () => {
 
   it('do not depend on quads outside of the ranges', async () => {
     expect(countsOf(await asked(store))).to.deep.equal(countsOf(await asked(withoutSecret)));
+  });
+
+  it('are of samples that do not depend on quads outside of the ranges, so that filters cannot count these', async () => {
+    const { sample } = MemoryMatches.prototype;
+    const text = `SELECT ?u (COUNT(*) AS ?n) { ?s <author> ?u . ?s <rating> ?r . FILTER(STR(?r) < "0600") } GROUP BY ?u`;
+    const rated = (subject: string, from: number, count: number): SpecTriple[] =>
+      Array.from({ length: count }, (_, i) => ({
+        subject: iri(subject + i),
+        predicate: iri('rating'),
+        object: factory.literal(String(from + i).padStart(4, '0')),
+      }));
+    const authors = Array.from({ length: 3000 }, (_, i) => ({
+      subject: iri(`s${i}`),
+      predicate: iri('author'),
+      object: iri(`u${i % 9}`),
+    }));
+    const found: unknown[] = [];
+    for (const hidden of [0, 3, 40]) {
+      const own = await specLevel();
+      const graphs = new Map<string, SpecTriple[]>([[`${base}open/1`, [...rated('s', 0, 6000), ...authors]]]);
+      if (hidden > 0) graphs.set(`${base}secret`, rated('h', 9000, hidden));
+      await own.fill(graphs);
+      const samples: unknown[] = [];
+      Object.assign(MemoryMatches.prototype, {
+        async sample(this: MemoryMatches, ...of: Parameters<typeof sample>) {
+          const terms = await sample.apply(this, of);
+          samples.push(terms);
+          return terms;
+        },
+      });
+      try {
+        await asked(own, { text });
+      } finally {
+        Object.assign(MemoryMatches.prototype, { sample });
+        await own.close();
+      }
+      expect(samples.flat().length, 'samples').to.be.above(8);
+      found.push(samples);
+    }
+    expect(found[1]).to.deep.equal(found[0]);
+    expect(found[2]).to.deep.equal(found[0]);
   });
 
   it('are not kept if graphs are decided one by one, or the query chooses its dataset', async () => {

@@ -239,14 +239,16 @@ class ContentThen implements PastContent {
   ) {}
 
   private async open(): Promise<PastGraph | undefined> {
+    if (this.graph) return this.graph;
     this.assertTime();
-    this.graph ??= await PastGraph.open(this.store, this.state);
+    this.graph = await PastGraph.open(this.store, this.state);
     return this.graph;
   }
 
   async difference(): Promise<KeyDifference | undefined> {
     const found = this.state.graph === 'delta' ? (await this.open())?.difference() : undefined;
     if (found) await this.graph!.close();
+    // Otherwise the iterator is next, and closes it.
     return found;
   }
 

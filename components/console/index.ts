@@ -16,7 +16,8 @@ const tileUrl: SettingParser<string> = {
   parse: (raw) =>
     typeof raw === 'string' &&
     /^https?:\/\/[\w.-]+(?::\d+)?\/[\w./{}?=@~-]*$/.test(raw) &&
-    ['{z}', '{x}', '{y}'].every((each) => raw.includes(each))
+    ['{z}', '{x}', '{y}'].every((each) => raw.includes(each)) &&
+    URL.canParse(raw)
       ? raw
       : undefined,
 };

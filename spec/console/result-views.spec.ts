@@ -268,6 +268,7 @@ describeInBrowser('The console, maps with tiles of the operator (lws.console.map
     for (const wrong of [
       'https://tiles.example/',
       'javascript:{z}{x}{y}',
+      'https://a.example:99999/{z}/{x}/{y}.png',
       'https://a.example/{z}/{x}/{y}"><b>',
       'data:{z}{x}{y}',
       '//a.example/{z}{x}{y}',

@@ -83,12 +83,12 @@ async function countriesOf(units = 20) {
   return { borders, names };
 }
 
-/** Capitals and cities of at least 700 000 people (GeoNames), the most populous first: name, longitude and latitude. */
+/** Capitals and cities of at least 300 000 people (GeoNames), the most populous first: name, longitude and latitude. */
 const citiesOf = () =>
   cities
-    .filter(({ population, featureCode }) => population >= 700_000 || (featureCode === 'PPLC' && population > 0))
+    .filter(({ population, featureCode }) => population >= 300_000 || (featureCode === 'PPLC' && population > 0))
     .sort((one, other) => other.population - one.population)
-    .map(({ name, loc: { coordinates } }) => [name, ...coordinates.map((degrees) => +degrees.toFixed(1))]);
+    .map(({ name, loc: { coordinates } }) => [name, ...coordinates.map((degrees) => +degrees.toFixed(2))]);
 
 /** Centroid, area and width of a ring. */
 function middleOf(ring) {

@@ -60,10 +60,10 @@ for (const path of pathsOf('The console, shapes'))
       await link('Shapes').click();
       await page.getByText('No shapes apply here.').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
-      await field('Document of shapes (IRI or path)').fill('/absent');
+      await field('File with shapes (IRI or path)').fill('/absent');
       await button('Link').click();
       await page.locator('.notice.bad').waitFor();
-      await field('Document of shapes (IRI or path)').fill('/shapes.ttl');
+      await field('File with shapes (IRI or path)').fill('/shapes.ttl');
       await button('Link').click();
       await page.getByRole('alert').filter({ hasText: 'violate the shapes' }).waitFor();
       await link('/sets/broken').waitFor();

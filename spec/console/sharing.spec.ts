@@ -176,18 +176,18 @@ for (const path of pathsOf('The console, sharing'))
     it('creates a read link that ends', async () => {
       await owner.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await console.go(owner, at('sharing', 'data/sub/'));
-      const form = owner.locator('form', { hasText: 'Read link' });
+      const form = owner.locator('form', { hasText: 'Public link' });
       await form.getByText('Makes sub/ and everything in it public until a date').waitFor();
       const until = await form.getByLabel('Until').inputValue();
       expect(new Date(until).getTime() - Date.now()).to.be.within(6.9 * 86_400_000, 7.1 * 86_400_000);
       await form.getByLabel('Until').fill('2020-01-01T00:00');
-      await form.getByRole('button', { name: 'Create and copy link' }).click();
+      await form.getByRole('button', { name: 'Make public and copy link' }).click();
       await dismiss(owner, 'The end must be in the future.');
       await form.getByLabel('Until').fill(until);
-      await form.getByRole('button', { name: 'Create and copy link' }).click();
+      await form.getByRole('button', { name: 'Make public and copy link' }).click();
       await owner.getByRole('dialog').getByRole('button', { name: 'Give access' }).click();
       await dismiss(owner, 'The link is copied. It ends');
-      await grants(owner).getByText('for: Read link').waitFor();
+      await grants(owner).getByText('for: Public link').waitFor();
       const anonymous = await console.person();
       await anonymous.goto(String(await owner.evaluate('navigator.clipboard.readText()')));
       await anonymous.locator('.empty').waitFor();

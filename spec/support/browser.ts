@@ -5,9 +5,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { patience } from './patience.js';
 import { type SpecServer, type SpecServerOptions, startSpecServer } from './server.js';
 
-/** The headless shell has no windows, and takes a fifth less CPU time. */
 const usualPlaces = [
-  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',

@@ -29,7 +29,7 @@ const maxSeparated = 200;
 /** Height of a label with a distance to the next. */
 const lineHeight = 19;
 /** About the width of a letter of a label. */
-const letterWidth = 7;
+const letterWidth = 7.4;
 
 @customElement('ask-graph')
 export class AskGraph extends Picture {
@@ -71,8 +71,11 @@ export class AskGraph extends Picture {
     const right =
       Math.max(...nodes.map(({ x = 0, term }) => x + 2 * radius + this.label(term).length * letterWidth)) + margin;
     const [top, bottom] = [Math.min(...ys) - margin, Math.max(...ys) + margin];
-    const [width, height] = [Math.max(400, right - left), Math.max(250, bottom - top)];
-    this.frame = { x: (left + right) / 2, y: (top + bottom) / 2, width, height };
+    // Labels are 12 px high at first, and at least 9 px: a larger graph begins in its middle, and is moved.
+    const across = this.querySelector('svg')?.clientWidth || 800;
+    const width = Math.min(1.3 * across, Math.max(across, right - left));
+    const height = Math.max(250, bottom - top);
+    this.frame = { x: (left + right) / 2, y: (top + bottom) / 2, width, height: Math.min(height, 1.3 * across) };
   }
 
   protected override render(): TemplateResult {

@@ -95,6 +95,7 @@ export function tilesInSight(template: string, { frame, pixel, x, y, degree }: M
   return tiles;
 }
 
+/** Room of a name: its middle, and half of its width. */
 interface Placed {
   readonly name: string;
   readonly x: number;
@@ -102,36 +103,67 @@ interface Placed {
   readonly half: number;
 }
 
+const halfOf = (name: string, pixel: number): number => (name.length * letterPixels * pixel) / 2;
+const isFree = (one: Placed, placed: readonly Placed[], pixel: number): boolean =>
+  placed.every((other) => Math.abs(other.y - one.y) > 16 * pixel || Math.abs(other.x - one.x) > other.half + one.half);
+
+/** Names beside the points of a result, where they cover no other. @returns also the room that points and names take */
+export function namesOfPoints(
+  points: readonly (readonly [name: string, longitude: number, latitude: number])[],
+  { pixel, x, y }: MapView,
+): { readonly names: readonly TemplateResult[]; readonly placed: readonly Placed[] } {
+  const gap = 8 * pixel;
+  const placed = points.map(([, longitude, latitude]) => ({ name: '', x: x(longitude), y: y(latitude), half: gap }));
+  const names = points.flatMap(([name, longitude, latitude]) => {
+    const [left, middle, half] = [x(longitude) + gap, y(latitude), halfOf(name, pixel)];
+    const one = { name, x: left + half, y: middle, half };
+    if (
+      name === '' ||
+      !isFree(
+        one,
+        placed.filter((other) => other.x !== x(longitude) || other.y !== middle),
+        pixel,
+      )
+    )
+      return [];
+    placed.push(one);
+    return [textAt(left, middle + 4 * pixel, pixel, name)];
+  });
+  return { names, placed };
+}
+
 /** Maximum width of a map with cities, in degrees. Names of countries fill others. */
 const mostWithCities = 60;
 
-/** Names in sight that fit: those of countries, the largest first, and then those of cities, the most populous first. */
+/**
+ * Names in sight that fit: those of countries, the largest first, and then those of cities, the most populous first.
+ * @param others room that is taken
+ */
 export function namesInSight(
   { countries, cities }: { readonly countries: readonly CountryName[]; readonly cities: readonly CityName[] },
   view: MapView,
+  others: readonly Placed[],
 ): TemplateResult {
   const { frame, pixel, x, y } = view;
-  const placed: Placed[] = [];
+  const placed = [...others];
   const place = (one: Placed): boolean => {
-    const isFree =
+    const isIn =
       Math.abs(one.x - frame.x) + one.half < frame.width / 2 &&
       Math.abs(one.y - frame.y) < frame.height / 2 - 20 * pixel &&
-      placed.every(
-        (other) => Math.abs(other.y - one.y) > 16 * pixel || Math.abs(other.x - one.x) > other.half + one.half,
-      );
-    if (isFree) placed.push(one);
-    return isFree;
+      isFree(one, placed, pixel);
+    if (isIn) placed.push(one);
+    return isIn;
   };
-  const halfOf = (name: string): number => (name.length * letterPixels * pixel) / 2;
-  for (const [name, longitude, latitude, width] of countries.toSorted((a, b) => b[3] - a[3]))
-    if ((x(width) - x(0)) * 1.1 > 2 * halfOf(name))
-      place({ name, x: x(longitude), y: y(latitude), half: halfOf(name) });
-  const names = placed.map((each) => textAt(each.x, each.y, pixel, each.name, 'middle'));
+  const names: TemplateResult[] = [];
+  for (const [name, longitude, latitude, width] of countries.toSorted((a, b) => b[3] - a[3])) {
+    const one = { name, x: x(longitude), y: y(latitude), half: halfOf(name, pixel) };
+    if ((x(width) - x(0)) * 1.1 > 2 * one.half && place(one)) names.push(textAt(one.x, one.y, pixel, name, 'middle'));
+  }
   const towns: TemplateResult[] = [];
   const gap = 5 * pixel;
   if (frame.width < x(mostWithCities) - x(0))
     for (const [name, longitude, latitude] of cities) {
-      const [left, middle, half] = [x(longitude), y(latitude), halfOf(name) + gap];
+      const [left, middle, half] = [x(longitude), y(latitude), halfOf(name, pixel) + gap];
       if (place({ name, x: left + half - gap, y: middle, half }))
         towns.push(
           svg`<circle cx=${left} cy=${middle} r=${2 * pixel}></circle>${textAt(left + gap, middle + 4 * pixel, pixel, name)}`,

@@ -4,13 +4,14 @@
  */
 import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { labels } from '../storage/labels.js';
+import { labelOf, labels } from '../storage/labels.js';
 import { coordinatesIn } from './coordinates.js';
-import { grid, namesInSight, scaleBar, tilesInSight } from './map-frame.js';
+import { grid, namesInSight, namesOfPoints, scaleBar, tilesInSight } from './map-frame.js';
 import { Picture } from './picture.js';
 import { type MapPlace, type MapPlaces, placesOf } from './places.js';
 import type { TableAnswer } from './run.js';
 import { termContent } from './table.js';
+import { plainText } from './terms.js';
 import type { MapShape, Position } from './wkt.js';
 
 /** Land of Natural Earth as a path, in units of 1/20 degree (`build.mjs`). */
@@ -25,6 +26,8 @@ const extent = 1000;
 /** Distance shown around a single point, and minimum distance of several, in degrees. */
 const [aroundOne, leastDegrees] = [20, 0.001];
 const wrongText = 'not valid, out of range, or of an unsupported form or reference system';
+/** Maximum number of places with their names on the map, and of characters of a name. */
+const [maxNamed, longestName] = [30, 40];
 /** Maximum distance of a click from a place, in pixels. */
 const reach = 12;
 
@@ -107,12 +110,29 @@ export class AskMap extends Picture {
       <button type="button" @click=${() => this.step(1)}>Next place</button>`;
   }
 
+  /** Borders are of a map of the world: at this width, a place near one can appear on the wrong side. */
+  private get isNear(): boolean {
+    return tiles === '' && this.frame.width < 15 * this.projection.degree;
+  }
+
+  /** Names of few places, as the table shows them. */
+  private named(): (readonly [name: string, longitude: number, latitude: number])[] {
+    const { list } = this.places;
+    if (list.length > maxNamed) return [];
+    return list.map(({ name, shape }) => {
+      const text =
+        name === undefined ? '' : name.kind === 'iri' ? labelOf(name.value, this.answer.prefixes) : plainText(name);
+      return [text.length > longestName ? '' : text, ...shape.paths[0]![0]!] as const;
+    });
+  }
+
   private summary(): string {
     const { list, wrong, isCut } = this.places;
     const count = (number: number, noun: string): string =>
       `${number.toLocaleString()} ${noun}${number === 1 ? '' : 's'}`;
     return [
       `${count(list.length, 'place')}.`,
+      ...(this.isNear ? ['Borders are approximate.'] : []),
       ...(isCut ? ['There are more: the map shows the first ones, the table all.'] : []),
       ...(wrong > 0 ? [`${count(wrong, 'value')} without a place: ${wrongText}.`] : []),
     ].join(' ');
@@ -134,19 +154,21 @@ export class AskMap extends Picture {
     const pixel = Math.max(this.frame.width / width, this.frame.height / height);
     const view = { ...this.projection, pixel, frame: { ...this.frame, width: width * pixel, height: height * pixel } };
     const { land } = this.projection;
+    const own = namesOfPoints(this.named(), view);
     return html`<svg class="graph map" role="application" tabindex="0" viewBox=${this.viewBox}
         aria-label="Map of the places; the table lists them. Arrow keys move it, plus and minus zoom, 0 shows all, N and P select a place."
         @keydown=${this.onKey} @pointerdown=${this.hold} @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
         ${tiles === '' ? svg`<path class="land" d=${landPath} transform=${land}></path>` : svg`<g aria-hidden="true">${tilesInSight(tiles, view)}</g>`}
         <g aria-hidden="true">${grid(view)}${
           this.countries
-            ? svg`<path class="borders" d=${this.countries.borders} transform=${land}></path>${namesInSight(this.countries, view)}`
+            ? svg`<path class="borders" d=${this.countries.borders} transform=${land}></path>${namesInSight(this.countries, view, own.placed)}`
             : nothing
         }${scaleBar(view)}</g>
         <path class="areas" d=${areas}></path>
         <path class="lines" d=${lines}></path>
         <path class="points halo" d=${points}></path>
         <path class="points" d=${points}></path>
+        <g class="names" aria-hidden="true">${own.names}</g>
         ${chosen ? svg`<path class=${`${chosen.form} chosen`} d=${pathOf(chosen, this.projection)}></path>` : nothing}
       </svg>`;
   }

@@ -71,6 +71,7 @@ export class AskPage extends Page {
       return html`<h1>Ask</h1><p class="empty">${switchedOff} The operator of the server can switch it on.</p>`;
     return html`
       <h1>Ask in SPARQL</h1>
+      <p class="soft">SPARQL asks questions over all data that you may read. Start with an example.</p>
       ${this.tabList()}
       ${
         this.tabs.closed

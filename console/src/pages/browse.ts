@@ -174,7 +174,7 @@ export class BrowsePage extends Page {
       return html`<first-page @add-files=${() => this.querySelector<HTMLInputElement>('input[type=file]')?.click()}></first-page>`;
     }
     return html`<div class="empty">
-      <p>${share ? 'This folder is empty.' : 'This folder is empty, or you are not allowed to see its members.'}</p>
+      <p>${share ? 'This folder is empty.' : 'This folder is empty, or you are not allowed to see what is in it.'}</p>
       ${this.rights.append ? html`<p>Drop files or folders here, or choose “New …”. Turtle, JSON-LD and RDF/XML become graphs that you can query.</p>` : nothing}
     </div>`;
   }

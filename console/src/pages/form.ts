@@ -114,8 +114,20 @@ export class FormPage extends Page {
             ? html`<p class="soft" role="status">Loading …</p>`
             : draft && draft.sections.length > 0
               ? this.form(opened, draft)
-              : html`<p class="empty">No shape applies here. ${isNew ? html`<a href=${placeHref('shapes', { at })}>Link a document of shapes</a> first.` : html`Give a subject a type that a shape is for, in the <a href=${openHref(at)}>text</a>.`}</p>`
+              : this.noForm(opened.shapes.nodes.length > 0)
       }`;
+  }
+
+  private noForm(hasShapes: boolean): TemplateResult {
+    const { at } = this;
+    const shapes = (text: string): TemplateResult => html`<a href=${placeHref('shapes', { at })}>${text}</a>`;
+    const isNew = isContainer(at);
+    const back = html`<a href=${openHref(at)}>${isNew ? 'Back to the folder' : 'Edit the text'}</a>`;
+    return html`<div class="empty"><p>${
+      hasShapes && !isNew
+        ? html`The ${shapes('shapes that apply here')} are for things of other types than those in this file.`
+        : html`There is no form yet. A form comes from a shape: a file that says which fields a record has. ${shapes('Choose one')}.`
+    }</p>${back}</div>`;
   }
 
   private form(opened: Opened, draft: FormDraft): TemplateResult {

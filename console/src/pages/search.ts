@@ -142,7 +142,6 @@ export class SearchPage extends Page {
     return html`
       <h1>${this.hasWords ? 'Search' : 'Search by type'}</h1>
       ${this.hasWords ? this.box() : nothing}
-      <p class="soft">A resource has its own types, and those of the things that it describes, such as <code>#it</code>.</p>
       <div class="search">
         ${this.isOn ? this.facetList() : nothing}
         <section aria-label="Resources found" aria-busy=${this.isSearching ? 'true' : 'false'}>
@@ -290,8 +289,12 @@ export class SearchPage extends Page {
       text.slice(matches[at - 1]?.[1] ?? 0, start),
       text.slice(start, end),
     ]);
-    const about = subject?.startsWith(`${iri}#`) ? html`${this.thing(iri, subject, labelOf(subject))}: ` : nothing;
-    return html`<p>${about}${parts.map(([before, match]) => html`${before}<mark>${match}</mark>`)}${text.slice(matches.at(-1)?.[1] ?? 0)}</p>`;
+    const excerpt = html`${parts.map(([before, match]) => html`${before}<mark>${match}</mark>`)}${text.slice(matches.at(-1)?.[1] ?? 0)}`;
+    if (!subject?.startsWith(`${iri}#`)) return html`<p>${excerpt}</p>`;
+    // The excerpt may be the label itself.
+    const label = labelOf(subject);
+    if (text.startsWith(label)) return html`<p><a href=${openHref(subject)}>${excerpt}</a></p>`;
+    return html`<p><a href=${openHref(subject)}>${label}</a>: ${excerpt}</p>`;
   }
 
   private hit({ iri, types, mediaType, modified, snippet }: SearchHit): TemplateResult {

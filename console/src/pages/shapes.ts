@@ -85,15 +85,16 @@ export class ShapesPage extends Page {
     const { at } = this;
     return html`<div class="row"><a class="button" href=${openHref(at)}>Open it</a>
         ${shown.shapes.length > 0 && isContainer(at) ? html`<a class="button" href=${placeHref('form', { at })}>New with a form</a>` : nothing}</div>
-      <section class="card"><h2>Documents of shapes</h2>${this.documents(shown)}${shown.isWritable && shown.links ? this.linkForm(shown.links) : nothing}</section>
-      <section class="card"><h2>Violations</h2>${this.violations(shown)}</section>`;
+      <p class="soft">Shapes (SHACL) say what data must look like. Once a file with shapes is linked, writes that violate them are rejected, and resources can be edited in forms.</p>
+      <section class="card"><h2>Files with shapes</h2>${this.documents(shown)}${shown.isWritable && shown.links ? this.linkForm(shown.links) : nothing}</section>
+      ${shown.shapes.length > 0 ? html`<section class="card"><h2>Violations</h2>${this.violations(shown)}</section>` : nothing}`;
   }
 
   private documents({ shapes, links, isWritable }: Shown): TemplateResult {
     const own = links?.own ?? [];
     const all = [...new Set([...own.map((each) => each.shapes), ...shapes])];
     if (all.length === 0)
-      return html`<p class="empty">No shapes apply here. ${isWritable ? 'Link a document of shapes: from then on, writes that violate it are rejected.' : 'A controller can link a document of shapes.'}</p>`;
+      return html`<p class="empty">No shapes apply here.${isWritable ? '' : ' A controller can link a file with shapes.'}</p>`;
     return html`${own.length > 0 ? nothing : html`<p>A container above is linked to these. Links of ${headingOf(this.at)} replace them.</p>`}
       <ul class="plain">${all.map((iri) => {
         const of = own.find((each) => each.shapes === iri);
@@ -106,7 +107,7 @@ export class ShapesPage extends Page {
     const { conflict } = this;
     const violating = (conflict?.error.problem['resources'] ?? []) as readonly ViolatingResource[];
     return html`<form class="row" @submit=${(event: SubmitEvent) => this.link(links, event)}>
-        <label class="grow">Document of shapes (IRI or path) <input class="wide" name="shapes" required autocomplete="off" spellcheck="false" placeholder=${`${storageUri}shapes.ttl`}></label>
+        <label class="grow">File with shapes (IRI or path) <input class="wide" name="shapes" required autocomplete="off" spellcheck="false" placeholder=${`${storageUri}shapes.ttl`}></label>
         <button class="primary">Link</button>
       </form>
       ${

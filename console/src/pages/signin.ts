@@ -42,19 +42,19 @@ export class SignInPage extends Page {
               </section>`
         }
         <section class="card">
-          <h2>As this browser</h2>
+          <h2>With this browser</h2>
           <p>
-            The browser creates an identity with a key that cannot be exported. Owners can share resources with it, and you can request
-            access. Signing out keeps it. Clearing the data of this site deletes it.
+            No account is needed. The browser keeps a secret key, which is your identity on this device: owners can share with it, and you can
+            request access. Signing out keeps it. Clearing the data of this site deletes it.
           </p>
           ${this.known ? html`<p class="iri">${this.known}</p>` : nothing}
           <div class="row">
-            <button type="button" @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Create an identity'}</button>
+            <button type="button" class=${this.provider === undefined ? 'primary' : nothing} @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Create an identity'}</button>
             ${this.known && ['', this.known].includes(subjectNow()) ? html`<button type="button" @click=${this.forget}>Forget this browser</button>` : nothing}
           </div>
         </section>
         <section class="card">
-          <h2>With a credential</h2>
+          <h2>With a credential from the server</h2>
           <p>Paste one that <code>${document.documentElement.dataset['command']} owner --key FILE</code> printed where the server runs
             (the file is <code>owner.key</code> in its data folder), or an ID token of your provider.</p>
           <form @submit=${this.withCredential}>

@@ -130,7 +130,7 @@ export class Draft extends EventTarget {
 export function saveRow(draft: Draft, { save, revert }: Record<'save' | 'revert', () => void>): TemplateResult {
   const state = draft.isSaving ? 'Saving …' : draft.isDirty ? 'Unsaved changes' : 'No unsaved changes';
   return html`<div class="row">
-    <button type="button" class="primary" ?disabled=${draft.isSaving} @click=${save}>Save</button>
+    <button type="button" class="primary" ?disabled=${draft.isSaving || !draft.isDirty} @click=${save}>Save</button>
     ${draft.isDirty ? html`<button type="button" @click=${revert}>Undo all changes</button>` : nothing}
     <span class=${draft.isDirty ? 'state unsaved' : 'state soft'} role="status">${state}</span>
   </div>`;

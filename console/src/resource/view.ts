@@ -66,6 +66,8 @@ export class ResourceView extends Page implements Keepable {
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (changed.has('iri')) void this.read();
     else if (changed.has('subject') && this.subject) this.goTo(this.subject);
+    else if (changed.has('wanted') && this.opened)
+      this.tab = this.tabs(this.opened).find(({ id }) => id === this.wanted)?.id ?? this.tab;
     this.follow(this.draft);
   }
 
@@ -182,7 +184,7 @@ export class ResourceView extends Page implements Keepable {
   }
 
   private choose(id: TabId): void {
-    this.tab = id;
+    this.tab = this.wanted = id;
     keepTab(id);
   }
 

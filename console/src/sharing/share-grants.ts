@@ -84,10 +84,10 @@ export class ShareGrants extends Page {
   private renderReadLink(): TemplateResult {
     const inAWeek = new Date(Date.now() + 7 * 86_400_000 - new Date().getTimezoneOffset() * 60_000);
     return html`<form class="give" @submit=${this.shareLink}>
-      <h3>Read link</h3>
+      <h3>Public link</h3>
       <p class="soft">Makes ${wording(this.at)} public until a date: everybody can read it without signing in. It ends earlier if you revoke it in the list.</p>
       <div class="row"><label>Until <input type="datetime-local" name="until" required .value=${inAWeek.toISOString().slice(0, 16)}></label>
-      <button>Create and copy link</button></div>
+      <button>Make public and copy link</button></div>
     </form>`;
   }
 
@@ -97,7 +97,7 @@ export class ShareGrants extends Page {
     const shared = await this.attempt(async () => {
       const policy = policyFor({ person: everybody, iri: at, actions: ['read'], until });
       if (!(await mayBePublic(everybody, `read ${wording(at)}`))) throw new DOMException('', 'AbortError');
-      await post('AccessGrant', [policy], { purpose: 'Read link' });
+      await post('AccessGrant', [policy], { purpose: 'Public link' });
     });
     if (!shared) return;
     const link = `${storageUri}app${openHref(at)}`;

@@ -132,9 +132,9 @@ export class AskMap extends Picture {
       `${number.toLocaleString()} ${noun}${number === 1 ? '' : 's'}`;
     return [
       `${count(list.length, 'place')}.`,
-      ...(this.isNear ? ['Borders are approximate.'] : []),
       ...(isCut ? ['There are more: the map shows the first ones, the table all.'] : []),
       ...(wrong > 0 ? [`${count(wrong, 'value')} without a place: ${wrongText}.`] : []),
+      ...(this.isNear ? ['Borders are approximate.'] : []),
     ].join(' ');
   }
 

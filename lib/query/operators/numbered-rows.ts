@@ -82,6 +82,10 @@ export interface Probed extends NumberedJoin {
   readonly others: readonly Slot[];
 }
 
+/** Returns the first entries of a buffer. The next join may keep them: a view would keep a buffer that is mostly empty. */
+const beginning = <T extends Uint32Array | Float64Array>(buffer: T, count: number): T =>
+  (2 * count < buffer.length ? buffer.slice(0, count) : buffer.subarray(0, count)) as T;
+
 /** Joins rows with their matches in a table. */
 export function* probed(
   rows: NumberedRows,
@@ -115,16 +119,13 @@ export function* probed(
     factors = new Float64Array(most);
     count = 0;
   };
-  // The next join may keep batches: a view would keep a buffer that is mostly empty.
-  const part = <T extends Uint32Array | Float64Array>(buffer: T): T =>
-    (2 * count < most ? buffer.slice(0, count) : buffer.subarray(0, count)) as T;
   const take = (): NumberedRows => {
     const left = taken({ length, columns, weights }, index.subarray(0, count));
     const all = [...left.columns];
     others.forEach((slot, i) => {
-      all[slot] = part(own[i]!);
+      all[slot] = beginning(own[i]!, count);
     });
-    const product = part(factors);
+    const product = beginning(factors, count);
     if (left.weights) for (let i = 0; i < count; i++) product[i]! *= left.weights[i]!;
     return { length: count, columns: all, weights: product };
   };

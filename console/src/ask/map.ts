@@ -112,7 +112,7 @@ export class AskMap extends Picture {
 
   /** Borders are of a map of the world: at this width, a place near one can appear on the wrong side. */
   private get isNear(): boolean {
-    return tiles === '' && this.frame.width < 15 * this.projection.degree;
+    return tiles === '' && this.places.list.length > 0 && this.frame.width < 15 * this.projection.degree;
   }
 
   /** Names of few places, as the table shows them. */

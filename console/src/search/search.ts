@@ -1,5 +1,5 @@
 /** Type index, type search and text search, page by page. */
-import { json, linkTarget, select, serviceEndpoint, succeed } from '../storage/api.js';
+import { json, linkTarget, lwsNamespace, select, serviceEndpoint, succeed } from '../storage/api.js';
 import { type Listed, type ListedMember, memberOf } from '../storage/container.js';
 
 export type Joined = 'all' | 'any';
@@ -38,9 +38,8 @@ interface Found {
 /** Further facets are reached by their IRI. */
 const maxFacets = 2000;
 
-const lws = 'https://www.w3.org/ns/lws#';
 /** Types assigned by the server. Every resource has one. */
-export const isStructural = (type: string): boolean => type.startsWith(lws);
+export const isStructural = (type: string): boolean => type.startsWith(lwsNamespace);
 
 /** Classes of readable resources, or `undefined` if this storage has no type index. */
 export async function readFacets(

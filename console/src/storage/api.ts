@@ -121,11 +121,11 @@ export const services = once(async (): Promise<readonly Service[]> => {
   return (await json<{ service?: readonly Service[] }>(link ?? `${storageUri}.lws/storage-description`)).service ?? [];
 });
 
-const lws = 'https://www.w3.org/ns/lws#';
+export const lwsNamespace = 'https://www.w3.org/ns/lws#';
 
 /** URL of a service, or `undefined` if this storage does not offer it. @param type as in the LWS vocabulary */
 export const serviceEndpoint = async (type: string): Promise<string | undefined> =>
-  (await services()).find((each) => [each.type].flat().some((own) => own === type || own === lws + type))
+  (await services()).find((each) => [each.type].flat().some((own) => own === type || own === lwsNamespace + type))
     ?.serviceEndpoint;
 
 /** A term of a result (SPARQL 1.2 Query Results JSON Format). A triple term has its terms as value. */

@@ -168,7 +168,11 @@ function partOf(view: MemoryView, gate: GraphFilter): Part {
     intervals,
     verdicts: new GraphDecisions(gate, terms, (graph) => intervals.isOpen(graph)),
     few() {
-      few ??= gate.few?.filter((graph) => gate.isOpen(graph) === true).map((graph) => terms.idOf(graph));
+      // A graph without quads has no number, and a negative one would stand for any graph.
+      few ??= gate.few
+        ?.filter((graph) => gate.isOpen(graph) === true)
+        .map((graph) => terms.idOf(graph))
+        .filter((id) => id >= 0);
       return few;
     },
   };

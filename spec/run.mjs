@@ -33,8 +33,8 @@ if (given.length > 0) {
  * third-party suites, and run with `all` only.
  */
 const thorough = { crash: 4, hostile: 4, 'console clients': 4, 'w3c real': 1 };
-const quick = { conformance: isAll ? 5 : 3, properties: isAll ? 2 : 1 };
-const partsOfOthers = isAll ? 5 : 3;
+const quick = { conformance: isAll ? 6 : 3, properties: isAll ? 2 : 1 };
+const partsOfOthers = isAll ? 9 : 3;
 const named = new Set([
   ...Object.keys({ ...quick, ...thorough }).flatMap((folders) => folders.split(' ')),
   'support',

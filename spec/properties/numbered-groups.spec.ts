@@ -99,7 +99,10 @@ class Query {
       `isLITERAL(${variable})`,
       `BOUND(${variable})`,
       `!BOUND(${variable})`,
-      `STRSTARTS(STR(${variable}), "http")`,
+      `STRSTARTS(STR(${variable}), "${this.random.pick(['http', `${base}p`, '1', 'a', 'ab'])}")`,
+      `STRSTARTS(${variable}, "${this.random.pick(['a', 'ab', '1', 'http'])}")`,
+      `REGEX(${variable}, "${this.random.pick(['^a', '^ab', '^1', '^a.', 'a', '^a|b'])}")`,
+      `REGEX(STR(${variable}), "${this.random.pick(['^http', `^${base.replaceAll('.', '[.]')}`, '^a'])}")`,
       `${variable} > 1`,
     ]);
   }

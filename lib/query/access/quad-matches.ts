@@ -66,6 +66,16 @@ export interface NumberedMatches {
   numberOf(token: TermKey): number;
   termKey(number: number): TermKey;
   kindOf(number: number): TermKind;
+  /** Returns the terms whose text begins with a prefix in ASCII, as ranges of numbers; absent: they are not known. */
+  prefixed(text: string): PrefixedTerms | undefined;
+}
+
+/** Ranges of numbers: starts and ends, alternating and in order. */
+export interface PrefixedTerms {
+  /** Ranges of the terms with the prefix. They are IRIs or strings without a language. */
+  readonly found: Uint32Array;
+  readonly iris: readonly [from: number, to: number];
+  readonly strings: readonly [from: number, to: number];
 }
 
 export interface QuadMatches {

@@ -1,4 +1,6 @@
 /** Matches of the caller's dataset as numbers of terms. Must not depend on joins or queries. */
+
+import { suffixLengths } from '../../storage/keys/key-layout.js';
 import type { DatasetPart } from '../access/graph-filter.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
 import type {
@@ -8,14 +10,17 @@ import type {
   NumberBlock,
   NumberedMatches,
   NumbersFound,
+  PrefixedTerms,
 } from '../access/quad-matches.js';
-import { kindOf, kindStarts, type TermKey, type TermKind } from '../access/terms.js';
+import { kindOf, kindStarts, mark, type TermKey, type TermKind } from '../access/terms.js';
 import { ended, LayerScan, stopped } from './layer-scan.js';
 import type { MemoryScans, SingleLayer } from './memory-scans.js';
 import { type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
 const blockLength = 4096;
+/** Maximum number of lengths of strings that are searched for a prefix: each takes a few microseconds. */
+const maxLengths = 1024;
 /** Cost of a lookup, in matches. */
 const lookUpWork = 4;
 
@@ -126,12 +131,40 @@ export class MemoryNumbers implements NumberedMatches {
     return kindStarts[at]![1];
   }
 
+  /** Strings are in the order of their lengths, so that each length has a range. */
+  prefixed(text: string): PrefixedTerms | undefined {
+    const { terms, isWhole } = this.options;
+    // How many ranges there are depends on all terms.
+    if (!isWhole) return undefined;
+    const rangeOf = (from: string): [from: number, to: number] => [
+      terms.baseBelow(from),
+      terms.baseBelow(afterAll(from)),
+    ];
+    const strings = rangeOf(`${mark}3`);
+    const found: number[] = [];
+    let [at, lengths] = [strings[0], 0];
+    while (at < strings[1]) {
+      if (++lengths > maxLengths) return undefined;
+      const head = terms.termKey(at).slice(0, 1 + suffixLengths['3']!);
+      const [from, to] = rangeOf(head + text);
+      if (from < to) found.push(from, to);
+      at = terms.baseBelow(afterAll(head));
+    }
+    const [from, to] = rangeOf(text);
+    const iris: [number, number] = [terms.baseBelow('\u0002'), terms.baseSize];
+    return { found: Uint32Array.from(from < to ? [...found, from, to] : found), iris, strings };
+  }
+
   termKey(number: number): TermKey {
     const token = this.options.terms.termKey(number);
     this.options.assertTerm?.(token);
     return token;
   }
 }
+
+/** Returns the least text after all that begin with a text, which ends in ASCII. */
+const afterAll = (text: string): string =>
+  text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
 
 interface FoundNumbers {
   readonly rows: number[];

@@ -1,7 +1,7 @@
 /** Filters over numbered rows. */
-import type { NumberedMatches } from '../access/quad-matches.js';
+import type { NumberedMatches, PrefixedTerms } from '../access/quad-matches.js';
 import type { TermKey, TermKind } from '../access/terms.js';
-import type { Expression, KindTest, Slot } from '../plan/plan.js';
+import type { Expression, KindTest, PrefixTest, Slot } from '../plan/plan.js';
 import { type Execution, emptyRow, holdsFor } from './execution.js';
 import type { NumberTable } from './number-table.js';
 import { firstOther, type NumberedRows, unbound } from './numbered-rows.js';
@@ -24,6 +24,8 @@ export function batchTests(numbers: NumberedTerms, conditions: readonly Expressi
   for (const condition of conditions) {
     const [slot] = condition.slots;
     if (condition.kinds) tests.push(kindTest(numbers, condition.kinds, evaluated(numbers, [condition])));
+    else if (condition.prefix)
+      tests.push(prefixTest(numbers, condition.prefix, oncePerTerm(numbers, slot!, evaluated(numbers, [condition]))));
     else if (condition.slots.size !== 1) tests.push(evaluated(numbers, [condition]));
     else ofSlot.set(slot!, [...(ofSlot.get(slot!) ?? []), condition]);
   }
@@ -51,6 +53,42 @@ function oncePerTerm(numbers: NumberedTerms, slot: Slot, test: BatchTest): Batch
       return known.weights[entry] === 1;
     };
   };
+}
+
+/** Terms of the index are compared with the ranges of those that have the prefix. Others are evaluated: with a language or a type, or recent ones. */
+function prefixTest(
+  { matches, execution }: NumberedTerms,
+  { slot, text, isStr }: PrefixTest,
+  test: BatchTest,
+): BatchTest {
+  let rows = 0;
+  let isSought = false;
+  let ranges: PrefixedTerms | undefined;
+  return (columns) => {
+    const [evaluate, column] = [test(columns), columns[slot]];
+    rows += column?.length ?? 0;
+    // For few rows, the search would cost more.
+    if (!isSought && rows >= execution.numbersFrom) [isSought, ranges] = [true, matches.prefixed(text)];
+    if (!ranges || !column) return evaluate;
+    const { found, iris, strings } = ranges;
+    return (at) => {
+      const number = column[at]!;
+      if (number >= strings[0] && number < strings[1]) return isWithin(found, number);
+      if (number >= iris[0] && number < iris[1]) return isStr && isWithin(found, number);
+      return evaluate(at);
+    };
+  };
+}
+
+/** @param bounds starts and ends, alternating and in order */
+function isWithin(bounds: Uint32Array, number: number): boolean {
+  let [low, high] = [0, bounds.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (bounds[middle]! <= number) low = middle + 1;
+    else high = middle;
+  }
+  return low % 2 === 1;
 }
 
 function kindTest({ matches }: NumberedTerms, { name, slots: [first, second] }: KindTest, test: BatchTest): BatchTest {

@@ -16,7 +16,7 @@ export function bindConstants(compiled: Compiled, constants: Constants): Compile
     if (typeof part === 'string') return tokenOf(part, constants);
     if (typeof part !== 'object') return part;
     const { bind } = (part ?? {}) as Partial<Expression>;
-    return bind ? { ...part, evaluate: bind(constants), bind: undefined } : part;
+    return bind ? { ...part, ...bind(constants), bind: undefined } : part;
   });
 }
 

@@ -1,6 +1,7 @@
 /** Compiles expressions of the algebra to functions of a row. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
+import { xsd } from '../../rdf/vocabulary.js';
 import { LwsError } from '../../tools/errors.js';
 import { type TermKey, termKey } from '../access/terms.js';
 import type { ArithmeticOperator } from '../expressions/arithmetic.js';
@@ -13,15 +14,17 @@ import { booleanOf, isFalse, isTrue, toToken, toValue, truth, type Value } from 
 import { nodesOf } from '../parse/query-scopes.js';
 import { type Constants, constantOf, isPlaceholder } from '../parse/query-shape.js';
 import { MalformedTermError, type Names, NotCompiledError } from './compile-scope.js';
-import { type Evaluate, type Expression, type KindTest, markOfPartner, type Slot } from './plan.js';
+import { type Evaluate, type Expression, type KindTest, markOfPartner, type PrefixTest, type Slot } from './plan.js';
 
 /** @throws NotCompiledError */
 export function compileExpression(node: Algebra.Expression, names: Names): Expression {
   const use: Use = { slots: new Set(), constants: new Map(), hasPlaceholders: false };
   const evaluate = compile(node, names, use);
   const variable = variableOf(node, names);
-  const bind = (constants: Constants): Evaluate =>
-    compile(node, names, { slots: new Set(), constants, hasPlaceholders: false });
+  const bind = (constants: Constants): Pick<Expression, 'evaluate' | 'prefix'> => ({
+    evaluate: compile(node, names, { slots: new Set(), constants, hasPlaceholders: false }),
+    prefix: prefixOf(node, names, constants),
+  });
   return {
     evaluate,
     slots: use.slots,
@@ -29,6 +32,7 @@ export function compileExpression(node: Algebra.Expression, names: Names): Expre
     isPure: isPure(node),
     variable,
     kinds: kindsOf(node, names),
+    prefix: prefixOf(node, names, use.constants),
     ...(use.hasPlaceholders && { bind }),
   };
 }
@@ -64,6 +68,22 @@ function kindsOf(node: Algebra.Expression, names: Names): KindTest | undefined {
   const name = operator.toLowerCase();
   const isTest = node.subType === 'operator' && kindTests.has(name) && slots.length === args.length;
   return isTest ? { name: name as KindTest['name'], slots } : undefined;
+}
+
+/** STRSTARTS and REGEX of a variable, or of its STR, with a constant. */
+function prefixOf(node: Algebra.Expression, names: Names, constants: Constants): PrefixTest | undefined {
+  const { operator = '', args = [] } = node as Partial<Algebra.OperatorExpression>;
+  const name = operator.toLowerCase();
+  const [text, prefix] = args as [Algebra.Expression, Algebra.Expression];
+  if (node.subType !== 'operator' || !/^(?:strstarts|regex)$/.test(name) || args.length !== 2) return undefined;
+  const { operator: inner = '', args: own = [] } = text as Partial<Algebra.OperatorExpression>;
+  const isStr = inner.toLowerCase() === 'str' && own.length === 1;
+  const slot = variableOf(isStr ? own[0]! : text, names);
+  const { term } = prefix as Partial<Algebra.TermExpression>;
+  const value = term?.termType === 'Literal' && !term.language ? constantOf(term, constants) : undefined;
+  if (slot === undefined || value?.termType !== 'Literal' || value.datatype.value !== xsd.string) return undefined;
+  const found = name === 'regex' ? /^\^([^\\^$.|?*+()[\]{}]*)$/.exec(value.value)?.[1] : value.value;
+  return found !== undefined && /^[ -~]+$/.test(found) ? { slot, text: found, isStr } : undefined;
 }
 
 /** True if equal arguments always have the same result: no EXISTS and no function that creates values. */

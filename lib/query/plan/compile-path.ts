@@ -38,11 +38,11 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
       }
       case 'nps': {
         const slot = names.unnamed();
-        const bind = (constants: Constants): Evaluate => {
+        const bind = (constants: Constants): { readonly evaluate: Evaluate } => {
           const excluded = new Set((path as Algebra.Nps).iris.map((iri) => constantOf(iri, constants).value));
-          return (row) => truth(!excluded.has(row[slot]!));
+          return { evaluate: (row) => truth(!excluded.has(row[slot]!)) };
         };
-        const condition = { evaluate: bind(new Map()), bind, slots: new Set([slot]) };
+        const condition = { ...bind(new Map()), bind, slots: new Set([slot]) };
         return filterPlan(patternPlan([from, { slot }, to, at], part, names), condition);
       }
       default: {

@@ -33,8 +33,16 @@ export interface TripleTerm {
 /** Function of a row. */
 interface Evaluated {
   readonly evaluate: Evaluate;
-  /** Returns the function for constants; absent: it has no placeholders. */
-  readonly bind?: ((constants: Constants) => Evaluate) | undefined;
+  /** Returns what depends on constants; absent: it has no placeholders. */
+  readonly bind?: ((constants: Constants) => Pick<Expression, 'evaluate' | 'prefix'>) | undefined;
+}
+
+/** Test whether the text of a variable begins with a prefix in ASCII. */
+export interface PrefixTest {
+  readonly slot: Slot;
+  readonly text: string;
+  /** The text is that of STR: IRIs and literals of any type have one. Otherwise only strings do. */
+  readonly isStr: boolean;
 }
 
 /** Test of variables whose result mostly follows from the kinds of terms, and from whether they are the same. */
@@ -45,6 +53,7 @@ export interface KindTest {
 
 export interface Expression extends Evaluated {
   readonly kinds?: KindTest | undefined;
+  readonly prefix?: PrefixTest | undefined;
   readonly slots: ReadonlySet<Slot>;
   /** Depends on its slots only and may be evaluated before the row is complete, which costs less than joining the row. */
   readonly isCheap?: boolean;

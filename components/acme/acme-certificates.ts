@@ -42,7 +42,7 @@ async function acmeClient({ authorities }: Authority): Promise<typeof import('ac
 }
 
 /** Returns a new account key, PEM. */
-export async function newAccountKey(authority: Authority): Promise<string> {
+async function newAccountKey(authority: Authority): Promise<string> {
   const { crypto } = await acmeClient(authority);
   return (await crypto.createPrivateEcdsaKey()).toString();
 }
@@ -52,7 +52,7 @@ export async function newAccountKey(authority: Authority): Promise<string> {
  * @param accountKey PEM, creates the account if the authority does not know it
  * @throws Error if the authority is unreachable, rejects the order, or returns something else
  */
-export async function orderCertificate(
+async function orderCertificate(
   authority: Authority,
   accountKey: string,
   { domains, challenges }: { readonly domains: readonly string[]; readonly challenges: ChallengeAnswers },

@@ -22,7 +22,7 @@ const httpsUrl: SettingParser<string> = {
   parse: (raw) => (typeof raw === 'string' && /^https:\/\//i.test(raw) && URL.canParse(raw) ? raw : undefined),
 };
 
-export const acmeSettings = {
+const acmeSettings = {
   directory: setting(
     'lws.tls.acme.directory-url',
     optional(httpsUrl),

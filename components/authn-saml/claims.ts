@@ -17,7 +17,7 @@ const form = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z$/;
  * @param name the attribute, for the reason
  * @throws LwsError `invalid-token` for another time zone or form, and for a nonexistent day or time
  */
-export function readInstant(value: string, name: string): number {
+function readInstant(value: string, name: string): number {
   const [, seconds] = form.exec(value) ?? [];
   const time = seconds === undefined ? Number.NaN : Date.parse(`${seconds}Z`);
   // Date.parse reads February 30 as March 1 or 2, and 24:00 as the next day.

@@ -25,7 +25,7 @@ const codeOf = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
 
 /** @throws LwsError `invalid-token` for NUL, other controls, lone surrogates and noncharacters */
-export function assertCharacters(text: string): void {
+function assertCharacters(text: string): void {
   const [found] = forbidden.exec(text) ?? [];
   if (found !== undefined) refuseXml(`the character ${codeOf(found)} is not accepted`);
 }
@@ -34,7 +34,7 @@ export function assertCharacters(text: string): void {
  * Replaces the references of a string (XML 1.0 4.1, 4.6).
  * @throws LwsError `invalid-token` for entities other than the five predefined ones, and for forbidden characters
  */
-export const expandReferences = (text: string): string =>
+const expandReferences = (text: string): string =>
   text.includes('&') ? text.replace(reference, (_, body: string) => predefined.get(body) ?? characterOf(body)) : text;
 
 function characterOf(body: string): string {
@@ -61,7 +61,7 @@ export interface ExpandedName {
   readonly localName: string;
 }
 
-export const outermost: Scope = new Map([['xml', xmlNamespace]]);
+const outermost: Scope = new Map([['xml', xmlNamespace]]);
 
 /** Maximum prefixes in a document: canonicalization takes time for each of them at each element. */
 const maxPrefixes = 64;
@@ -71,7 +71,7 @@ const maxPrefixes = 64;
 const namespaceName = /^[A-Za-z][A-Za-z0-9+.-]*:[\w\-.~:/?#[\]@!$()*+,;=%]+$/;
 
 /** Prefixes of a document: each has one namespace, so that a name has the same meaning at every position. */
-export class Declarations {
+class Declarations {
   private readonly bound = new Map<string, string>();
 
   /** Returns the scope inside a tag. @throws LwsError `invalid-token` */
@@ -103,13 +103,13 @@ export class Declarations {
 }
 
 /** @throws LwsError `invalid-token` for an undeclared prefix */
-export function expandElement(qualified: string, scope: Scope): ExpandedName {
+function expandElement(qualified: string, scope: Scope): ExpandedName {
   const [prefix, localName] = split(qualified);
   return { namespace: namespaceOf(prefix, scope), localName };
 }
 
 /** An attribute without a prefix has no namespace (Namespaces in XML 6.2). @throws LwsError as `expandElement` */
-export function expandAttribute(qualified: string, scope: Scope): ExpandedName {
+function expandAttribute(qualified: string, scope: Scope): ExpandedName {
   if (qualified === 'xmlns' || qualified.startsWith('xmlns:'))
     return { namespace: xmlnsNamespace, localName: split(qualified)[1] };
   const [prefix, localName] = split(qualified);

@@ -31,7 +31,7 @@ const isoOf = (time: number): string => new Date(time).toISOString();
  * @returns the expiry of the assertion, in milliseconds since the epoch, without clock tolerance
  * @throws LwsError `invalid-token`
  */
-export function assertTimes({ issued, notBefore, notOnOrAfter }: Claims, now: number): number {
+function assertTimes({ issued, notBefore, notOnOrAfter }: Claims, now: number): number {
   if (issued > now + skew)
     refuse('The assertion was issued in the future.', `IssueInstant is ${isoOf(issued)}, now is ${isoOf(now)}`);
   for (const { name, time } of notBefore)
@@ -43,7 +43,7 @@ export function assertTimes({ issued, notBefore, notOnOrAfter }: Claims, now: nu
 }
 
 /** All restrictions must match. Within a restriction, one matching audience is enough (Core 2.5.1.4). @throws LwsError `invalid-token` */
-export function assertAudiences(restrictions: Claims['audiences'], { own, general }: AudienceRule): void {
+function assertAudiences(restrictions: Claims['audiences'], { own, general }: AudienceRule): void {
   if (own === null) {
     if (restrictions.length === 0) assertAudience(undefined, general);
     for (const audiences of restrictions) assertAudience(audiences, general);
@@ -60,7 +60,7 @@ export function assertAudiences(restrictions: Claims['audiences'], { own, genera
 }
 
 /** @param trusted `lws.saml.trusted-issuers`, empty: all issuers signed by a configured certificate */
-export function assertIssuer(issuer: string, trusted: readonly string[]): void {
+function assertIssuer(issuer: string, trusted: readonly string[]): void {
   if (trusted.length > 0 && !trusted.includes(issuer))
     refuse(
       'The issuer of the assertion is not trusted.',

@@ -123,7 +123,7 @@ const notAllowed = 'The signature uses an algorithm that is not allowed.';
 const lengths: Readonly<Record<string, number>> = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
 
 /** @param id identifier of the assertion, which the only reference must name @throws LwsError `invalid-token` */
-export function readSignedInfo(signedInfo: XmlElement, id: string, algorithms: Algorithms): SignedInfo {
+function readSignedInfo(signedInfo: XmlElement, id: string, algorithms: Algorithms): SignedInfo {
   const [canonicalization, signatureMethod, reference] = childrenNamed(signedInfo, [
     'CanonicalizationMethod',
     'SignatureMethod',
@@ -222,7 +222,7 @@ function childrenNamed(element: XmlElement, names: readonly string[]): XmlElemen
 }
 
 /** Decodes a base64 text with line breaks (XML Schema base64Binary), strictly. @throws LwsError `invalid-token` */
-export function readBase64(element: XmlElement): Buffer {
+function readBase64(element: XmlElement): Buffer {
   const digits = textContentOf(element).replace(/[ \t\r\n]+/g, '');
   const bytes = Buffer.from(digits, 'base64');
   if (digits === '' || bytes.toString('base64') !== digits) refuse(notAsExpected, `${element.localName} is not base64`);

@@ -208,8 +208,8 @@ function assertUris({ principal: { subject, client } }: VerifiedCredential): str
   return client;
 }
 
-export const tokenExchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
-export const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token';
+const tokenExchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
+const accessTokenType = 'urn:ietf:params:oauth:token-type:access_token';
 
 export interface TokenRequest {
   readonly subjectToken: string;
@@ -221,7 +221,7 @@ export interface TokenRequest {
  * @param storage URI of the storage, which `resource` must equal, with or without the trailing slash
  * @throws OAuthError `invalid_request`, `unsupported_grant_type`, `invalid_target`
  */
-export function readTokenRequest(form: URLSearchParams, storage: string): TokenRequest {
+function readTokenRequest(form: URLSearchParams, storage: string): TokenRequest {
   assertSimple(form);
   const get = (name: string): string | undefined => form.get(name) || undefined;
   const grant = get('grant_type');

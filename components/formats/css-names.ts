@@ -70,7 +70,7 @@ const betweenDelimiters = (segment: string, change: (part: string) => string): s
     .join('');
 
 /** Converts a file name to an IRI segment in the server's spelling: it encodes no more than `encodeURIComponent`. */
-export const cssSegmentOf = (name: string): string =>
+const cssSegmentOf = (name: string): string =>
   betweenDelimiters(name, (part) =>
     encodeURIComponent(part).replace(encodedForbidden, (_, code: string) => (code === '2A' ? '*' : `%${code}`)),
   );

@@ -218,7 +218,7 @@ export interface CssPlace {
   readonly tools: FormatTools;
 }
 
-export class CssLists {
+class CssLists {
   /** ACLs with unusual names: stored in another syntax, or rejected by the tree, which has no file for them. */
   private readonly unusual = new Map<string, string>();
 
@@ -283,7 +283,7 @@ export class CssLists {
 }
 
 /** Returns warnings about parts of an ACL with another meaning on both servers, or `undefined`. */
-export function listNotice({ quads }: AccessList): string | undefined {
+function listNotice({ quads }: AccessList): string | undefined {
   const says = (name: string): boolean =>
     quads.some(({ predicate }) => predicate.value === `http://www.w3.org/ns/auth/acl#${name}`);
   const notices = [

@@ -23,7 +23,7 @@ const isPlace = (value: string): boolean => {
 const isEndpoint = (value: string): boolean =>
   /^https?:\/\//.test(value) && URL.canParse(value) && new URL(value).origin === value.replace(/\/$/, '');
 
-export const blobSettings = {
+const blobSettings = {
   blobs: setting(
     'lws.blobs',
     optional(matching(isPlace, 's3://bucket or s3://bucket/prefix')),
@@ -88,7 +88,7 @@ function assertUsable(settings: BlobSettings, environment: Environment): void {
 }
 
 /** Returns the S3 store of the settings, or `undefined` if blobs are in a directory. @throws SettingsError for invalid combinations */
-export function s3AddressOf(settings: BlobSettings, environment: Environment = process.env): S3Address | undefined {
+function s3AddressOf(settings: BlobSettings, environment: Environment = process.env): S3Address | undefined {
   assertUsable(settings, environment);
   const { blobs, s3Endpoint, s3Region, s3KeyId, s3Secret } = settings;
   if (blobs === null) return undefined;

@@ -25,7 +25,7 @@ const nonceMs = 300_000;
 /** Six bytes of time, then this many bytes of its MAC. */
 const macBytes = 16;
 
-export function dpopNonces(clock: () => number, secret: Uint8Array): DpopNonces {
+function dpopNonces(clock: () => number, secret: Uint8Array): DpopNonces {
   const mac = (time: Uint8Array): Buffer => createHmac('sha256', secret).update(time).digest().subarray(0, macBytes);
   return {
     issue() {
@@ -54,7 +54,7 @@ export interface ReplayCache {
  * @param size maximum number of identifiers
  * @param validMs time in which a proof could be reused: its maximum age plus the allowed clock difference
  */
-export function replayCache(size: number, validMs: number, clock: () => number): ReplayCache {
+function replayCache(size: number, validMs: number, clock: () => number): ReplayCache {
   /** Expiry times in milliseconds. All have the same lifetime, so the oldest come first. */
   const used = new Map<string, number>();
   return {
@@ -101,7 +101,7 @@ const algorithms: Readonly<Record<string, Algorithm>> = {
 const shortestRsa = 2048;
 
 /** Returns the key of a public JWK, or `undefined` if it is invalid or does not fit the algorithm. */
-export function proofKey(jwk: JWK, name: string): KeyObject | undefined {
+function proofKey(jwk: JWK, name: string): KeyObject | undefined {
   const algorithm = algorithms[name];
   if (!algorithm || (algorithm.curve !== undefined && jwk.crv !== algorithm.curve)) return undefined;
   try {
@@ -115,7 +115,7 @@ export function proofKey(jwk: JWK, name: string): KeyObject | undefined {
 }
 
 /** Verifies the signature of a compact JWS. */
-export function proofHolds(jws: string, name: string, key: KeyObject): Promise<boolean> {
+function proofHolds(jws: string, name: string, key: KeyObject): Promise<boolean> {
   const { hash, padding } = algorithms[name]!;
   const end = jws.lastIndexOf('.');
   const options = {

@@ -47,7 +47,7 @@ export interface AclDocument {
 
 export const aclSpace = 'acl';
 export const aclKey = (iri: string): string => entryKey(aclSpace, iri);
-export const readAclDocument = (value: string): AclDocument => JSON.parse(value) as AclDocument;
+const readAclDocument = (value: string): AclDocument => JSON.parse(value) as AclDocument;
 
 /** A stored ACL. */
 export interface StoredAcl extends Acl {

@@ -115,7 +115,7 @@ export function quadSource(options: QuadSourceOptions): QuadSource {
   return Object.assign(source, { runs, close: async () => void (await Promise.all(runs.map((run) => run.close()))) });
 }
 
-export function compiledOrRefused(query: Algebra.Operation, base: string): Compiled {
+function compiledOrRefused(query: Algebra.Operation, base: string): Compiled {
   try {
     return compileQuery(query, base);
   } catch (error) {
@@ -146,7 +146,7 @@ function quadStream(triples: AsyncGenerator<TripleKeys[]>): BlockStream<TripleKe
 }
 
 /** Converts tokens to triples, with a cache for repeated IRIs. */
-export function tripleReader(): (triple: TripleKeys) => Quad {
+function tripleReader(): (triple: TripleKeys) => Quad {
   const termAt = termCache() as (token: TermKey) => never;
   return ([subject, predicate, object]) => dataFactory.quad(termAt(subject), termAt(predicate), termAt(object));
 }

@@ -45,7 +45,7 @@ export const isStrongDate = ({ modified, sharesSecond }: Dated, date: number): b
   !sharesSecond && wholeSeconds(modified) === date;
 
 /** True if a tag is one of the current state or any of its variants (rule 8.1). */
-export const isOfState = (opaque: string, state: string): boolean => opaque === state || opaque.startsWith(`${state}.`);
+const isOfState = (opaque: string, state: string): boolean => opaque === state || opaque.startsWith(`${state}.`);
 
 /**
  * Checks the preconditions of a write.

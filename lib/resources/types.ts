@@ -50,7 +50,7 @@ export function contentKind(
   return isJson(mediaType) ? 'json' : 'binary';
 }
 
-export const isJson = (mediaType: string): boolean => mediaType === 'application/json' || mediaType.endsWith('+json');
+const isJson = (mediaType: string): boolean => mediaType === 'application/json' || mediaType.endsWith('+json');
 
 /** Values of `Link: rel="type"` for each kind of resource (rule 7.6). */
 export const typeLinks: Readonly<Record<ResourceKind, readonly string[]>> = {

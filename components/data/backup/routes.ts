@@ -9,7 +9,7 @@ import { LwsError } from '../../../lib/tools/errors.js';
 import { jobRoutes } from '../jobs/job-routes.js';
 import type { BackupJobs, BackupState } from './jobs.js';
 
-export const backupPath = '{prefix}/backups';
+const backupPath = '{prefix}/backups';
 
 const stateNames = { running: 'working', done: 'ready', failed: 'failed', interrupted: 'failed' } as const;
 

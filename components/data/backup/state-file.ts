@@ -33,7 +33,7 @@ const keysAtATime = 1000;
  * @returns blocks of lines, possibly empty so that the caller can report progress
  * @throws BackupError for a damaged record
  */
-export async function* graphStateLines(
+async function* graphStateLines(
   level: Level,
   snapshot: LevelSnapshot,
   known: GraphSet | undefined,

@@ -13,7 +13,7 @@ import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
 import { exportName } from './formats/open-writer.js';
 
-export const exportPath = '{prefix}/export';
+const exportPath = '{prefix}/export';
 const parameters = ['of', 'format'];
 
 /** Maximum number of exports per subject (per address for other callers). Each has a thread. */

@@ -12,8 +12,8 @@ import { Formats } from './formats/index.js';
 import type { ImportJobs, ImportRequest } from './import-jobs.js';
 import { type Conflict, conflicts, type ImportState, readRewrite } from './import-state.js';
 
-export const importPath = '{prefix}/import';
-export const importsPath = '{prefix}/imports';
+const importPath = '{prefix}/import';
+const importsPath = '{prefix}/imports';
 
 export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Route[] {
   const missing = 'The import does not exist.';
@@ -106,7 +106,7 @@ function isAsked(query: URLSearchParams, name: string): boolean {
 }
 
 /** Returns the client's report on an import, without server paths. */
-export function report(
+function report(
   { source: _source, cursor: _cursor, blocks: _blocks, told: list, access, ...state }: ImportState,
   whole: boolean,
 ) {

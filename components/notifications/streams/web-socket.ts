@@ -239,7 +239,7 @@ function listenerOf(client: WebSocket, topic: string): Listener {
 }
 
 const notify = 'http://www.w3.org/ns/solid/notifications#';
-export const channelType = `${notify}WebSocketChannel2023`;
+const channelType = `${notify}WebSocketChannel2023`;
 const contexts = ['https://www.w3.org/ns/solid/notification/v1'];
 const types: readonly unknown[] = ['WebSocketChannel2023', 'notify:WebSocketChannel2023', channelType];
 
@@ -252,7 +252,7 @@ export interface ChannelWish {
 }
 
 /** Parses a channel request. @param now milliseconds since the epoch @throws LwsError `malformed-body` */
-export function readChannel(document: unknown, now: number): ChannelWish {
+function readChannel(document: unknown, now: number): ChannelWish {
   if (!isObject(document)) throw malformed('The channel must be a JSON object.');
   const { type, topic, endAt } = document;
   if (![type].flat().some((each) => types.includes(each)))
@@ -267,7 +267,7 @@ export function readChannel(document: unknown, now: number): ChannelWish {
 }
 
 /** Returns the members of the channel that the triples describe. */
-export function channelOfGraph(quads: readonly Quad[]): object {
+function channelOfGraph(quads: readonly Quad[]): object {
   const channel = quads.find(({ predicate, object }) => predicate.value === rdf.type && types.includes(object.value));
   // Without a prototype: the sender chooses the keys.
   const members: Record<string, string[]> = Object.create(null);
@@ -280,13 +280,13 @@ export function channelOfGraph(quads: readonly Quad[]): object {
   return { ...others, ...(endAt ? { endAt: endAt.length === 1 ? endAt[0] : endAt } : {}) };
 }
 
-export const channelTurtle = ({ topic, endAt }: ChannelWish, id: string, receiveFrom: string): string =>
+const channelTurtle = ({ topic, endAt }: ChannelWish, id: string, receiveFrom: string): string =>
   `@prefix notify: <${notify}> .\n<${id}> a notify:WebSocketChannel2023 ; notify:topic <${topic}> ; notify:receiveFrom <${receiveFrom}>${
     endAt === undefined ? '' : ` ; notify:endAt "${new Date(endAt).toISOString()}"^^<${xsd.namespace}dateTime>`
   } .\n`;
 
 /** Returns the description of a channel for its subscriber. */
-export const channelDocument = ({ topic, endAt }: ChannelWish, id: string, receiveFrom: string): object => ({
+const channelDocument = ({ topic, endAt }: ChannelWish, id: string, receiveFrom: string): object => ({
   '@context': contexts,
   id,
   type: channelType,
@@ -308,7 +308,7 @@ function messageOf({ id, type, object, target, origin, published }: Activity, to
 }
 
 /** Returns the description of the notification service, in Turtle. */
-export const solidDescription = (storage: string, subscription: string): string => `@prefix notify: <${notify}> .
+const solidDescription = (storage: string, subscription: string): string => `@prefix notify: <${notify}> .
 @prefix pim: <http://www.w3.org/ns/pim/space#> .
 <${storage}> a pim:Storage ; notify:subscription <${subscription}> .
 <> notify:subscription <${subscription}> .

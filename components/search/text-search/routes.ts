@@ -62,7 +62,7 @@ function parametersOf(query: URLSearchParams, known: readonly string[]): Readonl
 }
 
 /** Returns a language tag in lower case. @throws LwsError `bad-request` */
-export function languageOf(tag: string): string {
+function languageOf(tag: string): string {
   if (!/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8}){0,8}$/.test(tag))
     throw bad(`"${tag.slice(0, 100)}" is not a language tag.`);
   return tag.toLowerCase();

@@ -19,7 +19,7 @@ import { currentState, entriesOf, ownedSpace, postingSpace, relationOf, stateKey
  * @returns false if the whole graph must be read: when types change, because the owner's list contains all types of a resource,
  * and when a statement is removed, because another one may have the same posting
  */
-export async function indexPart(tx: Transaction, before: ResourceRecord, after: ResourceRecord): Promise<boolean> {
+async function indexPart(tx: Transaction, before: ResourceRecord, after: ResourceRecord): Promise<boolean> {
   const { iri } = after;
   const change = tx.graphs.get(iri);
   if (!change?.isPart || before.owner !== after.owner || changesLinks(tx, iri)) return false;

@@ -16,7 +16,7 @@ import type { PostingLists } from '../postings/posting-lists.js';
 import { type Filter, filterOfDocument, filterOfQuery, queryOfFilter } from './filter.js';
 import { typesOf } from './readable-types.js';
 
-export const lwsQuery = 'application/lws-query+json';
+const lwsQuery = 'application/lws-query+json';
 const indexPath = '{prefix}/type-index';
 const searchPath = '{prefix}/type-search';
 

@@ -20,7 +20,7 @@ export interface ServiceCallsOptions {
 }
 
 /** Maximum size of a response: both threads hold it in memory. */
-export const maxAnswerBytes = 8 << 20;
+const maxAnswerBytes = 8 << 20;
 
 /** Returns the function that makes the calls of one query. */
 export function serviceCalls({ fetch, allowed, timeoutMs, log }: ServiceCallsOptions) {

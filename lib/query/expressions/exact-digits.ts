@@ -33,7 +33,7 @@ export function aligned(a: Digits, b: Digits): [a: bigint, b: bigint, scale: num
   return [at(a), at(b), scale];
 }
 
-export function writeDigits({ digits, scale }: Digits): string {
+function writeDigits({ digits, scale }: Digits): string {
   const size = String(digits < 0n ? -digits : digits).padStart(scale + 1, '0');
   return `${digits < 0n ? '-' : ''}${size.slice(0, size.length - scale)}.${size.slice(size.length - scale)}`;
 }

@@ -5,7 +5,7 @@ import { numberValue, textValue, truth, type Value } from './values.js';
 /** Length and substrings by Unicode code points, as in XPath. Pure. */
 const isPaired = (text: string): boolean => /[\ud800-\udbff]/.test(text);
 
-export function countPoints(text: string): number {
+function countPoints(text: string): number {
   if (!isPaired(text)) return text.length;
   let count = 0;
   for (let at = 0; at < text.length; count++) at += widthAt(text, at);
@@ -13,7 +13,7 @@ export function countPoints(text: string): number {
 }
 
 /** Returns the code points from one index up to another. */
-export function slicePoints(text: string, from: number, to: number): string {
+function slicePoints(text: string, from: number, to: number): string {
   if (!isPaired(text)) return text.slice(from, to);
   let start = 0;
   let count = 0;

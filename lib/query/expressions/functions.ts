@@ -12,7 +12,7 @@ import { numberValue, textValue } from './values.js';
 /** Hash functions (SPARQL 1.1 17.4.6) in lower-case hexadecimal. */
 const hashOf = (algorithm: string): Make => ofString((text) => textValue(hash(algorithm, text, 'hex')));
 
-export const hashFunctions: Makes = {
+const hashFunctions: Makes = {
   md5: hashOf('md5'),
   sha1: hashOf('sha1'),
   sha256: hashOf('sha256'),
@@ -44,7 +44,7 @@ const down: Rounding = (digits, unit) => {
   return digits - rest - (rest < 0n ? unit : 0n);
 };
 
-export const numericFunctions: Makes = {
+const numericFunctions: Makes = {
   uplus: numeric(
     (number) => number,
     (digits) => digits,

@@ -61,11 +61,7 @@ export const readUpdate = (written: string, base: string): Promise<ReadUpdate> =
  * @param prepare checks the syntax tree before it is translated, and throws to reject it
  * @throws LwsError `malformed-body` for a syntax error
  */
-export async function readSteps(
-  written: string,
-  place: UpdatePlace,
-  prepare: (syntax: Syntax) => void,
-): Promise<ReadUpdate> {
+async function readSteps(written: string, place: UpdatePlace, prepare: (syntax: Syntax) => void): Promise<ReadUpdate> {
   const { parse, translate } = await sparqlReader(place.base);
   const text = decodeEscapes(written);
   try {
@@ -106,7 +102,7 @@ function assertOneGraph(root: Syntax): void {
 }
 
 /** `WITH <g>` is the member `graph` of a modify operation, `USING` its non-empty `from`. */
-export function hasDatasetClause(node: Readonly<Record<string, unknown>>): boolean {
+function hasDatasetClause(node: Readonly<Record<string, unknown>>): boolean {
   if (node['type'] === 'datasetClauses') return ((node['clauses'] as unknown[] | undefined) ?? []).length > 0;
   return node['type'] === 'updateOperation' && node['subType'] === 'modify' && node['graph'] !== undefined;
 }

@@ -8,7 +8,7 @@ interface TokenFault {
 }
 
 /** Unexpected token, with the expected ones. */
-export class UnexpectedToken extends Error {
+class UnexpectedToken extends Error {
   constructor(readonly fault: TokenFault) {
     super(fault.message);
   }

@@ -17,7 +17,7 @@ import { type Segment, type SegmentName, SegmentWriter } from './segment.js';
 import type { TermWriter } from './term-writer.js';
 
 /** A set of numbers, as bits. */
-export class Bits {
+class Bits {
   private readonly words: Uint32Array;
 
   constructor(size: number) {

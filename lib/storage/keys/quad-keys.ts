@@ -39,7 +39,7 @@ const write = (kind: number, exponent: number, mantissa: number): string =>
   `${kind}${exponent < 100 ? String(exponent).padStart(3, '0') : exponent}${mantissa.toFixed(17)}`;
 
 /** Returns a string that sorts like the number. @param value a lexical form, parsed by `Number.parseFloat` */
-export function encodeNumber(value: string | number): string {
+function encodeNumber(value: string | number): string {
   const number = typeof value === 'number' ? value : Number.parseFloat(value);
   if (Number.isNaN(number)) return write(cases.nan, 0, 0);
   if (number === Number.NEGATIVE_INFINITY) return write(cases.negativeInfinity, 0, 0);
@@ -232,7 +232,7 @@ export function encodeQuads(graph: string, quads: Iterable<Quad>): { readonly ke
 export const needLanguages: ReadonlySet<string> = new Set([rdf.langString, `${rdf.namespace}dirLangString`]);
 
 /** True if a literal lacks the language tag that its datatype requires: not valid in RDF, and no syntax could read it back. */
-export const lacksLanguage = (term: Term): boolean =>
+const lacksLanguage = (term: Term): boolean =>
   term.termType === 'Literal' && term.language === '' && needLanguages.has(term.datatype.value);
 
 function assertLanguage(term: Term): void {

@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { chmod, copyFile, rename, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Entry } from '../../../lib/storage/graphs/state-blocks.js';
-import { syncPath } from '../../../lib/storage/level/synced-files.js';
+import { syncPath, writeWhole } from '../../../lib/storage/level/synced-files.js';
 import { BackupError, graphKeys } from './entries.js';
 import { GraphSet } from './graph-set.js';
 import { digestOfFile, readState, type StateReader } from './state-file.js';
@@ -93,12 +93,8 @@ export function readManifest(folder: string): Manifest {
 }
 
 /** Replaces the manifest atomically: until then the earlier backup is complete. */
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
-  const part = join(folder, `${manifestName}.part`);
-  await writeFile(part, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600, flush: true });
-  await rename(part, join(folder, manifestName));
-  await syncPath(folder);
-}
+export const writeManifest = (folder: string, manifest: Manifest): void =>
+  writeWhole(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
 
 /** Syncs a directory, so that the names of files made by `copyOnce` and `makeOnce` are durable. */
 export async function syncNames(folder: string): Promise<void> {

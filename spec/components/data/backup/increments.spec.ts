@@ -40,8 +40,8 @@ interface Moment {
 const manifest = 'quadpod-backup.json';
 const moments: readonly Moment[] = [
   { name: 'createWriteStream', path: 'quads-', isMade: false },
-  { name: 'writeFile', path: `${manifest}.part`, isMade: false },
-  { name: 'rename', path: manifest, isMade: false },
+  { name: 'openSync', path: `${manifest}.new`, isMade: false },
+  { name: 'renameSync', path: manifest, isMade: false },
   { name: 'rmSync', path: 'state-', isMade: true },
 ];
 const killedAt = ({ name, path }: Moment): string =>

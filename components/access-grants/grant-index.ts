@@ -18,6 +18,7 @@ import { structuralType } from '../../lib/resources/types.js';
 import { type IriRange, only, subtree, unionOfRanges, withoutRanges } from '../../lib/storage/keys/iri-ranges.js';
 import { parentOf, type ResourceRecord } from '../../lib/storage/keys/records.js';
 import { ownStatements } from '../../lib/storage/keys/subject-statements.js';
+import { getOrMake } from '../../lib/tools/collections.js';
 import { parseMediaType } from '../../lib/tools/fields/media-type.js';
 import { HiddenField } from '../../lib/tools/hidden-field.js';
 import {
@@ -153,8 +154,7 @@ export class GrantIndex implements PermissionSource {
     base: BaseModel,
   ): boolean | Promise<boolean> {
     const memo = this.controllers[view.isTransaction ? 1 : 0];
-    const known: Controllers = memo.get(access) ?? new Map();
-    memo.set(access, known);
+    const known: Controllers = getOrMake(memo, access, () => new Map());
     const found = known.get(issuer);
     if (found !== undefined) return found;
     const question = {

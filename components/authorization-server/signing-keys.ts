@@ -4,6 +4,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 import { SettingsError } from '../../lib/settings/settings.js';
 import { writeWhole } from '../../lib/storage/level/synced-files.js';
+import { getOrMake } from '../../lib/tools/collections.js';
 import { newPrivateKey } from '../../lib/tools/private-keys.js';
 
 /** Private key, and the time of its retirement (seconds since the epoch). */
@@ -114,13 +115,10 @@ export class SigningKeys {
   }
 
   private keyPair(key: KeptKey): { sign: KeyObject; verify: Promise<CryptoKey> } {
-    let pair = this.imported.get(key.kid);
-    if (!pair) {
+    return getOrMake(this.imported, key.kid, () => {
       const sign = createPrivateKey({ key: key.jwk as never, format: 'jwk' });
-      pair = { sign, verify: importJWK(publicOf(key), algorithm) as Promise<CryptoKey> };
-      this.imported.set(key.kid, pair);
-    }
-    return pair;
+      return { sign, verify: importJWK(publicOf(key), algorithm) as Promise<CryptoKey> };
+    });
   }
 }
 

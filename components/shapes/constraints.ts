@@ -6,6 +6,7 @@ import { monthsAndSeconds } from '../../lib/query/expressions/durations.js';
 import { compileRegex } from '../../lib/query/expressions/patterns.js';
 import { datatypeOf, toValue, type Value } from '../../lib/query/expressions/values.js';
 import { xsd } from '../../lib/rdf/vocabulary.js';
+import { addCount } from '../../lib/tools/collections.js';
 import type { Check, FoundViolation, Shape, Shapes, ValidationRun } from './model.js';
 import { isTrueLiteral } from './token-graph.js';
 import { sh, UnusableShapes } from './vocabulary.js';
@@ -191,8 +192,7 @@ const uniqueLang: Build = (p) => {
   if (!isTrueLiteral(p.value)) return undefined;
   return (run, focus, values) => {
     const counts = new Map<string, number>();
-    for (const language of values.flatMap((value) => languageOf(value) ?? []))
-      counts.set(language, (counts.get(language) ?? 0) + 1);
+    for (const language of values.flatMap((value) => languageOf(value) ?? [])) addCount(counts, language, 1);
     for (const [language, count] of counts)
       if (count > 1)
         p.report(run, { focus, must: `must have one value in the language ${language}, but has ${count}` });

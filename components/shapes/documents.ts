@@ -5,6 +5,7 @@ import { isLargeGraph, largeGraph } from '../../lib/storage/graphs/graph-lines.j
 import { allOf, type GraphKeys, PackedKeys } from '../../lib/storage/keys/graph-keys.js';
 import type { ResourceRecord } from '../../lib/storage/keys/records.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { getOrMake } from '../../lib/tools/collections.js';
 import { LwsError } from '../../lib/tools/errors.js';
 import type { Constraint } from './links.js';
 import { type ShapesVersion, UnusableDocument } from './validator.js';
@@ -22,17 +23,13 @@ const [maxDocuments, maxCharacters] = [8, 4096];
 const digests = new WeakMap<object, string>();
 
 /** Returns a digest of a graph. */
-export function documentDigest(keys: GraphKeys): string {
-  let digest = digests.get(keys);
-  if (digest === undefined) {
+export const documentDigest = (keys: GraphKeys): string =>
+  getOrMake(digests, keys, () => {
     const hash = createHash('sha256');
     if (keys instanceof PackedKeys) for (const { lengths, text } of keys.chunks) hash.update(lengths).update(text);
     else for (const key of keys) hash.update(key).update('\n');
-    digest = hash.digest('base64url');
-    digests.set(keys, digest);
-  }
-  return digest;
-}
+    return hash.digest('base64url');
+  });
 
 export class ShapeDocuments {
   constructor(private readonly platform: Pick<Platform, 'store' | 'rootIri'>) {}

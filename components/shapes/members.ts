@@ -12,6 +12,7 @@ import {
   recordKey,
   recordsIn,
 } from '../../lib/storage/keys/records.js';
+import { slices } from '../../lib/tools/collections.js';
 import type { ShapeDocuments } from './documents.js';
 import type { Constraint } from './links.js';
 import type { Result } from './model.js';
@@ -49,8 +50,8 @@ export class ShapeMembers {
       return;
     }
     for await (const entries of store.entries(membersBelow(iri, after)))
-      for (let at = 0; at < entries.length; at += graphsAtATime)
-        yield entries.slice(at, at + graphsAtATime).map(([key, value]) => readRecord(iriOfRecordKey(key), value));
+      for (const some of slices(entries, graphsAtATime))
+        yield some.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
   }
 
   /** Returns those RDF resources that violate a constraint. @throws UnusableDocument, LwsError */

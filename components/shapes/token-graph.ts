@@ -2,23 +2,13 @@
 import { KeyReader } from '../../lib/query/access/key-reader.js';
 import { isIri, isTriple, literalParts, type TermKey } from '../../lib/query/access/terms.js';
 import { rdf, xsd } from '../../lib/rdf/vocabulary.js';
+import { addTo, getOrMake } from '../../lib/tools/collections.js';
 
 /** Objects by subject and predicate, or subjects by object and predicate. */
 type Index = Map<TermKey, Map<TermKey, TermKey[]>>;
 
 function edgesOf(index: Index, node: TermKey): Map<TermKey, TermKey[]> {
-  let edges = index.get(node);
-  if (!edges) {
-    edges = new Map();
-    index.set(node, edges);
-  }
-  return edges;
-}
-
-function add(edges: Map<TermKey, TermKey[]>, predicate: TermKey, other: TermKey): void {
-  const others = edges.get(predicate);
-  if (others) others.push(other);
-  else edges.set(predicate, [other]);
+  return getOrMake(index, node, () => new Map());
 }
 
 const none: readonly TermKey[] = [];
@@ -33,7 +23,7 @@ export class TokenGraph {
     for (const keys of blocks)
       for (const key of keys) {
         reader.read(key);
-        add(edgesOf(this.forward, reader.token(0)), reader.token(1), reader.token(2));
+        addTo(edgesOf(this.forward, reader.token(0)), reader.token(1), reader.token(2));
       }
   }
 
@@ -74,7 +64,7 @@ export class TokenGraph {
     const index: Index = new Map();
     for (const [subject, edges] of this.forward)
       for (const [predicate, objects] of edges)
-        for (const object of objects) add(edgesOf(index, object), predicate, subject);
+        for (const object of objects) addTo(edgesOf(index, object), predicate, subject);
     return index;
   }
 }

@@ -1,6 +1,7 @@
 /** Validates a graph against the shapes of a document. */
 import type { TermKey } from '../../lib/query/access/terms.js';
 import { rdf } from '../../lib/rdf/vocabulary.js';
+import { getOrMake } from '../../lib/tools/collections.js';
 import type { FoundViolation, Result, Shape, ValidationRun } from './model.js';
 import { follow } from './paths.js';
 import type { ShapesGraph, ShapeTarget } from './shapes-graph.js';
@@ -104,15 +105,12 @@ export class Validation implements ValidationRun {
   }
 
   private subclassesOf(type: TermKey): ReadonlySet<TermKey> {
-    let found = this.subclasses.get(type);
-    if (!found) {
+    return getOrMake(this.subclasses, type, () => {
       const below = reachableFrom([type], (each) => [
         ...this.data.subjects(subClassOf, each),
         ...this.shapes.graph.subjects(subClassOf, each),
       ]);
-      found = below.add(type);
-      this.subclasses.set(type, found);
-    }
-    return found;
+      return below.add(type);
+    });
   }
 }

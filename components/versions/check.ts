@@ -5,6 +5,7 @@ import { keptBlobFacts, keptBlobs, readKeptBlob } from '../../lib/storage/keys/k
 import { partsOfEntry, readRecord, removedKey } from '../../lib/storage/keys/records.js';
 import { versionEntries } from '../../lib/storage/keys/version-entries.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
+import { addCount } from '../../lib/tools/collections.js';
 import { allHeads, dataRange, type EndedState, headIn, readVersion } from './entries.js';
 
 /** Yields the problems of versions: missing triples, differences to a state that does not follow, and blobs. */
@@ -17,7 +18,7 @@ export async function* versionFaults(store: Store): AsyncGenerator<string> {
       const { record, ended } = version;
       if (previous?.graph === 'delta' && !follows(previous, version, store)) yield unread(previous);
       if ((version.pieces ?? 0) !== (await piecesOf(store, version)) || isLost(version, store)) yield unread(version);
-      if (record.blob) counts.set(record.blob, (counts.get(record.blob) ?? 0) + 1);
+      if (record.blob) addCount(counts, record.blob, 1);
       if (version.began >= ended) yield `A version of ${record.iri} ended before it began.`;
       previous = version;
     }

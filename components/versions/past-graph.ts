@@ -19,6 +19,7 @@ import {
   removedKey,
 } from '../../lib/storage/keys/records.js';
 import type { OpenGraph, Store } from '../../lib/storage/transactions/store.js';
+import { addCount } from '../../lib/tools/collections.js';
 import { tooBusy } from '../../lib/tools/errors.js';
 import { yieldInLine } from '../../lib/tools/event-loop.js';
 import {
@@ -41,9 +42,7 @@ function use(reader: Client | undefined, count: number): void {
   if (!reader) return;
   const { client, callerClass } = reader;
   if (callerClass !== 'controller') inUse.ofOthers += count;
-  const own = (inUse.ofClients.get(client) ?? 0) + count;
-  if (own > 0) inUse.ofClients.set(client, own);
-  else inUse.ofClients.delete(client);
+  addCount(inUse.ofClients, client, count);
 }
 
 function isFull(reader: Client | undefined): boolean {

@@ -1,4 +1,5 @@
 /** Counts resources of unprivileged callers in all storages of a process, by kind and address: identities and storage names are free. */
+import { addCount } from '../tools/collections.js';
 
 /** Limit over all storages together, as a multiple of the limit of one storage. */
 export const inAllStorages = 10;
@@ -10,12 +11,6 @@ export interface Tally {
   /** Returns the count in the other storages. @param from default: all addresses */
   elsewhere(from?: string): number;
 }
-
-const change = (counts: Map<string, number>, key: string, by: number): void => {
-  const count = (counts.get(key) ?? 0) + by;
-  if (count > 0) counts.set(key, count);
-  else counts.delete(key);
-};
 
 export class Tallies {
   private readonly totals = new Map<string, number>();
@@ -33,8 +28,8 @@ export class Tallies {
         // Its counts were removed when the storage was closed.
         if (this.byStorage.get(key) !== own) return;
         for (const each of [from, ofAll]) {
-          change(own, each, count);
-          change(this.totals, `${kind} ${each}`, count);
+          addCount(own, each, count);
+          addCount(this.totals, `${kind} ${each}`, count);
         }
       },
       elsewhere: (from = ofAll) => (this.totals.get(`${kind} ${from}`) ?? 0) - (own.get(from) ?? 0),
@@ -48,7 +43,7 @@ export class Tallies {
 
   private forget(key: string): void {
     const kind = key.split(' ', 1)[0]!;
-    for (const [from, count] of this.byStorage.get(key) ?? []) change(this.totals, `${kind} ${from}`, -count);
+    for (const [from, count] of this.byStorage.get(key) ?? []) addCount(this.totals, `${kind} ${from}`, -count);
     this.byStorage.delete(key);
   }
 }

@@ -9,6 +9,7 @@ import type { KeyDigest } from '../storage/keys/key-digest.js';
 import { entryRange, partsOfEntry } from '../storage/keys/records.js';
 import { isOtherDigest, toggleEntry } from '../storage/level/entry-digests.js';
 import type { Store } from '../storage/transactions/store.js';
+import { getOrMake, partitionPoint } from '../tools/collections.js';
 import { type Acl, type AclRule, aclKey, aclSpace, closedAcl, isAclOf, originOf, readAcl } from './acl.js';
 import { lostAcls } from './acl-faults.js';
 import type { Access } from './principal.js';
@@ -210,15 +211,10 @@ export class AclIndex {
 
   /** Returns the position of the first ACL after an IRI. */
   private after(iri: string): number {
-    let [low, high] = [0, this.order.length];
+    const { order } = this;
     // Loaded ACLs come in order.
-    if (high > 0 && this.order[high - 1]!.of <= iri) return high;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.order[middle]!.of <= iri) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    if (order.length > 0 && order.at(-1)!.of <= iri) return order.length;
+    return partitionPoint(0, order.length, (at) => order[at]!.of <= iri);
   }
 
   /** Replaces the readers that an ACL names. An empty ACL is not an ACL. */
@@ -238,8 +234,7 @@ export class AclIndex {
       for (const name of namesOf(rule))
         for (const origin of ['', ...rule.origins]) {
           const key = keyOf(name, origin);
-          const reader = this.readers.get(key) ?? { key, id: this.made++, lists: new Map<List, number>() };
-          this.readers.set(key, reader);
+          const reader = getOrMake(this.readers, key, () => ({ key, id: this.made++, lists: new Map<List, number>() }));
           const given = origin === '' && rule.origins.size > 0 ? 0 : parts;
           reader.lists.set(list, (reader.lists.get(list) ?? 0) | given);
           readers.add(reader);

@@ -1,5 +1,6 @@
 /** Turns of requests that decide on thousands of resources: other requests are delayed by two of them at a time, whatever number waits. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getOrMake } from '../tools/collections.js';
 import { tooBusy } from '../tools/errors.js';
 import { Gate } from '../tools/gate.js';
 import type { Authorizer, View } from './authorizer.js';
@@ -33,9 +34,7 @@ const busy = () => tooBusy('Too many requests that decide on many resources are 
 
 function gatesOf(store: object): Gates {
   const gate = (kind: keyof typeof limits): Gate => new Gate(limits[kind], busy);
-  const found = gates.get(store) ?? { all: gate('all'), strangers: gate('strangers'), paused: 0 };
-  gates.set(store, found);
-  return found;
+  return getOrMake(gates, store, () => ({ all: gate('all'), strangers: gate('strangers'), paused: 0 }));
 }
 
 /**

@@ -5,6 +5,7 @@
 
 import { LRUCache } from 'lru-cache';
 import { type IriRange, isWholeStorage } from '../storage/keys/iri-ranges.js';
+import { getOrMake } from '../tools/collections.js';
 import { HiddenField } from '../tools/hidden-field.js';
 import { type Acl, type AclRule, aclKey, closedAcl, isAclOf, originOf, readAcl } from './acl.js';
 import type { AclIndex } from './acl-index.js';
@@ -278,14 +279,8 @@ export class WacModel implements BaseModel {
 
   private decisionsOf(view: View, access: Access, acl: Acl): Map<string, Decision> {
     const memo = this.memos[view.isTransaction ? 1 : 0];
-    let known = memo.get(access);
-    if (!known) {
-      known = new Map();
-      memo.set(access, known);
-    }
-    const decisions = known.get(acl) ?? new Map<string, Decision>();
-    known.set(acl, decisions);
-    return decisions;
+    const known = getOrMake(memo, access, () => new Map<Acl, Map<string, Decision>>());
+    return getOrMake(known, acl, () => new Map<string, Decision>());
   }
 }
 
@@ -310,17 +305,12 @@ type KeptRule = readonly [
 const written = [new WeakMap<Acl, string>(), new WeakMap<Acl, string>()] as const;
 
 /** @param inherited use the inherited rules */
-export function pastReaders(acl: Acl, inherited: boolean): string {
-  const known = written[inherited ? 1 : 0];
-  let text = known.get(acl);
-  if (text === undefined) {
+export const pastReaders = (acl: Acl, inherited: boolean): string =>
+  getOrMake(written[inherited ? 1 : 0], acl, () => {
     const rules = acl.rules.filter((rule) => (inherited ? rule.inherited : rule.accessTo) && rule.modes.has('read'));
-    text = JSON.stringify([acl.of, rules.map(kept)]);
-    if (text.length > maxLength) text = JSON.stringify([acl.of, []]);
-    known.set(acl, text);
-  }
-  return text;
-}
+    const text = JSON.stringify([acl.of, rules.map(kept)]);
+    return text.length > maxLength ? JSON.stringify([acl.of, []]) : text;
+  });
 
 const kept = ({ id, agents, everybody, authenticated, groups, origins }: AclRule): KeptRule => [
   id,

@@ -1,5 +1,6 @@
 /** Updates that have the LevelDB of a storage open in their threads. It can be closed or reopened only while there are none. */
 import { beingOpened, untilOpen } from '../storage/level/durable-level.js';
+import { getOrMake } from '../tools/collections.js';
 
 /** A thread with LevelDB open. */
 interface Holder {
@@ -14,11 +15,7 @@ interface Gate {
 /** By directory of LevelDB. All storages of the process share the threads. */
 const gates = new Map<string, Gate>();
 
-function gateOf(folder: string): Gate {
-  const gate = gates.get(folder) ?? { pauses: 0, holders: new Set() };
-  gates.set(folder, gate);
-  return gate;
-}
+const gateOf = (folder: string): Gate => getOrMake(gates, folder, () => ({ pauses: 0, holders: new Set() }));
 
 function tidy(folder: string): void {
   const gate = gates.get(folder);

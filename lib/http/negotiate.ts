@@ -6,6 +6,7 @@ import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
 import { linksetJson } from '../resources/methods.js';
 import type { RdfVersion } from '../storage/keys/key-layout.js';
 import { lruCache } from '../tools/caches.js';
+import { getOrMake } from '../tools/collections.js';
 import { chooseMediaType, type MediaRange, parseAccept, qualityOf } from '../tools/fields/accept.js';
 import { without } from '../tools/fields/syntax.js';
 
@@ -29,13 +30,9 @@ function remembered<T extends object | string>(
   accept: string | undefined,
   choose: (ranges: readonly MediaRange[] | undefined) => T,
 ): T {
-  if (accept === undefined) return choose(undefined);
-  let choice = cache.get(accept);
-  if (choice === undefined) {
-    choice = choose(acceptedRanges(accept));
-    cache.set(accept, choice);
-  }
-  return choice;
+  return accept === undefined
+    ? choose(undefined)
+    : getOrMake<string, T>(cache, accept, () => choose(acceptedRanges(accept)));
 }
 
 /**

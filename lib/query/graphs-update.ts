@@ -6,6 +6,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import { freshLabels } from '../rdf/blank-nodes.js';
 import { only, unionOfRanges } from '../storage/keys/iri-ranges.js';
 import { keyInGraph } from '../storage/keys/quad-keys.js';
+import { getOrMake } from '../tools/collections.js';
 import { LwsError, patchConflict } from '../tools/errors.js';
 import type { EmptyGraphs } from './access/empty-graphs.js';
 import { type DatasetGraphs, graphFilter } from './access/graph-filter.js';
@@ -295,11 +296,7 @@ class QuadChange {
     this.takeInto(removed, update.removed, { row, labelOf: noLabels, isWanted: () => true, counts: !isOne });
     // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted, and each solution has its own blank nodes.
     const own = new Map<string, string>();
-    const labelOf = (label: string): string => {
-      const known = own.get(label) ?? this.options.freshLabel();
-      own.set(label, known);
-      return known;
-    };
+    const labelOf = (label: string): string => getOrMake(own, label, this.options.freshLabel);
     this.takeInto(added, update.added, {
       row,
       labelOf,

@@ -1,5 +1,6 @@
 /** Shortens IRIs by the prefixes of a document and relative to the document's IRI. Treats IRIs as strings. */
 import { beginsWith } from '../tools/begins-with.js';
+import { partitionPoint } from '../tools/collections.js';
 
 /** Prefix name and namespace IRI. */
 export type Prefix = readonly [name: string, namespace: string];
@@ -36,16 +37,8 @@ function enclosingEntries(sorted: readonly string[]): number[] {
 }
 
 /** Number of sorted entries that are not greater than `limit`. */
-function countUpTo(sorted: readonly string[], limit: string): number {
-  let low = 0;
-  let high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (sorted[middle]! <= limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const countUpTo = (sorted: readonly string[], limit: string): number =>
+  partitionPoint(0, sorted.length, (at) => sorted[at]! <= limit);
 
 /** IRI of the document that `iri` denotes or belongs to. */
 export function withoutFragment(iri: string): string {

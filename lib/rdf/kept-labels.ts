@@ -3,6 +3,7 @@
  * in few triples. Colour refinement: in each round, the colour of a node depends on its triples with the colours of the round before.
  */
 import type { Quad, Term } from '@rdfjs/types';
+import { addTo, getOrMake } from '../tools/collections.js';
 
 /** Rounds: a change shows in the colours of nodes at this distance. With more nodes than `maxNodes`, all get new labels. */
 const [maxRounds, maxNodes] = [8, 5_000];
@@ -36,8 +37,7 @@ class Nodes {
     for (const [label, quads] of this.triples) {
       const texts = quads.map((quad) => this.textOf(quad, label, colours)).sort();
       const text = `${colours.get(label)} ${texts.join('\n')}`;
-      const id = ids.get(text) ?? ids.size;
-      ids.set(text, id);
+      const id = getOrMake(ids, text, () => ids.size);
       next.set(label, id);
     }
     return next;
@@ -114,10 +114,7 @@ function pair({ old, fresh, kept, used }: Pairing, [oldColours, freshColours]: r
   const free = new Map<number, string[]>();
   for (const label of old.labels.toReversed()) {
     if (used.has(label)) continue;
-    const colour = oldColours.get(label)!;
-    const known = free.get(colour);
-    if (known) known.push(label);
-    else free.set(colour, [label]);
+    addTo(free, oldColours.get(label)!, label);
   }
   for (const first of fresh.labels) {
     if (kept.has(first)) continue;

@@ -2,6 +2,7 @@
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
+import { getOrMake } from '../tools/collections.js';
 import { LwsError } from '../tools/errors.js';
 import { nestedTooDeep } from './bounds.js';
 
@@ -15,7 +16,7 @@ const suffix = /[ \t]*(?:\^\^[ \t]*<[^>]*>|@[\w-]+)/y;
 const [opening, closing] = ['<<(', ')>>'];
 
 /** Returns the number of the first line that is neither a complete triple nor empty, or `undefined`. */
-export function strayLine(text: string): number | undefined {
+function strayLine(text: string): number | undefined {
   let number = 0;
   for (const line of text.split(/\r\n|\r|\n/)) {
     number++;
@@ -93,8 +94,7 @@ function parserFor(text: string, format: string, { base, factory }: N3Parsing): 
   const options = { format, factory: factory as never };
   if (base === undefined || text.length > longestKept)
     return new Parser(base === undefined ? options : { ...options, baseIRI: base });
-  const parser = kept.get(format) ?? (new Parser(options) as unknown as KeptParser);
-  kept.set(format, parser);
+  const parser = getOrMake(kept, format, () => new Parser(options) as unknown as KeptParser);
   parser._factory = factory;
   parser._setBase(base);
   return parser;

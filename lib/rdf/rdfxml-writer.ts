@@ -1,6 +1,7 @@
 /** Writes a graph as RDF/XML, one element per subject. */
 
 import type { BaseQuad, Literal, Quad, Term } from '@rdfjs/types';
+import { getOrMake } from '../tools/collections.js';
 import { compactor, type Prefix, schemeOf } from './compact-iri.js';
 import { type GraphNode, type GraphShape, nodeLabel, shapeOf } from './graph-shape.js';
 import { UnwritableError, UnwritableLiteralError, UnwritablePredicateError } from './unwritable.js';
@@ -161,15 +162,11 @@ function prefixFor(names: Names, namespace: string): string {
   return name;
 }
 
-function qualifiedName(names: Names, predicate: string): string {
-  let name = names.byPredicate.get(predicate);
-  if (name === undefined) {
+const qualifiedName = (names: Names, predicate: string): string =>
+  getOrMake(names.byPredicate, predicate, () => {
     if (SYNTAX_NAMES.has(predicate)) throw new UnwritablePredicateError(predicate);
-    name = names.compact(predicate) ?? splitName(names, predicate);
-    names.byPredicate.set(predicate, name);
-  }
-  return name;
-}
+    return names.compact(predicate) ?? splitName(names, predicate);
+  });
 
 function splitName(names: Names, predicate: string): string {
   const start = startOfName(predicate);

@@ -10,6 +10,7 @@ import { charactersOf } from '../storage/keys/graph-keys.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { Again } from '../storage/transactions/again.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { slices } from '../tools/collections.js';
 import { patchConflict } from '../tools/errors.js';
 import { yieldToEventLoop } from '../tools/event-loop.js';
 import type { Link } from '../tools/fields/link.js';
@@ -124,8 +125,7 @@ async function effectOf(tx: Transaction, record: ResourceRecord, delta: KeyDiffe
   /** Returns the keys that are in the graph, or those that are not. */
   const keysThat = async (are: boolean, keys: readonly string[]): Promise<string[]> => {
     const found: string[] = [];
-    for (let at = 0; at < keys.length; at += keysAtATime) {
-      const slice = keys.slice(at, at + keysAtATime);
+    for (const slice of slices(keys, keysAtATime)) {
       const present = await tx.before.hasKeys(record, slice);
       for (const [index, key] of slice.entries()) if (present[index] === are) found.push(key);
     }

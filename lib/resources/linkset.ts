@@ -9,6 +9,7 @@ import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { ldp, lws, rdf, xsd } from '../rdf/vocabulary.js';
 import { encodeGraph } from '../storage/keys/quad-keys.js';
 import { entryRange, parentOf, type ResourceRecord } from '../storage/keys/records.js';
+import { addTo } from '../tools/collections.js';
 import { LwsError } from '../tools/errors.js';
 import type { Link } from '../tools/fields/link.js';
 import { isObject } from '../tools/json/exact-json.js';
@@ -285,10 +286,7 @@ export function linksOfGraph(quads: readonly Quad[], before: ClientLinks, iri: s
   const added = new Map<string, unknown[]>();
   for (const [key, [relation, { href, literal }]] of wanted) {
     if (found.has(key)) continue;
-    const entry = href === undefined ? literal : { href };
-    const entries = added.get(relation);
-    if (entries) entries.push(entry);
-    else added.set(relation, [entry]);
+    addTo(added, relation, href === undefined ? literal : { href });
   }
   for (const [relation, entries] of added) {
     const name = names.get(relation) ?? relation;

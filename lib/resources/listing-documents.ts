@@ -10,6 +10,7 @@ import { dcterms, ldp, lws, rdf, schema, stat, xsd } from '../rdf/vocabulary.js'
 import { sortKeys } from '../storage/keys/key-order.js';
 import { encodeGraph } from '../storage/keys/quad-keys.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { slices } from '../tools/collections.js';
 import { LwsError } from '../tools/errors.js';
 import type { Dated } from './preconditions.js';
 import type { Representation } from './representations.js';
@@ -45,7 +46,7 @@ export interface Membership extends Dated {
 export type ListedMember = Pick<ResourceRecord, 'iri' | 'kind' | 'types' | 'mediaType' | 'size' | 'modified'>;
 
 /** Returns the number of the last page. @throws LwsError `page-not-found` for a later page */
-export function lastPage(pageSize: number, total: number, page: number): number {
+function lastPage(pageSize: number, total: number, page: number): number {
   const last = Math.max(1, Math.ceil(total / pageSize));
   if (page > last) throw new LwsError('page-not-found', `The page does not exist: the listing has ${last} pages.`);
   return last;
@@ -92,8 +93,8 @@ export async function rdfDocument(
   }: { readonly documents: Documents; readonly format: RdfFormat; readonly pause: () => Promise<void> },
 ): Promise<Listing> {
   const keys = encodeGraph(iri, [...containerQuads(iri, total, date.modified), ...description]);
-  for (let at = 0; at < members.length; at += membersAtATime) {
-    const quads = members.slice(at, at + membersAtATime).flatMap((member) => memberQuads(iri, member));
+  for (const some of slices(members, membersAtATime)) {
+    const quads = some.flatMap((member) => memberQuads(iri, member));
     for (const key of encodeGraph(iri, quads)) keys.push(key);
     await pause();
   }

@@ -5,6 +5,7 @@ import { type IriRange, isInRanges } from '../storage/keys/iri-ranges.js';
 import { iriOfRecordKey, memberRange, parentOf, type ResourceRecord } from '../storage/keys/records.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
+import { addCount, getOrMake, partitionPoint } from '../tools/collections.js';
 
 /** A range of members: from an IRI to the start of the next segment. */
 export interface CountSegment {
@@ -39,15 +40,8 @@ export const viewState = (iris: readonly string[]): string =>
   stateOfSegments([iris.reduce((segment, iri) => withMember(segment, iri, 1), noMembers)]);
 
 /** Returns the index of the segment that an IRI lies in. */
-export function segmentAt(segments: readonly CountSegment[], iri: string): number {
-  let [low, high] = [0, segments.length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (segments[middle]!.from <= iri) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
+export const segmentAt = (segments: readonly CountSegment[], iri: string): number =>
+  partitionPoint(1, segments.length, (at) => segments[at]!.from <= iri) - 1;
 
 interface CountOptions {
   /** Number of members of a segment. */
@@ -223,9 +217,7 @@ class FollowedCounts {
     for (const { before, after } of changes) {
       if (before && after) continue;
       const { iri } = (before ?? after)!;
-      const count = (this.underWay.get(iri) ?? 0) + by;
-      if (count > 0) this.underWay.set(iri, count);
-      else this.underWay.delete(iri);
+      addCount(this.underWay, iri, by);
       if (this.ofContainers.size === 0) continue;
       for (const counts of this.ofContainers.get(parentOf(iri)) ?? []) counts.changed(iri, by > 0);
     }
@@ -235,11 +227,7 @@ class FollowedCounts {
 const known = new WeakMap<Store, FollowedCounts>();
 
 /** Follows the members of all containers. Called when a storage is opened, so that no pending transaction is missed. */
-export function followMembers(store: Store): FollowedCounts {
-  const found = known.get(store) ?? new FollowedCounts(store);
-  known.set(store, found);
-  return found;
-}
+export const followMembers = (store: Store): FollowedCounts => getOrMake(known, store, () => new FollowedCounts(store));
 
 /** Returns the counts of a container, which follow every commit until they are evicted. `undefined` if they have too many segments. */
 export const memberCounts = (

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Access } from '../authorization/principal.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
+import { slices } from '../tools/collections.js';
 import { yieldInLine, yieldToEventLoop } from '../tools/event-loop.js';
 import { linksetQuads } from './linkset.js';
 import { jsonDocument, type Listing, type Membership, rdfDocument } from './listing-documents.js';
@@ -105,9 +106,9 @@ export async function seenMembers(
 const membersAtATime = 128;
 
 async function* seenItems(storage: Storage, access: Access, members: readonly ResourceRecord[]) {
-  for (let at = 0; at < members.length; at += membersAtATime) {
+  for (const some of slices(members, membersAtATime)) {
     if (members.length > fewMembers) await yieldInLine();
-    yield await Promise.all(members.slice(at, at + membersAtATime).map((record) => seenItem(storage, access, record)));
+    yield await Promise.all(some.map((record) => seenItem(storage, access, record)));
   }
 }
 

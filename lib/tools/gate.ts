@@ -2,6 +2,7 @@
  * Limits concurrent work: in total, per host and per client. Waiting requests are served by rank, then round robin between
  * clients.
  */
+import { addCount } from './collections.js';
 import { tooBusy } from './errors.js';
 
 export interface GateLimits {
@@ -111,13 +112,7 @@ export class Gate {
 
   private count({ host, client = '' }: Turn, change: 1 | -1): void {
     this.running += change;
-    add(this.hosts, host, change);
-    add(this.clients, client, change);
+    addCount(this.hosts, host, change);
+    addCount(this.clients, client, change);
   }
-}
-
-function add(counts: Map<string, number>, name: string, change: number): void {
-  const count = (counts.get(name) ?? 0) + change;
-  if (count > 0) counts.set(name, count);
-  else counts.delete(name);
 }

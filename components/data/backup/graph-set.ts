@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Entry } from '../../../lib/storage/graphs/state-blocks.js';
+import { partitionPoint } from '../../../lib/tools/collections.js';
 import { type CountedGraph, graphState } from './entries.js';
 
 const saltBytes = 16;
@@ -96,13 +97,8 @@ export class GraphSet {
   private indexOf(state: CountedGraph): number | undefined {
     const { hashes } = this;
     const hash = hashOf(this.salt, state);
-    let [low, high] = [0, hashes.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (hashes[middle]! < hash) low = middle + 1;
-      else high = middle;
-    }
-    return hashes[low] === hash ? low : undefined;
+    const index = partitionPoint(0, hashes.length, (at) => hashes[at]! < hash);
+    return hashes[index] === hash ? index : undefined;
   }
 }
 

@@ -8,6 +8,7 @@ import type { DataFactory } from 'rdf-data-factory';
 import type { TreeSink } from '../../../lib/exchange/file-tree.js';
 import type { GraphMember } from '../../../lib/exchange/member.js';
 import { nTriplesWriter, writeTurtle } from '../../../lib/rdf/turtle-writer.js';
+import { slices } from '../../../lib/tools/collections.js';
 
 /** Maximum number of triples for readable Turtle. Larger graphs have one triple per line. */
 const maxReadable = 20_000;
@@ -61,8 +62,8 @@ export class TurtleFiles {
 
   private async continueGraph(streamed: Streamed, { quads, hasMore }: GraphMember): Promise<void> {
     this.streamed = hasMore ? streamed : undefined;
-    for (let at = 0; at < quads.length; at += 1_000) {
-      const text = streamed.lines(quads.slice(at, at + 1_000));
+    for (const some of slices(quads, 1_000)) {
+      const text = streamed.lines(some);
       if (!streamed.file.write(text))
         await Promise.race([new Promise((resolve) => streamed.file.once('drain', resolve)), streamed.added]);
     }

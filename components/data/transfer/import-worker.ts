@@ -5,6 +5,7 @@
 import type { Blobs } from '../../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../../lib/storage/blobs/blobs-at.js';
 import { type Level, openLevel, PreparedBatch } from '../../../lib/storage/level/durable-level.js';
+import { slices } from '../../../lib/tools/collections.js';
 import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { acquire, type Caller, isEnding, serve, threadData } from '../../../lib/tools/threads/worker-host.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
@@ -122,8 +123,7 @@ async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined)
       builder = fresh();
       waiting.set(built.block.number, built);
       const { items, ...rest } = built.block;
-      for (let at = 0; at < items.length; at += itemsAtATime)
-        caller.tell({ items: items.slice(at, at + itemsAtATime) });
+      for (const some of slices(items, itemsAtATime)) caller.tell({ items: some });
       caller.tell({ block: rest });
       if (level) prepare(level, built);
       await room(maxWaiting - 1, isEnding);

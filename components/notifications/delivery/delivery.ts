@@ -9,6 +9,7 @@ import type { CallerClass } from '../../../lib/authorization/authorizer.js';
 import type { Platform } from '../../../lib/component/contract.js';
 import { lwsJson } from '../../../lib/http/negotiate.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
+import { addCount } from '../../../lib/tools/collections.js';
 import { Gate } from '../../../lib/tools/gate.js';
 import type { Log } from '../../../lib/tools/log.js';
 import { type Metric, metric, metricBy } from '../../../lib/tools/metrics.js';
@@ -273,7 +274,7 @@ export class Deliveries {
       // The subscription was cancelled or deactivated in between.
       if (id !== undefined && (!subscriptions.get(id) || current()?.active !== true)) return true;
       const outcome = await this.send(delivery, id);
-      this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
+      addCount(this.outcomes, outcome, 1);
       if (outcome === 'cancelled') return !this.stopped;
       const state = current();
       if (outcome === 'done') {

@@ -9,6 +9,7 @@ import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../../.
 import type { EventStamp, ResourceChange } from '../../../lib/storage/log/changes.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
+import { getOrMake } from '../../../lib/tools/collections.js';
 import { formatTraceparent } from '../../../lib/tools/fields/traceparent.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
 import { type Distributions, type Owed, waitingSpaces } from './fan-out.js';
@@ -124,9 +125,7 @@ export class Outbox {
 
   /** Returns the activity of a change, shared by all its recipients. */
   private activity(of: object, make: () => Activity): Activity {
-    const activity = this.activities.get(of) ?? make();
-    this.activities.set(of, activity);
-    return activity;
+    return getOrMake(this.activities, of, make);
   }
 
   /** Returns the next sequence number. It grows with every event, also across restarts if the clock does not go back. */

@@ -1,5 +1,6 @@
 /** Readers of events, in terms of access decisions. */
 import { type Access, freshAccess } from '../../../lib/authorization/principal.js';
+import { getOrMake } from '../../../lib/tools/collections.js';
 import type { Activity } from './events.js';
 import { subscriberOf } from './subscriptions.js';
 
@@ -43,8 +44,6 @@ export class Subscribers {
 
   /** Never the object of a request, on which decisions are cached, too. */
   private one(name: string, access: Access): Access {
-    const known = this.known.get(name) ?? freshAccess(access);
-    this.known.set(name, known);
-    return known;
+    return getOrMake(this.known, name, () => freshAccess(access));
   }
 }

@@ -6,6 +6,7 @@ import type { Platform } from '../../../lib/component/contract.js';
 import { entryKey } from '../../../lib/storage/keys/records.js';
 import { FollowedEntries } from '../../../lib/storage/transactions/followed-entries.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
+import { addCount, partitionPoint } from '../../../lib/tools/collections.js';
 import type { Owed, PageLimits, SubscriptionPage } from './fan-out.js';
 import { type Subscription, standingOf } from './subscription.js';
 
@@ -158,12 +159,10 @@ export class Subscriptions {
     const { id } = subscription;
     for (const topic of subscription.topics) {
       const { subscribers, ids } = byTopic.get(topic) ?? { subscribers: new Map<string, number>(), ids: [] };
-      const count = (subscribers.get(who) ?? 0) + (isAdded ? 1 : -1);
       const at = indexBehind(ids, id);
       if (isAdded) ids.splice(at, 0, id);
       else ids.splice(at - 1, 1);
-      if (count > 0) subscribers.set(who, count);
-      else subscribers.delete(who);
+      addCount(subscribers, who, isAdded ? 1 : -1);
       if (ids.length > 0) byTopic.set(topic, { subscribers, ids });
       else byTopic.delete(topic);
     }
@@ -171,12 +170,5 @@ export class Subscriptions {
 }
 
 /** Returns the index of the first id after a given one. */
-function indexBehind(ids: readonly string[], id: string): number {
-  let [low, high] = [0, ids.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (ids[middle]! <= id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const indexBehind = (ids: readonly string[], id: string): number =>
+  partitionPoint(0, ids.length, (at) => ids[at]! <= id);

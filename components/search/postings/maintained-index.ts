@@ -6,6 +6,7 @@ import { entryRange, partsOfEntry, type ResourceRecord } from '../../../lib/stor
 import { countRecords, recordBlocks } from '../../../lib/storage/level/all-records.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
+import { slices } from '../../../lib/tools/collections.js';
 
 type Entries = Iterable<readonly [key: string, value: string]>;
 
@@ -129,10 +130,10 @@ export class MaintainedIndex {
 export async function clear(store: Store, space: string, signal?: AbortSignal): Promise<void> {
   // One iterator: others would begin with all entries that were removed.
   for await (const entries of store.keys(entryRange(space)))
-    for (let at = 0; at < entries.length; at += entriesAtATime) {
+    for (const some of slices(entries, entriesAtATime)) {
       signal?.throwIfAborted();
       const remove = (tx: Transaction): void => {
-        for (const key of entries.slice(at, at + entriesAtATime)) tx.deleteEntry(key);
+        for (const key of some) tx.deleteEntry(key);
       };
       await store.transact(remove, { frees: true });
     }

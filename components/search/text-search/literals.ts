@@ -1,6 +1,7 @@
 /** Literals that match all terms of a search, for `text:query` in SPARQL. */
 
 import type { TextAnswer, TextCall, TextRow } from '../../../lib/query/parse/text-patterns.js';
+import { addCount } from '../../../lib/tools/collections.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import type { BackgroundRebuild } from '../postings/background-rebuild.js';
 import { assertComplete } from './rebuild-job.js';
@@ -77,8 +78,7 @@ const tooMuch = (detail: string): LwsError =>
 function candidatesIn({ iri: graph, hits, scoreOf }: Match): readonly Candidate[] {
   const counts = hits.map((hit) => {
     const sums = new Map<string, number>();
-    for (const { place, count } of hit.places())
-      if (isStatement(place)) sums.set(place, (sums.get(place) ?? 0) + count);
+    for (const { place, count } of hit.places()) if (isStatement(place)) addCount(sums, place, count);
     return sums;
   });
   return [...counts[0]!.keys()]

@@ -1,5 +1,6 @@
 /** Readable resources that match one term of a search, with the number of matches in each. */
 
+import { getOrMake } from '../../../lib/tools/collections.js';
 import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { matches } from '../postings/merge.js';
 import { countOf, positionsOf, readPosting } from './entries.js';
@@ -68,8 +69,7 @@ const frequent = 1_000;
 const known = new WeakMap<readonly string[], Map<string, readonly Hit[]>>();
 
 async function hitsIn(list: readonly string[], lookup: TermLookup, key: string): Promise<readonly Hit[]> {
-  const ofList = known.get(list) ?? new Map<string, readonly Hit[]>();
-  known.set(list, ofList);
+  const ofList = getOrMake(known, list, () => new Map<string, readonly Hit[]>());
   const found = ofList.get(key);
   if (found) return found;
   const hits: Hit[] = [];

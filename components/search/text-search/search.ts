@@ -5,6 +5,7 @@ import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
 import { ofPostings, only, RangeStream, subtree } from '../../../lib/storage/keys/iri-ranges.js';
 import { ListStream, type SortedStream } from '../../../lib/storage/level/entry-cursor.js';
 import { relationSpace } from '../../../lib/storage/level/owned-entries.js';
+import { addCount, getOrMake } from '../../../lib/tools/collections.js';
 import { matches } from '../postings/merge.js';
 import { rangesOf } from '../postings/readable.js';
 import { readFacts } from './entries.js';
@@ -136,7 +137,7 @@ function scorer(lists: readonly (readonly Hit[])[], statistics: Statistics): Sco
 function commonPlace(hits: readonly Hit[]): string {
   const counts = new Map<string, number>();
   for (const place of hits.flatMap((hit) => [...new Set(hit.places().map((each) => each.place))]))
-    counts.set(place, (counts.get(place) ?? 0) + 1);
+    addCount(counts, place, 1);
   let [best, most] = ['', 0];
   for (const [place, count] of counts) if (count > most) [best, most] = [place, count];
   return best;
@@ -170,15 +171,12 @@ interface Statistics {
 /** Number of words up to each posting of a cached list. */
 const sums = new WeakMap<readonly string[], Float64Array>();
 
-function sumsOf(list: readonly string[]): Float64Array {
-  let found = sums.get(list);
-  if (!found) {
-    found = new Float64Array(list.length + 1);
+const sumsOf = (list: readonly string[]): Float64Array =>
+  getOrMake(sums, list, () => {
+    const found = new Float64Array(list.length + 1);
     for (const [at, text] of list.entries()) found[at + 1] = found[at]! + factsOf(text).words;
-    sums.set(list, found);
-  }
-  return found;
-}
+    return found;
+  });
 
 const factsOf = (posting: string): ReturnType<typeof readFacts> =>
   readFacts(posting.slice(posting.indexOf('\u0000') + 1));

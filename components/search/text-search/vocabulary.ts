@@ -9,6 +9,7 @@ import type { IriRange } from '../../../lib/storage/keys/iri-ranges.js';
 import { graphPrefix } from '../../../lib/storage/keys/quad-keys.js';
 import { entryKey, rangeOf } from '../../../lib/storage/keys/records.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
+import { slices } from '../../../lib/tools/collections.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { wordsSpace } from './entries.js';
@@ -91,8 +92,7 @@ export async function readVocabulary(
     return undefined;
   };
   if (tokens.length + beginnings.length > 0)
-    for (let at = 0; at < single.length; at += singleAtATime) {
-      const iris = single.slice(at, at + singleAtATime);
+    for (const iris of slices(single, singleAtATime)) {
       const values = await snapshot.values(iris.map((iri) => entryKey(wordsSpace, iri)));
       for (const [index, iri] of iris.entries()) {
         const work = note(iri, values[index] ?? '', true);

@@ -3,6 +3,7 @@ import { priorityOf } from '../../../lib/authorization/client.js';
 import type { IndexState, MemoryIndex } from '../../../lib/query/memory/memory-index.js';
 import { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
+import { getOrMake } from '../../../lib/tools/collections.js';
 import { type Metric, metric } from '../../../lib/tools/metrics.js';
 import { ThreadSlots } from '../../../lib/tools/threads/thread-slots.js';
 import { spareThreads, WorkerPool } from '../../../lib/tools/threads/worker-pool.js';
@@ -54,8 +55,7 @@ export class QueryPool {
 
   constructor(private readonly options: QueryPoolOptions) {
     const { size, strangers, queue, memoryMb, folder, storage, memory } = options;
-    const places = placesOf.get(memoryMb) ?? new ThreadSlots();
-    placesOf.set(memoryMb, places);
+    const places = getOrMake(placesOf, memoryMb, () => new ThreadSlots());
     places.allow(size + spareThreads);
     this.threads = new WorkerPool({
       places,

@@ -11,6 +11,7 @@ import { snapshotState } from '../../../lib/query/state-before.js';
 import { assertName } from '../../../lib/resources/bulk.js';
 import type { StagedNames } from '../../../lib/storage/graphs/staged-keys.js';
 import { isContainerIri } from '../../../lib/storage/keys/records.js';
+import { slices } from '../../../lib/tools/collections.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
@@ -94,14 +95,9 @@ function assertGraph(
 async function* linesOf(graphs: AsyncIterable<GraphUpdate>): AsyncGenerator<string> {
   for await (const { added, removed, after, ...graph } of graphs) {
     yield line({ graph: { ...graph, after: after && { size: after.size } } });
-    for (const keys of inLines(added)) yield line({ added: keys });
-    for (const keys of inLines(removed)) yield line({ removed: keys });
+    for (const keys of slices(added, keysOfLine)) yield line({ added: keys });
+    for (const keys of slices(removed, keysOfLine)) yield line({ removed: keys });
   }
-}
-
-/** Yields a few keys at a time. */
-function* inLines(keys: readonly string[]): Generator<readonly string[]> {
-  for (let at = 0; at < keys.length; at += keysOfLine) yield keys.slice(at, at + keysOfLine);
 }
 
 const line = (value: UpdateLine): string => `${JSON.stringify(value)}\n`;

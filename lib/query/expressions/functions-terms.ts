@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { rdf } from '../../rdf/vocabulary.js';
+import { getOrMake } from '../../tools/collections.js';
 import { isAllowed, partsOfTriple, tripleKey } from '../access/triple-terms.js';
 import type { Evaluate, Row } from './evaluate.js';
 import { binary, type Make, type Makes, unary } from './function-forms.js';
@@ -38,19 +39,12 @@ const newNode = (): Value => blankValue(`${label}${(labels++).toString(36)}`);
 /** BNODE(label) returns one node for each label and row; a row is the same object in all expressions. */
 const nodesOfRows = new WeakMap<Row, Map<string, Value>>();
 
-function nodeOf(row: Row, name: string): Value {
-  let nodes = nodesOfRows.get(row);
-  if (!nodes) {
-    nodes = new Map();
-    nodesOfRows.set(row, nodes);
-  }
-  let node = nodes.get(name);
-  if (!node) {
-    node = newNode();
-    nodes.set(name, node);
-  }
-  return node;
-}
+const nodeOf = (row: Row, name: string): Value =>
+  getOrMake(
+    getOrMake(nodesOfRows, row, () => new Map()),
+    name,
+    newNode,
+  );
 
 const bnode: Make = ([name]): Evaluate => {
   if (!name) return newNode;

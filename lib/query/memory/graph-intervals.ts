@@ -3,6 +3,7 @@
  * names, and quads in the order of numbers. Must not depend on permissions or on the meaning of quads.
  */
 import type { IriRange } from '../../storage/keys/iri-ranges.js';
+import { getOrMake } from '../../tools/collections.js';
 import type { GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
 import { gspo } from '../segments/quad-pages.js';
@@ -72,8 +73,7 @@ export class GraphIntervals {
 function intervalsOf({ ranges, isExact }: GraphFilter, { terms, layers }: MemoryView): Found | undefined {
   if (!ranges || (!isExact && ranges.length > maxOnce)) return undefined;
   const { quads } = layers[0]!;
-  const known = remembered.get(quads) ?? new WeakMap<readonly IriRange[], Found | undefined>();
-  remembered.set(quads, known);
+  const known = getOrMake(remembered, quads, () => new WeakMap<readonly IriRange[], Found | undefined>());
   // Beyond ASCII, the order of JavaScript strings differs from that of their UTF-8 bytes.
   if (!known.has(ranges)) known.set(ranges, ranges.every(isAscii) ? search(ranges, terms, quads) : undefined);
   return known.get(ranges);

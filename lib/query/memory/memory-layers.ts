@@ -5,6 +5,7 @@
 import { graphRange, sortGraphs } from '../../storage/keys/quad-keys.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { OrderedRanges } from '../../storage/level/ordered-ranges.js';
+import { partitionPoint } from '../../tools/collections.js';
 import { ScopeStatistics, type ViewStatistics } from '../access/estimates.js';
 import { comparedKeys, type GraphTriples, type IndexData, openIndex, readTriples, recordIn } from './index-data.js';
 import { type QuadOrders, SortedQuads, sortQuads } from './sorted-quads.js';
@@ -379,17 +380,7 @@ class LayerNumbers {
 
   /** Returns the layer's number of a term, or -1 if the layer lacks it. */
   of(id: number): number {
-    const at = this.first((other) => this.terms.compare(other, id) < 0);
+    const at = partitionPoint(0, this.ids.length, (index) => this.terms.compare(this.ids[index]!, id) < 0);
     return this.ids[at] === id ? at : -1;
-  }
-
-  private first(isBefore: (id: number) => boolean): number {
-    let [low, high] = [0, this.ids.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (isBefore(this.ids[middle]!)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }

@@ -1,5 +1,5 @@
 /** Distinct terms of one position. If terms have many keys each, leaps from one to the next. */
-import { addNew } from '../access/collections.js';
+import { addNew } from '../../tools/collections.js';
 import type { DatasetPart } from '../access/graph-filter.js';
 import type { Terms } from '../access/key-reader.js';
 import type { TermKey } from '../access/terms.js';

@@ -1,6 +1,7 @@
 /** Explains a plan as a tree: the purpose of each operator, its estimated rows, and the actual rows if it ran. Runs nothing. */
 import type { BlankNode, Literal, NamedNode } from '@rdfjs/types';
 import { bracketed, quotedLiteral, shortString } from '../../rdf/turtle-terms.js';
+import { getOrMake } from '../../tools/collections.js';
 import { isTriple, type TermKey, termOf } from '../access/terms.js';
 import { partsOfTriple } from '../access/triple-terms.js';
 import { type Pattern, type Place, type Plan, partsOf, type Slot } from '../plan/plan.js';
@@ -47,8 +48,7 @@ export class Observed implements Observer {
 
   /** Yields the same rows and counts them. */
   async *watched<T extends { readonly length: number }>(part: Part, blocks: AsyncIterable<T>): AsyncGenerator<T> {
-    const own = this.parts.get(part) ?? { rows: 0, milliseconds: 0 };
-    this.parts.set(part, own);
+    const own = getOrMake(this.parts, part, () => ({ rows: 0, milliseconds: 0 }));
     const iterator = blocks[Symbol.asyncIterator]();
     try {
       for (;;) {

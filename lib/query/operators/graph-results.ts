@@ -2,7 +2,7 @@
 import type { Term } from '@rdfjs/types';
 import { assertIriLength } from '../../rdf/bounds.js';
 import { needLanguages } from '../../storage/keys/quad-keys.js';
-import { addNew } from '../access/collections.js';
+import { addNew } from '../../tools/collections.js';
 import type { Terms } from '../access/key-reader.js';
 import { isBlank, isIri, isTriple, literalParts, type TermKey, termKey } from '../access/terms.js';
 import { blankNodesIn, isAllowed, partsOfTriple, type TripleKeys, tripleKey } from '../access/triple-terms.js';

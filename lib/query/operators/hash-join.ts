@@ -1,5 +1,5 @@
 /** Joins rows with the result of a plan that runs alone, in a hash table. */
-import { addTo } from '../access/collections.js';
+import { addTo } from '../../tools/collections.js';
 import { joinTokens } from '../access/terms.js';
 import type { Blocks, Expression, Plan, Row, Slot } from '../plan/plan.js';
 import { blockLength, type Execution, holdsFor, recall } from './execution.js';

@@ -1,5 +1,5 @@
 /** Joins rows with a pattern by the cheapest method: a stream for one row, lookups for few rows, or a hash table of all matches, built once. */
-import { addTo } from '../access/collections.js';
+import { addTo } from '../../tools/collections.js';
 import type { Terms } from '../access/key-reader.js';
 import { joinTokens, type TermKey } from '../access/terms.js';
 import type { Blocks, Pattern, Row, Slot } from '../plan/plan.js';

@@ -1,5 +1,6 @@
 /** Joins rows with the result of another endpoint. Few rows are sent as VALUES. For more, the unrestricted result is requested once. */
 
+import { slices } from '../../tools/collections.js';
 import { valuesText } from '../expressions/values-text.js';
 import type { Blocks, Plan, Row, ServicePlan } from '../plan/plan.js';
 import { blockLength, type Execution, emptyRow, oneBlock, recall } from './execution.js';
@@ -90,8 +91,8 @@ const joined = (execution: Execution, own: Blocks, { plan, rows }: ServiceTable)
 
 /** Copies, because consumers modify rows. */
 async function* blocksOf({ assertTime }: Execution, rows: readonly Row[]): AsyncGenerator<Row[]> {
-  for (let at = 0; at < rows.length; at += blockLength) {
+  for (const some of slices(rows, blockLength)) {
     assertTime();
-    yield rows.slice(at, at + blockLength).map((row) => row.slice());
+    yield some.map((row) => row.slice());
   }
 }

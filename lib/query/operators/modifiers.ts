@@ -1,5 +1,5 @@
 /** ORDER BY, LIMIT, OFFSET and DISTINCT on rows. */
-import { addNew } from '../access/collections.js';
+import { addNew, slices } from '../../tools/collections.js';
 import { joinTokens, type TermKey } from '../access/terms.js';
 import { compareValues } from '../expressions/comparison.js';
 import type { Value } from '../expressions/values.js';
@@ -38,7 +38,7 @@ export async function* ordered(execution: Execution, { keys, most }: OrderPlan, 
     if (kept.length > bound) kept = kept.sort(compare).slice(0, most);
   }
   kept = kept.sort(compare).slice(0, most);
-  for (let at = 0; at < kept.length; at += blockLength) yield kept.slice(at, at + blockLength).map(({ row }) => row);
+  for (const some of slices(kept, blockLength)) yield some.map(({ row }) => row);
 }
 
 export async function* distinct(

@@ -2,7 +2,7 @@
  * Paths of arbitrary length: nodes reached by repeated steps, once for each start node, within one graph (ALP of SPARQL 1.1
  * 18.4). Steps are cached.
  */
-import { addNew, addTo } from '../access/collections.js';
+import { addNew, addTo } from '../../tools/collections.js';
 import type { Terms } from '../access/key-reader.js';
 import { joinTokens, type TermKey } from '../access/terms.js';
 import { type Blocks, type ClosurePlan, type Place, type Plan, type Row, type Slot, termAt } from '../plan/plan.js';
@@ -18,7 +18,7 @@ interface GraphNodes {
   mayBegin(row: Row): Promise<boolean>;
 }
 
-export function graphNodes(execution: Execution, plan: ClosurePlan): GraphNodes {
+function graphNodes(execution: Execution, plan: ClosurePlan): GraphNodes {
   const { from, to, graph, part, needsNodes, terms } = plan;
   const known = recall(execution, { part: plan, as: 'nodes' }, () => new Map<string, boolean>());
   const isTerm = (place: Place, row: Row): boolean =>

@@ -8,6 +8,7 @@ import { maxTripleDepth } from '../../rdf/bounds.js';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { encodeTerm, needLanguages } from '../../storage/keys/quad-keys.js';
+import { getOrMake } from '../../tools/collections.js';
 import { LwsError } from '../../tools/errors.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import { type TermKey, termKey } from '../access/terms.js';
@@ -81,6 +82,8 @@ function objectOf(value: unknown, what: string): Readonly<Record<string, unknown
 function tokenReader(): (term: unknown) => TermKey {
   const scope = randomBytes(12).toString('hex');
   const labels = new Map<string, TermKey>();
+  const newNode = (): TermKey =>
+    termKey({ termType: 'BlankNode', value: `b${scope}x${labels.size.toString(36)}` } as Term);
   const read = (term: unknown, depth = 0): TermKey => {
     const { type, value, datatype, 'xml:lang': language, 'its:dir': direction } = objectOf(term, 'A term');
     // Before the recursion, whose stack the endpoint could exhaust.
@@ -88,14 +91,7 @@ function tokenReader(): (term: unknown) => TermKey {
     if (type === 'triple') return tripleToken(value, (each) => read(each, depth + 1));
     if (typeof value !== 'string') throw unusable('A term has no value.');
     if (type === 'uri') return iriToken(value);
-    if (type === 'bnode') {
-      let token = labels.get(value);
-      if (token === undefined) {
-        token = termKey({ termType: 'BlankNode', value: `b${scope}x${labels.size.toString(36)}` } as Term);
-        labels.set(value, token);
-      }
-      return token;
-    }
+    if (type === 'bnode') return getOrMake(labels, value, newNode);
     if (type !== 'literal' && type !== 'typed-literal') throw unusable('A term has an unknown type.');
     return literalToken(value, datatype, language, direction);
   };

@@ -1,5 +1,6 @@
 /** Scope shared by the parts of a query: variable names as slots, and the context of functions. */
 import type { Algebra } from '@comunica/utils-algebra';
+import { addCount, getOrMake } from '../../tools/collections.js';
 import { LwsError } from '../../tools/errors.js';
 import type { Facts, Slot } from '../expressions/evaluate.js';
 
@@ -83,13 +84,11 @@ class Scope implements Names {
   }
 
   slot(name: string): Slot {
-    let slot = this.slots.get(name);
-    if (slot === undefined) {
-      slot = this.unnamed();
+    return getOrMake(this.slots, name, () => {
+      const slot = this.unnamed();
       this.shared.variables[slot] = name;
-      this.slots.set(name, slot);
-    }
-    return slot;
+      return slot;
+    });
   }
 
   isIdle(name: string): boolean {
@@ -150,7 +149,7 @@ function countVariables(root: Algebra.Operation): Map<string, number> {
     const node = left.pop();
     if (typeof node !== 'object' || node === null) continue;
     const { termType, value } = node as { termType?: string; value?: string };
-    if (termType === 'Variable') counts.set(value!, (counts.get(value!) ?? 0) + 1);
+    if (termType === 'Variable') addCount(counts, value!, 1);
     else if (Array.isArray(node)) for (const each of node) left.push(each);
     else if (termType === undefined || termType === 'Quad')
       for (const key in node)

@@ -1,6 +1,7 @@
 /** Limits connections: in total, so that files can still be opened, and per address. */
 import type { Server, Socket } from 'node:net';
 import { maxFiles } from '../../storage/level/open-files.js';
+import { addCount } from '../../tools/collections.js';
 import { clientOf } from '../../tools/fields/client-address.js';
 
 export interface ConnectionLimits {
@@ -19,13 +20,8 @@ export function limitConnections(server: Server, { inAll, perAddress, behindProx
   const counts = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
     const client = clientOf(socket.remoteAddress ?? '');
-    const count = (counts.get(client) ?? 0) + 1;
-    if (count > ofOne) return void socket.destroy();
-    counts.set(client, count);
-    socket.once('close', () => {
-      const left = counts.get(client)! - 1;
-      if (left > 0) counts.set(client, left);
-      else counts.delete(client);
-    });
+    if ((counts.get(client) ?? 0) >= ofOne) return void socket.destroy();
+    addCount(counts, client, 1);
+    socket.once('close', () => addCount(counts, client, -1));
   });
 }

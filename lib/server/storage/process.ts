@@ -7,6 +7,7 @@ import { remoteContexts } from '../../documents/remote-contexts.js';
 import type { AppContext } from '../../http/app-context.js';
 import type { Storage } from '../../resources/storage.js';
 import { levelFaults } from '../../storage/level/classic-level.js';
+import { getOrMake } from '../../tools/collections.js';
 import type { Log } from '../../tools/log.js';
 import type { Answered } from '../../tools/metrics.js';
 import type { CoreSettings } from '../settings/core-settings.js';
@@ -76,11 +77,8 @@ export function makeProcess(
   const throttles = new Map<string, Throttle>();
   const limits = {
     failures: throttle(core.failures),
-    throttle: (name: string, perMinute: number): Throttle => {
-      const known = throttles.get(name) ?? throttle(perMinute, perMinute * inAllStorages);
-      throttles.set(name, known);
-      return known;
-    },
+    throttle: (name: string, perMinute: number): Throttle =>
+      getOrMake(throttles, name, () => throttle(perMinute, perMinute * inAllStorages)),
     tallies: new Tallies(),
   };
   return { log, progress, documents, fetchUnder, ...limits, warms, answered, close };

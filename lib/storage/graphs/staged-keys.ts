@@ -1,5 +1,6 @@
 /** Entries that mark staged graphs (see `staged-graphs`). */
 import { randomUUID } from 'node:crypto';
+import { getOrMake } from '../../tools/collections.js';
 import type { GraphKeys } from '../keys/graph-keys.js';
 import { entryKey, entryRange, type KeyRange, partsOfEntry } from '../keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
@@ -16,11 +17,8 @@ export const newRemoval = (): string => `${dropped} ${randomUUID()}`;
 export const isDropped = (value: string | undefined): boolean => value?.startsWith(dropped) === true;
 const names = new WeakMap<object, string>();
 /** Unique value while the keys are being written, with the start time. */
-export function loadingName(keys: GraphKeys): string {
-  const name = names.get(keys) ?? `loading ${randomUUID()} ${Date.now()}`;
-  names.set(keys, name);
-  return name;
-}
+export const loadingName = (keys: GraphKeys): string =>
+  getOrMake(names, keys, () => `loading ${randomUUID()} ${Date.now()}`);
 
 /** Age at which an upload is considered abandoned. */
 const abandonedMs = 3_600_000;

@@ -2,6 +2,7 @@
  * The sorted GSPO keys of a graph: as an array of strings, or packed as bytes for a large graph. Bytes are transferred between
  * threads without a copy and need a fraction of the memory.
  */
+import { partitionPoint, slices } from '../../tools/collections.js';
 import { yieldToEventLoop } from '../../tools/event-loop.js';
 import { laterVersion, type RdfVersion, versionOf } from './key-layout.js';
 import { comesBefore, compareKeys } from './key-order.js';
@@ -44,22 +45,15 @@ export class PackedKeys {
   }
 
   has(key: string): boolean {
-    let [low, high] = [0, this.chunks.length];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (compareKeys(firstOf(this.chunks[middle]!), key) <= 0) low = middle;
-      else high = middle;
-    }
-    const chunk = this.chunks[low];
+    const { chunks } = this;
+    const chunk = chunks[partitionPoint(1, chunks.length, (at) => compareKeys(firstOf(chunks[at]!), key) <= 0) - 1];
     return chunk !== undefined && hasKey(unpacked(chunk), key);
   }
 }
 
 /** Packs sorted keys. @param atATime keys of a chunk, which are unpacked together */
 export function packKeys(keys: readonly string[], atATime = keysAtATime): PackedKeys {
-  const chunks: KeyChunk[] = [];
-  for (let at = 0; at < keys.length; at += atATime) chunks.push(packChunk(keys.slice(at, at + atATime)));
-  return packedOf(chunks);
+  return packedOf(Array.from(slices(keys, atATime), packChunk));
 }
 
 /** Returns the keys of sorted chunks. */
@@ -126,13 +120,7 @@ const textOf = (bytes: Uint8Array): string =>
 /** Index of the first sorted key not below `key`, or the number of keys (binary search). */
 export function lowerBound(keys: readonly string[], key: string, from = 0): number {
   const isBefore = comesBefore(key);
-  let [low, high] = [from, keys.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (isBefore(keys[middle]!)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return partitionPoint(from, keys.length, (at) => isBefore(keys[at]!));
 }
 
 /** True if sorted keys contain a key. */
@@ -158,7 +146,7 @@ export const charactersOf = (keys: GraphKeys): number =>
 /** Yields all keys in blocks. */
 export function* blocksOf(keys: GraphKeys): Generator<readonly string[]> {
   if (keys instanceof PackedKeys) yield* keys.blocks();
-  else for (let at = 0; at < keys.length; at += keysAtATime) yield keys.slice(at, at + keysAtATime);
+  else yield* slices(keys, keysAtATime);
 }
 
 /** Returns all keys as an array, which takes much memory for a large graph. */

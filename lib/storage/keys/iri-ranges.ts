@@ -1,4 +1,5 @@
 /** Ranges of IRIs in string order: a container and everything below it is one range. */
+import { partitionPoint } from '../../tools/collections.js';
 
 /** IRIs from `from` (inclusive) to `to` (exclusive). */
 export interface IriRange {
@@ -61,15 +62,8 @@ export function clipped(ranges: readonly IriRange[], { from, to }: IriRange): Ir
 }
 
 /** Returns the position of the range that contains a name, or of the next one after it. The ranges are disjoint and in order. */
-function positionOf(ranges: readonly IriRange[], name: string): number {
-  let [low, high] = [0, ranges.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (ranges[middle]!.to <= name) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const positionOf = (ranges: readonly IriRange[], name: string): number =>
+  partitionPoint(0, ranges.length, (at) => ranges[at]!.to <= name);
 
 export const isInRanges = (ranges: readonly IriRange[], name: string): boolean => {
   const range = ranges[positionOf(ranges, name)];

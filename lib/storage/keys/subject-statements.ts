@@ -1,5 +1,6 @@
 /** Statements of a graph about its own resource, read from the keys without decoding them. */
 import { beginsWith } from '../../tools/begins-with.js';
+import { slices } from '../../tools/collections.js';
 import { yieldToEventLoop } from '../../tools/event-loop.js';
 import { separator, suffixStart } from './key-layout.js';
 import { graphPrefix, layoutOf } from './quad-keys.js';
@@ -19,7 +20,7 @@ export type KeySource = readonly string[] | AsyncIterable<readonly string[]> | I
 export async function* ownStatements(iri: string, keys: KeySource): AsyncGenerator<IriStatement[]> {
   const read = statementReader(iri);
   let since = 0;
-  for await (const block of isList(keys) ? slices(keys) : keys) {
+  for await (const block of isList(keys) ? slices(keys, keysAtATime) : keys) {
     if (since + block.length > keysAtATime) {
       await yieldToEventLoop();
       since = 0;
@@ -44,10 +45,6 @@ function statementsOf(keys: readonly string[], read: ReturnType<typeof statement
 
 const isList = (keys: KeySource): keys is readonly string[] =>
   Array.isArray(keys) && (keys.length === 0 || typeof keys[0] === 'string');
-
-function* slices(keys: readonly string[]): Generator<readonly string[]> {
-  for (let at = 0; at < keys.length; at += keysAtATime) yield keys.slice(at, at + keysAtATime);
-}
 
 /** Reads single keys: returns the statement, or `undefined` if it is not about the resource or a fragment, or its object is not an IRI. */
 export function statementReader(iri: string): (key: string) => IriStatement | undefined {

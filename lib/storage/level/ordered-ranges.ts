@@ -1,5 +1,6 @@
 /** Reads many short ranges in key order, with as few iterators as possible. */
 import type { AbstractKeyIterator } from 'abstract-level';
+import { partitionPoint } from '../../tools/collections.js';
 import { compareKeys } from '../keys/key-order.js';
 import type { KeyRange } from '../keys/records.js';
 import { block, type Level, type LevelSnapshot } from './durable-level.js';
@@ -53,13 +54,7 @@ export class OrderedRanges {
 
   /** Returns the index of the first unread key that is not before this one. */
   private first(key: string): number {
-    let [low, high] = [this.at, this.keys.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (compareKeys(this.keys[middle]!, key) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return partitionPoint(this.at, this.keys.length, (at) => compareKeys(this.keys[at]!, key) < 0);
   }
 
   async close(): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import { finished } from 'node:stream/promises';
 import type { Quad } from '@rdfjs/types';
+import { addCount } from '../../tools/collections.js';
 import { LwsError } from '../../tools/errors.js';
 import { formerIndexes } from '../graphs/format.js';
 import { digestIn, keysTooMany } from '../graphs/graph-digests.js';
@@ -170,7 +171,7 @@ class Check {
     this.counts.bytes += record.size;
     if (record.linked !== undefined) this.described.add(`${iri}.meta`);
     const parent = parentOf(iri);
-    this.members.set(parent, (this.members.get(parent) ?? 0) + 1);
+    addCount(this.members, parent, 1);
     if (record.kind === 'container') {
       this.containers.set(iri, record.members ?? 0);
       if (this.root === '') this.root = iri;
@@ -211,12 +212,11 @@ class Check {
           digest = new KeyDigest();
         }
         digest.toggle([key]);
-        if (!isReadAsWritten(key, quad, writer.keyOf)) misread.set(graph.value, (misread.get(graph.value) ?? 0) + 1);
-        found.set(graph.value, (found.get(graph.value) ?? 0) + 1);
+        if (!isReadAsWritten(key, quad, writer.keyOf)) addCount(misread, graph.value, 1);
+        addCount(found, graph.value, 1);
         // A damaged store may have any term here, whatever the type says.
         const terms: readonly string[] = [subject.termType, predicate.termType];
-        if (terms[0] === 'Literal' || terms[1] !== 'NamedNode')
-          illegal.set(graph.value, (illegal.get(graph.value) ?? 0) + 1);
+        if (terms[0] === 'Literal' || terms[1] !== 'NamedNode') addCount(illegal, graph.value, 1);
       }
       this.counts.triples += keys.length;
       this.options.onProgress?.('triples', this.counts.triples);

@@ -3,6 +3,7 @@
  * their record was deleted. An entry marks each, and readers skip those marked in their snapshot. So a large PUT, MOVE or DELETE is
  * not one huge batch and is still atomic.
  */
+import { slices } from '../../tools/collections.js';
 import { tooBusy } from '../../tools/errors.js';
 import { digestedBlocks } from '../graphs/graph-digests.js';
 import {
@@ -159,7 +160,7 @@ export class StagedGraphs {
       for (const resolve of this.waiting.get(graph) ?? []) resolve();
       this.waiting.delete(graph);
     }
-    for (let at = 0; at < small.length; at += graphsAtATime) this.sweepSmall(small.slice(at, at + graphsAtATime));
+    for (const some of slices(small, graphsAtATime)) this.sweepSmall(some);
   }
 
   /**

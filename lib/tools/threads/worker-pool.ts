@@ -1,5 +1,6 @@
 /** Pool of worker threads for CPU-heavy work: bounded in number and memory, shared fairly between clients, killed if necessary. */
 import { lruCache } from '../caches.js';
+import { addCount } from '../collections.js';
 import { type Functions, ThreadEnded } from './messages.js';
 import { Thread, type ThreadOptions } from './thread.js';
 import { affordable, threadLimits } from './thread-limits.js';
@@ -286,11 +287,7 @@ export class WorkerPool<F extends Functions = Functions> implements Tenant {
     this.memory += change * memory;
     for (let each = this.runningOfRank.length; each <= rank; each++) this.runningOfRank.push(0);
     this.runningOfRank[rank]! += change;
-    for (const who of tenant === undefined ? [client] : [client, keyOf(tenant)]) {
-      const count = (this.running.get(who) ?? 0) + change;
-      if (count > 0) this.running.set(who, count);
-      else this.running.delete(who);
-    }
+    for (const who of tenant === undefined ? [client] : [client, keyOf(tenant)]) addCount(this.running, who, change);
   }
 
   /** Starts a thread, or returns `undefined` if no slot is free. */

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import { addTo } from '../../../lib/query/access/collections.js';
 import { graphAt, KeyReader } from '../../../lib/query/access/key-reader.js';
 import type { Algebra } from '../../../lib/query/algebra.js';
 import { type AskOptions, answersOf } from '../../../lib/query/answers.js';
@@ -24,6 +23,7 @@ import {
   openLevel,
   writeBatch,
 } from '../../../lib/storage/level/durable-level.js';
+import { addTo } from '../../../lib/tools/collections.js';
 import { loadStockEngine } from '../../support/stock-engine.js';
 
 const factory = new DataFactory<Quad>();

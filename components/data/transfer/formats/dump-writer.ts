@@ -6,6 +6,7 @@ import type { Member, Writer } from '../../../../lib/exchange/member.js';
 import { bracketed } from '../../../../lib/rdf/turtle-terms.js';
 import { lineWriter } from '../../../../lib/storage/graphs/graph-lines.js';
 import { encodeGraph } from '../../../../lib/storage/keys/quad-keys.js';
+import { slices } from '../../../../lib/tools/collections.js';
 import { TextOutput } from '../../exchange/text-files.js';
 
 const linesAtATime = 100;
@@ -32,10 +33,7 @@ export class DumpWriter implements Writer {
     const line = lineWriter(end);
     const keys = member.keys ?? encodeGraph(this.of + member.path, member.quads);
     // In slices, because a part may have long literals.
-    for (let at = 0; at < keys.length; at += linesAtATime) {
-      const lines = keys.slice(at, at + linesAtATime).map(line);
-      await this.output.write(lines.join(''));
-    }
+    for (const some of slices(keys, linesAtATime)) await this.output.write(some.map(line).join(''));
   }
 
   end(): Promise<void> {

@@ -4,6 +4,7 @@ import { lstat, open, readdir } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { FileTree, RefusedFile, TreeFile } from '../../../../lib/exchange/file-tree.js';
 import { TransferError } from '../../../../lib/exchange/member.js';
+import { slices } from '../../../../lib/tools/collections.js';
 import { faultOfPath, nameOfBytes, shownPath } from './tree-names.js';
 
 /** `O_NONBLOCK`, because a file may have been replaced by a pipe: opening it would wait for a writer. */
@@ -67,8 +68,7 @@ async function entriesOf(root: string, folder: string): Promise<Entry[]> {
     if (name !== undefined) return entryOf(root, folder + name);
     return { path: folder + shownPath(bytes), refused: 'Its name is not UTF-8.' };
   };
-  for (let at = 0; at < names.length; at += atOnce)
-    entries.push(...(await Promise.all(names.slice(at, at + atOnce).map(entry))));
+  for (const some of slices(names, atOnce)) entries.push(...(await Promise.all(some.map(entry))));
   return entries.sort((a, b) => (a.path < b.path ? 1 : -1));
 }
 

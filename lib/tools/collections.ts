@@ -1,0 +1,50 @@
+/** Helpers for arrays, sets and maps. Pure. */
+
+/** Adds an item and returns true if it was new. One lookup instead of two for `has` and `add`. */
+export function addNew<T>(set: Set<T>, item: T): boolean {
+  const before = set.size;
+  return set.add(item).size > before;
+}
+
+/** Appends an item to the list of its key. */
+export function addTo<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
+  const own = lists.get(key);
+  if (own) own.push(item);
+  else lists.set(key, [item]);
+}
+
+/** Returns the value of a key, which is made and kept at its first use. */
+export function getOrMake<K, V>(
+  values: { get(key: K): V | undefined; set(key: K, value: V): unknown },
+  key: K,
+  make: (key: K) => V,
+): V {
+  const known = values.get(key);
+  if (known !== undefined) return known;
+  const made = make(key);
+  values.set(key, made);
+  return made;
+}
+
+/** Changes the count of a key, which has no entry at zero. */
+export function addCount<K>(counts: Map<K, number>, key: K, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}
+
+/** Yields an array in slices of a length. The last one may be shorter. */
+export function* slices<T>(items: readonly T[], length: number): Generator<readonly T[]> {
+  for (let at = 0; at < items.length; at += length) yield items.slice(at, at + length);
+}
+
+/** Returns the first index in a range that is not before a bound, or the end of the range (binary search). @param isBefore true for the first ones only */
+export function partitionPoint(from: number, to: number, isBefore: (index: number) => boolean): number {
+  let [low, high] = [from, to];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,7 +1,7 @@
 /** Migrates storages of earlier versions, which stored no graphs for linksets. */
 
 import { partsOfEntry } from '../storage/keys/records.js';
-import { entryBlocks, type Level, writeBatch } from '../storage/level/durable-level.js';
+import { entryBlocks, type Level, writeEntries } from '../storage/level/durable-level.js';
 import { allLinks, type ClientLinks, linksetGraph } from './linkset.js';
 
 /** Writes the missing graphs of linksets. Can be interrupted and repeated. */
@@ -10,9 +10,10 @@ export async function writeLinksetGraphs(level: Level): Promise<void> {
     for (const [entry, value] of entries) {
       const keys = linksetGraph(JSON.parse(value) as ClientLinks, partsOfEntry(entry)[1]!);
       if (keys.length === 0 || (await level.hasMany(keys)).every(Boolean)) continue;
-      const fill = (batch: { put(key: string, value: string): unknown }): void => {
-        for (const key of keys) batch.put(key, '');
-      };
-      await writeBatch(level, fill, () => [entry, value]);
+      await writeEntries(
+        level,
+        keys.map((key) => [key, '']),
+        [entry, value],
+      );
     }
 }

@@ -8,7 +8,7 @@ import { linksetFaults } from '../resources/metadata.js';
 import type { Storage } from '../resources/storage.js';
 import { describeSettings, SettingsError } from '../settings/settings.js';
 import { isOurLevel, levelFaults } from '../storage/level/classic-level.js';
-import { isDamage, StoreUnavailableError } from '../storage/level/durable-level.js';
+import { isDamage, isInUse } from '../storage/level/durable-level.js';
 import { checkStore } from '../storage/transactions/check.js';
 import { addDigests, repair, type StorageFault } from '../storage/transactions/repair.js';
 import type { Store } from '../storage/transactions/store.js';
@@ -233,8 +233,6 @@ async function explainRequest({ settings, flags, operands, components }: Context
     await close();
   }
 }
-
-const isInUse = (error: unknown): boolean => error instanceof StoreUnavailableError && error.isLocked;
 
 /** The server that has the storage open can answer too. */
 function whereExplained(settings: Context['settings'], components: Context['components']): string {

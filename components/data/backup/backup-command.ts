@@ -19,7 +19,7 @@ import { type BlobFacts, DamagedBlobError } from '../../../lib/storage/keys/blob
 import { keptBlobFacts, keptBlobs } from '../../../lib/storage/keys/kept-blobs.js';
 import { allBlobs, allRecords, blobFacts } from '../../../lib/storage/keys/records.js';
 import { forEachConcurrently } from '../../../lib/storage/level/concurrently.js';
-import { type Level, openLevel, StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
+import { isInUse, type Level, openLevel, StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
 import { makeFolder } from '../../../lib/storage/level/synced-files.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import { BackupError, isOf, recordOf } from './entries.js';
@@ -74,7 +74,7 @@ export async function backUp(context: CommandContext): Promise<number> {
       ...{ entries: blobs.entries, blobs: blobs.names.size, hasVersions: written !== undefined, keys },
     };
     await syncNames(folder);
-    await writeManifest(folder, manifest);
+    writeManifest(folder, manifest);
     prune(folder, manifest, blobs.names);
     await writeFile(join(source, lastBackupName), made).catch(({ message }: Error) =>
       print(`The backup is complete, but its time could not be recorded for the status of the storage: ${message}.`),
@@ -110,7 +110,7 @@ async function stateInto(
   const progress = context.progress('Writing the state');
   const told = (entries: number): void => progress(entries, Number.POSITIVE_INFINITY);
   const level = await openLevel(join(resolve(context.dataDir), 'level')).catch((error: unknown) => {
-    if (error instanceof StoreUnavailableError && error.isLocked) return undefined;
+    if (isInUse(error)) return undefined;
     throw error;
   });
   if (level) {
@@ -166,7 +166,7 @@ export interface CopiedBlobs {
 }
 
 /** @param file the state file @throws BackupError if a blob is missing or damaged */
-export async function copyBlobs(context: CommandContext, file: string, folder: string): Promise<CopiedBlobs> {
+async function copyBlobs(context: CommandContext, file: string, folder: string): Promise<CopiedBlobs> {
   const { blobs: location, progress } = context;
   const names = new Set<string>();
   const facts = new Map<string, BlobFacts>();
@@ -251,7 +251,7 @@ export function isWholeDue({ version, quads }: Pick<Manifest, 'version' | 'quads
  * @returns `undefined` if the next backup must be a full one, or was requested as such
  * @throws BackupError for a backup of a later version, which is not overwritten
  */
-export async function earlierBackup(
+async function earlierBackup(
   { flags, print, progress }: CommandContext,
   folder: string,
 ): Promise<EarlierBackup | undefined> {

@@ -30,14 +30,7 @@ import {
   writeRecord,
 } from '../../../lib/storage/keys/records.js';
 import { forEachConcurrently } from '../../../lib/storage/level/concurrently.js';
-import {
-  type BatchWriter,
-  keyBlocks,
-  type Level,
-  openLevel,
-  putSynced,
-  writeBatch,
-} from '../../../lib/storage/level/durable-level.js';
+import { keyBlocks, type Level, openLevel, putSynced, writeEntries } from '../../../lib/storage/level/durable-level.js';
 import { makeFolder } from '../../../lib/storage/level/synced-files.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import { BackupError, isOf } from './entries.js';
@@ -78,13 +71,8 @@ export async function restore(context: CommandContext): Promise<number> {
     await syncNames(target);
     // The backup omits graphs that were being written or removed, but its own count includes them.
     const quads = await countQuads(level);
-    const fill = (batch: BatchWriter): void => {
-      for (const [key, value] of facts) batch.put(key, value);
-      batch.put(metaKey('quads'), String(quads));
-      batch.put(...oneIndex);
-      batch.del(metaKey('restoring'));
-    };
-    await writeBatch(level, fill, () => facts.at(-1)!);
+    const own = [[metaKey('quads'), String(quads)], oneIndex, [metaKey('restoring'), null]] as const;
+    await writeEntries(level, [...facts, ...own], facts.at(-1)!);
     // With another address, everything is counted anew, as for earlier formats. This is not reported.
     if (rewriting) await migrate(level, { deriveGraphs: writeLinksetGraphs });
     if (place.isShared) await confirmAll(place, blobs, print);
@@ -154,10 +142,7 @@ async function restoreEntries(
     if (waiting.length === 0) return;
     const entries = waiting;
     waiting = [];
-    const fill = (batch: BatchWriter): void => {
-      for (const entry of entries) batch.put(...entry);
-    };
-    await writeBatch(level, fill, () => [metaKey('restoring'), manifest.made]);
+    await writeEntries(level, entries, [metaKey('restoring'), manifest.made]);
   };
   let [done, characters] = [0, 0];
   const total = manifest.quads.reduce((sum, { triples }) => sum + triples, manifest.entries);

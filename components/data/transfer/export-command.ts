@@ -11,7 +11,7 @@ import { askServer } from '../../../lib/component/commands.js';
 import type { CommandContext } from '../../../lib/component/component.js';
 import { TransferError } from '../../../lib/exchange/member.js';
 import { isContainerIri } from '../../../lib/storage/keys/records.js';
-import { StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
+import { isInUse } from '../../../lib/storage/level/durable-level.js';
 import { exportStream } from './export-stream.js';
 import { Formats } from './formats/index.js';
 import { unzipInto } from './trees/zip-sink.js';
@@ -39,7 +39,7 @@ export async function runExport(context: CommandContext): Promise<number> {
       await keep(context, wanted, await exportStream(platform, request, () => {}));
     });
   } catch (error) {
-    if (!(error instanceof StoreUnavailableError) || !error.isLocked) throw error;
+    if (!isInUse(error)) throw error;
     const query = new URLSearchParams({ of, format: isGzip ? `${format}.gz` : format });
     const { body } = await askServer(context, `export?${query}`);
     await keep(context, wanted, Readable.fromWeb(body as never));

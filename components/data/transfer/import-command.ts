@@ -13,7 +13,7 @@ import type { Platform } from '../../../lib/component/contract.js';
 import type { RefusedFile } from '../../../lib/exchange/file-tree.js';
 import { TransferError } from '../../../lib/exchange/member.js';
 import { isContainerIri } from '../../../lib/storage/keys/records.js';
-import { StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
+import { isInUse } from '../../../lib/storage/level/durable-level.js';
 import { maxTold } from './blocks.js';
 import { Formats } from './formats/index.js';
 import { ImportJob } from './import-job.js';
@@ -44,7 +44,7 @@ export async function runImport(context: CommandContext): Promise<number> {
   try {
     return ended(context, await context.onPlatform((platform, owner) => importHere({ platform, owner }, wanted, show)));
   } catch (error) {
-    if (!(error instanceof StoreUnavailableError) || !error.isLocked) throw error;
+    if (!isInUse(error)) throw error;
     return ended(context, await sendImport(context, wanted, show));
   }
 }

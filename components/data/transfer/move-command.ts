@@ -2,7 +2,7 @@
 
 import { askServer, CommandError } from '../../../lib/component/commands.js';
 import type { CommandContext } from '../../../lib/component/component.js';
-import { StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
+import { isInUse } from '../../../lib/storage/level/durable-level.js';
 
 export async function runMove(context: CommandContext, method: 'MOVE' | 'COPY'): Promise<number> {
   const { operands, flags: given, baseUri, print } = context;
@@ -35,7 +35,7 @@ async function assertServer(context: CommandContext): Promise<void> {
   const isOpen = await context
     .onStore(async () => false)
     .catch((error: unknown) => {
-      if (error instanceof StoreUnavailableError && error.isLocked) return true;
+      if (isInUse(error)) return true;
       throw error;
     });
   if (!isOpen) throw new CommandError('No server has the storage open. Start it first: npm start.');

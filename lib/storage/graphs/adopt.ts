@@ -2,7 +2,7 @@
 import type { BlobLocation, Blobs } from '../blobs/blobs.js';
 import { blobsAt } from '../blobs/blobs-at.js';
 import { allBlobs, metaKey } from '../keys/records.js';
-import { type BatchWriter, type Level, StoreUnavailableError, writeBatch } from '../level/durable-level.js';
+import { type Level, StoreUnavailableError, writeEntries } from '../level/durable-level.js';
 import { assertKnown, newFacts } from './format.js';
 
 /**
@@ -53,11 +53,7 @@ async function adopt(level: Level, storage: string, blobs: Blobs): Promise<void>
           : 'The data directory has a blobs/ directory with content, but its database (level/) is missing or empty. Restore level/ from ' +
               'a backup, or choose another lws.data-dir.',
       );
-    const fill = (batch: BatchWriter): void => {
-      for (const fact of newFacts) batch.put(...fact);
-    };
-    await writeBatch(level, fill, () => [metaKey('storage'), storage]);
-    return;
+    return writeEntries(level, newFacts, [metaKey('storage'), storage]);
   }
   await assertKnown(level, version);
   const owner = await level.get(metaKey('storage'));

@@ -25,7 +25,15 @@ import {
   recordKey,
   writeRecord,
 } from '../keys/records.js';
-import { type BatchWriter, entryBlocks, keyBlocks, type Level, putSynced, writeBatch } from '../level/durable-level.js';
+import {
+  type BatchWriter,
+  entryBlocks,
+  keyBlocks,
+  type Level,
+  putSynced,
+  writeBatch,
+  writeEntries,
+} from '../level/durable-level.js';
 import { dropDigests } from '../level/entry-digests.js';
 import { countEarlierEntries } from '../level/quota.js';
 import { isLargeGraph, lineCounter } from './graph-lines.js';
@@ -75,9 +83,8 @@ const migrations: Readonly<Record<string, Migration>> = {
     async run(level, { onProgress }) {
       // A restored store with another address has the features of its entries.
       const features = new Set([...initialFeatures, ...readFeatures(await level.get(featuresKey))]);
-      const fill = (batch: BatchWriter): unknown => batch.put(featuresKey, writeFeatures(features));
       const quads = await countQuads(level, onProgress);
-      await writeBatch(level, fill, () => [metaKey('quads'), String(quads)]);
+      await writeEntries(level, [[featuresKey, writeFeatures(features)]], [metaKey('quads'), String(quads)]);
     },
   },
 };
@@ -151,10 +158,11 @@ async function removeFormerIndexes(
   let done = 0;
   for (const index of formerIndexes)
     for await (const keys of keyBlocks(level, rangeOf(`${index}\u0000`))) {
-      const fill = (batch: BatchWriter): void => {
-        for (const key of keys) batch.del(key);
-      };
-      await writeBatch(level, fill, () => fewerIndexes);
+      await writeEntries(
+        level,
+        keys.map((key) => [key, null]),
+        fewerIndexes,
+      );
       done += keys.length;
       onProgress(done);
     }
@@ -197,8 +205,7 @@ async function countOf(level: Level, record: ResourceRecord): Promise<void> {
   const bytes = Number((await level.get(metaKey('bytes'))) ?? 0) + size - record.size;
   // The text of the resource changed, so it needs another entity tag.
   const counted = { ...record, size, revision: newRevision() };
-  const fill = (batch: BatchWriter): unknown => batch.put(recordKey(record.iri), writeRecord(counted));
-  await writeBatch(level, fill, () => [metaKey('bytes'), String(bytes)]);
+  await writeEntries(level, [[recordKey(record.iri), writeRecord(counted)]], [metaKey('bytes'), String(bytes)]);
 }
 
 /*
@@ -229,14 +236,11 @@ function widened(key: string): string {
 async function widenKeys(level: Level, told: (done: number) => void): Promise<void> {
   let done = 0;
   for await (const keys of keyBlocks(level, { gte: `GSPO${narrow}\u0001`, lt: 'GSPO\u0001' })) {
-    const last = widened(keys.at(-1)!);
-    const fill = (batch: BatchWriter): void => {
-      for (const key of keys) {
-        batch.put(widened(key), '');
-        batch.del(key);
-      }
-    };
-    await writeBatch(level, fill, () => [last, '']);
+    const moved = keys.flatMap((key): [string, string | null][] => [
+      [widened(key), ''],
+      [key, null],
+    ]);
+    await writeEntries(level, moved, [widened(keys.at(-1)!), '']);
     done += keys.length;
     told(done);
   }

@@ -11,7 +11,7 @@ import {
   type Level,
   putSynced,
   syncLevel,
-  writeBatch,
+  writeEntries,
   writeUnsynced,
 } from '../level/durable-level.js';
 import { lastEnd, noteOpened } from '../level/last-end.js';
@@ -85,8 +85,7 @@ export class Replica {
 
   /** Makes a whole storage a replica without any row of a journal. */
   follow(journal: string): Promise<void> {
-    const fill = (batch: BatchWriter): unknown => batch.put(metaKey('journal'), journal);
-    return writeBatch(this.level, fill, () => [metaKey('position'), '0']);
+    return writeEntries(this.level, [[metaKey('journal'), journal]], [metaKey('position'), '0']);
   }
 
   /** Deletes everything and builds the replica from the lines of a full state (see `read`). @param seq last row in it */
@@ -109,12 +108,8 @@ export class Replica {
     await syncLevel(level);
     // A state of an earlier format is migrated like a store.
     const isEmpty = (await level.get(metaKey('version'))) === undefined;
-    const fill = (batch: BatchWriter): void => {
-      for (const fact of isEmpty ? newFacts : [oneIndex]) batch.put(...fact);
-      batch.put(metaKey('storage'), storage);
-      batch.put(metaKey('position'), String(seq));
-    };
-    await writeBatch(level, fill, () => [metaKey('journal'), journal]);
+    const own = [[metaKey('storage'), storage] as const, [metaKey('position'), String(seq)] as const];
+    await writeEntries(level, [...(isEmpty ? newFacts : [oneIndex]), ...own], [metaKey('journal'), journal]);
   }
 
   /** Reads a consistent full state. @param work gets its last row and its lines in blocks */
@@ -134,10 +129,11 @@ export class Replica {
     await syncLevel(level);
     const { seq } = this.place;
     const rows = await level.keys(allRows).all();
-    const fill = (batch: BatchWriter): void => {
-      for (const key of rows) batch.del(key);
-    };
-    await writeBatch(level, fill, () => [rowKey(seq), '1']);
+    await writeEntries(
+      level,
+      rows.map((key) => [key, null]),
+      [rowKey(seq), '1'],
+    );
     [this.noted, this.synced] = [seq, seq];
     await noteOpened(level);
   }

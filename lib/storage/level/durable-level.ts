@@ -19,7 +19,7 @@ const mark = 'NEW';
  * remove the tables of the old one
  * @throws the file system's error
  */
-export async function beginNew(folder: string): Promise<'new' | 'there' | 'maimed'> {
+async function beginNew(folder: string): Promise<'new' | 'there' | 'maimed'> {
   makeFolders(folder);
   const files = await readdir(folder);
   if (files.includes(mark)) return 'new';
@@ -31,11 +31,11 @@ export async function beginNew(folder: string): Promise<'new' | 'there' | 'maime
 }
 
 /** True if LevelDB cannot be opened because another process has it open. */
-export const isLocked = (error: unknown): boolean =>
+const isLocked = (error: unknown): boolean =>
   (error as { cause?: { code?: string } } | undefined)?.cause?.code === 'LEVEL_LOCKED';
 
 /** Opens a new LevelDB. One left incomplete by an interrupted process is removed and created again. @throws the error of LevelDB */
-export async function openNew(level: { open(): Promise<void> }, folder: string): Promise<void> {
+async function openNew(level: { open(): Promise<void> }, folder: string): Promise<void> {
   try {
     await level.open();
   } catch (error) {
@@ -46,7 +46,7 @@ export async function openNew(level: { open(): Promise<void> }, folder: string):
 }
 
 /** Removes the marker after all file names are synced: from here on writes may be acknowledged. */
-export async function endNew(folder: string): Promise<void> {
+async function endNew(folder: string): Promise<void> {
   await syncPath(dirname(folder));
   await rm(join(folder, mark), { force: true });
   await syncPath(folder);
@@ -61,12 +61,10 @@ export class StoreUnavailableError extends Error {
     super(message, { cause });
     this.name = 'StoreUnavailableError';
   }
-
-  /** True if another process has it open. */
-  get isLocked(): boolean {
-    return isLocked(this.cause);
-  }
 }
+
+/** True if the store cannot be opened because another process has it open, such as a server. */
+export const isInUse = (error: unknown): boolean => error instanceof StoreUnavailableError && isLocked(error.cause);
 
 /** Newest log of each LevelDB open in this thread. */
 const newestLogs = new WeakMap<object, NewestLog>();
@@ -225,13 +223,23 @@ export function writeUnsynced(to: Level | PreparedBatch, fill: Fill, last: Last)
   return write(to, { fill, last, sync: false });
 }
 
+/** `writeBatch` for these entries. Those with the value null are deleted. @param last another entry, see `writeBatch` */
+export function writeEntries(
+  level: Level,
+  entries: Iterable<readonly [key: string, value: string | null]>,
+  last: readonly [key: string, value: string],
+): Promise<void> {
+  const fill = (batch: BatchWriter): void => {
+    for (const [key, value] of entries)
+      if (value === null) batch.del(key);
+      else batch.put(key, value);
+  };
+  return writeBatch(level, fill, () => last);
+}
+
 /** `writeBatch` for one entry. */
 export const putSynced = (level: Level, key: string, value: string): Promise<void> =>
-  writeBatch(
-    level,
-    () => {},
-    () => [key, value],
-  );
+  writeEntries(level, [], [key, value]);
 
 type Fill = (batch: BatchWriter) => unknown;
 type Last = () => readonly [key: string, value: string];

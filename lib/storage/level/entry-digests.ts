@@ -2,6 +2,7 @@
  * Digests of entries that give access or are kept in memory, one for each space. A transaction that changes such entries writes
  * the digest in the same batch. A feature of the format keeps earlier versions from writing without it.
  */
+import { getOrMake } from '../../tools/collections.js';
 import { featureOf, featuresKey, readFeatures } from '../keys/features.js';
 import { KeyDigest, mostForTwo, textsOf } from '../keys/key-digest.js';
 import {
@@ -15,7 +16,7 @@ import {
   type ResourceRecord,
   readRecord,
 } from '../keys/records.js';
-import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
+import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot, writeEntries } from './durable-level.js';
 
 /** Spaces with a digest, and the name of an entry for operators. */
 export const digestedSpaces: ReadonlyMap<string, string> = new Map([
@@ -43,8 +44,7 @@ export function toggleRecords(
   digests: Map<string, KeyDigest>,
   records: readonly (ResourceRecord | null | undefined)[],
 ): void {
-  const digest = digests.get('records') ?? new KeyDigest();
-  digests.set('records', digest);
+  const digest = getOrMake(digests, 'records', () => new KeyDigest());
   for (const record of records) if (record) digest.toggle([textOfRecord(record)]);
 }
 
@@ -56,8 +56,7 @@ export function toggleEntry(
 ): void {
   const space = partsOfEntry(key)[0]!;
   if (!digestedSpaces.has(space)) return;
-  const digest = digests.get(space) ?? new KeyDigest();
-  digests.set(space, digest);
+  const digest = getOrMake(digests, space, () => new KeyDigest());
   for (const value of values()) if (typeof value === 'string') digest.toggle([textOfEntry(key, value)]);
 }
 
@@ -68,7 +67,7 @@ export const digestEntry = (space: string, digest: KeyDigest): readonly [key: st
 ];
 
 /** Returns the stored digest of a space. */
-export function storedDigest(level: Level, space: string, snapshot?: LevelSnapshot): KeyDigest | undefined {
+function storedDigest(level: Level, space: string, snapshot?: LevelSnapshot): KeyDigest | undefined {
   const value = level.getSync(digestKey(space), snapshot ? { snapshot } : {});
   return value === undefined ? undefined : KeyDigest.read(value);
 }
@@ -122,14 +121,11 @@ export async function returnedEntriesOf(
 }
 
 /** Computes and stores the digests of spaces. */
-export async function computeDigests(level: Level, spaces: Iterable<string>): Promise<void> {
+async function computeDigests(level: Level, spaces: Iterable<string>): Promise<void> {
   const found = new Map<string, KeyDigest>();
   for (const space of spaces) found.set(space, await digestOfEntries(level, space));
   const [last, ...others] = [...found].map((each) => digestEntry(...each));
-  const fill = (batch: BatchWriter): void => {
-    for (const entry of others) batch.put(...entry);
-  };
-  if (last) await writeBatch(level, fill, () => last);
+  if (last) await writeEntries(level, others, last);
 }
 
 /** Deletes all digests: the next opening computes them. */

@@ -2,7 +2,7 @@
 import { LwsError } from '../../tools/errors.js';
 import { isKeptBlob, keptBlobs, readKeptBlob } from '../keys/kept-blobs.js';
 import { entryKey, entryRange, metaKey } from '../keys/records.js';
-import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
+import { entryBlocks, type Level, type LevelSnapshot, writeEntries } from './durable-level.js';
 
 const countedSpaces = [
   'links',
@@ -42,8 +42,7 @@ export const readCounter = async (level: Level): Promise<number> => Number((awai
 export async function countEarlierEntries(level: Level): Promise<void> {
   if ((await level.get(metaKey('counted'))) !== undefined) return;
   const all = (await readCounter(level)) + (await countEntries(level));
-  const fill = (batch: BatchWriter): unknown => batch.put(metaKey('counted'), 'entries');
-  await writeBatch(level, fill, () => [metaKey('bytes'), String(all)]);
+  await writeEntries(level, [[metaKey('counted'), 'entries']], [metaKey('bytes'), String(all)]);
 }
 
 export const quotaExceeded = (): LwsError =>

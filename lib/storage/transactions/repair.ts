@@ -1,5 +1,6 @@
 /** Problems that `quadpod check` finds, with their repairs, and the comparison of entries with their digests. */
 
+import { slices } from '../../tools/collections.js';
 import { storeFormat } from '../graphs/format.js';
 import { digestIn, withDigest } from '../graphs/graph-digests.js';
 import { KeyDigest } from '../keys/key-digest.js';
@@ -11,7 +12,7 @@ import {
   type Level,
   type LevelSnapshot,
   putSynced,
-  writeBatch,
+  writeEntries,
 } from '../level/durable-level.js';
 import {
   differenceOf,
@@ -68,18 +69,8 @@ export async function repair(level: Level, faults: readonly StorageFault[]): Pro
   const kind = faults.some(({ changes }) => changes) ? 'changes' : 'later';
   const repaired = faults.filter((fault) => fault[kind]);
   const changes = repaired.flatMap((fault) => fault[kind]!);
-  for (let at = 0; at < changes.length; at += changesAtATime) {
-    const slice = changes.slice(at, at + changesAtATime);
-    await writeBatch(
-      level,
-      (batch) => {
-        for (const [key, value] of slice)
-          if (value === null) batch.del(key);
-          else batch.put(key, value);
-      },
-      () => [metaKey('version'), storeFormat],
-    );
-  }
+  for (const some of slices(changes, changesAtATime))
+    await writeEntries(level, some, [metaKey('version'), storeFormat]);
   return repaired;
 }
 

@@ -5,17 +5,18 @@
 import { randomBytes } from 'node:crypto';
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
+import { getOrMake } from '../tools/collections.js';
 
 const factory = new DataFactory<Quad>();
 
-/** Generates labels that no other document has. */
-export function freshLabels(): () => string {
-  let document: string | undefined;
+/** Generates labels that no other document has. @param document 24 hexadecimal digits unique to the document. Default: random */
+export function freshLabels(document?: string): () => string {
+  let key = document;
   let count = 0;
   return () => {
-    document ??= randomBytes(12).toString('hex');
+    key ??= randomBytes(12).toString('hex');
     // Fixed width, so that label order is the order of appearance.
-    return `b${document}x${(count++).toString(36).padStart(4, '0')}`;
+    return `b${key}x${(count++).toString(36).padStart(4, '0')}`;
   };
 }
 
@@ -36,27 +37,19 @@ type ChangeTerm = <T extends Term>(term: T) => T;
 const nodeOf = <T extends Term>(term: T, change: ChangeTerm): T =>
   term.termType === 'Quad' ? (withNodes(term as unknown as Quad, change) as Term as T) : change(term);
 
-/** Returns the quads with new blank node labels, the same for equal labels. @param isKnown labels of stored nodes, kept unchanged */
-export function relabel(quads: Iterable<Quad>, isKnown: (label: string) => boolean = () => false): Quad[] {
-  return relabeller(isKnown)(quads);
-}
+/** Returns the quads with new blank node labels, the same for equal labels. */
+export const relabel = (quads: Iterable<Quad>): Quad[] => relabeller()(quads);
 
-/** Relabels a document that is processed in parts, consistently across the parts. */
-export function relabeller(isKnown: (label: string) => boolean = () => false): (quads: Iterable<Quad>) => Quad[] {
-  const labels = new Map<string, Term>();
-  const freshLabel = freshLabels();
-  const fresh = <T extends Term>(term: T): T => {
-    if (term.termType !== 'BlankNode' || isKnown(term.value)) return term;
-    let label = labels.get(term.value);
-    if (!label) {
-      label = factory.blankNode(freshLabel());
-      labels.set(term.value, label);
-    }
-    return label as T;
+/**
+ * Relabels a document that is processed in parts, consistently across the parts.
+ * @param labelOf returns the new label of a node, called once for each label. Default: one that no other document has
+ */
+export function relabeller(labelOf: (label: string) => string = freshLabels()): (quads: Iterable<Quad>) => Quad[] {
+  const nodes = new Map<string, Term>();
+  const newNode = (label: string): Term => factory.blankNode(labelOf(label));
+  const change = <T extends Term>(term: T): T => {
+    if (term.termType !== 'BlankNode') return term;
+    return getOrMake(nodes, term.value, newNode) as T;
   };
-  return (quads) => {
-    const relabelled: Quad[] = [];
-    for (const quad of quads) relabelled.push(withNodes(quad, fresh));
-    return relabelled;
-  };
+  return (quads) => Array.from(quads, (quad) => withNodes(quad, change));
 }

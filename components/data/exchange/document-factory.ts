@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { BlankNode, NamedNode, Quad, Quad_Graph, Quad_Subject } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
+import { freshLabels } from '../../../lib/rdf/blank-nodes.js';
 import { assertIriLength, assertTripleDepth, Expansion } from '../../../lib/rdf/bounds.js';
 import { IriRewriting, type Rewrite } from '../../../lib/storage/keys/iri-rewriting.js';
 
@@ -11,9 +12,8 @@ import { IriRewriting, type Rewrite } from '../../../lib/storage/keys/iri-rewrit
  */
 export class DocumentFactory extends DataFactory<Quad> {
   private readonly rewriting: IriRewriting | undefined;
-  /** The prefix for blank nodes without a label in the document. */
-  private readonly unlabelled: string;
-  private count = 0;
+  /** Labels of blank nodes without one in the document. */
+  private readonly freshLabel: () => string;
   private expansion: Expansion | undefined;
   private subject: { readonly from: Quad_Subject; readonly to: Quad_Subject } | undefined;
   private graph: { readonly from: Quad_Graph; readonly to: Quad_Graph } | undefined;
@@ -25,7 +25,7 @@ export class DocumentFactory extends DataFactory<Quad> {
   ) {
     super();
     this.rewriting = rewrites.length > 0 ? new IriRewriting(rewrites) : undefined;
-    this.unlabelled = [...document].reverse().join('');
+    this.freshLabel = freshLabels([...document].reverse().join(''));
   }
 
   /**
@@ -44,8 +44,8 @@ export class DocumentFactory extends DataFactory<Quad> {
   }
 
   override blankNode(label?: string): BlankNode {
-    if (label !== undefined) return super.blankNode(isStored(label) ? label : `b${this.document}x${label}`);
-    return super.blankNode(`b${this.unlabelled}x${(this.count++).toString(36).padStart(4, '0')}`);
+    if (label !== undefined) return super.blankNode(isStoredLabel(label) ? label : `b${this.document}x${label}`);
+    return super.blankNode(this.freshLabel());
   }
 
   /**
@@ -68,7 +68,7 @@ export class DocumentFactory extends DataFactory<Quad> {
 }
 
 /** Returns true if a label has the form that the storage gives to new (`freshLabels`) and imported blank nodes. */
-const isStored = (label: string): boolean => /^b[0-9a-f]{24}x/.test(label);
+export const isStoredLabel = (label: string): boolean => /^b[0-9a-f]{24}x/.test(label);
 
 /** Returns a key for the blank node labels of a document. The same text imported to the same location gets the same key. */
 export function documentKey(start: Uint8Array, ...place: readonly string[]): string {

@@ -6,12 +6,11 @@
  * everything else.
  */
 import type { Quad, Term } from '@rdfjs/types';
-import { DataFactory } from 'rdf-data-factory';
 import { textOf, withStart } from '../../../lib/exchange/byte-source.js';
 import { bytesOfFile, type TreeFile } from '../../../lib/exchange/file-tree.js';
 import type { ParseDocument } from '../../../lib/exchange/format.js';
 import { type GraphMember, SyntaxFault, TransferError } from '../../../lib/exchange/member.js';
-import { withNodes } from '../../../lib/rdf/blank-nodes.js';
+import { freshLabels, relabeller } from '../../../lib/rdf/blank-nodes.js';
 import { lengthOfTriple } from '../../../lib/rdf/bounds.js';
 import type { RdfFormat } from '../../../lib/rdf/formats.js';
 import { parseRdf } from '../../../lib/rdf/parse.js';
@@ -164,24 +163,11 @@ async function wholeDocument({ file, type, base, rewrite, parse }: RdfFile): Pro
       ? await parse({ bytes, type, base })
       : await parseRdf(bytes, type as RdfFormat, { base });
     const key = documentKey(bytes, base, JSON.stringify(rewrite));
-    return { quads: new IriRewriting(rewrite).quads(labelled(quads, key)), prefixes };
+    return { quads: new IriRewriting(rewrite).quads(relabeller(freshLabels(key))(quads)), prefixes };
   } catch (cause) {
     if (!(cause instanceof LwsError || cause instanceof TransferError)) throw cause;
     throw new SyntaxFault(`${file.path}: ${cause.message.replace(/\.$/, '')}.`, { cause });
   }
-}
-
-/** Gives blank nodes stable labels. */
-function labelled(quads: readonly Quad[], key: string): Quad[] {
-  const factory = new DataFactory<Quad>();
-  const labels = new Map<string, Term>();
-  const node = <T extends Term>(term: T): T => {
-    if (term.termType !== 'BlankNode') return term;
-    const known = labels.get(term.value) ?? factory.blankNode(`b${key}x${labels.size.toString(36).padStart(4, '0')}`);
-    labels.set(term.value, known);
-    return known as T;
-  };
-  return quads.map((quad) => withNodes(quad, node));
 }
 
 /** Maximum number of graphs in a file: their names are kept in memory. */

@@ -1,8 +1,7 @@
 /** Collects members of an import into blocks. Each block becomes one transaction. */
 
 import { createHash, hash } from 'node:crypto';
-import type { Quad, Term } from '@rdfjs/types';
-import { DataFactory } from 'rdf-data-factory';
+import type { Quad } from '@rdfjs/types';
 import { type Acl, aclOfGraph } from '../../../lib/authorization/acl.js';
 import type {
   AccessList,
@@ -12,7 +11,7 @@ import type {
   ReadStep,
   ResourceMember,
 } from '../../../lib/exchange/member.js';
-import { withNodes } from '../../../lib/rdf/blank-nodes.js';
+import { relabeller } from '../../../lib/rdf/blank-nodes.js';
 import { lengthOfTriple } from '../../../lib/rdf/bounds.js';
 import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
 import { contentKind } from '../../../lib/resources/types.js';
@@ -24,6 +23,7 @@ import { decodeGraph } from '../../../lib/storage/keys/quad-decoding.js';
 import { encodeQuads, graphPrefix, layoutOf, separator } from '../../../lib/storage/keys/quad-keys.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import { decodeUtf8, parseJson } from '../../../lib/tools/json/json.js';
+import { isStoredLabel } from '../exchange/document-factory.js';
 import {
   type BlockItem,
   type BlockState,
@@ -251,33 +251,20 @@ export class BlockBuilder {
   }
 }
 
-const factory = new DataFactory<Quad>();
-
 /** Blank node labels made by the storage. Other software does not make such labels. */
 const ours = /^b[0-9a-f]{24}x[0-9a-z]{4,}$/;
-/** Labels already made unique for their document by a reader. */
-const ofDocument = /^b[0-9a-f]{24}x/;
 
 /**
  * Gives blank nodes unique labels: that of their document, or one computed from the import's seed, the resource and the label.
  * The labels are stable across the parts of a graph and after continuing an import. Labels made by this storage are kept, so that
  * an exported graph is imported unchanged.
  */
-export function relabelled(quads: readonly Quad[], seed: string, path: string): readonly Quad[] {
-  const labels = new Map<string, Term>();
-  const fresh = <T extends Term>(term: T): T => {
-    if (term.termType !== 'BlankNode' || ours.test(term.value)) return term;
-    let label = labels.get(term.value);
-    if (!label) {
-      const whole = ofDocument.test(term.value) ? term.value : `${seed}\u0000${path}\u0000${term.value}`;
-      const name = hash('sha256', whole, 'hex').slice(0, 24);
-      label = factory.blankNode(`b${name}x0000`);
-      labels.set(term.value, label);
-    }
-    return label as unknown as T;
-  };
-  return quads.map((quad) => withNodes(quad, fresh));
-}
+const relabelled = (quads: readonly Quad[], seed: string, path: string): readonly Quad[] =>
+  relabeller((label) => {
+    if (ours.test(label)) return label;
+    const whole = isStoredLabel(label) ? label : `${seed}\u0000${path}\u0000${label}`;
+    return `b${hash('sha256', whole, 'hex').slice(0, 24)}x0000`;
+  })(quads);
 
 /**
  * Returns the keys indexed by transaction listeners: the subject is the resource or a fragment of it, and the object an IRI.

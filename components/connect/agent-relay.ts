@@ -1,9 +1,11 @@
 /** `quadpod connect URL --mcp`: relays messages of the Model Context Protocol between standard input and output and a storage. */
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { text as wholeText } from 'node:stream/consumers';
 import { detailOf } from '../../lib/component/commands.js';
 import { CommandError } from '../../lib/tools/errors.js';
 import { isObject } from '../../lib/tools/json/exact-json.js';
+import { jsonOf } from '../../lib/tools/json/json.js';
 import { OutboundError } from '../../lib/tools/outbound/outbound-error.js';
 import type { Session } from './session.js';
 
@@ -43,7 +45,7 @@ class Relay {
 
   /** Returns the response of the storage, or an error in its place. `undefined` for a notification. */
   async answer(line: string): Promise<string | undefined> {
-    const message = membersOf(parsed(line));
+    const message = membersOf(jsonOf(line));
     try {
       const body = [Buffer.from(line)];
       const answer = await this.session.send({
@@ -54,11 +56,9 @@ class Relay {
       });
       const isMessage = String(answer.headers['content-type']).startsWith('application/json');
       if (!isMessage && answer.status >= 400) throw new CommandError(await detailOf(answer));
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of answer.body) chunks.push(chunk as Uint8Array);
+      const text = await wholeText(answer.body);
       if (!isMessage) return undefined;
-      const text = Buffer.concat(chunks).toString();
-      const { protocolVersion } = membersOf(membersOf(parsed(text))['result']);
+      const { protocolVersion } = membersOf(membersOf(jsonOf(text))['result']);
       if (message['method'] === 'initialize' && typeof protocolVersion === 'string') this.revision = protocolVersion;
       return text;
     } catch (error) {
@@ -86,12 +86,3 @@ class Relay {
 /** Encodes a text that a field cannot contain. */
 const fieldValue = (text: string): string =>
   /^[!-~]*$/.test(text) && !text.startsWith('=?') ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The storage answers with the error.
-    return undefined;
-  }
-}

@@ -3,6 +3,7 @@
  * so that no count reveals other data. Requests wait for it only briefly.
  */
 import { createHash } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../lib/authorization/client.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -131,9 +132,7 @@ export class CountedStatistics {
         Promise.all(iris.map((iri) => !by || authorizer.finds({ view: store, access: by.access, iri }))),
       callService: () => Promise.reject(new Error('The statistics query has no SERVICE.')),
     });
-    const chunks: Buffer[] = Buffer.isBuffer(body) ? [body] : [];
-    if (!Buffer.isBuffer(body)) for await (const chunk of body) chunks.push(Buffer.from(chunk));
-    return statisticsOf(JSON.parse(Buffer.concat(chunks).toString()));
+    return statisticsOf(JSON.parse(Buffer.isBuffer(body) ? body.toString() : await text(body)));
   }
 }
 

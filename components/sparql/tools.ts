@@ -1,4 +1,5 @@
 /** Tools for agents: queries, the schema of the caller's data, and the stored queries of a container (rules 24.5, 24.6). */
+import { text as wholeText } from 'node:stream/consumers';
 import { schemaOf, type Tool, type ToolCaller } from '../../lib/component/tools.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import { argumentNames } from '../../lib/query/parse/argument-names.js';
@@ -68,9 +69,7 @@ async function rowsOf(
   const { services, maxAnswerBytes: maxBytes } = endpoint;
   const bounds = { maxResults: maxRows + 1, cutAt: maxShown, maxBytes, allowedServices: services.allowed, ...limit };
   const { mediaType, hint, body } = await runQueryTask(endpoint, caller, { ...asked, formats, ...bounds });
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of Buffer.isBuffer(body) ? [body] : body) chunks.push(chunk as Uint8Array);
-  const lines = Buffer.concat(chunks).toString().split('\n').slice(0, -1);
+  const lines = (Buffer.isBuffer(body) ? body.toString() : await wholeText(body)).split('\n').slice(0, -1);
   const most = mediaType === formats.graph ? maxRows : maxRows + 1;
   let text = '';
   let shown = 0;

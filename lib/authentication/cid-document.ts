@@ -5,7 +5,9 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { type PublicJwk, readMultikey } from '../authorization/multikey.js';
 import { lws, rdf } from '../rdf/vocabulary.js';
+import { addTo } from '../tools/collections.js';
 import { isObject, valuesOf } from '../tools/json/exact-json.js';
+import { jsonOf } from '../tools/json/json.js';
 import { privateMembers } from './jwt.js';
 import { refusedCredential } from './suite.js';
 
@@ -142,19 +144,14 @@ export function documentOfQuads(quads: readonly Quad[], subject: string): unknow
   // Reads known members only, since documents may contain much more.
   for (const quad of quads) {
     if (names[quad.predicate.value] === undefined) continue;
-    const key = keyOfTerm(quad.subject);
-    const own = bySubject.get(key);
-    if (own) own.push(quad);
-    else bySubject.set(key, [quad]);
+    addTo(bySubject, keyOfTerm(quad.subject), quad);
   }
   const node = (term: Term, depth: number): Members => {
     const members = new Map<string, unknown[]>();
     for (const { predicate, object } of bySubject.get(keyOfTerm(term)) ?? []) {
       const name = names[predicate.value]!;
       const value = nested.has(name) && depth === 0 ? node(object, 1) : memberOf(name, object);
-      const values = members.get(name);
-      if (values) values.push(value);
-      else members.set(name, [value]);
+      addTo(members, name, value);
     }
     const entries = [...members].map(([name, values]) => [name, values.length === 1 ? values[0] : values]);
     return Object.fromEntries([['id', term.value], ...entries]);
@@ -167,11 +164,5 @@ const keyOfTerm = (term: Term): string => `${term.termType} ${term.value}`;
 
 function memberOf(name: string, term: Term): unknown {
   if (name === 'oidcIssuer' && term.termType !== 'NamedNode') return undefined;
-  if (name !== 'publicKeyJwk') return term.value;
-  try {
-    return JSON.parse(term.value);
-  } catch {
-    // Not a JWK: no key.
-    return undefined;
-  }
+  return name === 'publicKeyJwk' ? jsonOf(term.value) : term.value;
 }

@@ -1,10 +1,11 @@
 /** Untrusted JSON Web Tokens: parsed strictly, and verified with a key that the caller of this module selects. */
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
+import { jsonOf } from '../tools/json/json.js';
 import { clockSkew } from './audience.js';
 import { refusedCredential } from './suite.js';
 
 /** True if a JSON text repeats a member name in an object, which JSON.parse does not report. Linear time. */
-export function hasDuplicateMembers(json: string): boolean {
+function hasDuplicateMembers(json: string): boolean {
   const scopes: (Set<string> | undefined)[] = [];
   for (let at = 0; at < json.length; at++) {
     const character = json[at];
@@ -16,7 +17,7 @@ export function hasDuplicateMembers(json: string): boolean {
       const names = scopes[scopes.length - 1];
       if (names && isMemberName(json, end + 1)) {
         // Unescapes names: "sub" and "s\u0075b" are the same.
-        const name = nameOf(json.slice(at, end + 1));
+        const name = jsonOf(json.slice(at, end + 1)) as string | undefined;
         if (name === undefined || names.has(name)) return true;
         names.add(name);
       }
@@ -31,15 +32,6 @@ function isMemberName(json: string, from: number): boolean {
   let at = from;
   while (json[at] === ' ' || json[at] === '\t' || json[at] === '\n' || json[at] === '\r') at++;
   return json[at] === ':';
-}
-
-function nameOf(text: string): string | undefined {
-  try {
-    return JSON.parse(text) as string;
-  } catch {
-    // Malformed: the parser reports it for the whole text.
-    return undefined;
-  }
 }
 
 function endOfString(json: string, start: number): number {

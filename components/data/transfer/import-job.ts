@@ -14,6 +14,7 @@ import { Again } from '../../../lib/storage/transactions/again.js';
 import type { Transaction } from '../../../lib/storage/transactions/transaction.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
+import { jsonOf } from '../../../lib/tools/json/json.js';
 import type { Job } from '../jobs/job-runner.js';
 import type { BlockItem, ImportBlock, ReportEntry } from './blocks.js';
 import {
@@ -65,19 +66,19 @@ const verdictAgain = ({ content }: BlockItem): BulkVerdict =>
   content ? (content.kind === 'rdf' ? 'merged' : 'skipped') : 'kept';
 
 /** Returns the indices of the graphs. */
-export const graphsOf = (items: readonly BlockItem[]): number[] =>
+const graphsOf = (items: readonly BlockItem[]): number[] =>
   [...items.keys()].filter((index) => items[index]!.content?.kind === 'rdf');
 
 /** Returns the indices of the stored items. */
-export const acceptedOf = (items: readonly BlockItem[], { verdicts }: Pick<Staged, 'verdicts'>): number[] =>
+const acceptedOf = (items: readonly BlockItem[], { verdicts }: Pick<Staged, 'verdicts'>): number[] =>
   items.flatMap((_, index) => (isStored(verdicts[index]!) ? [index] : []));
 
 /** Returns true if an error is caused by the content and not by the state of the server: a retry would fail again. */
-export const isRefusal = (error: unknown): error is LwsError =>
+const isRefusal = (error: unknown): error is LwsError =>
   error instanceof LwsError && !['quota-exceeded', 'storage-full', 'too-busy'].includes(error.code);
 
 /** Stages items and returns the result for each. @throws Again if all keys of items are needed @throws TransferError if the import must end */
-export async function stageItems(
+async function stageItems(
   tx: Transaction,
   items: readonly BlockItem[],
   { platform, isOperator, dryRun, state: { conflict }, seen, refused, ...options }: StagingOptions,
@@ -117,7 +118,7 @@ export async function stageItems(
 }
 
 /** Stages component state as the importing caller. Existing state is never replaced, and other entries are rejected. */
-export function stageStates(
+function stageStates(
   tx: Transaction,
   { states }: ImportBlock,
   {
@@ -132,7 +133,7 @@ export function stageStates(
   for (const { source, key, value } of states) {
     const [space = '', id = ''] = partsOfEntry(key);
     const isKnown = stateSpaces.includes(space) && /^[\w-]{1,100}$/.test(id) && key === entryKey(space, id);
-    const found = isKnown ? foreignState(platform, space, id, readObject(value)) : undefined;
+    const found = isKnown ? foreignState(platform, space, id, jsonOf(value)) : undefined;
     const leaveOut = (why: string): unknown =>
       staged.lost.push({ source: `${source}: ${space}/${id}`, why: [why, ...(found?.gives ?? [])].join(' ') });
     if (!found) leaveOut('No component of this server stores this state.');
@@ -147,14 +148,6 @@ export function stageStates(
       taken.set(space, (taken.get(space) ?? 0) + 1);
       staged.access.push(...found.gives.map((why) => ({ source: found.targets.join(' '), why })));
     }
-  }
-}
-
-function readObject(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
   }
 }
 

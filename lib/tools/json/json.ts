@@ -21,6 +21,15 @@ export function parseJson(text: string, most = usualValues): unknown {
   }
 }
 
+/** Parses a JSON text from a trusted or small source. @returns `undefined` if it is not JSON */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Creates the error for nesting deeper than 64 levels. */
 export const tooDeep = (): LwsError =>
   new LwsError('malformed-body', `The JSON is nested deeper than ${maximumDepth} levels.`);

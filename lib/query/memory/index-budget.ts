@@ -2,6 +2,7 @@
  * Memory budget for the indexes for queries of all storages of a process. Builds run one after the other. Above the budget, the
  * least recently used indexes are dropped. Must not depend on the content of an index.
  */
+import { Gate } from '../../tools/gate.js';
 
 /** An index that may exist. */
 export interface Held {
@@ -13,7 +14,7 @@ export class IndexBudget {
   /** Size of each in bytes, the most recently used last. */
   private readonly held = new Map<Held, number>();
   private most = 0;
-  private last: Promise<void> = Promise.resolve();
+  private readonly builds = new Gate({ inAll: 1, perHost: 1 });
 
   /** Sets the maximum memory of the index of one storage, in bytes. The budget of all is the largest of these. */
   allow(bytes: number): void {
@@ -38,14 +39,8 @@ export class IndexBudget {
   }
 
   /** Resolves after the preceding builds have ended, to the function that ends this one. Each build has its own thread. */
-  async turn(): Promise<() => void> {
-    const before = this.last;
-    let end = (): void => {};
-    this.last = new Promise((resolve) => {
-      end = resolve;
-    });
-    await before;
-    return end;
+  turn(): Promise<() => void> {
+    return this.builds.enter({ host: '' });
   }
 }
 

@@ -71,6 +71,10 @@ describeStorage(
       const steps: readonly (() => Promise<unknown>)[] = [
         ...Array.from({ length: 6 }, () => () => put('text/turtle', turtle())),
         () => put('application/json', '{}'),
+        ...Array.from({ length: 2 }, () => () => {
+          const body = JSON.stringify({ license: [{ href: `urn:l:${random(9)}` }] });
+          return s.patch(`${pick(names)}.meta`, 'application/merge-patch+json', body, { 'If-Match': '*' });
+        }),
         ...Array.from({ length: 3 }, () => () => {
           const update = `${pick(['INSERT', 'DELETE'])} DATA { ${turtle()} }`;
           const writer = pick([undefined, as(s, alice)]);

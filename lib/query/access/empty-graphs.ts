@@ -3,7 +3,7 @@
  * resources. Must not depend on queries.
  */
 
-import { only } from '../../storage/keys/iri-ranges.js';
+import { isInRanges, only } from '../../storage/keys/iri-ranges.js';
 import {
   allRecords,
   iriOfRecordKey,
@@ -66,8 +66,13 @@ export function emptyGraphs(graphs: Options, assertTime: () => void): EmptyGraph
     else
       for (const range of ranges) {
         assertTime();
-        if (range.to === only(range.from).to) yield isThere(range.from) ? [range.from] : [];
-        else for (const keys of recordsIn(range)) yield* inRange(keys);
+        if (range.to === only(range.from).to) {
+          yield isThere(range.from) ? [range.from] : [];
+          continue;
+        }
+        // Those of a range that ends in a container include records of the next one.
+        for (const keys of recordsIn(range))
+          for await (const names of inRange(keys)) yield names.filter((iri) => isInRanges([range], iri));
       }
   }
   async function named(): Promise<readonly TermKey[]> {

@@ -52,21 +52,27 @@ export const pastGraphs: ReadPast = async (context) => {
   for (const [iri, state] of changed) if (state?.named && state.named > position) changed.set(iri, undefined);
   const states = await readableStates(context, store, changed);
   let quads = 0;
-  for (const { record } of states) quads += record.triples ?? 0;
+  // A change of links ends a state with the present graph.
+  const same = new Set<string>();
+  for (const { record } of states)
+    if (store.record(record.iri)?.revision === record.revision) same.add(record.iri);
+    else quads += record.triples ?? 0;
   if (quads > maxQuads)
     throw refusal(
       'too-complex',
       `The graphs that have changed since then had ${quads} triples, more than ${maxQuads}. Name the graphs to read, or ask for a later date.`,
     );
   const trash = trashOf(storage);
-  // Links have no versions.
+  // Links are left out.
   const isOther = (graph: string): boolean => graph.endsWith('.meta') || graph.startsWith(trash);
+  const past = states.filter(({ record }) => !same.has(record.iri));
   return {
-    others: kept ? undefined : { names: [...changed.keys()], isOther },
-    graphs: contentOf(context, store, states),
+    others: kept ? undefined : { names: [...changed.keys()].filter((name) => !same.has(name)), isOther },
+    graphs: contentOf(context, store, past),
     close: () => store.end(),
-    empty: new Set(states.filter(({ record }) => record.triples === 0).map(({ record: { iri } }) => iri)),
-    isUnchanged: (graph) => !changed.has(graph) && !isOther(graph) && (!kept || isInRanges(kept, graph)),
+    empty: new Set(past.filter(({ record }) => record.triples === 0).map(({ record: { iri } }) => iri)),
+    isUnchanged: (graph) =>
+      same.has(graph) || (!changed.has(graph) && !isOther(graph) && (!kept || isInRanges(kept, graph))),
   };
 };
 

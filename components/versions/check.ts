@@ -1,5 +1,6 @@
 /** Integrity of versions, for `quadpod check`. */
 
+import { declaredTypes } from '../../lib/resources/linkset.js';
 import { isDropped, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
 import { keptBlobFacts, keptBlobs, readKeptBlob } from '../../lib/storage/keys/kept-blobs.js';
 import { partsOfEntry, readRecord, removedKey } from '../../lib/storage/keys/records.js';
@@ -19,6 +20,9 @@ export async function* versionFaults(store: Store): AsyncGenerator<string> {
       if (previous?.graph === 'delta' && !follows(previous, version, store)) yield unread(previous);
       if ((version.pieces ?? 0) !== (await piecesOf(store, version)) || isLost(version, store)) yield unread(version);
       if (record.blob) addCount(counts, record.blob, 1);
+      const { links } = version;
+      if (links !== undefined && (record.types ?? []).join(' ') !== declaredTypes(JSON.parse(links)).join(' '))
+        yield `The types in the record of the version of ${record.iri} until ${ended} differ from those in its links.`;
       if (version.began >= ended) yield `A version of ${record.iri} ended before it began.`;
       previous = version;
     }

@@ -31,6 +31,8 @@ export interface EndedState {
   readonly graph?: 'whole' | 'delta';
   /** Number of entries with the triples. */
   readonly pieces?: number;
+  /** Client-managed links at the end of the state, as text. Absent: those of the state that follows, if its links have the same date. */
+  readonly links?: string;
   /** True while the dropped graph is removed in slices, which become pieces. Its other triples are still at its name. */
   readonly isOpen?: true;
 }
@@ -49,6 +51,9 @@ export interface Head {
   readonly deltas: number;
   readonly changed?: number;
 }
+
+/** Client-managed links of a resource without any, as text. */
+export const noLinks = '{}';
 
 /** Maximum characters of a value. */
 const pieceCharacters = 1 << 20;

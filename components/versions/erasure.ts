@@ -16,6 +16,7 @@ import {
 } from './entries.js';
 import { stageData, stageDataErasure, stageErasure } from './listener.js';
 import { pastKeys } from './past-graph.js';
+import { pastLinks } from './past-links.js';
 
 /** Versions that a transaction removes, and their pieces, unless one has more. */
 const [versionsAtATime, piecesAtATime] = [100, 50];
@@ -23,7 +24,7 @@ const [versionsAtATime, piecesAtATime] = [100, 50];
 type Admit = (tx: Transaction) => Promise<void>;
 
 /**
- * Erases a version. The one before it, whose triples may be a difference to it, then gets all of its triples.
+ * Erases a version. The one before it, whose triples may be a difference to it, then gets all of its triples, and its links.
  * @throws LwsError `conflict` if these cannot be read
  */
 export async function erase(
@@ -34,25 +35,31 @@ export async function erase(
     let previous: string | undefined;
     for await (const block of store.entries(versionsBetween(iri, 0, ended - 1), { limit: 1, reverse: true }))
       previous = block[0]![0];
-    const version = previous === undefined ? undefined : readVersion(previous, store.entry(previous)!);
-    return version?.graph === 'delta' ? { version, keys: await pastKeys(store, version) } : undefined;
+    if (previous === undefined) return undefined;
+    const version = readVersion(previous, store.entry(previous)!);
+    const links = version.record.linked === undefined ? undefined : await pastLinks(store, version);
+    if (version.graph === 'delta') return { version, links, keys: await pastKeys(store, version) };
+    return links === version.links ? undefined : { version, links, keys: undefined };
   };
   await store.transact(
     async (tx, earlier) => {
       await admit(tx);
       if (earlier) {
-        const { version, keys } = earlier;
+        const { version, links, keys } = earlier;
         const key = versionKey(iri, version.ended);
         // Erased meanwhile.
         if (tx.entry(key) === undefined) throw new Again(iri);
-        if (!keys)
+        if (version.graph === 'delta' && !keys)
           throw new LwsError(
             'conflict',
             `The version ${version.began} before it needs it, and is damaged. Erase that version first, or all versions (?versions).`,
           );
-        await stageDataErasure(tx, version);
-        const pieces = await stageData(tx, version, keys);
-        tx.putEntry(key, writeVersion(Object.assign(version, { graph: 'whole' as const, pieces })));
+        if (links !== undefined) Object.assign(version, { links });
+        if (keys) {
+          await stageDataErasure(tx, version);
+          Object.assign(version, { graph: 'whole', pieces: await stageData(tx, version, keys) });
+        }
+        tx.putEntry(key, writeVersion(version));
       }
       await stageErasure(tx, iri, ended);
     },

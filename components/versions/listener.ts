@@ -3,6 +3,7 @@ import { aclKey } from '../../lib/authorization/acl.js';
 import { ancestorsOf } from '../../lib/authorization/authorizer.js';
 import { trashOf } from '../../lib/authorization/trash.js';
 import type { Platform } from '../../lib/component/contract.js';
+import { changesLinks, linksKey } from '../../lib/resources/metadata.js';
 import { DamagedGraphError } from '../../lib/storage/graphs/graph-digests.js';
 import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import {
@@ -29,6 +30,7 @@ import {
   headIn,
   headKey,
   type KeptTriples,
+  noLinks,
   openKey,
   packAhead,
   packedPieces,
@@ -161,11 +163,13 @@ interface Staging {
 async function stage(staging: Staging, iri: string): Promise<'ended' | 'created' | undefined> {
   const { tx, isOn, wasOn, end } = staging;
   const [before, after] = [tx.before.record(iri), tx.record(iri)];
-  // Links have no versions.
-  if ((before ?? after)?.kind === 'container' || before?.revision === after?.revision) return undefined;
+  const isSame = before?.revision === after?.revision;
+  if ((before ?? after)?.kind === 'container' || (isSame && !changesLinks(tx, iri))) return undefined;
   const found = headIn(tx.entry(headKey(iri)));
   const head = found?.revision === before?.revision ? found : undefined;
-  const isEnding = before !== undefined && (isOn || wasOn || head !== undefined);
+  // The link that switches versions on is a part of the first state that is kept.
+  const isEnding = before !== undefined && ((isOn && !isSame) || wasOn || head !== undefined);
+  if (isSame && !isEnding) return undefined;
   const state = isEnding ? (head ?? (await unknownHead(staging, before))) : undefined;
   const graph = isEnding && before.kind === 'rdf' ? await graphOf(staging, [before, after], state!) : undefined;
   if (isEnding) await stageVersion(tx, before, { after, state: state!, graph, end });
@@ -237,7 +241,7 @@ async function stageVersion(
     readonly graph: KeptTriples | 'removed' | undefined;
   },
 ): Promise<void> {
-  const { iri, blob, size, sha256 } = record;
+  const { iri, blob, size, sha256, linked } = record;
   const next = after?.revision;
   const version: EndedState = { began, ended, record, actor, next };
   if (named !== undefined) Object.assign(version, { named });
@@ -248,12 +252,15 @@ async function stageVersion(
     const pieces = await stageData(tx, version, graph);
     Object.assign(version, { graph: 'added' in graph ? 'delta' : 'whole', pieces });
   }
+  if (linked !== undefined && (version.graph !== 'delta' || changesLinks(tx, iri)))
+    Object.assign(version, { links: tx.before.entry(linksKey(iri)) ?? noLinks });
   tx.putEntry(versionKey(iri, ended), writeVersion(version), true);
   if (!blob) return;
   const kept = tx.entry(keptBlobKey(blob));
   const count = (kept === undefined ? 0 : readKeptBlob(kept).count) + 1;
   const isFree = kept !== undefined && readKeptBlob(kept).isFree;
-  const value: KeptBlob = { count, size, sha256: sha256!, ...(isFree ? { isFree } : {}) };
+  const flags = isFree ? { isFree } : tx.removedBlobs.has(blob) ? {} : { isShared: true as const };
+  const value: KeptBlob = { count, size, sha256: sha256!, ...flags };
   tx.putEntry(keptBlobKey(blob), JSON.stringify(value));
 }
 

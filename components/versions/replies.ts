@@ -6,11 +6,16 @@ import { controls, notFound, requireAccess } from '../../lib/authorization/guard
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { uncached } from '../../lib/http/json-reply.js';
+import { signpostLinks } from '../../lib/http/links.js';
+import { readLinksetState } from '../../lib/http/linkset-routes.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { representData } from '../../lib/http/represent.js';
 import { type EarlierStates, preconditionsOf, type ResourceExchange } from '../../lib/http/resource-exchange.js';
-import { resourceLinks, revalidate } from '../../lib/http/state-fields.js';
+import { documentLinks, resourceLinks, revalidate } from '../../lib/http/state-fields.js';
 import type { RdfFormat } from '../../lib/rdf/formats.js';
+import type { ClientLinks } from '../../lib/resources/linkset.js';
+import { linksetState } from '../../lib/resources/linkset-write.js';
+import { linksetOf } from '../../lib/resources/names.js';
 import { assertPreconditions, isNotModified } from '../../lib/resources/preconditions.js';
 import type { Representations } from '../../lib/resources/representations.js';
 import type { Storage } from '../../lib/resources/storage.js';
@@ -21,10 +26,11 @@ import { LwsError, tooBusy } from '../../lib/tools/errors.js';
 import { chooseMediaType, parseAccept } from '../../lib/tools/fields/accept.js';
 import { formatHttpDate, parseHttpDate } from '../../lib/tools/fields/date.js';
 import { formatLink } from '../../lib/tools/fields/link.js';
-import { msOfPosition, positionOf } from './entries.js';
+import { msOfPosition, noLinks, positionOf } from './entries.js';
 import { erase, eraseAll } from './erasure.js';
 import { History, type HistoryState, isIn } from './history.js';
 import { openPast, pastKeys } from './past-graph.js';
+import { pastLinks } from './past-links.js';
 import { CallerReach, everything, type Reach } from './permissions.js';
 import type { Switches } from './switches.js';
 
@@ -47,9 +53,12 @@ export function earlierStates(answering: Answering): EarlierStates {
   const { switches } = answering;
   return {
     isUsed: (iri) => (iri === undefined ? switches.isUsed() : switches.isKept(iri)),
-    reply(exchange) {
-      const asked = switches.isUsed() ? askedOf(exchange, switches) : undefined;
-      return asked && replyTo(Object.assign({ exchange }, answering), asked);
+    reply(exchange, described) {
+      if (!switches.isUsed()) return undefined;
+      const url = exchange.target.iri;
+      const context = Object.assign({ exchange, url, iri: described ?? url }, answering);
+      const asked = askedOf(context);
+      return asked && replyTo(context, asked);
     },
   };
 }
@@ -62,32 +71,33 @@ export const versionLinks = (iri: string): string[] => [
 
 interface Context extends Answering {
   readonly exchange: ResourceExchange;
+  readonly iri: string;
+  /** URL of the resource, or of its linkset, whose states are those of the resource. */
+  readonly url: string;
 }
 
 const isRead = ({ req: { method } }: ResourceExchange): boolean => method === 'GET' || method === 'HEAD';
 const positionIn = (text: string | null): number => (text && /^\d{1,16}$/.test(text) ? Number(text) : -1);
 
-function askedOf(exchange: ResourceExchange, switches: Switches): Asked | undefined {
+function askedOf(context: Context): Asked | undefined {
+  const { exchange, switches, iri } = context;
   const { target, req } = exchange;
-  if (isContainerIri(target.iri)) return undefined;
+  if (isContainerIri(iri)) return undefined;
   const query = target.query === undefined ? undefined : new URLSearchParams(target.query);
-  if (query?.has('version') && isVersion(exchange, switches, query.get('version')!))
+  if (query?.has('version') && isVersion(context, query.get('version')!))
     return { version: positionIn(query.get('version')) };
   if (query?.has('versions')) {
     const before = query.get('versions');
     return { listBefore: before === '' ? Number.MAX_SAFE_INTEGER - 1 : positionIn(before) };
   }
   const date = req.headers['accept-datetime'];
-  const isDated = date !== undefined && isRead(exchange) && switches.isKept(target.iri);
+  const isDated = date !== undefined && isRead(exchange) && switches.isKept(iri);
   return isDated ? { date: String(date) } : undefined;
 }
 
 /** False for a read of a resource without versions whose parameter is not a position: sites use it against caches. */
-const isVersion = (exchange: ResourceExchange, switches: Switches, value: string): boolean =>
-  !isRead(exchange) ||
-  /^\d{14,16}$/.test(value) ||
-  switches.isKept(exchange.target.iri) ||
-  !exchange.storage.store.record(exchange.target.iri);
+const isVersion = ({ exchange, switches, platform, iri }: Context, value: string): boolean =>
+  !isRead(exchange) || /^\d{14,16}$/.test(value) || switches.isKept(iri) || !platform.store.record(iri);
 
 /** Returns the position at the end of the second. @throws LwsError `bad-request` for a malformed date */
 export function positionAt(date: string): number {
@@ -98,10 +108,10 @@ export function positionAt(date: string): number {
 }
 
 async function replyTo(context: Context, asked: Asked): Promise<Reply> {
-  const { platform, exchange } = context;
+  const { platform, exchange, iri, url } = context;
   const { access, req } = exchange;
   if (!isRead(exchange)) {
-    const isErasure = req.method === 'DELETE' && (await controls(platform, platform.store, access));
+    const isErasure = req.method === 'DELETE' && url === iri && (await controls(platform, platform.store, access));
     if (!isErasure)
       throw new LwsError(
         'method-not-allowed',
@@ -127,29 +137,37 @@ async function versionReply(
   asked: Exclude<Asked, { listBefore: number }>,
   { record, reach, history }: Admitted,
 ): Promise<Reply | undefined> {
-  const { platform, exchange } = context;
-  const { iri } = exchange.target;
+  const { platform, iri, url } = context;
   const state =
     'version' in asked
       ? await history.beganAt(asked.version, reach, record)
       : await history.at(positionAt(asked.date), reach, record);
   if (!state) throw notFound('no such version, or hidden');
-  // RFC 9110 13.2.2: they apply to reads too, here of the selected state.
-  assertPreconditions({ ...preconditionsOf(exchange), ifNoneMatch: undefined }, state.record, state.record.revision);
-  const reply = await represented(context, state);
-  if (!reply && state.ended === undefined && platform.store.record(iri) !== record) return undefined;
+  const isReplaced = (): boolean => {
+    const { revision, linked } = platform.store.record(iri) ?? {};
+    return state.ended === undefined && (record?.revision !== revision || record?.linked !== linked);
+  };
+  // The beginning of the present state was read after its record.
+  if (isReplaced()) return undefined;
+  const links = await pastLinks(platform.store, state);
+  const reply = await (url === iri ? represented(context, state) : describedState(context, state, links));
+  if (!reply && isReplaced()) return undefined;
   if (!reply) throw notFound('the content of the version is not kept');
-  const url = `${iri}?version=${state.began}`;
-  const fields = { ...reply.fields, ...mementoFields(platform.storage, state, url), ...ofVersion(asked, url) };
-  if (platform.storage.acls) Object.assign(fields, { 'WAC-Allow': await modesOf(context, state) });
+  const fields: Record<string, string | readonly string[]> = {
+    ...reply.fields,
+    ...mementoFields(context, state, links),
+    ...ofVersion(asked, versionUrl(url, state)),
+  };
+  if ('version' in asked) delete fields['Accept-Patch'];
+  if (platform.storage.acls && url === iri) Object.assign(fields, { 'WAC-Allow': await modesOf(context, state) });
   return { ...reply, fields };
 }
 
 /** A version can be read only, whatever the modes of its resource are. */
 async function modesOf(context: Context, state: HistoryState): Promise<string> {
-  const { platform, exchange } = context;
+  const { platform, exchange, iri } = context;
   const { origin } = exchange.access;
-  const record = platform.store.record(exchange.target.iri);
+  const record = platform.store.record(iri);
   const caller = new CallerReach(platform, origin === undefined ? {} : { origin });
   const reach = record && (await reachIn(context, caller, record));
   return `user="read",public="${reach && isIn(reach, state) ? 'read' : ''}"`;
@@ -160,13 +178,36 @@ function ofVersion(asked: Asked, url: string): Record<string, string> {
   return 'version' in asked ? { Allow: 'GET, HEAD' } : { 'Content-Location': url };
 }
 
-function mementoFields(storage: Storage, { began, record }: HistoryState, url: string): Record<string, string> {
-  const links = [resourceLinks(record, storage), ...versionLinks(record.iri), formatLink(url, 'cite-as')];
+const versionUrl = (url: string, { began }: HistoryState): string => `${url}?version=${began}`;
+
+/** @param links absent: they are not kept */
+function mementoFields(
+  { platform: { storage }, iri, url }: Context,
+  state: HistoryState,
+  links: string | undefined,
+): Record<string, string> {
+  const { began, record } = state;
+  const ofState = (): string[] => [
+    resourceLinks(record, storage, links === undefined ? linksetOf(iri) : versionUrl(linksetOf(iri), state)),
+    ...signpostLinks(storage, record, () => JSON.parse(links ?? noLinks) as ClientLinks),
+  ];
+  const own = url === iri ? ofState() : [documentLinks(iri, storage)];
   return {
     'Memento-Datetime': formatHttpDate(msOfPosition(began)),
-    Link: links.join(', '),
+    Link: [...own, ...versionLinks(url), formatLink(versionUrl(url, state), 'cite-as')].join(', '),
     'Cache-Control': revalidate,
   };
+}
+
+/** Answers like GET of the linkset, which is the same document as then. */
+async function describedState(
+  { platform: { storage }, exchange }: Context,
+  { record }: HistoryState,
+  links: string | undefined,
+): Promise<Reply | undefined> {
+  return links === undefined
+    ? undefined
+    : readLinksetState(exchange, linksetState(storage, { entry: () => links }, record));
 }
 
 interface Admitted {
@@ -188,10 +229,9 @@ export function reachIn(
 
 /** @throws LwsError as GET of the resource */
 async function admitted(context: Context): Promise<Admitted> {
-  const { platform, switches, exchange } = context;
+  const { platform, switches, exchange, iri } = context;
   const { store } = platform;
   const { access } = exchange;
-  const { iri } = exchange.target;
   const history = new History(store, iri, switches.isKept(iri));
   if (!store.record(iri) && (await controls(platform, store, access)))
     return { record: undefined, reach: everything, history };
@@ -202,6 +242,8 @@ async function admitted(context: Context): Promise<Admitted> {
 /** Answers like GET of the resource, from a storage with the earlier state of it. */
 async function represented({ platform, exchange }: Context, state: HistoryState): Promise<Reply | undefined> {
   const { record } = state;
+  // RFC 9110 13.2.2: they apply to reads too, here of the selected state.
+  assertPreconditions({ ...preconditionsOf(exchange), ifNoneMatch: undefined }, record, record.revision);
   if (state.ended === undefined) return representData(platform.storage, exchange.req, record);
   if (record.kind === 'rdf' && !state.graph) return undefined;
   const { storage } = platform;
@@ -240,31 +282,36 @@ interface Listed extends Admitted {
 }
 
 /** Returns the list of the states that the caller may read, latest first (RFC 7089 5). */
-async function timeMap({ exchange }: Context, { record, reach, history, before }: Listed): Promise<Reply> {
-  const { iri } = exchange.target;
+async function timeMap({ exchange, url, iri }: Context, { record, reach, history, before }: Listed): Promise<Reply> {
   const found = await history.before(before, reach, { record, limit: pageLength + 1 });
   const states = found.slice(0, pageLength);
   if (states.length === 0 && before > Number.MAX_SAFE_INTEGER - 2) throw notFound('no history');
-  const next = found.length > pageLength ? `${iri}?versions=${states.at(-1)!.began}` : undefined;
+  const next = found.length > pageLength ? `${url}?versions=${states.at(-1)!.began}` : undefined;
   const { accept } = exchange.req.headers;
   const offers = ['application/json', linkFormat];
   const type = (accept !== undefined && chooseMediaType(parseAccept(accept) ?? [], offers)) || offers[0]!;
   const body =
-    type === linkFormat ? linksOf(iri, states, next) : JSON.stringify(documentOf(iri, states, { reach, next }));
-  const fields = { ...uncached, 'Content-Type': type, Vary: 'Accept', Link: formatLink(iri, 'original timegate') };
+    type === linkFormat
+      ? linksOf(url, states, next)
+      : JSON.stringify(documentOf(url, states, { reach, next, hasContent: url === iri }));
+  const fields = { ...uncached, 'Content-Type': type, Vary: 'Accept', Link: formatLink(url, 'original timegate') };
   return { status: 200, fields, body: Buffer.from(body), isCodable: true };
 }
 
 function documentOf(
   iri: string,
   states: readonly HistoryState[],
-  { reach, next }: { readonly reach: Reach; readonly next: string | undefined },
+  {
+    reach,
+    next,
+    hasContent,
+  }: { readonly reach: Reach; readonly next: string | undefined; readonly hasContent: boolean },
 ): object {
   const dateOf = (position: number): string => new Date(msOfPosition(position)).toISOString();
   const versions = states.map(({ began, ended, record: { mediaType, size }, actor }) => ({
     ...{ id: String(began), url: `${iri}?version=${began}`, from: dateOf(began) },
     ...(ended === undefined ? { isPresent: true } : { until: dateOf(ended) }),
-    ...{ mediaType, size },
+    ...(hasContent ? { mediaType, size } : {}),
     // Other readers do not learn the writers.
     ...(reach.isController && actor !== undefined ? { actor } : {}),
   }));
@@ -280,10 +327,9 @@ function linksOf(iri: string, states: readonly HistoryState[], next: string | un
 }
 
 /** Erases one version or all. @throws LwsError `not-found`; `conflict` for the present state */
-async function erased({ platform, exchange }: Context, asked: Asked): Promise<Reply> {
+async function erased({ platform, exchange, iri }: Context, asked: Asked): Promise<Reply> {
   const { store } = platform;
   const { access } = exchange;
-  const { iri } = exchange.target;
   const admit = (tx: Transaction): Promise<void> => admitErasure(platform, tx, access);
   if ('listBefore' in asked) await eraseAll(store, iri, admit);
   else if ('version' in asked) {

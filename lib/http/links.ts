@@ -1,6 +1,6 @@
 /** Links of responses in addition to those of each resource. */
 
-import { linkedValues } from '../resources/linkset.js';
+import { type ClientLinks, linkedValues } from '../resources/linkset.js';
 import { clientLinks } from '../resources/metadata.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
@@ -20,14 +20,15 @@ const signposts = new Set(['author', 'cite-as', 'collection', 'describedby', 'de
 /** Maximum characters in a response, because proxies reject larger fields. The linkset has all links. */
 const maxSignposts = 4096;
 
-/** Returns the links of a resource's linkset for agents that navigate by response fields (rule 11.11). */
+/** Returns the links of a resource's linkset for agents that navigate by response fields (rule 11.11). @param linksOf of another state */
 export function signpostLinks(
   { signposting, store }: Pick<Storage, 'signposting' | 'store'>,
   { iri, linked }: ResourceRecord,
+  linksOf: () => ClientLinks = () => clientLinks(store, iri),
 ): string[] {
   if (!signposting || linked === undefined) return [];
   let left = maxSignposts;
-  return linkedValues(clientLinks(store, iri), iri).flatMap(([relation, { href, type }]) => {
+  return linkedValues(linksOf(), iri).flatMap(([relation, { href, type }]) => {
     if (href === undefined || !signposts.has(relation)) return [];
     const link = formatLink(href, relation, type === undefined ? {} : { type });
     left -= link.length;

@@ -49,7 +49,7 @@ export async function linksetReply(exchange: ResourceExchange, described: string
         fields: { Allow: allowed },
       },
     );
-  return read(exchange, state);
+  return readLinksetState(exchange, state);
 }
 
 const optionsFields = ({ storage }: ResourceExchange, { iri }: ResourceRecord): Record<string, string> => ({
@@ -84,7 +84,8 @@ async function descriptionOf(
   return bytes && { format, bytes };
 }
 
-async function read(exchange: ResourceExchange, state: LinksetState): Promise<Reply> {
+/** Answers GET and HEAD with a state of a linkset. @throws LwsError `precondition-failed` */
+export async function readLinksetState(exchange: ResourceExchange, state: LinksetState): Promise<Reply> {
   const { storage } = exchange;
   const { record, links } = state;
   const description = await descriptionOf(exchange, state);

@@ -16,8 +16,12 @@ import type { StorageDescription } from './storage-description.js';
 export interface EarlierStates {
   /** True if a resource has or had some, or if the present state of a given one will be kept. Responses then have `Vary: Accept-Datetime`. */
   isUsed(iri?: string): boolean;
-  /** Answers a request for earlier states; `undefined` for the present one. @throws LwsError */
-  reply(exchange: ResourceExchange): Promise<Reply> | undefined;
+  /**
+   * Answers a request for earlier states of a resource, or of the linkset of the resource `described`.
+   * @returns `undefined` for the present state
+   * @throws LwsError
+   */
+  reply(exchange: ResourceExchange, described?: string): Promise<Reply> | undefined;
 }
 
 export interface ResourceExchange {

@@ -55,7 +55,8 @@ export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
   const isWrite = isWriting(req);
   const described = describedBy(target.iri);
   // PUT at a reserved path is 409. Linksets are not resources. Other requests at their path are for the linkset.
-  if (described?.startsWith(storage.rootIri)) return linksetReply(exchange, described);
+  if (described?.startsWith(storage.rootIri))
+    return exchange.earlierStates?.reply(exchange, described) ?? linksetReply(exchange, described);
   const controlled = storage.acls && controlledBy(target.iri);
   if (storage.acls && controlled?.startsWith(storage.rootIri)) return aclReply(exchange, storage.acls, controlled);
   if (isRun(exchange)) return runReply(exchange);

@@ -138,18 +138,19 @@ const linksOfKind = new Map(
   Object.entries(typeLinks).map(([kind, types]) => [kind, types.map((type) => formatLink(type, 'type')).join(', ')]),
 );
 
-/** `Link` value of a resource: types, storage, parent, linkset, and ACL if there is one. */
+/** `Link` value of a resource: types, storage, parent, linkset, and ACL if there is one. @param linkset its URL in this state */
 export function resourceLinks(
   record: ResourceRecord,
   whole: Pick<Storage, 'rootIri' | 'acls' | 'profile' | 'links'>,
+  linkset = linksetOf(record.iri),
 ): string {
   const { rootIri: storage, acls } = whole;
   const links = [linksOfKind.get(record.kind)];
   for (const type of record.types ?? []) links.push(formatLink(type, 'type'));
   links.push(formatLink(storage, lws.storage));
   if (record.iri !== storage) links.push(formatLink(parentOf(record.iri), 'up'));
-  links.push(formatLink(linksetOf(record.iri), 'linkset', { type: 'application/linkset+json' }));
-  if (hasDescription(record.iri, whole)) links.push(formatLink(linksetOf(record.iri), 'describedby'));
+  links.push(formatLink(linkset, 'linkset', { type: 'application/linkset+json' }));
+  if (hasDescription(record.iri, whole)) links.push(formatLink(linkset, 'describedby'));
   if (acls) links.push(formatLink(aclOf(record.iri), 'acl'));
   links.push(...addedLinks(record.iri, whole));
   return links.join(', ');

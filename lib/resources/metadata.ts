@@ -16,7 +16,7 @@ import { linksetOf } from './names.js';
 import { dateAfter } from './preconditions.js';
 import type { Storage } from './storage.js';
 
-const linksKey = (iri: string): string => entryKey('links', iri);
+export const linksKey = (iri: string): string => entryKey('links', iri);
 
 /** Returns the client-managed links of a resource. */
 export function clientLinks(view: { entry(key: string): string | undefined }, iri: string): ClientLinks {

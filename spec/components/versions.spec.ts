@@ -5,7 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { dataKey, unpacked, versionKey, writeVersion } from '../../components/versions/entries.js';
+import {
+  dataKey,
+  type EndedState,
+  readVersion,
+  unpacked,
+  versionKey,
+  versionsBetween,
+  writeVersion,
+} from '../../components/versions/entries.js';
 import { expire } from '../../components/versions/erasure.js';
 import versions from '../../components/versions/index.js';
 import { openStore } from '../../lib/server/storage/open-store.js';
@@ -26,6 +34,13 @@ const triples = (count: number, last = 0): string =>
     { length: count },
     (_, at) => `<#s> <http://p.example/p> ${at === count - 1 ? 1_000_000 + last : at} .`,
   ).join('\n');
+
+async function versionsOf(store: Store, iri: string): Promise<EndedState[]> {
+  const found: EndedState[] = [];
+  for await (const block of store.entries(versionsBetween(iri, 0)))
+    for (const entry of block) found.push(readVersion(...entry));
+  return found;
+}
 
 describe('Versions in a storage', () => {
   let server: SpecServer;
@@ -378,6 +393,10 @@ describe('Versions in a storage', () => {
     server = await startSpecServer({ settings: on });
     await put('f', 'old');
     await put('f', 'new');
+    for (const at of [1, 2]) {
+      const body = JSON.stringify({ license: [{ href: `urn:l:${at}`, pieces: 7 }] });
+      await send('PATCH', 'f.meta', { 'Content-Type': 'application/merge-patch+json', 'If-Match': '*' }, body);
+    }
     await put('g', triples(20, 1), 'text/turtle');
     await put('large', triples(60_000), 'text/turtle');
     const large = (await send('GET', 'large', { Accept: 'application/n-triples' })).text;
@@ -424,8 +443,158 @@ describe('Versions in a storage', () => {
     server = await startSpecServer({ settings: on, again: { ...server, dataDir } });
     const [removed] = await list('large');
     expect((await send('GET', removed!.url, { Accept: 'application/n-triples' })).text).to.equal(large);
-    expect((await send('GET', (await list('f'))[1]!.url)).text).to.equal('old');
+    const [, linked, , old] = await list('f');
+    expect((await send('GET', old!.url)).text).to.equal('old');
+    expect((await send('GET', `f.meta?version=${linked!.id}`)).text).to.include('urn:l:1');
     expect((await list('g')).length).to.equal(102);
+  });
+
+  describe('of links', () => {
+    const link = async (path: string, href: string | undefined): Promise<void> => {
+      const fields = { 'Content-Type': 'application/merge-patch+json', 'If-Match': '*' };
+      const body = JSON.stringify({ license: href === undefined ? null : [{ href }], type: [{ href: 'urn:t' }] });
+      const answer = await send('PATCH', `${path}.meta`, fields, body);
+      expect(answer.status, answer.text).to.equal(204);
+    };
+    /** The link of each state, latest first; `none`, or the status if it is not kept. */
+    const linksOf = async (path: string): Promise<string[]> =>
+      Promise.all(
+        (await list(path)).map(async ({ id }) => {
+          const { status, text } = await send('GET', `${path}.meta?version=${id}`);
+          return status === 200 ? (/urn:l:\d+/.exec(text)?.[0] ?? 'none') : String(status);
+        }),
+      );
+    const texts = async (path: string): Promise<string[]> =>
+      Promise.all((await list(path)).map(async ({ url }) => (await send('GET', url)).text));
+
+    it('keeps them over differences, erasure, MOVE, deletion and expiry (rules 27.1, 27.5, 27.7)', async () => {
+      server = await startSpecServer({ settings: on });
+      await put('g', triples(20, 0), 'text/turtle');
+      const expected = ['none'];
+      for (let at = 1; at <= 40; at++) {
+        if (at % 3 === 0) await link('g', `urn:l:${at}`);
+        else await put('g', triples(20, at), 'text/turtle');
+        expected.unshift(at % 3 === 0 ? `urn:l:${at}` : expected[0]!);
+      }
+      expect(await linksOf('g')).to.deep.equal(expected);
+      const graphs = await texts('g');
+      for (const at of [10, 9, 9, 4, 38 - 4]) {
+        expect((await send('DELETE', (await list('g'))[at]!.url)).status).to.equal(204);
+        expected.splice(at, 1);
+        graphs.splice(at, 1);
+        expect([await linksOf('g'), await texts('g')]).to.deep.equal([expected, graphs]);
+      }
+      await link('g', undefined);
+      await send('MOVE', 'g', { Destination: `${server.root}h` });
+      expect(await linksOf('g')).to.deep.equal(['none', ...expected]);
+      // Another resource with the name.
+      await put('g', 'file');
+      await link('g', 'urn:l:100');
+      await link('g', 'urn:l:101');
+      const all = ['urn:l:101', 'urn:l:100', 'none', 'none', ...expected];
+      expect(await linksOf('g')).to.deep.equal(all);
+      const { id } = (await list('g'))[8]!;
+      await stopped((store) => expire(store, Number(id), new AbortController().signal));
+      await restart(on);
+      expect(await linksOf('g')).to.deep.equal(all.slice(0, 10));
+      await send('DELETE', 'g');
+      expect(await linksOf('g')).to.deep.equal(all.slice(0, 10));
+      expect((await send('GET', 'g.meta')).status).to.equal(404);
+      expect((await send('DELETE', 'g?versions')).status).to.equal(204);
+      await stopped(async () => {});
+    });
+
+    it('keeps those of the resources of a deleted container, and of large graphs (rule 27.7)', async () => {
+      server = await startSpecServer({ settings: on });
+      await send('PUT', 'c/');
+      await put('c/large', triples(21_000), 'text/turtle');
+      await put('c/small', triples(3), 'text/turtle');
+      for (const path of ['c/large', 'c/small']) for (const at of [1, 2]) await link(path, `urn:l:${at}`);
+      expect((await send('DELETE', 'c/', { Depth: 'infinity' })).status).to.equal(204);
+      for (const path of ['c/large', 'c/small']) {
+        await until(async () => (await send('GET', `${path}?versions`)).status === 200);
+        await until(async () => (await list(path)).length === 3);
+        expect(await linksOf(path)).to.deep.equal(['urn:l:2', 'urn:l:1', 'none']);
+      }
+      await stopped(async () => {});
+    });
+
+    it('counts a file with several states of links once against the quota (rule 27.7)', async () => {
+      server = await startSpecServer({ settings: { ...on, 'quota.max-bytes': '20000' } });
+      const body = 'x'.repeat(9_000);
+      expect(await put('f', body)).to.equal(201);
+      for (let at = 1; at <= 5; at++) await link('f', `urn:l:${at}`);
+      expect(await put('f', body)).to.equal(507);
+      await send('MOVE', 'f', { Destination: `${server.root}e` });
+      expect(await put('e', 'small')).to.equal(204);
+      expect(await texts('f')).to.deep.equal(Array.from({ length: 6 }, () => body));
+      expect(await texts('e')).to.deep.equal(['small', body]);
+      expect(await stopped(blobsOf)).to.equal(2);
+      await restart({ ...on, 'quota.max-bytes': '20000' });
+      expect(await put('other', 'x'.repeat(4_000))).to.equal(201);
+      expect((await send('DELETE', 'f?versions')).status).to.equal(204);
+      expect(await texts('e')).to.deep.equal(['small', body]);
+      expect((await send('DELETE', 'e?versions')).status).to.equal(204);
+      expect(await stopped(blobsOf)).to.equal(2);
+    });
+
+    it('reads versions that an earlier build wrote without links (rule 27.2)', async () => {
+      server = await startSpecServer({ settings: on });
+      await put('g', triples(20, 0), 'text/turtle');
+      await put('f', '0');
+      for (const path of ['f', 'g']) {
+        for (const at of [1, 2]) {
+          await link(path, `urn:l:${at}`);
+          const next = path === 'g' ? triples(20, at) : String(at);
+          await put(path, next, path === 'g' ? 'text/turtle' : undefined);
+        }
+        await put(path, path === 'g' ? triples(20, 3) : '3', path === 'g' ? 'text/turtle' : undefined);
+      }
+      const [graphs, files] = [await texts('g'), await texts('f')];
+      await stopped(async (store) => {
+        for (const path of ['f', 'g'])
+          for (const { ended, ...version } of await versionsOf(store, server.root + path))
+            await store.transact((tx) => {
+              const { links: _, ...earlier } = version;
+              tx.putEntry(versionKey(server.root + path, ended), writeVersion({ ...earlier, ended }));
+            });
+      });
+      await restart(on);
+      expect([await texts('g'), await texts('f')]).to.deep.equal([graphs, files]);
+      // Those that were written again are not kept.
+      const known = ['urn:l:2', 'urn:l:2', 'urn:l:2', '404', '404', 'none'];
+      for (const path of ['f', 'g']) {
+        expect(await linksOf(path)).to.deep.equal(known);
+        const { headers } = await send('GET', (await list(path))[3]!.url);
+        expect(headers['link']).to.include(`<${server.root}${path}.meta>; rel="linkset"`).and.include('<urn:t>');
+      }
+      for (const path of ['f', 'g']) {
+        await link(path, 'urn:l:3');
+        expect(await linksOf(path)).to.deep.equal(['urn:l:3', ...known]);
+      }
+      await stopped(async () => {});
+    });
+
+    it('ends no state while versions of the resource are not kept (rule 27.1)', async () => {
+      server = await startSpecServer();
+      await put('r', '1');
+      const history = async (href: string | undefined): Promise<void> => {
+        const fields = { 'Content-Type': 'application/merge-patch+json', 'If-Match': '*' };
+        const body = JSON.stringify({ 'version-history': href === undefined ? null : [{ href }] });
+        expect((await send('PATCH', 'r.meta', fields, body)).status).to.equal(204);
+      };
+      await link('r', 'urn:l:1');
+      await history(`${server.root}r?versions`);
+      expect(await linksOf('r')).to.deep.equal(['urn:l:1']);
+      await link('r', 'urn:l:2');
+      expect(await linksOf('r')).to.deep.equal(['urn:l:2', 'urn:l:1']);
+      await history(undefined);
+      await link('r', 'urn:l:3');
+      expect(await linksOf('r')).to.deep.equal(['urn:l:2', 'urn:l:1']);
+      expect(await texts('r')).to.deep.equal(['1', '1']);
+      await put('r', '2');
+      expect(await stopped(blobsOf)).to.equal(2);
+    });
   });
 
   it('restores versions from a backup, and none at another address (rule 27.7)', async () => {

@@ -104,6 +104,34 @@ describeStorage(
         ).to.include(exists);
     });
 
+    it('returns graphs of which only links changed since, and leaves links out (rule 27.8)', async () => {
+      const c = await s.container();
+      const [iri, empty] = [`${c}linked`, `${c}empty`];
+      await s.stored('text/turtle', turtle(1, 2), iri);
+      await s.stored('text/turtle', '', empty);
+      const link = async (at: number): Promise<void> => {
+        const body = JSON.stringify({ license: [{ href: `urn:l:${at}` }] });
+        for (const each of [iri, empty]) {
+          const { status } = await s.patch(`${each}.meta`, 'application/merge-patch+json', body, { 'If-Match': '*' });
+          expect(status).to.equal(204);
+        }
+      };
+      await link(1);
+      const then = await instant();
+      await link(2);
+      const later = await instant();
+      for (const date of [then, later]) {
+        const inC = `SELECT ?g ?o { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${c}")) } ORDER BY ?o`;
+        expect(await rows(s, inC, date)).to.deep.equal([`${iri},1`, `${iri},2`]);
+        expect(
+          await rows(s, `SELECT ?o FROM <${iri}> FROM <${iri}.meta> { ?s ?p ?o } ORDER BY ?o`, date),
+        ).to.deep.equal(['1', '2']);
+        expect(
+          await rows(s, `SELECT ?g { GRAPH ?g {} FILTER(STRSTARTS(STR(?g), "${c}")) } ORDER BY ?g`, date),
+        ).to.deep.equal([empty, iri]);
+      }
+    });
+
     it('has the state of a large graph while its content is being removed (rule 27.8)', async () => {
       const iri = `${await s.container()}large`;
       await s.stored('text/turtle', turtle(...Array.from({ length: 25_000 }, (_, at) => at)), iri);

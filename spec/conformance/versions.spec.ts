@@ -13,7 +13,7 @@ interface Listed {
   readonly actor?: string;
 }
 
-const settings = { 'versions.all': 'true', 'cors.allowed-origins': '*' };
+const settings = { 'versions.all': 'true', 'cors.allowed-origins': '*', signposting: 'true' };
 
 async function replaced(s: StorageUnderTest, iri: string, type: string, body: string | Uint8Array): Promise<void> {
   const { headers } = await s.head(iri);
@@ -157,6 +157,81 @@ describeStorage(
       expect(headers['access-control-allow-headers']).to.match(/, Accept-Datetime$/);
       expect(answer.headers['access-control-expose-headers']).to.match(/, Content-Location, Memento-Datetime$/);
       expect(answer.headers['vary']).to.include('Accept-Datetime');
+    });
+
+    it('keeps the links and types of each state, and serves them as linksets (rules 27.1, 27.2, 27.4)', async () => {
+      const merge = { 'If-Match': '*' };
+      for (const [type, body, next] of [
+        ['text/turtle', turtle(1), turtle(2)],
+        ['application/json', '1', '2'],
+        ['application/octet-stream', 'first', 'second'],
+      ] as const) {
+        const { iri } = await s.stored(type, body);
+        const meta = `${iri}.meta`;
+        const seen: { readonly content: Answer; readonly linkset: Answer }[] = [];
+        const look = async (): Promise<void> =>
+          void seen.unshift({ content: await s.get(iri), linkset: await s.get(meta) });
+        const patched = async (change: object): Promise<void> => {
+          const { status, text } = await s.patch(meta, 'application/merge-patch+json', JSON.stringify(change), merge);
+          expect(status, text).to.equal(204);
+        };
+        await look();
+        await patched({ license: [{ href: 'urn:l:1' }], type: [{ href: 'urn:t:1' }] });
+        await look();
+        // Without an effect.
+        await patched({ license: [{ href: 'urn:l:1' }] });
+        await replaced(s, iri, type, next);
+        await look();
+        const fields = { Prefer: 'set-linkset', 'If-Match': '*', Link: '<urn:l:2>; rel="license"' };
+        expect((await s.put(iri, type, body, fields)).status).to.equal(204);
+        await look();
+        const document = JSON.stringify({ linkset: [{ anchor: iri, type: [{ href: 'urn:t:2' }] }] });
+        expect((await s.put(meta, 'application/linkset+json', document, merge)).status).to.equal(204);
+        await look();
+        const versions = await listed(s, iri);
+        expect(versions.length).to.equal(seen.length);
+        const linksets = await listed(s, meta);
+        expect(linksets.map(({ url }) => url)).to.deep.equal(versions.map(({ id }) => `${meta}?version=${id}`));
+        const userLinks = ({ headers }: Answer): string[] =>
+          headers['link']!.split(', ').filter((link) => link.startsWith('<urn:'));
+        for (const [at, { url, from, id }] of versions.entries()) {
+          const { content, linkset } = seen[at]!;
+          const answer = await s.get(url);
+          expect([answer.status, answer.text]).to.deep.equal([200, content.text]);
+          expect(userLinks(answer)).to.deep.equal(userLinks(content));
+          expect(answer.headers['link']).to.include(`<${meta}?version=${id}>; rel="linkset"`);
+          const then = await s.get(`${meta}?version=${id}`);
+          for (const name of ['etag', 'last-modified', 'content-type'])
+            expect(then.headers[name], name).to.equal(linkset.headers[name]);
+          expect([then.status, then.text]).to.deep.equal([200, linkset.text]);
+          expect(then.headers['memento-datetime']).to.equal(dateOf(from));
+          expect(then.headers['link']).to.include(`<${meta}>; rel="original timegate"`);
+          expect([then.headers['allow'], then.headers['accept-patch']]).to.deep.equal(['GET, HEAD', undefined]);
+          const same = await s.get(`${meta}?version=${id}`, { 'If-None-Match': then.headers['etag']! });
+          expect(same.status).to.equal(304);
+        }
+        const early = await s.get(meta, { 'Accept-Datetime': 'Thu, 01 Jan 1970 00:00:00 GMT' });
+        expect(early.headers['content-location']).to.equal(linksets.at(-1)!.url);
+        expect(early.text).to.equal(seen.at(-1)!.linkset.text);
+        const late = await s.get(meta, {
+          'Accept-Datetime': 'Fri, 01 Jan 2100 00:00:00 GMT',
+          Prefer: 'include="type"',
+        });
+        expect(late.headers['content-location']).to.equal(linksets[0]!.url);
+        expect(late.headers['preference-applied']).to.equal('include="type"');
+        // Writes the links of a version again.
+        const old = await s.get(linksets[2]!.url);
+        expect((await s.put(meta, 'application/linkset+json', old.text, merge)).status).to.equal(204);
+        expect((await s.get(meta)).text).to.equal(old.text);
+        for (const method of ['PUT', 'PATCH', 'DELETE'])
+          for (const url of [linksets[1]!.url, `${meta}?versions`])
+            expectProblem(await s.send(method, url, { 'Content-Type': 'application/linkset+json' }, document), 405);
+        expectProblem(await s.get(`${meta}?version=17`), 404);
+        expectProblem(await s.get(meta, { 'Accept-Datetime': 'yesterday' }), 400);
+        expect((await listed(s, iri)).length).to.equal(seen.length + 1);
+      }
+      const container = await s.container();
+      expect((await s.get(`${container}.meta?version=17`)).status).to.equal(200);
     });
 
     it('rejects writes to versions (rule 27.5)', async () => {

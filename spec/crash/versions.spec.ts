@@ -40,7 +40,10 @@ describe('kill -9 amid versions of large graphs', function () {
         await send('PUT', iri, 'text/turtle', graphOf(22_000, 0));
         const first = await read(iri);
         await send('PATCH', iri, 'application/sparql-update', update);
-        states.push(await read(iri), first);
+        const second = await read(iri);
+        // Its links are a state too.
+        await send('PATCH', `${iri}.meta`, 'application/merge-patch+json', '{"license":[{"href":"urn:l:1"}]}');
+        states.push(second, second, first);
       }
       // Drops the graphs, the second one while the first is being removed.
       for (const iri of iris) {
@@ -53,6 +56,10 @@ describe('kill -9 amid versions of large graphs', function () {
       for (const iri of iris) {
         const { versions } = (await (await fetch(`${iri}?versions`)).json()) as { versions: { url: string }[] };
         urls.push(...versions.slice(1).map(({ url }) => url));
+        const linksets = await Promise.all(
+          versions.map(async ({ url }) => (await fetch(url.replace('?', '.meta?'))).text()),
+        );
+        expect(linksets.map((text) => text.includes('urn:l:1'))).to.deep.equal([true, true, false, false]);
       }
       // The rest is being removed.
       for (let at = 0; at < 2; at++) expect(await Promise.all(urls.map(read))).to.deep.equal(states);

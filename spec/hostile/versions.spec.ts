@@ -49,6 +49,8 @@ async function expectReadable(
   const all = ids ?? (await list(s, iri)).map(({ id }) => id);
   const absent = await s.send('GET', `${iri}?version=17`, {}, undefined, who);
   expectProblem(absent, 404);
+  const noLinkset = await s.send('GET', `${iri}.meta?version=17`, {}, undefined, who);
+  expectProblem(noLinkset, 404);
   const found: string[] = [];
   const readable: string[] = [];
   for (const id of all)
@@ -59,6 +61,9 @@ async function expectReadable(
         readable.push(id);
       }
       if (answer.status !== 200 && method === 'GET') expect(essence(answer)).to.deep.equal(essence(absent));
+      const linkset = await s.send(method, `${iri}.meta?version=${id}`, {}, undefined, who);
+      expect(linkset.status).to.equal(answer.status);
+      if (answer.status !== 200 && method === 'GET') expect(essence(linkset)).to.deep.equal(essence(noLinkset));
     }
   expect(found).to.deep.equal(texts);
   const listed = await list(s, iri, who);
@@ -95,6 +100,39 @@ describe('Versions that a caller may not read', () => {
         const all = await list(s, iri);
         expect(all).to.have.length(4);
         expect(all.map(({ actor }) => actor)).to.deep.equal(Array.from(all, () => owner.did));
+      });
+
+      it('hides links of states that ended before a list gave access (rules 27.2, 27.6)', async () => {
+        const iri = s.fresh();
+        await write(s, iri, 'text');
+        const link = async (href: string): Promise<void> => {
+          const fields = { 'Content-Type': 'application/merge-patch+json', 'If-Match': '*' };
+          const body = JSON.stringify({ license: [{ href }], type: [{ href }] });
+          expect((await s.send('PATCH', `${iri}.meta`, fields, body)).status).to.equal(204);
+        };
+        for (const href of ['urn:secret:1', 'urn:secret:2', 'urn:shared:1']) await link(href);
+        await setAcl(s, iri, rule('Read', agent(alice)));
+        await link('urn:shared:2');
+        const ids = (await list(s, iri)).map(({ id }) => id);
+        expect(ids.length).to.equal(5);
+        await expectReadable(s, iri, as(s, alice), ['text', 'text']);
+        for (const id of [...ids, '17'])
+          for (const url of [`${iri}?version=${id}`, `${iri}.meta?version=${id}`, `${iri}.meta?versions`]) {
+            const answer = await s.send('GET', url, {}, undefined, as(s, alice));
+            expect(JSON.stringify([answer.headers, answer.text])).to.not.include('urn:secret');
+            const hidden = url.startsWith(`${iri}.meta`) ? `${iri}.meta` : iri;
+            for (const who of [as(s, bob), 'anonymous'] as const) {
+              const expected = await s.send('GET', hidden, {}, undefined, who);
+              expect(essence(await s.send('GET', url, {}, undefined, who))).to.deep.equal(essence(expected));
+            }
+          }
+        const early = { 'Accept-Datetime': 'Thu, 01 Jan 1970 00:00:00 GMT' };
+        const first = await s.send('GET', `${iri}.meta`, early, undefined, as(s, alice));
+        expect([first.status, first.text.includes('urn:shared:1')]).to.deep.equal([200, true]);
+        // A caller who may write, but not read.
+        await setAcl(s, iri, rule('Write', agent(bob)));
+        for (const url of [`${iri}.meta?version=${ids[0]}`, `${iri}.meta?versions`])
+          expect((await s.send('GET', url, {}, undefined, as(s, bob))).status).to.be.oneOf([403, 404]);
       });
 
       it('hides what ended while access was taken away (rule 27.6)', async () => {

@@ -1,7 +1,7 @@
 /**
  * Random writes of every kind over some resources (rules 27.1 to 27.3). The oracle keeps what GET returned for each state while it was
- * the present one, in one of five syntaxes, with its tag. Every version returns the same afterwards, and every instant selects the state
- * that was present at its end.
+ * the present one, in one of five syntaxes, with its tag, and its linkset. Every version returns the same afterwards, and every instant
+ * selects the state that was present at its end.
  */
 import { expect } from 'chai';
 import versions from '../../components/versions/index.js';
@@ -45,12 +45,19 @@ interface Seen {
   readonly accept: string;
   readonly text: string;
   readonly tag: string;
+  /** Text and tag. */
+  readonly linkset: readonly unknown[];
+  readonly links: readonly string[];
 }
+
+/** Links of a response for agents, without those of the server. */
+const linksIn = ({ headers }: Answer): string[] =>
+  (headers['link'] as string).split(', ').filter((link) => /rel="(?:type|license|author)"/.test(link));
 
 describe('Versions after random writes', () => {
   let server: SpecServer;
   before(async () => {
-    server = await startSpecServer({ settings: { 'versions.all': 'true' } });
+    server = await startSpecServer({ settings: { 'versions.all': 'true', signposting: 'true' } });
   });
   after(() => server.stop());
 
@@ -96,6 +103,29 @@ describe('Versions after random writes', () => {
         const update = random(2) ? `INSERT DATA { ${data} }` : `DELETE WHERE { ?s <http://p.example/${random(4)}> ?o }`;
         await send('PATCH', iri, { 'Content-Type': type, 'If-Match': '*' }, update);
       }),
+      ...Array.from({ length: 4 }, () => async (iri: string) => {
+        const merge = random(4) > 0;
+        const links = { [pick(['license', 'author', 'urn:r'])]: random(4) ? [{ href: `urn:${random(4)}` }] : null };
+        const given = random(3) ? links : { type: [{ href: `urn:t:${random(3)}` }] };
+        const written = Object.fromEntries(Object.entries(given).filter(([, value]) => value));
+        const body = merge ? given : { linkset: [{ anchor: iri, ...written }] };
+        const type = merge ? 'application/merge-patch+json' : 'application/linkset+json';
+        const answer = await send(
+          merge ? 'PATCH' : 'PUT',
+          `${iri}.meta`,
+          { 'Content-Type': type, 'If-Match': '*' },
+          JSON.stringify(body),
+        );
+        expect(answer.status, answer.text).to.be.oneOf([204, 404]);
+      }),
+      async (iri) => {
+        const there = await send('HEAD', iri);
+        if (there.status !== 200) return;
+        const [type, body] = content(iri);
+        const fields = { 'If-Match': there.headers['etag']!, Prefer: 'set-linkset' };
+        const Link = `<urn:${random(3)}>; rel="license"`;
+        await send('PUT', iri, { 'Content-Type': type, Link, ...fields }, body);
+      },
       (iri) => send('DELETE', iri),
       ...['MOVE', 'COPY'].map((method) => async (iri: string) => {
         const Destination = pick(names);
@@ -143,9 +173,16 @@ describe('Versions after random writes', () => {
         const present = await send('GET', iri, { Accept: accept });
         expect([answer.text, answer.headers['etag']]).to.deep.equal([present.text, present.headers['etag']]);
         const id = Number(/\?version=(\d+)$/.exec(answer.headers['content-location']!)![1]);
-        if (all.at(-1)?.id === id) continue;
+        const meta = await send('GET', `${iri}.meta`);
+        const linkset = [meta.status, meta.text, meta.headers['etag']];
+        const links = linksIn(present);
+        expect([meta.status, linksIn(answer)]).to.deep.equal([200, links]);
+        if (all.at(-1)?.id === id) {
+          expect(all.at(-1)!.linkset, iri).to.deep.equal(linkset);
+          continue;
+        }
         expect(id, iri).to.be.greaterThan(all.at(-1)?.id ?? 0);
-        all.push({ id, accept, text: present.text, tag: present.headers['etag']! });
+        all.push({ id, accept, text: present.text, tag: present.headers['etag']!, linkset, links });
       }
     };
 
@@ -166,13 +203,16 @@ describe('Versions after random writes', () => {
         listed.map(({ id }) => Number(id)),
         iri,
       ).to.deep.equal(states.map(({ id }) => id));
-      for (const { id, accept, text, tag } of states) {
+      for (const { id, accept, text, tag, linkset, links } of states) {
         const answer = await send('GET', `${iri}?version=${id}`, { Accept: accept });
         expect([answer.status, answer.headers['etag'], answer.text], `${iri}?version=${id}`).to.deep.equal([
           200,
           tag,
           text,
         ]);
+        expect(linksIn(answer)).to.deep.equal(links);
+        const meta = await send('GET', `${iri}.meta?version=${id}`);
+        expect([meta.status, meta.text, meta.headers['etag']], `${iri}.meta?version=${id}`).to.deep.equal(linkset);
         count++;
       }
       for (let at = 0; at < Math.max(2, Math.ceil(instants / names.length)); at++) {

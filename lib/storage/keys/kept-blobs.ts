@@ -9,6 +9,8 @@ export interface KeptBlob extends Omit<BlobFacts, 'blob'> {
   readonly count: number;
   /** True if no resource has the blob any more. */
   readonly isFree?: true;
+  /** True while a resource has the blob, whose size counts there. */
+  readonly isShared?: true;
 }
 
 export const keptBlobKey = (blob: string): string => entryKey(space, blob);

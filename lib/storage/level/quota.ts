@@ -20,10 +20,12 @@ const spaceAt = entryKey('').length;
 /** True if the value of an entry counts against the quota. */
 export const isCounted = (key: string): boolean => counted.has(key.slice(0, key.indexOf('\u0000', spaceAt) + 1));
 
-/** Bytes of an entry that count. The entry of a kept blob counts as the blob. */
+/** Bytes of an entry that count. The entry of a kept blob counts as the blob, unless a resource has it too. */
 export function sizeOfEntry(key: string, value: string | undefined): number {
   if (value === undefined) return 0;
-  return isKeptBlob(key) ? readKeptBlob(value).size : Buffer.byteLength(value);
+  if (!isKeptBlob(key)) return Buffer.byteLength(value);
+  const { size, isShared } = readKeptBlob(value);
+  return isShared ? 0 : size;
 }
 
 /** Total size of all counted entries in bytes. */

@@ -15,7 +15,7 @@ export function settleKeptBlobs(tx: Transaction): void {
     const value = tx.entry(keptBlobKey(blob));
     if (value === undefined) continue;
     tx.removedBlobs.delete(blob);
-    const kept = readKeptBlob(value);
+    const { isShared: _, ...kept } = readKeptBlob(value);
     if (!kept.isFree) tx.putEntry(keptBlobKey(blob), JSON.stringify(Object.assign(kept, { isFree: true })));
   }
   for (const [key, value] of tx.entries) {

@@ -92,6 +92,27 @@ describe('Versions in PostgreSQL with three servers', function () {
     expect(await historyOf('large')).to.deep.equal(states);
   });
 
+  it('has equal links of versions, whichever wrote them (rules 19.1, 27.2)', async () => {
+    await write(0, 'linked', graphOf(3));
+    for (const at of [0, 1, 2]) {
+      await ask(
+        at,
+        'PATCH',
+        'linked.meta',
+        { 'Content-Type': 'application/merge-patch+json', 'If-Match': '*' },
+        JSON.stringify({ license: [{ href: `urn:l:${at}` }] }),
+      );
+      if (at === 1) await write(2, 'linked', graphOf(4));
+    }
+    const { versions } = JSON.parse((await ask(1, 'GET', 'linked?versions')).text) as { versions: { id: string }[] };
+    const linksOn = (at: number): Promise<(string | undefined)[]> =>
+      Promise.all(
+        versions.map(async ({ id }) => /urn:l:\d/.exec((await ask(at, 'GET', `linked.meta?version=${id}`)).text)?.[0]),
+      );
+    for (const at of [0, 1, 2])
+      expect(await linksOn(at)).to.deep.equal(['urn:l:2', 'urn:l:1', 'urn:l:1', 'urn:l:0', undefined]);
+  });
+
   it('keeps the labels of blank nodes over writes through different ones (rules 19.1, 27.1)', async () => {
     for (const value of [100, 101, 102]) await write(value, 'nodes', withNodes(value));
     const states = await historyOf('nodes');

@@ -5,7 +5,7 @@ import { clearNotices } from './frame/notice.js';
 import { Page, type PagePlace, placeHref, placeNow, signInHref } from './frame/page.js';
 import { homeUri, onSession, signOut, storageUri, subjectNow, who } from './session/session.js';
 import { messageOf } from './storage/api.js';
-import { isController } from './storage/controller.js';
+import { isController, nameOf } from './storage/controller.js';
 import { shortName } from './storage/names.js';
 
 interface Entry {
@@ -18,7 +18,7 @@ interface Entry {
 
 const pages: Readonly<Record<string, Entry>> = {
   browse: { title: 'Browse', for: 'all', load: () => import('./pages/browse.js') },
-  resource: { title: 'Resource', load: () => import('./pages/resource.js') },
+  resource: { title: 'Item', load: () => import('./pages/resource.js') },
   shapes: { title: 'Shapes', load: () => import('./pages/shapes.js') },
   form: { title: 'Form', load: () => import('./pages/form.js') },
   search: { title: 'Search', for: 'all', load: () => import('./pages/search.js') },
@@ -140,9 +140,9 @@ export class Shell extends Page {
         <div class="who">
           ${
             session.kind === 'subject'
-              ? html`<span title=${session.subject}>${session.isBrowser ? 'This browser' : shortName(session.subject)}</span>
+              ? html`<span title=${session.subject}>${session.isBrowser ? 'This browser' : nameOf(session.subject)}</span>
                 <button type="button" @click=${this.leave}>Sign out</button>`
-              : html`<span>Nobody</span> <a class="button" href=${signInHref()}>Sign in</a>`
+              : html`<span>Not signed in</span> <a class="button" href=${signInHref()}>Sign in</a>`
           }
         </div>
       </header>

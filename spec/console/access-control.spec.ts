@@ -47,7 +47,7 @@ for (const path of pathsOf('The console, access control'))
       const made = await send('PUT', `${name}.acl`, { 'Content-Type': 'text/turtle' }, turtleOf(own, ...others));
       expect(made.status, made.text).to.be.oneOf([201, 204]);
       await console.go(page, at(name));
-      await rules().getByText('This resource has its own rules.').waitFor();
+      await rules().getByText('This item has its own rules.').waitFor();
     }
 
     it('shows inherited rules and copies them into a list of its own', async () => {
@@ -61,7 +61,7 @@ for (const path of pathsOf('The console, access control'))
       }
       expect(await axeFindings(page)).to.deep.equal([]);
       await rules().getByRole('button', { name: 'Create own rules' }).click();
-      await rules().getByText('This resource has its own rules.').waitFor();
+      await rules().getByText('This item has its own rules.').waitFor();
       expect(await focused()).to.equal('Rules');
       expect(await box(/^Control for .*\(you\)/).isChecked()).to.equal(true);
       expect(await acl('plain/')).to.contain(me);
@@ -138,7 +138,7 @@ for (const path of pathsOf('The console, access control'))
 
     it('does not overwrite rules that another user changed, and shows the new rules', async () => {
       await container('race/', rule('Read', agent(bob)));
-      await box(/^Write for did:key/)
+      await box(/^Write for Owner/)
         .first()
         .waitFor();
       const etag = (await send('GET', 'race/.acl', { Accept: 'text/turtle' })).headers['etag']!;
@@ -172,7 +172,7 @@ for (const path of pathsOf('The console, access control'))
       await dismiss('The rules are saved.');
       expect(await acl('lock/')).not.to.contain('Control');
       // Control of the root container still allows the owner to undo it.
-      await rules().getByText('This resource has its own rules.').waitFor();
+      await rules().getByText('This item has its own rules.').waitFor();
     });
 
     it('removes the rules of a resource, after which the inherited rules apply', async () => {
@@ -187,7 +187,7 @@ for (const path of pathsOf('The console, access control'))
 
     it('reports an invalid rule, and does not offer to remove the rules of the root', async () => {
       await console.go(page, at(''));
-      await rules().getByText('This resource has its own rules.').waitFor();
+      await rules().getByText('This item has its own rules.').waitFor();
       expect(await rules().getByRole('button', { name: 'Remove these rules' }).count()).to.equal(0);
       await rules().getByLabel('Person, by name or IRI').fill('Nemo');
       await rules().getByRole('button', { name: 'Add' }).click();

@@ -175,7 +175,7 @@ for (const path of pathsOf('The console, administration'))
       await page.getByText('Runs for').waitFor();
       await page.getByText('none. Run quadpod backup DIR').waitFor();
       await page.getByText('0 running, 0 waiting').waitFor();
-      for (const fact of ['Resources', 'Triples'])
+      for (const fact of ['Items', 'Triples'])
         expect(await page.locator(`dt:text-is("${fact}") + dd`).textContent()).to.match(/^\d+, including /);
       const shown = page.getByRole('region', { name: 'Settings' });
       const row = (name: string): Locator => shown.getByRole('row').filter({ hasText: name });

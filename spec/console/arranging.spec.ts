@@ -113,7 +113,7 @@ for (const path of pathsOf('The console, arranging'))
           'n1999',
         ]);
         await page.fill('input[type=search]', '');
-        await page.getByText('20,000 members').waitFor();
+        await page.getByText('20,000 items').waitFor();
         await page.evaluate("document.querySelector('.listing').scrollTo(0, 1e6)");
         await page.locator('tr[aria-rowindex="20001"] a', { hasText: 'n0' }).waitFor();
         expect(await page.locator('tbody tr').count()).to.be.below(80);
@@ -129,7 +129,7 @@ for (const path of pathsOf('The console, arranging'))
       expect(await size.count()).to.equal(0);
       await box('folder').click();
       await size.click();
-      await selection.getByText('2.9 KiB in 1 resource').waitFor();
+      await selection.getByText('2.9 KiB in 1 item').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
       await box('n1.json').click();
       await size.waitFor();
@@ -141,7 +141,7 @@ for (const path of pathsOf('The console, arranging'))
       await browse('sorted/');
       for (const name of ['rdf', 'n10.txt']) await box(name).click();
       await page.locator('tr', { hasText: 'n10.txt' }).dragTo(page.locator('tr', { hasText: 'folder/' }));
-      await page.locator('.notice', { hasText: '2 members moved.' }).waitFor();
+      await page.locator('.notice', { hasText: '2 items moved.' }).waitFor();
       await until(['folder/', 'n1.json', 'n2.csv']);
       expect(await resources.text('sorted/folder/rdf')).to.contain('<#p>');
       expect((await resources.send('GET', 'sorted/folder/n10.txt')).status).to.equal(200);
@@ -207,7 +207,7 @@ for (const path of pathsOf('The console, arranging'))
       await resources.send('PUT', 'keyed/', asContainer);
       for (const name of ['a.txt', 'b.txt']) await resources.put(`keyed/${name}`, 'text/plain', name);
       await browse('keyed/');
-      await page.getByRole('region', { name: 'Members' }).focus();
+      await page.getByRole('region', { name: 'Items' }).focus();
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('F2');

@@ -250,7 +250,7 @@ for (const path of pathsOf('The console, browsing'))
       expect(await axeFindings(page)).to.deep.equal([]);
       await page.getByRole('button', { name: 'Stop' }).click();
       release();
-      await page.locator('.notice', { hasText: 'Stopped. Deleted resources stay deleted.' }).waitFor();
+      await page.locator('.notice', { hasText: 'Stopped. Deleted items stay deleted.' }).waitFor();
       expect(deletions).to.be.below(30);
       expect((await send('GET', 'heap/deep/')).status).to.equal(200);
       await page.unroute('**/heap/deep/n*');

@@ -172,7 +172,7 @@ for (const path of pathsOf('The console, editing'))
       await append(page, ' ');
       await resources.delete('gone.json');
       await button('Save').click();
-      await page.locator('text=Another user deleted this resource').waitFor();
+      await page.locator('text=Another user deleted this item').waitFor();
       await button('Save mine again').click();
       await page.locator('.state:visible', { hasText: 'No unsaved changes' }).waitFor();
       expect(await resources.text('gone.json')).to.equal('{"a": 1,\r\n "b": 2}\r\n ');

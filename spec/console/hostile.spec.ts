@@ -102,7 +102,7 @@ for (const path of pathsOf('The console, untrusted content'))
     it('shows names as text', async () => {
       for (const name of texts) await resources.put(within(name), 'text/plain', name);
       await console.go(page, `browse?${new URLSearchParams({ at: resources.iri('hostile/') })}`);
-      await page.locator(`text=${texts.length} members`).waitFor();
+      await page.locator(`text=${texts.length} items`).waitFor();
       await expectQuiet('listing');
       for (const name of texts) {
         await resources.open(page, within(name), name);

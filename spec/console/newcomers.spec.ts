@@ -88,7 +88,7 @@ for (const path of pathsOf('The console, users with a link'))
       const pasted = async (): Promise<void> => {
         await page.locator('textarea').fill(console.server.ownerToken!);
         await page.locator('form button').click();
-        await page.locator('.who >> text=did:key').waitFor();
+        await page.locator('.who [title^="did:key"]').waitFor();
       };
       await page.goto(console.at(at('resource', 'data/it.ttl')));
       await page.locator('.who').getByRole('link', { name: 'Sign in' }).click();
@@ -101,7 +101,7 @@ for (const path of pathsOf('The console, users with a link'))
       await titled(page, 'it.ttl');
       for (const to of ['https://elsewhere.example/', '//elsewhere.example/', '#token=a.b.c', 'javascript:alert(1)']) {
         await page.getByRole('button', { name: 'Sign out' }).click();
-        await page.locator('.who >> text=Nobody').waitFor();
+        await page.locator('.who >> text=Not signed in').waitFor();
         await page.goto(console.at(`signin?${new URLSearchParams({ to })}`));
         await titled(page, 'Sign in');
         await pasted();

@@ -65,7 +65,7 @@ for (const path of pathsOf('The console, sign-in with OpenID Connect'))
         await provider.letIn(page);
         await page.locator('[role=status]', { hasText: message }).waitFor();
         await page.click('text=Back to signing in');
-        await page.locator('.who >> text=Nobody').waitFor();
+        await page.locator('.who >> text=Not signed in').waitFor();
       });
 
     it("shows the provider's error", async () => {

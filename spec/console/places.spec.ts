@@ -84,10 +84,10 @@ for (const path of pathsOf('The console, places'))
       await console.go(page, 'admin?tab=agents');
       await page.getByLabel('Name', { exact: true }).fill('librarian');
       await page.getByLabel('Identity', { exact: true }).fill(other);
-      await page.getByLabel('Folder or resource').fill('https://elsewhere.example/');
+      await page.getByLabel('Folder or item').fill('https://elsewhere.example/');
       await page.getByRole('button', { name: 'Add the agent' }).click();
       await page.locator('.notice.bad', { hasText: 'not in this storage' }).waitFor();
-      await page.getByLabel('Folder or resource').fill(resources.iri('it.ttl'));
+      await page.getByLabel('Folder or item').fill(resources.iri('it.ttl'));
       await page.getByRole('button', { name: 'Add the agent' }).click();
       const table = page.getByRole('region', { name: 'Agents' });
       await table.getByText('librarian').waitFor();

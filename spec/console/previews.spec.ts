@@ -101,7 +101,7 @@ for (const path of pathsOf('The console, previews'))
       await resources.send('PUT', 'within/', asContainer);
       await resources.open(page, 'within/absent');
       await page.locator('[role=alert]', { hasText: 'does not exist' }).waitFor();
-      expect(await link(page, 'Back to the container').getAttribute('href')).to.equal(href('browse', 'at', 'within/'));
+      expect(await link(page, 'Back to the folder').getAttribute('href')).to.equal(href('browse', 'at', 'within/'));
       expect(await link(page, 'Request access').count()).to.equal(0);
       expect(await axeFindings(page)).to.deep.equal([]);
     });

@@ -61,9 +61,9 @@ for (const path of pathsOf('The console, search by type')) {
       await console.go(page, 'browse');
       await console.go(page, 'search');
       await page.getByLabel('Paper').check();
-      await expectStatus(page, '15 resources found, page 1 of 2');
+      await expectStatus(page, '15 items found, page 1 of 2');
       await page.getByLabel('Reviewed').check();
-      await expectStatus(page, '5 resources found.');
+      await expectStatus(page, '5 items found.');
       expect((await page.locator('.hit > a').allInnerTexts()).sort()).to.deep.equal(
         [0, 12, 18, 24, 6].map((number) => `data/item-${number}`),
       );
@@ -73,22 +73,22 @@ for (const path of pathsOf('The console, search by type')) {
       ]);
       await expectAccessible(page);
       await page.getByLabel('Any selected type').check();
-      await expectStatus(page, '20 resources found, page 1 of 2');
+      await expectStatus(page, '20 items found, page 1 of 2');
       await page.getByLabel('Paper').uncheck();
-      await expectStatus(page, '10 resources found.');
+      await expectStatus(page, '10 items found.');
     });
 
     it('pages through results and keeps the search in its URL', async () => {
       await page.getByLabel('Dataset').check();
-      await expectStatus(page, '20 resources found, page 1 of 2');
+      await expectStatus(page, '20 items found, page 1 of 2');
       const first = await page.locator('.hit > a').allInnerTexts();
       await page.click('a:text-is("Next")');
-      await expectStatus(page, '20 resources found, page 2 of 2');
+      await expectStatus(page, '20 items found, page 2 of 2');
       const second = await page.locator('.hit > a').allInnerTexts();
       expect(new Set([...first, ...second]).size).to.equal(20);
       const address = page.url();
       await page.reload();
-      await expectStatus(page, '20 resources found, page 2 of 2');
+      await expectStatus(page, '20 items found, page 2 of 2');
       expect(await page.locator('.hit > a').allInnerTexts()).to.deep.equal(second);
       expect(await page.getByLabel('Any selected type').isChecked()).to.equal(true);
       expect(await page.getByLabel('Reviewed').isChecked()).to.equal(true);
@@ -98,7 +98,7 @@ for (const path of pathsOf('The console, search by type')) {
       await expectStatus(page, 'page 2 of 2');
       const other = await console.owner();
       await other.goto(address);
-      await expectStatus(other, '20 resources found, page 2 of 2');
+      await expectStatus(other, '20 items found, page 2 of 2');
       await other.click('.hit > a >> nth=0');
       await other.waitForURL(/#\/resource\?at=.*item-/);
     });
@@ -106,7 +106,7 @@ for (const path of pathsOf('The console, search by type')) {
     it('finds a type with a comma in its IRI, and shows it as text', async () => {
       await page.click('text=Clear selection');
       await page.getByLabel('Odd,<img src=x>').check();
-      await expectStatus(page, '1 resource found.');
+      await expectStatus(page, '1 item found.');
       await page.locator('.hit > a', { hasText: 'data/item-5' }).waitFor();
       expect(await page.locator('main img').count()).to.equal(0);
     });
@@ -121,7 +121,7 @@ for (const path of pathsOf('The console, search by type')) {
       await console.go(page, 'search?page=99');
       await page.locator('section [role=alert]', { hasText: 'This page does not exist.' }).waitFor();
       await page.click('text=Go to the first page');
-      await expectStatus(page, /resources that you may read, page 1 of/);
+      await expectStatus(page, /items that you may read, page 1 of/);
       await page.locator('.hit').first().waitFor();
       const anonymous = await console.person();
       await anonymous.goto(console.at('search'));
@@ -154,7 +154,7 @@ for (const path of pathsOf('The console, search by type')) {
         await search.updateComplete;
       });
       await page.keyboard.press('Enter');
-      await expectStatus(page, '20 resources found, page 1 of 2');
+      await expectStatus(page, '20 items found, page 1 of 2');
       expect(await page.locator('.hit').first().locator('mark').allInnerTexts()).to.deep.equal(['level', 'of', 'Aare']);
       const first = page.locator('.hit').first();
       const name = await first.locator('> a').innerText();
@@ -163,16 +163,16 @@ for (const path of pathsOf('The console, search by type')) {
       expect(await first.locator('.chips a').first().getAttribute('href')).to.match(thing);
       await page.locator('.facets li', { hasText: /Paper\s[\s\S]*10/ }).waitFor();
       await page.getByLabel('Paper').check();
-      await expectStatus(page, '10 resources found.');
+      await expectStatus(page, '10 items found.');
       await expectAccessible(page);
       await page.reload();
-      await expectStatus(page, '10 resources found.');
+      await expectStatus(page, '10 items found.');
       await console.go(page, 'search?q=reviewed');
       await page.locator('section .empty', { hasText: 'these words' }).waitFor();
       await page.click('page-search a:text-is("Reviewed")');
-      await expectStatus(page, '10 resources found');
+      await expectStatus(page, '10 items found');
       await console.go(page, 'search?q=item-7');
-      await expectStatus(page, '1 resource found.');
+      await expectStatus(page, '1 item found.');
       expect(await page.locator('main img').count()).to.equal(0);
       expect(complaintsOf(console)).to.deep.equal([]);
     });
@@ -195,7 +195,7 @@ for (const path of pathsOf('The console, search by type')) {
       await seed(console, 2);
       await console.go(page, 'search');
       await page.getByLabel('Dataset').check();
-      await expectStatus(page, '1 resource found.');
+      await expectStatus(page, '1 item found.');
       expect(await page.locator('.hit .chips').innerText()).to.equal('Dataset');
     });
 

@@ -81,7 +81,7 @@ for (const path of pathsOf('The console, shapes'))
       await console.go(page, `browse?${at('sets/')}`);
       await page.locator('summary', { hasText: 'More' }).press('Enter');
       await link('New with a form').press('Enter');
-      await field('Name of the resource').fill('levels');
+      await field('Name of the item').fill('levels');
       await field('Title').fill('Levels of the "Aare"');
       expect(await page.locator('fieldset').first().getAttribute('aria-describedby')).to.equal('field-0-hint');
       await page.getByText('What the dataset is called.').waitFor();
@@ -155,7 +155,7 @@ for (const path of pathsOf('The console, shapes'))
       await resources.put('shapes.ttl', 'text/turtle', shapes);
       await resources.put('sets/rivers', 'text/turtle', rivers.replace('five', 'six').replace(', "Flüsse"@de', ''));
       await button('Save').click();
-      await page.getByRole('alert').filter({ hasText: 'Another user changed this resource' }).waitFor();
+      await page.getByRole('alert').filter({ hasText: 'Another user changed this item' }).waitFor();
       expect(await field('Title').inputValue()).to.equal('Mine');
       await console.go(page, 'search');
       await console.go(page, `form?${at('sets/rivers')}`);
@@ -174,7 +174,7 @@ for (const path of pathsOf('The console, shapes'))
       await choice('Shape').selectOption('ex:Lamp');
       expect(await field('ex:watts').inputValue()).to.equal('7.5');
       expect(await page.getByLabel('ex:off').count()).to.equal(0);
-      await field('Name of the resource').fill('lamp');
+      await field('Name of the item').fill('lamp');
       await field('Kind of ex:about').selectOption('IRI');
       await field('ex:about').fill('not an IRI');
       await button('Create').click();
@@ -225,7 +225,7 @@ ex:File a sh:NodeShape ; sh:property [ sh:path ex:url ; sh:nodeKind sh:IRI ; sh:
       const fields = { 'Content-Type': 'application/linkset+json', 'If-Match': '*' };
       expect((await resources.send('PUT', 'nodes/.meta', fields, JSON.stringify(link))).status).to.equal(204);
       await console.go(page, `form?${at('nodes/')}`);
-      await field('Name of the resource').fill('made');
+      await field('Name of the item').fill('made');
       const inFile = page.locator('fieldset', { hasText: 'ex:file' }).first();
       await inFile.getByLabel('ex:url', { exact: true }).first().fill('http://example.org/a.csv');
       await inFile.getByLabel('ex:bytes', { exact: true }).first().fill('12');
@@ -292,7 +292,7 @@ ex:File a sh:NodeShape ; sh:property [ sh:path ex:url ; sh:nodeKind sh:IRI ; sh:
 
     it('says that shapes are inherited, and unlinks them', async () => {
       await console.go(page, `shapes?${at('sets/levels.ttl')}`);
-      await page.getByText('A container above is linked to these.').waitFor();
+      await page.getByText('A folder above is linked to these.').waitFor();
       await console.go(page, `shapes?${at('sets/')}`);
       // Without its own link, shapes of the root would apply, which broken does not conform to.
       const link = { linkset: [{ [constrainedBy]: [{ href: resources.iri('strict.ttl') }] }] };
@@ -305,7 +305,7 @@ ex:File a sh:NodeShape ; sh:property [ sh:path ex:url ; sh:nodeKind sh:IRI ; sh:
       expect((await resources.send('PUT', '.meta', lenient, JSON.stringify(link))).status).to.equal(204);
       await button('Unlink /shapes.ttl').click();
       await button('Unlink anyway').click();
-      await page.getByText('A container above is linked to these.').waitFor();
+      await page.getByText('A folder above is linked to these.').waitFor();
       expect((await resources.send('GET', 'sets/.meta')).text).not.to.contain(constrainedBy);
     });
 

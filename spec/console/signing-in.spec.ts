@@ -14,9 +14,9 @@ for (const path of pathsOf('The console, signing-in'))
     it('removes the credential from the URL and shows the root', async () => {
       const page = await console.owner();
       expect(page.url()).to.equal(`${console.server.root}app`);
-      expect(await page.locator('.who').textContent()).to.contain('did:key');
+      await page.locator('.who >> text=Owner').waitFor();
       await page.reload();
-      await page.locator('.who >> text=did:key').waitFor();
+      await page.locator('.who [title^="did:key"]').waitFor();
       expect(await page.locator('main h1').textContent()).to.equal(new URL(console.server.root).host);
     });
 
@@ -40,7 +40,7 @@ for (const path of pathsOf('The console, signing-in'))
       expect(await page.locator('.notice.bad').count()).to.equal(1);
       await page.fill('textarea', console.server.ownerToken!);
       await page.click('form button');
-      await page.locator('.who >> text=did:key').waitFor();
+      await page.locator('.who [title^="did:key"]').waitFor();
     });
 
     it('makes a browser an owner that signs in again automatically', async () => {
@@ -51,7 +51,7 @@ for (const path of pathsOf('The console, signing-in'))
       await page.locator('td >> text=This laptop').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
       await console.go(page, 'signin');
-      await page.locator('h1 >> text=Sign in').waitFor();
+      await page.locator('main').getByText('You are signed in as Owner.').waitFor();
       await page.click('button >> text=Sign in as this browser');
       await page.locator('.who >> text=This browser').waitFor();
       await page.locator('button >> text=New').waitFor();
@@ -65,7 +65,7 @@ for (const path of pathsOf('The console, signing-in'))
       const identity = readIdentity(console.server.server.mintedOwner!);
       const short = await signCredential(identity, console.server.root.slice(0, -1), 5);
       await page.goto(`${console.server.root}app#token=${short}`);
-      await page.locator('.who >> text=did:key').waitFor();
+      await page.locator('.who [title^="did:key"]').waitFor();
       await console.go(page, 'owners');
       await page.fill('input[name=name]', 'Another laptop');
       await page.click('text=Make this browser an owner');
@@ -73,7 +73,7 @@ for (const path of pathsOf('The console, signing-in'))
       const over = Number(JSON.parse(Buffer.from(short.split('.')[1]!, 'base64url').toString()).exp) * 1000;
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, over - Date.now() + 100)));
       await page.reload();
-      await page.locator('.who >> text=Nobody').waitFor();
+      await page.locator('.who >> text=Not signed in').waitFor();
       await page.goto(console.at('signin'));
       await page.click('button >> text=Sign in as this browser');
       await page.locator('.who >> text=This browser').waitFor();
@@ -84,7 +84,7 @@ for (const path of pathsOf('The console, signing-in'))
       await page.goto(console.at('signin'));
       await page.locator('h1 >> text=Sign in').waitFor();
       await page.goto(console.ownerLink);
-      await page.locator('.who >> text=did:key').waitFor();
+      await page.locator('.who [title^="did:key"]').waitFor();
       expect(page.url()).not.to.contain('token');
       const shown = page.locator('.who span');
       const before = await shown.getAttribute('title');
@@ -115,7 +115,7 @@ for (const path of pathsOf('The console, signing-in'))
       const page = await console.person();
       await page.goto(console.ownerLink);
       await page.locator('.notice >> text=You are signed in as did:key').waitFor();
-      await page.locator('.who >> text=did:key').waitFor();
+      await page.locator('.who [title^="did:key"]').waitFor();
       expect(await page.locator('dialog[open]').count()).to.equal(0);
       expect(page.url()).not.to.contain('token');
     });
@@ -125,9 +125,9 @@ for (const path of pathsOf('The console, signing-in'))
       const link = await signLinkCredential(readIdentity(console.server.server.mintedOwner!), base, 600);
       const page = await console.person();
       await page.goto(`${console.server.root}app#token=${link}`);
-      await page.locator('.who >> text=did:key').waitFor();
+      await page.locator('.who [title^="did:key"]').waitFor();
       await page.reload();
-      await page.locator('.who >> text=did:key').waitFor();
+      await page.locator('.who [title^="did:key"]').waitFor();
       await page.locator('button >> text=New').waitFor();
       const bearer = await fetch(console.server.root, { headers: { Authorization: `Bearer ${link}` } });
       expect(bearer.status).to.equal(401);
@@ -146,18 +146,18 @@ for (const path of pathsOf('The console, signing-in'))
       await other.goto(`${console.server.root}app#token=${link}`);
       await other.locator('.notice.bad >> text=used in another browser').waitFor();
       expect(await other.locator('.notice.bad').textContent()).to.contain('owner --key');
-      await other.locator('.who >> text=Nobody').waitFor();
+      await other.locator('.who >> text=Not signed in').waitFor();
     });
 
     it('signs out in all tabs, and sends no credential afterwards', async () => {
       const page = await console.owner();
       const other = await page.context().newPage();
       await other.goto(`${console.server.root}app`);
-      await other.locator('.who >> text=did:key').waitFor();
+      await other.locator('.who [title^="did:key"]').waitFor();
       await other.locator('button >> text=New').waitFor();
       const credentials: (string | undefined)[] = [];
       await page.click('text=Sign out');
-      await other.locator('.who >> text=Nobody').waitFor();
+      await other.locator('.who >> text=Not signed in').waitFor();
       other.on('request', (request) => credentials.push(request.headers()['authorization']));
       await console.go(other, 'search');
       await console.go(other, 'browse');
@@ -179,7 +179,7 @@ for (const path of pathsOf('The console, signing-in'))
       })`);
       expect(left).to.equal(0);
       await page.reload();
-      await page.locator('.who >> text=Nobody').waitFor();
+      await page.locator('.who >> text=Not signed in').waitFor();
     });
 
     it('keeps the identity of the browser on sign-out, and deletes it only when asked', async () => {
@@ -191,11 +191,11 @@ for (const path of pathsOf('The console, signing-in'))
       await page.click('button >> text=Create an identity');
       await page.locator('.who >> text=This browser').waitFor();
       await page.click('text=Sign out');
-      await page.locator('.who >> text=Nobody').waitFor();
+      await page.locator('.who >> text=Not signed in').waitFor();
       const identity = await iri.textContent();
       await forget.click();
       await page.click('dialog >> text=Cancel');
-      await page.locator('.who >> text=Nobody').waitFor();
+      await page.locator('.who >> text=Not signed in').waitFor();
       expect(await iri.textContent()).to.equal(identity);
       await forget.click();
       await page.click('dialog button.danger');
@@ -217,7 +217,7 @@ for (const path of pathsOf('The console, signing-in'))
       // Signed in as another owner.
       expect(await forget.count()).to.equal(0);
       await page.click('text=Sign out');
-      await page.locator('.who >> text=Nobody').waitFor();
+      await page.locator('.who >> text=Not signed in').waitFor();
       await forget.click();
       await page.click('dialog button.danger');
       const second = page.locator('dialog', { hasText: 'Delete the key of an owner' });
@@ -254,7 +254,7 @@ describeInBrowser('The console, the first steps at /', () => {
     await heading.waitFor();
     await page.reload();
     await heading.waitFor();
-    await page.locator('.who >> text=did:key').waitFor();
+    await page.locator('.who [title^="did:key"]').waitFor();
     expect(console.complaints).to.deep.equal([]);
     expect([...console.elsewhere]).to.deep.equal([]);
   });

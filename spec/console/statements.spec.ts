@@ -130,7 +130,7 @@ for (const path of pathsOf('The console, statements'))
       await page.getByLabel('Value').fill('Mine');
       await resources.put('concurrent', 'text/turtle', rivers.replace('"Rhine"', '"Theirs"'));
       await button('Save').last().click();
-      await page.locator('.notice.bad', { hasText: 'Another user changed this resource.' }).waitFor();
+      await page.locator('.notice.bad', { hasText: 'Another user changed this item.' }).waitFor();
       await button('Edit rdfs:label Theirs').waitFor();
       expect(await resources.text('concurrent'))
         .to.contain('"Theirs"')

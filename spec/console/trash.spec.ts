@@ -38,10 +38,10 @@ for (const path of pathsOf('The console, trash'))
       await browse('some/');
       for (const name of ['a b.txt', 'inner']) await page.check(`[aria-label="Select ${name}"]`);
       await page.getByRole('group', { name: 'Selected' }).getByRole('button', { name: 'Delete' }).click();
-      await question().getByText('2 members will move to the trash').waitFor();
+      await question().getByText('2 items will move to the trash').waitFor();
       await question().getByText('Owners can restore it for 30 days.').waitFor();
-      await question().getByRole('button', { name: 'Delete 2 members' }).click();
-      await page.locator('.notice', { hasText: '2 members deleted.' }).waitFor();
+      await question().getByRole('button', { name: 'Delete 2 items' }).click();
+      await page.locator('.notice', { hasText: '2 items deleted.' }).waitFor();
       expect([await status('some/a%20b.txt'), await status('some/inner/c.txt')]).to.deep.equal([404, 404]);
       await inTrash();
       await page.getByRole('cell', { name: 'some/inner/', exact: true }).waitFor();
@@ -73,7 +73,7 @@ for (const path of pathsOf('The console, trash'))
       await question().getByText('It moves to the trash, and owners can restore it for 30 days.').waitFor();
       await resources.put('seen.txt', 'text/plain', 'second');
       await question().getByRole('button', { name: 'Delete', exact: true }).click();
-      await question().getByText('Another user changed this resource').waitFor();
+      await question().getByText('Another user changed this item').waitFor();
       await question().getByRole('button', { name: 'Delete the changed version' }).click();
       await page.locator('.notice', { hasText: 'seen.txt is deleted.' }).waitFor();
       await inTrash();
@@ -125,7 +125,7 @@ for (const path of pathsOf('The console, trash'))
       await resources.send('PUT', 'large/', asContainer);
       page = other;
       await other.goto(console.ownerLink);
-      await other.locator('.who >> text=did:key').waitFor();
+      await other.locator('.who [title^="did:key"]').waitFor();
       await begin('large');
       await question().getByText('This cannot be undone.').waitFor();
       await question().getByRole('button', { name: 'Delete “large”' }).click();

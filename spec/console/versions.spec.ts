@@ -68,7 +68,7 @@ describeInBrowser('The console, versions', () => {
     expect(await resources.text('t.txt')).to.equal('one\ntwo\nthree\nfour');
     await resources.put('t.txt', 'text/plain', 'of another user');
     await restore();
-    await page.locator('.notice.bad', { hasText: 'Another user changed this resource' }).waitFor();
+    await page.locator('.notice.bad', { hasText: 'Another user changed this item' }).waitFor();
     expect(await resources.text('t.txt')).to.equal('of another user');
   });
 

@@ -72,7 +72,7 @@ export class Console {
   async owner(options: BrowserContextOptions = {}): Promise<Page> {
     const page = await this.person(options);
     await page.goto(this.ownerLink);
-    await page.locator('.who >> text=did:key').waitFor();
+    await page.locator('.who [title^="did:key"]').waitFor();
     await page.locator('main h1').waitFor();
     return page;
   }

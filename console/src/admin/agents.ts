@@ -67,7 +67,7 @@ export class AdminAgents extends Page {
       <p class="soft">For an agent with an identity of its own. <code>quadpod agent add NAME</code>, on the server, creates a key too, and prints what to configure.</p>
       <label>Name <input name="name" required maxlength="200" autocomplete="off"></label>
       <label>Identity <input name="id" required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…"></label>
-      <label>Folder or resource <input name="iri" type="url" required .value=${storageUri} spellcheck="false"></label>
+      <label>Folder or item <input name="iri" type="url" required .value=${storageUri} spellcheck="false"></label>
       ${actionFields(['read'])}
       <label>Until <input type="datetime-local" name="until" required .value=${end.toISOString().slice(0, 16)}></label>
       <button class="primary">Add the agent</button>

@@ -46,7 +46,7 @@ export class AdminStorage extends Page {
       <h2>Status</h2>
       <dl class="facts">
         <dt>Used</dt><dd>${sizeText(bytes)} ${quotaBytes > 0 ? html`of ${sizeText(quotaBytes)} <meter min="0" max=${quotaBytes} .value=${bytes} aria-label="Room used"></meter>` : '(no quota is set)'}</dd>
-        <dt>Resources</dt><dd>${resources.toLocaleString()}, including containers and the trash</dd>
+        <dt>Items</dt><dd>${resources.toLocaleString()}, including folders and the trash</dd>
         <dt>Triples</dt><dd>${triples.toLocaleString()}, including those of metadata</dd>
         ${freeBytes === undefined ? '' : html`<dt>Free on the disk</dt><dd>${sizeText(freeBytes)}</dd>`}
         <dt>Last backup</dt><dd>${lastBackup === undefined ? html`none. Run <code>quadpod backup DIR</code>.` : dateText(lastBackup)}</dd>

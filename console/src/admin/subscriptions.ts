@@ -38,7 +38,7 @@ export class AdminSubscriptions extends Page {
   protected override render(): TemplateResult {
     return html`
       <h2>Subscriptions</h2>
-      <p class="soft">Quadpod posts a notification to the inbox URL for every change to a resource or below a container. Owners see all subscriptions.</p>
+      <p class="soft">Quadpod posts a notification to the inbox URL for every change to an item, or to anything in a folder. Owners see all subscriptions.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderList()}
       <form class="card" @submit=${this.subscribe}>
         <h3>Subscribe</h3>

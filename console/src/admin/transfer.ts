@@ -57,8 +57,8 @@ const exportFormats: Readonly<Record<string, string>> = {
 };
 const conflicts: Readonly<Record<string, string>> = {
   fail: 'stop',
-  skip: 'keep existing resources',
-  replace: 'replace existing resources',
+  skip: 'keep existing items',
+  replace: 'replace existing items',
 };
 
 const pollMs = 700;
@@ -109,7 +109,7 @@ export class AdminTransfer extends Page {
     return html`
       <h2>Export</h2>
       <form class="card" @submit=${this.export}>
-        <label>Container <input name="of" type="url" required .value=${storageUri} spellcheck="false"></label>
+        <label>Folder <input name="of" type="url" required .value=${storageUri} spellcheck="false"></label>
         <label>As <select name="format">${options(exportFormats)}</select></label>
         <p class="note soft">The export contains what you can read. For exports that are too large for a browser, use <code>quadpod export</code>.</p>
         <button class="primary" ?disabled=${this.busy !== ''}>${this.busy === 'exporting' ? 'Exporting …' : 'Export'}</button>
@@ -127,12 +127,12 @@ export class AdminTransfer extends Page {
       <h2>Import</h2>
       <form class="card" @submit=${this.import}>
         <label>File or ZIP <input name="file" type="file" required></label>
-        <label>Into the container <input name="into" type="url" required .value=${storageUri} spellcheck="false"></label>
+        <label>Into the folder <input name="into" type="url" required .value=${storageUri} spellcheck="false"></label>
         <label>Format <select name="format">${options(importFormats)}</select></label>
-        <label>If a resource exists <select name="conflict">${options(conflicts)}</select></label>
+        <label>If an item exists <select name="conflict">${options(conflicts)}</select></label>
         <label>Replace the beginning of IRIs (optional, OLD=NEW) <input name="rewrite" spellcheck="false" placeholder="https://old.example/=${storageUri}"></label>
         <p class="options"><label class="inline"><input type="checkbox" name="acls"> Import access control lists (gives access to the people they name)</label>
-        <label class="inline"><input type="checkbox" name="grants"> Import grants, requests and subscriptions for resources below the container</label>
+        <label class="inline"><input type="checkbox" name="grants"> Import grants, requests and subscriptions for items in the folder</label>
         <label class="inline"><input type="checkbox" name="dry"> Dry run: report only</label></p>
         <button class="primary" ?disabled=${this.busy !== ''}>${this.busy === 'sending' ? 'Sending …' : 'Import'}</button>
       </form>`;
@@ -166,13 +166,13 @@ export class AdminTransfer extends Page {
         status === 'running'
           ? html`<progress aria-label=${name} max=${total ?? 1} value=${total === undefined ? 0 : bytes}></progress><br>${sizeText(bytes)}${total === undefined ? '' : ` of ${sizeText(total)}`}${timeLeft(each)}`
           : status === 'done' && leftOut > 0
-            ? 'Done, with resources left out'
+            ? 'Done, with items left out'
             : words[status]
       }</td>
       <td>${created} created, ${replaced + merged} changed, ${skipped} kept, ${leftOut} left out; ${quads} triples</td>
       <td><div class="row">
         <button type="button" @click=${() => this.attempt(() => this.show(id))}>Report</button>
-        ${status === 'running' ? html`<button type="button" @click=${change('DELETE', 'The import was stopped. Stored resources remain.')}>Stop</button>` : nothing}
+        ${status === 'running' ? html`<button type="button" @click=${change('DELETE', 'The import was stopped. Stored items remain.')}>Stop</button>` : nothing}
         ${status === 'failed' || status === 'interrupted' ? html`<button type="button" @click=${change('POST', 'The import continues.')}>Continue</button>` : nothing}
         ${status === 'running' ? nothing : html`<button type="button" @click=${change('DELETE', 'The import was removed from the list.')}>Remove</button>`}
       </div></td>

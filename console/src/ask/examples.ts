@@ -7,8 +7,8 @@ export const examples = [
     query: 'SELECT * { ?s ?p ?o } LIMIT 100',
   },
   {
-    name: 'By resource',
-    what: 'Number of triples per resource. Each resource is a named graph.',
+    name: 'By item',
+    what: 'Number of triples per item. Each item is a named graph.',
     query: `SELECT ?resource (COUNT(*) AS ?statements) {
   GRAPH ?resource { ?s ?p ?o }
 }

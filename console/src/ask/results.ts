@@ -85,7 +85,7 @@ export class AskResults extends Page {
     if (rows.length > 0 && columns.length > 0)
       return html`<ask-table .columns=${columns} .rows=${rows} .prefixes=${prefixes}></ask-table>`;
     return html`<p class="empty">${kind === 'graph' ? 'The graph is empty' : 'No rows'}: nothing that you may read matches.
-      Statements come with resources such as Turtle files, which <a href=${placeHref('browse')}>Browse</a> shows.
+      Statements come with items such as Turtle files, which <a href=${placeHref('browse')}>Browse</a> shows.
       The examples “A picture” and “A chart” need no data.</p>`;
   }
 

@@ -25,7 +25,7 @@ export class AskStored extends Page {
       return html`<p class="soft">This storage does not list saved queries (lws.search-index.enabled is off). Open them in Browse.</p>`;
     if (!this.found) return html`<p class="soft">Loading …</p>`;
     if (this.found.length === 0)
-      return html`<p class="soft">No saved queries. Save stores the current query as a resource, which others can open and run.</p>`;
+      return html`<p class="soft">No saved queries. Save stores the current query as an item, which others can open and run.</p>`;
     return html`<ul>${this.found.map(
       ({ iri, modified }) => html`<li><button type="button" @click=${() => this.choose(iri)}>${shortName(iri)}
         <span class="soft">${compact(iri)}${modified === undefined ? nothing : `, ${dateText(modified)}`}</span></button></li>`,

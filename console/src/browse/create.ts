@@ -33,8 +33,7 @@ export async function createMember(container: string, kind: Kind, name: string):
 
 /** Returns a valid name for a new member, with the default extension if it has none. @throws Error for an invalid name */
 export function suggestedName(kind: Kind, name: string): string {
-  if (name.includes('/'))
-    throw new Error('Names cannot contain a slash. Create a container first, then the resource in it.');
+  if (name.includes('/')) throw new Error('Names cannot contain a slash. Create a folder first, then the item in it.');
   if (/^\.\.?$/.test(name)) throw new Error(`“${name}” is not a valid name: in a URL it means another path.`);
   return kind === 'container' || /\.[^.]+$/.test(name) ? name : name + contents[kind][2];
 }

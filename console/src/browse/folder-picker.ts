@@ -53,7 +53,7 @@ export class FolderPicker extends Page {
         ${(folders ?? []).map((iri) => html`<li><button type="button" @click=${() => this.pick(iri)}>${shortName(iri)}/</button></li>`)}
         ${folders === undefined ? html`<li class="soft">Loading …</li>` : folders.length === 0 ? html`<li class="soft">No folders here.</li>` : ''}
       </ul>
-      ${this.isCut ? html`<p class="soft">There are more members. Type the path of other folders.</p>` : ''}
+      ${this.isCut ? html`<p class="soft">There are more items. Type the path of other folders.</p>` : ''}
     </fieldset>`;
   }
 }

@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { json } from '../storage/api.js';
-import { isContainer, sizeText } from '../storage/names.js';
+import { isContainer, itemsText, sizeText } from '../storage/names.js';
 
 /** Sum over what the user can read. */
 interface Size {
@@ -35,7 +35,7 @@ export class FolderSize extends Page {
     if (![...this.selected].some(isContainer)) return nothing;
     if (!this.size) return html`<button type="button" @click=${this.compute}>Folder size</button>`;
     const { bytes, resources, isComplete } = this.size;
-    return html`<span role="status">${isComplete ? '' : 'at least '}${sizeText(bytes)} in ${resources.toLocaleString()} ${resources === 1 ? 'resource' : 'resources'}</span>`;
+    return html`<span role="status">${isComplete ? '' : 'at least '}${sizeText(bytes)} in ${itemsText(resources)}</span>`;
   }
 
   private readonly compute = (): Promise<boolean> =>

@@ -5,7 +5,7 @@ import { live } from 'lit/directives/live.js';
 import { notify } from '../frame/notice.js';
 import { Page, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
-import { decoded, isContainer, memberNames, shortName } from '../storage/names.js';
+import { decoded, isContainer, itemsText, memberNames, shortName } from '../storage/names.js';
 import { iriOfPath, moveMembers } from './move.js';
 
 @customElement('move-dialog')
@@ -38,7 +38,7 @@ export class MoveDialog extends Page {
     const isOne = this.selected.size === 1;
     return html`<dialog class="move" aria-labelledby="move-title">
       <form method="dialog" @submit=${this.submit}>
-        <h2 id="move-title">Move ${isOne ? shortName(only) : `${this.selected.size} members`}</h2>
+        <h2 id="move-title">Move ${isOne ? shortName(only) : itemsText(this.selected.size)}</h2>
         <label>New path <input class="wide" name="path" required autocomplete="off" spellcheck="false" .value=${live(this.path)}
           @input=${(event: Event) => {
             this.path = (event.target as HTMLInputElement).value;
@@ -47,7 +47,7 @@ export class MoveDialog extends Page {
           this.path = this.pathIn(detail);
         }}></folder-picker>
         <p class="soft">${isOne ? 'The new name with its folders. ' : ''}A path that ends in a slash is a folder to move into.
-          Links to the old name in other resources stay and lead nowhere.</p>
+          Links to the old name in other items stay and lead nowhere.</p>
         <div class="row">
           <button class="primary">Move</button>
           <button type="button" @click=${() => this.dialog?.close()}>Cancel</button>
@@ -62,7 +62,7 @@ export class MoveDialog extends Page {
     await this.attempt(async () => {
       const place = iriOfPath(storageUri, path);
       if (iris.length > 1 && !isContainer(place))
-        throw new Error('To move several members, enter a folder: a path that ends in a slash.');
+        throw new Error('To move several items, enter a folder: a path that ends in a slash.');
       await this.move(iris, place);
     });
   }

@@ -19,8 +19,7 @@ export async function moveMembers(
   for (const iri of iris) {
     const name = /[^/]+\/?$/.exec(iri)![0];
     const to = isContainer(place) ? place + name : place + (isContainer(iri) ? '/' : '');
-    if (to === iri || (isContainer(iri) && to.startsWith(iri)))
-      throw new Error('A member cannot be moved into itself.');
+    if (to === iri || (isContainer(iri) && to.startsWith(iri))) throw new Error('An item cannot be moved into itself.');
     await succeed('MOVE', iri, { headers: { Destination: to, Overwrite: 'F', Prefer: 'rewrite-links' } });
     moved?.(iri, to);
   }

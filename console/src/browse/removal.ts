@@ -50,7 +50,7 @@ export async function removeMembers(
     }
   show(undefined);
   const undo = { label: 'Undo', run: () => restore(items, restored) };
-  if (ending.signal.aborted) notify('Stopped. Deleted resources stay deleted.');
+  if (ending.signal.aborted) notify('Stopped. Deleted items stay deleted.');
   else if (refusals.length > 0) notify(refusals.slice(0, 5).join(' '), 'bad');
   else notify(`${what} deleted.`, 'good', items.length === chosen.length ? undo : undefined);
   return !ending.signal.aborted && refusals.length === 0;

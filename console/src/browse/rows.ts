@@ -65,7 +65,7 @@ export class Rows extends Page {
     const { length } = listing;
     const indexes: number[] = [];
     for (let index = this.first; index < Math.min(this.last, length); index++) indexes.push(index);
-    return html`<div class="scroll listing" tabindex="0" role="region" aria-label="Members" aria-keyshortcuts="ArrowDown ArrowUp Enter F2 Delete /" @scroll=${this.scrolled} @keydown=${this.typed}>
+    return html`<div class="scroll listing" tabindex="0" role="region" aria-label="Items" aria-keyshortcuts="ArrowDown ArrowUp Enter F2 Delete /" @scroll=${this.scrolled} @keydown=${this.typed}>
       <table aria-rowcount=${length + 1}>
         <thead>
           <tr>

@@ -48,6 +48,6 @@ export class Refused extends Page {
 
   private back(): TemplateResult {
     const at = this.iri.startsWith(storageUri) && this.iri !== storageUri ? parentIri(this.iri) : storageUri;
-    return html`<a class="button" href=${placeHref('browse', { at })}>Back to the container</a>`;
+    return html`<a class="button" href=${placeHref('browse', { at })}>Back to the folder</a>`;
   }
 }

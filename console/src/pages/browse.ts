@@ -16,7 +16,7 @@ import { loadShapeActions } from '../shapes/offered.js';
 import { Refusal } from '../storage/api.js';
 import { type Rights, rightsOn } from '../storage/controller.js';
 import { download } from '../storage/download.js';
-import { isContainer, shortName } from '../storage/names.js';
+import { isContainer, itemsText, shortName } from '../storage/names.js';
 import { type Dropped, readDrop, readPicked, uploadsElsewhere, uploadsTo } from '../upload/queue.js';
 
 /** First member of the container of the example (`../browse/example.ts`). */
@@ -184,7 +184,7 @@ export class BrowsePage extends Page {
     return html`
       ${this.example(listing)}
       <p role="status" class="soft">
-        ${listing.isFiltered ? `${count} of ${listing.total.toLocaleString()} have that name` : `${count} ${listing.total === 1 ? 'member' : 'members'}`}${
+        ${listing.isFiltered ? `${count} of ${listing.total.toLocaleString()} have that name` : itemsText(listing.total)}${
           listing.searched === undefined
             ? ''
             : `, ${listing.isFiltered ? 'looking on' : 'sorting'} (${listing.searched.toLocaleString()} so far)`
@@ -256,7 +256,7 @@ export class BrowsePage extends Page {
         <h2 id="new-title">New in ${shortName(this.at)}</h2>
         <label>What
           <select name="kind">
-            <option value="container">Folder (container)</option>
+            <option value="container">Folder</option>
             <option value="turtle">RDF document (Turtle)</option>
             <option value="json">JSON document</option>
             <option value="text">Text</option>

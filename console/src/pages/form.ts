@@ -87,7 +87,7 @@ export class FormPage extends Page {
       const { etag, kind, text, reason }: Partial<Resource> = isNew
         ? { kind: 'rdf', text: '' }
         : await readResource(at);
-      if (kind !== 'rdf' || text === undefined) throw new Error(reason ?? 'Only RDF resources have a form.');
+      if (kind !== 'rdf' || text === undefined) throw new Error(reason ?? 'Only RDF has a form.');
       const document = parseRdf(text, at);
       if (at !== this.at) return;
       this.opened = { at, etag: etag ?? '', shapes, prefixes };
@@ -106,7 +106,7 @@ export class FormPage extends Page {
     const { at, opened, draft } = this;
     const isNew = isContainer(at);
     return html`${crumbs(at)}
-      <h1>${isNew ? 'New resource in' : 'Edit'} ${headingOf(at)}</h1>
+      <h1>${isNew ? 'New item in' : 'Edit'} ${headingOf(at)}</h1>
       ${
         this.why
           ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>`
@@ -143,7 +143,7 @@ export class FormPage extends Page {
     return html`<form @submit=${this.save}>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
       ${others.length > 0 ? html`<div class="problem" role="alert">${others.map(({ message }) => html`<p>${message}</p>`)}</div>` : nothing}
-      ${isNew ? html`${this.choice(opened)}<label>Name of the resource <input class="wide" name="name" required maxlength="200" autocomplete="off"></label>` : nothing}
+      ${isNew ? html`${this.choice(opened)}<label>Name of the item <input class="wide" name="name" required maxlength="200" autocomplete="off"></label>` : nothing}
       ${this.turtle === undefined ? html`${draft.sections.length > 1 ? this.subjects(draft) : nothing}${keyed(section, this.section(section))}` : this.text(this.turtle)}
       <div class="row"><button class="primary" ?disabled=${this.isSaving}>${isNew ? 'Create' : 'Save'}</button>
         <button type="button" @click=${this.toggleText}>${this.turtle === undefined ? 'Continue as Turtle' : 'Back to the form'}</button>
@@ -152,7 +152,7 @@ export class FormPage extends Page {
   }
 
   private text(turtle: string): TemplateResult {
-    return html`<p class="soft">The address of the resource is the base: <code>&lt;#it&gt;</code> is a thing in it.</p>
+    return html`<p class="soft">The address of the item is the base: <code>&lt;#it&gt;</code> is a thing in it.</p>
       <quad-editor class="form-text" language="turtle" label="Turtle" .value=${turtle} @change=${(event: Event) => {
         this.turtle = (event.target as QuadEditor).value;
         this.isDirty = true;
@@ -359,7 +359,7 @@ export class FormPage extends Page {
     if (error.status === 412)
       this.failure = isContainer(this.at)
         ? `“${shortName(this.target)}” already exists. Choose another name.`
-        : 'Another user changed this resource since you opened it. Cancel discards your input: copy what you need, and open the form again.';
+        : 'Another user changed this item since you opened it. Cancel discards your input: copy what you need, and open the form again.';
     this.violations = (error.problem['violations'] ?? []) as readonly Violation[];
     if (this.violations.length > 0) this.failure = 'Nothing is saved: the values violate the shapes that apply here.';
     void this.updateComplete.then(() =>

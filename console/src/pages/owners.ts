@@ -82,7 +82,7 @@ export class OwnersPage extends Page {
       <div class="cards">
         <section class="card">
           <h2>This browser</h2>
-          <p>It gets an identity of its own. At the next visit, choose “As this browser” to sign in.</p>
+          <p>It gets an identity of its own. At the next visit, choose “Sign in as this browser”.</p>
           <form @submit=${this.addBrowser}>
             <label>Name of the browser <input name="name" required maxlength="200" placeholder="Laptop at work" /></label>
             <button class="primary">Make this browser an owner</button>
@@ -119,7 +119,7 @@ export class OwnersPage extends Page {
   }
 
   private async removeOwner({ id, name }: Owner): Promise<void> {
-    const text = `${name} will no longer be an owner. Resources that they created stay theirs.`;
+    const text = `${name} will no longer be an owner. Items that they created stay theirs.`;
     const question = { title: 'Remove an owner', text, proceed: `Remove ${name}` };
     const url = async (): Promise<string> => `${await systemUrl('owners')}?id=${encodeURIComponent(id)}`;
     const remove = async (): Promise<unknown> => succeed('DELETE', await url());

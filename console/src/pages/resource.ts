@@ -22,7 +22,7 @@ export class ResourcePage extends Page {
     const isOurs = at.startsWith(storageUri);
     if (isOurs && isContainer(at)) location.replace(openHref(at));
     if (!isOurs || isContainer(at))
-      return html`<p class="empty">Which resource? <a href=${placeHref('browse')}>Choose one in the listing</a>.</p>`;
+      return html`<p class="empty">Which item? <a href=${placeHref('browse')}>Choose one in the listing</a>.</p>`;
     const [iri = ''] = at.split('#');
     const view = viewOf(iri, () => document.createElement('resource-view') as ResourceView);
     view.iri = iri;

@@ -144,7 +144,7 @@ export class SearchPage extends Page {
       ${this.hasWords ? this.box() : nothing}
       <div class="search">
         ${this.isOn ? this.facetList() : nothing}
-        <section aria-label="Resources found" aria-busy=${this.isSearching ? 'true' : 'false'}>
+        <section aria-label="Items found" aria-busy=${this.isSearching ? 'true' : 'false'}>
           ${
             this.failure
               ? html`<p class="problem" role="alert">${this.failure}
@@ -203,7 +203,7 @@ export class SearchPage extends Page {
             }}></label>`
           : nothing
       }
-      <fieldset class="bare" ?hidden=${words !== ''}><legend class="visually-hidden">A resource must have</legend>
+      <fieldset class="bare" ?hidden=${words !== ''}><legend class="visually-hidden">An item must have</legend>
         ${(['all', 'any'] as const).map(
           (each) => html`<label class="inline"><input type="radio" name="joined" .checked=${live(joined === each)}
             @change=${() => this.go({ joined: each })}>${each === 'all' ? 'All selected types' : 'Any selected type'}</label>`,
@@ -212,7 +212,7 @@ export class SearchPage extends Page {
       ${this.facets === undefined && !this.failure ? html`<p>Loading …</p>` : nothing}
       ${
         isEmpty
-          ? html`<p class="soft">No types yet. A resource gets a type by a triple such as
+          ? html`<p class="soft">No types yet. An item gets a type by a triple such as
               <code>&lt;&gt; a &lt;http://schema.org/Dataset&gt;</code> in its Turtle, or by a type in its metadata.</p>`
           : nothing
       }
@@ -246,7 +246,7 @@ export class SearchPage extends Page {
   private summary(): string {
     if (!this.found) return this.failure ? '' : 'Searching …';
     const { total, pages } = this.found;
-    const count = `${total.toLocaleString()} resource${total === 1 ? '' : 's'}`;
+    const count = `${total.toLocaleString()} item${total === 1 ? '' : 's'}`;
     const place = pages > 1 ? `, page ${this.page} of ${pages}` : '';
     return this.wanted.types.length === 0 && this.wanted.words === ''
       ? `${count} that you may read${place}.`
@@ -257,12 +257,12 @@ export class SearchPage extends Page {
     const { found, page, wanted } = this;
     if (!found) return nothing;
     if (found.hits.length === 0 && wanted.words !== '')
-      return html`<p class="empty">No readable resource has these words${wanted.types.length > 0 ? ' and this type' : ''}. All words must match.</p>`;
+      return html`<p class="empty">No readable item has these words${wanted.types.length > 0 ? ' and this type' : ''}. All words must match.</p>`;
     if (found.hits.length === 0 && wanted.types.length === 0)
-      return html`<p class="empty">No resources that you can read.
+      return html`<p class="empty">No items that you can read.
         ${who().kind === 'subject' ? nothing : html`<a href=${signInHref()}>Sign in</a> with another identity.`}</p>`;
     if (found.hits.length === 0)
-      return html`<p class="empty">No readable resource has ${
+      return html`<p class="empty">No readable item has ${
         wanted.joined === 'all' && wanted.types.length > 1
           ? 'all of these types. Remove one, or choose “Any selected type”.'
           : 'such a type. Choose another one.'

@@ -85,7 +85,7 @@ export class ShapesPage extends Page {
     const { at } = this;
     return html`<div class="row"><a class="button" href=${openHref(at)}>Open it</a>
         ${shown.shapes.length > 0 && isContainer(at) ? html`<a class="button" href=${placeHref('form', { at })}>New with a form</a>` : nothing}</div>
-      <p class="soft">Shapes (SHACL) say what data must look like. Once a file with shapes is linked, writes that violate them are rejected, and resources can be edited in forms.</p>
+      <p class="soft">Shapes (SHACL) say what data must look like. Once a file with shapes is linked, writes that violate them are rejected, and items can be edited in forms.</p>
       <section class="card"><h2>Files with shapes</h2>${this.documents(shown)}${shown.isWritable && shown.links ? this.linkForm(shown.links) : nothing}</section>
       ${shown.shapes.length > 0 ? html`<section class="card"><h2>Violations</h2>${this.violations(shown)}</section>` : nothing}`;
   }
@@ -95,7 +95,7 @@ export class ShapesPage extends Page {
     const all = [...new Set([...own.map((each) => each.shapes), ...shapes])];
     if (all.length === 0)
       return html`<p class="empty">No shapes apply here.${isWritable ? '' : ' A controller can link a file with shapes.'}</p>`;
-    return html`${own.length > 0 ? nothing : html`<p>A container above is linked to these. Links of ${headingOf(this.at)} replace them.</p>`}
+    return html`${own.length > 0 ? nothing : html`<p>A folder above is linked to these. Links of ${headingOf(this.at)} replace them.</p>`}
       <ul class="plain">${all.map((iri) => {
         const of = own.find((each) => each.shapes === iri);
         return html`<li class="row"><span class="grow">${link(iri)}</span>
@@ -125,10 +125,10 @@ export class ShapesPage extends Page {
       ${(listed?.problems ?? []).map((problem) => html`<p class="problem">${problem}</p>`)}
       ${
         listed?.items.length === 0 && !next
-          ? html`<p class="empty" role="status">No violations among the resources that you may read.</p>`
+          ? html`<p class="empty" role="status">No violations among the items that you may read.</p>`
           : listed
-            ? html`<p role="status">Resources with violations${next ? ' so far' : ''}: ${listed.items.length.toLocaleString()}</p>${this.resources(listed.items)}`
-            : html`<p class="soft">Resources stored before the link was made can violate the shapes.</p>`
+            ? html`<p role="status">Items with violations${next ? ' so far' : ''}: ${listed.items.length.toLocaleString()}</p>${this.resources(listed.items)}`
+            : html`<p class="soft">Items stored before the link was made can violate the shapes.</p>`
       }
       ${next ? html`<div class="row"><button type="button" ?disabled=${isListing} @click=${() => this.list(next)}>${listed ? 'List more' : 'List violations'}</button></div>` : nothing}`;
   }

@@ -82,9 +82,9 @@ export class SharingPage extends Page {
     return html`<details><summary><h2>Rules</h2> <span class="soft">${owners.length > 0 ? html`Owners: ${owners.map(nameOfPerson).join(', ')}` : nothing}</span></summary>
       <ul>
         <li>Owners of the storage may do everything.${owners.length > 0 ? html`<ul>${owners.map((iri) => html`<li>${person(iri)}</li>`)}</ul>` : nothing}</li>
-        <li>The creator of a resource has full control of it.</li>
+        <li>The creator of an item has full control of it.</li>
         ${told('lws.public-read') === true ? html`<li>All callers may read everything (lws.public-read).</li>` : nothing}
-        <li>Others may do what a grant allows. Grants for the containers above count here, too.</li>
+        <li>Others may do what a grant allows. Grants for the folders above count here, too.</li>
       </ul></details>
       ${this.status ? nothing : html`<p>Owners can share this. You can <a href=${placeHref('requests', { ask: this.at })}>ask for access</a>.</p>`}`;
   }

@@ -5,7 +5,7 @@ import { confirmed } from '../frame/confirm.js';
 import { Page, placeAfter, placeHref, submitted } from '../frame/page.js';
 import { browserIdentity, forgetBrowser, signIn, signInAsBrowser, signOut, subjectNow } from '../session/session.js';
 import { beginOpenId, openIdProvider } from '../sign-in/openid.js';
-import { isController } from '../storage/controller.js';
+import { isController, nameOf } from '../storage/controller.js';
 
 @customElement('page-signin')
 export class SignInPage extends Page {
@@ -19,6 +19,7 @@ export class SignInPage extends Page {
     await this.attempt(async () => {
       this.known = await browserIdentity();
       this.provider = await openIdProvider();
+      if (subjectNow() !== '') await isController();
     });
     this.isReady = true;
   }
@@ -31,6 +32,7 @@ export class SignInPage extends Page {
     if (!this.isReady) return html`<h1>Sign in</h1>`;
     return html`
       <h1>Sign in</h1>
+      ${subjectNow() === '' ? nothing : html`<p>You are signed in as ${nameOf(subjectNow())}. <span class="iri soft">${subjectNow()}</span></p>`}
       <div class="cards">
         ${
           this.provider === undefined
@@ -64,7 +66,7 @@ export class SignInPage extends Page {
         </section>
         <section class="card">
           <h2>Without signing in</h2>
-          <p>Public resources need no identity.</p>
+          <p>What is public needs no identity.</p>
           <a class="button" href=${placeHref('browse')}>Browse</a>
         </section>
       </div>

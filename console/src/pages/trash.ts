@@ -3,7 +3,8 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page, placeHref, scrollTable } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
-import { dateText, decoded, shortName, sizeText } from '../storage/names.js';
+import { nameOfPerson } from '../sharing/people.js';
+import { dateText, decoded, itemsText, shortName, sizeText } from '../storage/names.js';
 import { deletePermanently, type ListedTrashItem, readTrash, restoreItem } from '../storage/trash.js';
 
 @customElement('page-trash')
@@ -50,11 +51,11 @@ export class TrashPage extends Page {
   private row(item: ListedTrashItem): TemplateResult {
     const { from, by, deleted, expires, members, size } = item;
     const path = decoded(from.slice(storageUri.length));
-    const count = members === undefined ? (size === undefined ? '' : sizeText(size)) : `${members} members`;
+    const count = members === undefined ? (size === undefined ? '' : sizeText(size)) : itemsText(members);
     return html`<tr>
       <td title=${from}>${path}</td>
       <td class="number">${count}</td>
-      <td>${dateText(deleted)}${by === undefined ? nothing : html` <span class="soft" title=${by}>by ${shortName(by)}</span>`}</td>
+      <td>${dateText(deleted)}${by === undefined ? nothing : html` <span class="soft" title=${by}>by ${nameOfPerson(by)}</span>`}</td>
       <td>${dateText(expires)}</td>
       <td><div class="row">
         <button type="button" aria-label=${`Restore ${path}`} @click=${() => this.giveBack(item)}>Restore</button>

@@ -38,9 +38,9 @@ export class ResourceDelete extends Page {
       <ul>
         <li>its content,</li>
         <li>its metadata: the links and types declared for it${this.hasAcl ? ',' : '.'}</li>
-        ${this.hasAcl ? html`<li>its own access rules. Rules of its container stay.</li>` : nothing}
+        ${this.hasAcl ? html`<li>its own access rules. Rules of its folder stay.</li>` : nothing}
       </ul>
-      <p>Links to it in other resources stay and lead nowhere.</p>
+      <p>Links to it in other items stay and lead nowhere.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
       <div class="row">
         <button type="button" class="danger" ?disabled=${this.isBusy} @click=${this.carryOut}>${this.newer === undefined ? 'Delete' : 'Delete the changed version'}</button>
@@ -75,7 +75,7 @@ export class ResourceDelete extends Page {
       const now = await succeed('HEAD', this.iri);
       this.newer = now.headers.get('ETag') ?? undefined;
       this.failure =
-        'Another user changed this resource since you opened it. Keep it and review the change, or delete it as it is now.';
+        'Another user changed this item since you opened it. Keep it and review the change, or delete it as it is now.';
     } catch (again) {
       this.failure = messageOf(again);
     }

@@ -137,7 +137,7 @@ export class ResourceHistory extends Page {
       const put = { headers: { 'Content-Type': type, 'If-Match': this.etag }, body: await old.blob() };
       await succeed('PUT', this.iri, put).catch((error: unknown) => {
         if (!(error instanceof Refusal && error.status === 412)) throw error;
-        throw new Error('Another user changed this resource since you opened it. Reload it and review the change.');
+        throw new Error('Another user changed this item since you opened it. Reload it and review the change.');
       });
     };
     if (!(await this.attemptAfter(question, work, `The version of ${dateText(version.from)} is restored.`))) return;

@@ -114,7 +114,7 @@ export class ResourceMetadata extends Page {
 
   private types(types: readonly string[]): TemplateResult {
     return html`
-      <p class="soft">What this resource is. Types are found by the search and shown in listings.</p>
+      <p class="soft">What this item is. Types are found by the search and shown in listings.</p>
       <ul class="plain">
         ${types.map(
           (type) =>
@@ -136,9 +136,9 @@ export class ResourceMetadata extends Page {
     return html`
       ${
         relations.length === 0
-          ? html`<p class="soft">No links yet. Add links to a description of this resource, its author or its license.</p>`
+          ? html`<p class="soft">No links yet. Add links to a description of this item, its author or its license.</p>`
           : scrollTable(
-              'Links of this resource',
+              'Links of this item',
               ['Relation', 'Target', 'Title', html`<span class="visually-hidden">Remove</span>`],
               relations.map((relation) => this.relation(relation)),
             )

@@ -140,7 +140,7 @@ export class ResourceTable extends Page {
   private property(subject: Term, { predicate, objects }: Property): TemplateResult[] {
     const notes = new Set(objects.map((object) => this.note(object)));
     const shared = notes.size === 1 ? [...notes][0]! : '';
-    const name = predicate.value === this.lib.rdfType ? 'a' : this.labelled(predicate);
+    const name = predicate.value === this.lib.rdfType ? 'type' : this.labelled(predicate);
     return objects.map((object, at) => {
       const statement = { subject, predicate, object };
       const isEdited = this.edited?.object === object;
@@ -220,7 +220,7 @@ export class ResourceTable extends Page {
       } catch (error) {
         if (!(error instanceof Refusal && error.status === 412)) throw error;
         this.reread(subject);
-        throw new Error('Another user changed this resource. The table shows its current state: repeat your change.');
+        throw new Error('Another user changed this item. The table shows its current state: repeat your change.');
       }
       this.reread(subject);
     };

@@ -69,8 +69,8 @@ export class ResourceText extends Page {
     const { draft } = this;
     const isGone = theirs === 'gone';
     const said = isGone
-      ? 'Another user deleted this resource. Your version is kept here until you decide.'
-      : 'Another user saved this resource. Your version is kept here until you decide.';
+      ? 'Another user deleted this item. Your version is kept here until you decide.'
+      : 'Another user saved this item. Your version is kept here until you decide.';
     const canSave = isGone || 'etag' in theirs;
     return html`<div class="problem decide" role="alert" tabindex="-1">${said}</div>
       <div class="row">
@@ -82,7 +82,7 @@ export class ResourceText extends Page {
   private theirs(theirs: Theirs): TemplateResult {
     if (theirs === 'gone') return html`<p class="empty">No more results.</p>`;
     if (!('etag' in theirs))
-      return html`<p class="empty">${theirs.other} Copy what you need of yours, then open the resource again.</p>`;
+      return html`<p class="empty">${theirs.other} Copy what you need of yours, then open the item again.</p>`;
     if (!this.isReady) return html``;
     return html`<quad-editor .language=${this.language} label="Their version" readonly .value=${theirs.text}></quad-editor>`;
   }

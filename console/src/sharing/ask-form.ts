@@ -15,7 +15,7 @@ export class AskForm extends Page {
     return html`<form class="card" @submit=${this.send}>
       <h2>Request access</h2>
       <label>Address <input name="iri" type="url" required .value=${this.iri} placeholder=${`${storageUri}…`} spellcheck="false"></label>
-      <p class="soft">The address of a container ends in a slash, and means everything in it. Ask for no more than you need.</p>
+      <p class="soft">The address of a folder ends in a slash, and means everything in it. Ask for no more than you need.</p>
       ${actionFields(['read'])}
       ${untilField}
       <label>What for <input name="purpose" autocomplete="off"></label>

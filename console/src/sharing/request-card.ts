@@ -32,8 +32,8 @@ export class RequestCard extends Page {
     const { document, modified } = this.asked;
     return html`<article class="card">
       ${assigneesOf(document).map((iri) => html`<h2>Access for ${person(iri)}</h2>`)}
-      ${!this.accepted && document.access.some((policy) => listGrants(policy.target.value).includes(storageUri)) ? html`<p class="problem">This request covers the whole storage, including resources added later. Limit it below if less is enough.</p>` : nothing}
-      ${assigneesOf(document).includes(everybody) ? html`<p class="problem">This request is for all callers, not for one person. Accepting it makes the selected resources public.</p>` : nothing}
+      ${!this.accepted && document.access.some((policy) => listGrants(policy.target.value).includes(storageUri)) ? html`<p class="problem">This request covers the whole storage, including items added later. Limit it below if less is enough.</p>` : nothing}
+      ${assigneesOf(document).includes(everybody) ? html`<p class="problem">This request is for all callers, not for one person. Accepting it makes the selected items public.</p>` : nothing}
       <p class="soft">asked on ${dateText(modified)}</p>
       ${saying('What for', document.purpose)}${saying('Message', document.message)}
       ${this.accepted ? this.renderAnswered() : this.renderOpen()}
@@ -110,7 +110,7 @@ export class RequestCard extends Page {
 /** Scope of a container in a policy (its target may exclude containers). */
 const extentOf = ({ target }: GrantPolicy): string =>
   listGrants(target.type).every((type) => type === 'DataResource')
-    ? ' – the resources in it, without its containers'
+    ? ' – the items in it, without its folders'
     : ' and everything in it';
 
 const saying = (label: string, text: unknown): TemplateResult | typeof nothing =>

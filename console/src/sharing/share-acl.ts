@@ -14,9 +14,9 @@ import { type EffectiveAcl, effectiveAcl, inheritedAcl, sendAclDelete, sendAclPu
 import { everybody, mayBePublic, nameOfPerson, person, personFields, personFrom, signedIn } from './people.js';
 
 const scopeNames: Readonly<Record<model.Scope, string>> = {
-  both: 'This container and what is in it',
-  here: 'This container only',
-  below: 'Its contents only',
+  both: 'This folder and what is in it',
+  here: 'This folder only',
+  below: 'Its items only',
 };
 
 @customElement('share-acl')
@@ -55,12 +55,12 @@ export class ShareAcl extends Page {
 
   private renderRules(): TemplateResult {
     if (this.state === 'loading') return html`<p>Loading …</p>`;
-    if (!this.effective) return html`<p>The rules are inherited from a container that you cannot see.</p>`;
+    if (!this.effective) return html`<p>The rules are inherited from a folder that you cannot see.</p>`;
     const { of } = this.effective;
     return html`
       ${
         this.isOwn
-          ? html`<p>This resource has its own rules. Inherited rules do not apply.</p>`
+          ? html`<p>This item has its own rules. Inherited rules do not apply.</p>`
           : html`<p>No own rules. Rules are inherited from <a class="iri" href=${placeHref('sharing', { at: of })}>${of}</a> for what is in it.</p>`
       }
       ${this.renderTable(of)}
@@ -120,7 +120,7 @@ export class ShareAcl extends Page {
         <fieldset><legend>May</legend>${model.modes.map((mode) => html`<label class="inline"><input type="checkbox" name="mode" value=${mode} ?checked=${mode === 'Read'}> ${mode}</label>`)}</fieldset>
         <button class="primary">Add</button>
       </form>
-      ${this.at === storageUri ? nothing : html`<button type="button" class="danger" @click=${this.removeOwn}>Remove these rules</button> <span class="soft">Those of the container above count again.</span>`}`;
+      ${this.at === storageUri ? nothing : html`<button type="button" class="danger" @click=${this.removeOwn}>Remove these rules</button> <span class="soft">Those of the folder above count again.</span>`}`;
   }
 
   private async toggle(row: model.AclRow, mode: model.AclMode, on: boolean): Promise<void> {
@@ -180,7 +180,7 @@ export class ShareAcl extends Page {
     const { effective, at } = this;
     if (!effective) return;
     const quads = model.ownFrom(this.quads, effective.of, at);
-    await this.attempt(async () => sendAclPut(at, await model.writeAcl(quads)), 'This resource now has its own rules.');
+    await this.attempt(async () => sendAclPut(at, await model.writeAcl(quads)), 'This item now has its own rules.');
     await this.readRules();
     await this.keepFocus();
   }
@@ -197,12 +197,12 @@ export class ShareAcl extends Page {
     const sure = keeps
       ? await confirmed({
           title: 'Remove these rules?',
-          text: 'The rules of the container above apply again. Access given by these rules ends.',
+          text: 'The rules of the folder above apply again. Access given by these rules ends.',
           proceed: 'Remove',
         })
       : await mayLockOut();
     if (!sure) return;
-    await this.attempt(() => sendAclDelete(at, effective.etag), 'The rules of the container above apply again.');
+    await this.attempt(() => sendAclDelete(at, effective.etag), 'The rules of the folder above apply again.');
     await this.readRules();
     await this.keepFocus();
   }

@@ -1,6 +1,7 @@
 /** Status of the storage for controllers, and permissions of the signed-in user. */
-import { storageUri } from '../session/session.js';
+import { onSession, storageUri, subjectNow } from '../session/session.js';
 import { refusalFrom, request, systemUrl } from './api.js';
+import { shortName } from './names.js';
 import { once } from './once.js';
 
 export interface Status {
@@ -40,8 +41,20 @@ export async function ask<T>(url: string): Promise<T | undefined> {
   return (await response.json()) as T;
 }
 
+/** Owners that are known here: those of the settings, and the signed-in user with control of the storage. */
+const owners = new Set<string>();
+onSession(() => owners.clear());
+
+/** Short name of an identity. A key says nothing to readers: that of an owner is “Owner”. */
+export const nameOf = (iri: string): string => (iri.startsWith('did:') && owners.has(iri) ? 'Owner' : shortName(iri));
+
 /** @returns `undefined` for users without control of the storage */
-export const readStatus = async (): Promise<Status | undefined> => ask(await systemUrl('status'));
+export async function readStatus(): Promise<Status | undefined> {
+  const status = await ask<Status>(await systemUrl('status'));
+  const named = status?.settings.find(({ name }) => name === 'lws.owners')?.value ?? [];
+  for (const iri of named as readonly string[]) owners.add(iri);
+  return status;
+}
 
 /** In addition to reading. */
 export type Rights = Readonly<Partial<Record<'append' | 'write' | 'share', boolean>>>;
@@ -51,4 +64,9 @@ export const rightsOn = async (iri: string): Promise<Rights> =>
   (await ask<Rights>(`${storageUri}app/rights?${new URLSearchParams({ iri })}`)) ?? {};
 
 /** True if the signed-in user controls the storage. Cached per user. */
-export const isController = once(async () => (await rightsOn(storageUri)).share ?? false);
+export const isController = once(async () => {
+  const subject = subjectNow();
+  const { share = false } = await rightsOn(storageUri);
+  if (share) owners.add(subject);
+  return share;
+});

@@ -12,11 +12,11 @@ export interface Feature {
 
 const all: readonly (readonly [setting: string, title: string, text: string])[] = [
   ['lws.sparql.endpoint.enabled', 'Queries', 'Ask in SPARQL over everything that you may read.'],
-  ['lws.search-index.enabled', 'Search by type', 'Find resources by the types of the things that they describe.'],
-  ['lws.text-search.enabled', 'Search by words', 'Find resources by words, and read names instead of addresses.'],
+  ['lws.search-index.enabled', 'Search by type', 'Find items by the types of the things that they describe.'],
+  ['lws.text-search.enabled', 'Search by words', 'Find items by words, and read names instead of addresses.'],
   ['lws.shapes.enabled', 'Shapes and forms', 'Check what is written against SHACL shapes, and edit it in forms.'],
   ['lws.agents.enabled', 'Agents', 'Give AI agents tools (MCP), each with its own access and until a date.'],
-  ['lws.versions.all', 'Versions', 'Keep earlier states of all data resources, to compare, cite and restore.'],
+  ['lws.versions.all', 'Versions', 'Keep earlier states of all items, to compare, cite and restore.'],
   ['lws.signposting', 'Signposting', 'For archives and harvesters: links of FAIR Signposting, and a DCAT catalog.'],
   ['lws.webdav.enabled', 'WebDAV', 'Open the storage in file managers and rclone.'],
 ];

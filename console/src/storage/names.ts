@@ -7,9 +7,11 @@ export function shortName(iri: string): string {
   return decoded(name);
 }
 
-/** Members in a sentence. */
+export const itemsText = (count: number): string => `${count.toLocaleString()} ${count === 1 ? 'item' : 'items'}`;
+
+/** Items in a sentence. */
 export const memberNames = (iris: readonly string[]): string =>
-  iris.length === 1 ? `“${shortName(iris[0]!)}”` : `${iris.length} members`;
+  iris.length === 1 ? `“${shortName(iris[0]!)}”` : itemsText(iris.length);
 
 /** Decodes a percent-encoded name. Invalid UTF-8 stays encoded. */
 export function decoded(name: string): string {

@@ -101,7 +101,7 @@ for (const path of pathsOf('The console, access control'))
       const anonymous = await console.person();
       const listing = `browse?at=${encodeURIComponent(`${console.server.root}open/`)}`;
       await anonymous.goto(console.at(listing));
-      await anonymous.getByRole('alert').waitFor();
+      await anonymous.locator('.refused').waitFor();
       for (const name of ['Everybody', 'All signed-in users']) {
         await rules().getByRole('combobox', { name: 'For', exact: true }).selectOption({ label: name });
         await rules().getByRole('button', { name: 'Add' }).click();
@@ -117,7 +117,7 @@ for (const path of pathsOf('The console, access control'))
       await anonymous.reload();
       await anonymous.locator('.empty').waitFor();
       await anonymous.goto(console.at(at('open/')));
-      await anonymous.getByText('Only who has Control').waitFor();
+      await anonymous.getByText('Only people with Control').waitFor();
     });
 
     it('changes the row of a group and preserves a rule that the table cannot show', async () => {

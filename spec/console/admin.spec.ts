@@ -194,6 +194,8 @@ for (const path of pathsOf('The console, administration'))
       await guest.getByText('You need control of this storage to see its activity').waitFor();
       await tab('Check access', guest);
       await guest.getByText('You need control of this storage to check access').waitFor();
+      await tab('Agents', guest);
+      await guest.getByText('You need control of this storage to see its agents').waitFor();
       await tab('Status', guest);
       await guest.getByText('You need control of this storage to see its status').waitFor();
       expect(await axeFindings(guest)).to.deep.equal([]);

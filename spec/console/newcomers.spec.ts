@@ -39,7 +39,7 @@ for (const path of pathsOf('The console, users with a link'))
       const page = await console.person();
       await page.goto(console.server.root);
       await page.waitForURL(`${console.server.root}app#/browse?*`);
-      await page.locator('main [role=alert]').waitFor();
+      await page.locator('main .refused').waitFor();
       await page.goto(`${console.server.root}data/hidden.ttl`);
       await page.getByRole('heading', { name: /./ }).waitFor();
       await page.getByRole('link', { name: 'Open it in the console' }).click();
@@ -55,12 +55,12 @@ for (const path of pathsOf('The console, users with a link'))
       expect(link).to.equal(console.at(at('browse', 'data/')));
       await owner.getByText('The link itself gives no access').waitFor();
       await bea.goto(link);
-      await bea.getByRole('alert').waitFor();
+      await bea.locator('.refused').waitFor();
       const text = await bea.locator('body').innerText();
       expect(text)
-        .to.contain('You are not signed in')
+        .to.contain('Sign in to see this')
         .and.not.to.match(/header|Authorization|credential/i);
-      expect(await offered(bea)).to.deep.equal(['Browse', 'Search', 'Ask', 'Sign in']);
+      expect(await offered(bea)).to.deep.equal(['Browse', 'Search', 'Ask', 'Sign in', 'Request access']);
       for (const place of ['sharing', 'requests', 'owners', 'admin', 'search']) {
         await console.go(bea, place);
         expect(await bea.locator('body').innerText(), place).not.to.match(/header field|Authorization/i);
@@ -140,7 +140,7 @@ for (const path of pathsOf('The console, users with a link'))
       await console.go(bea, at('browse', 'data/'));
       await bea.getByRole('cell', { name: 'it.ttl', exact: true }).waitFor();
       await console.go(bea, at('browse', 'other/'));
-      await bea.getByRole('alert').waitFor();
+      await bea.locator('.refused').waitFor();
     });
 
     it('lists shared resources on the start page of a guest, but not on that of an owner', async () => {

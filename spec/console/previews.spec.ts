@@ -100,7 +100,9 @@ for (const path of pathsOf('The console, previews'))
     it('reports a nonexistent resource and links to its container', async () => {
       await resources.send('PUT', 'within/', asContainer);
       await resources.open(page, 'within/absent');
-      await page.locator('[role=alert]', { hasText: 'does not exist' }).waitFor();
+      await page.locator('.refused', { hasText: 'There is nothing at this address' }).waitFor();
+      expect(await page.getByRole('alert').count()).to.equal(0);
+      expect(await link(page, 'trash').getAttribute('href')).to.equal('#/trash');
       expect(await link(page, 'Back to the folder').getAttribute('href')).to.equal(href('browse', 'at', 'within/'));
       expect(await link(page, 'Request access').count()).to.equal(0);
       expect(await axeFindings(page)).to.deep.equal([]);
@@ -109,7 +111,9 @@ for (const path of pathsOf('The console, previews'))
     it('offers sign-in to anonymous callers, and an access request to callers without read access', async () => {
       const guest = await console.person({ colorScheme: 'dark' });
       await guest.goto(console.at(resources.place('some.txt')));
-      await guest.locator('[role=alert]').waitFor();
+      await guest.locator('.refused').waitFor();
+      const asking = `#/signin?${new URLSearchParams({ to: href('requests', 'ask', 'some.txt') })}`;
+      expect(await link(guest, 'Request access').getAttribute('href')).to.equal(asking);
       expect(await axeFindings(guest)).to.deep.equal([]);
       await link(guest, 'Sign in').click();
       await guest.getByRole('button', { name: 'Create an identity' }).click();

@@ -72,7 +72,7 @@ for (const path of pathsOf('The console, sharing'))
       await bea.getByRole('button', { name: 'Create an identity' }).click();
       await bea.locator('.who >> text=This browser').waitFor();
       await console.go(bea, at('browse', 'data/'));
-      await bea.getByRole('alert').waitFor();
+      await bea.locator('.refused').waitFor();
       await bea.getByRole('link', { name: 'Request access' }).click();
       expect(await bea.getByLabel('Address').inputValue()).to.equal(`${console.server.root}data/`);
       expect(await axeFindings(bea)).to.deep.equal([]);
@@ -169,7 +169,7 @@ for (const path of pathsOf('The console, sharing'))
       await anonymous.goto(console.at(at('browse', 'data/sub/')));
       await anonymous.locator('.empty').waitFor();
       await anonymous.goto(console.at(at('browse', 'data/')));
-      await anonymous.getByRole('alert').waitFor();
+      await anonymous.locator('.refused').waitFor();
       await revoke();
     });
 

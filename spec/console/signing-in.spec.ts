@@ -23,7 +23,8 @@ for (const path of pathsOf('The console, signing-in'))
     it('shows anonymous callers nothing but a link to sign in', async () => {
       const page = await console.person();
       await page.goto(`${console.server.root}app`);
-      await page.locator('main [role=alert]').waitFor();
+      await page.locator('main .refused').waitFor();
+      expect(await page.getByRole('alert').count()).to.equal(0);
       await page.click('main >> text="Sign in"');
       await page.locator('h1 >> text=Sign in').waitFor();
     });
@@ -57,7 +58,7 @@ for (const path of pathsOf('The console, signing-in'))
       await page.locator('button >> text=New').waitFor();
       await page.reload();
       await page.locator('.who >> text=This browser').waitFor();
-      expect(await page.locator('main [role=alert]').count()).to.equal(0);
+      expect(await page.locator('main :is(.refused, [role=alert])').count()).to.equal(0);
     });
 
     it('keeps the identity of the browser after the credential of a link expired', async () => {
@@ -161,7 +162,7 @@ for (const path of pathsOf('The console, signing-in'))
       other.on('request', (request) => credentials.push(request.headers()['authorization']));
       await console.go(other, 'search');
       await console.go(other, 'browse');
-      await other.locator('main [role=alert]').waitFor();
+      await other.locator('main .refused').waitFor();
       expect(credentials.length).to.be.above(0);
       expect(credentials.filter((each) => each !== undefined)).to.deep.equal([]);
     });

@@ -64,7 +64,7 @@ export class ConsoleResources {
   async open(page: Page, name: string, title = decodeURIComponent(name.replace(/^.*\//, ''))): Promise<void> {
     await this.console.go(page, this.place(name));
     await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
-    await page.locator('resource-view').locator('[role=tabpanel], [role=alert]').first().waitFor();
+    await page.locator('resource-view').locator('[role=tabpanel], [role=alert], .refused').first().waitFor();
   }
 }
 

@@ -17,6 +17,7 @@ import {
 import { targetLink } from '../sharing/grants-table.js';
 import { actionFields, actionsFrom, personOf } from '../sharing/people.js';
 import { json, serviceEndpoint, systemUrl } from '../storage/api.js';
+import { isController } from '../storage/controller.js';
 import { dateText } from '../storage/names.js';
 
 interface Calls {
@@ -30,10 +31,13 @@ interface Calls {
 @customElement('admin-agents')
 export class AdminAgents extends Page {
   @state() private grants: readonly Kept[] | undefined;
+  @state() private isHidden = false;
   private calls: ReadonlyMap<string, Calls> = new Map();
 
   protected override load(): Promise<void> {
     return this.reading(async () => {
+      this.isHidden = !(await isController());
+      if (this.isHidden) return;
       if ((await serviceEndpoint('ModelContextProtocolService')) === undefined)
         throw new Error('This storage offers no tools to agents (lws.agents.enabled is off).');
       const { callers } = await json<{ callers: readonly Calls[] }>(await systemUrl('agents'));
@@ -43,8 +47,9 @@ export class AdminAgents extends Page {
   }
 
   protected override render(): TemplateResult {
+    if (this.isHidden) return html`<p class="empty">You need control of this storage to see its agents.</p>`;
     return html`
-      <h2>Agents</h2>
+      <h2 class="visually-hidden">Agents</h2>
       <p class="soft">Programs with a language model, their access, and their calls since the server started.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : html`${this.renderList()}${this.renderForm()}`}`;
   }

@@ -1,4 +1,4 @@
-/** `<quad-refused>`: explains a missing permission and offers the next step. */
+/** `<quad-refused>`: says why a page cannot be shown, and offers the next step. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { storageUri, who } from '../session/session.js';
@@ -7,43 +7,56 @@ import { isController } from '../storage/controller.js';
 import { parentIri } from '../storage/names.js';
 import { Page, placeHref, signInHref } from './page.js';
 
+/** `denied`: access can be requested. `absent`: there is nothing. */
+type Reason = 'denied' | 'absent' | 'failed';
+
 /**
- * True if access is missing. Callers without read access get the same response for nonexistent resources, so access can be
- * requested for either. Controllers are told the truth.
+ * Callers without read access get the same response for nonexistent resources, so access can be requested for either. Controllers
+ * are told the truth.
  */
-async function mayBeAsked(failure: unknown): Promise<boolean> {
-  if (!(failure instanceof Refusal)) return false;
-  if (failure.status !== 404) return failure.status === 401 || failure.status === 403;
-  return !(await isController().catch(() => false));
+async function reasonOf(failure: unknown): Promise<Reason> {
+  if (!(failure instanceof Refusal) || ![401, 403, 404].includes(failure.status)) return 'failed';
+  return failure.status === 404 && (await isController().catch(() => false)) ? 'absent' : 'denied';
 }
 
 @customElement('quad-refused')
 export class Refused extends Page {
-  /** The error. */
   @property() iri = '';
+  /** The error. */
   @property({ attribute: false }) why: unknown;
-  @state() private hasWayIn = false;
+  @state() private reason: Reason | undefined;
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('why')) return;
-    this.hasWayIn = false;
-    void mayBeAsked(this.why).then((may) => {
-      this.hasWayIn = may;
+    const { why } = this;
+    this.reason = undefined;
+    void reasonOf(why).then((reason) => {
+      if (why === this.why) this.reason = reason;
     });
   }
 
   protected override render(): TemplateResult {
-    return html`<p class="problem" role="alert">${messageOf(this.why)}</p>${this.hasWayIn ? this.wayIn() : this.back()}`;
+    const { reason } = this;
+    if (reason === undefined) return html`<p class="soft">Loading …</p>`;
+    if (reason === 'failed') return html`<p class="problem" role="alert">${messageOf(this.why)}</p>${this.back()}`;
+    return html`<section class="card refused" role="status">${reason === 'absent' ? this.absent() : this.denied()}</section>`;
   }
 
-  /** Controllers are notified. No sign-in is needed first. */
-  private wayIn(): TemplateResult {
-    if (who().kind === 'anonymous')
-      return html`<p>If you have been given access, sign in, and you return to this page. You need no account: this browser can create an
-          identity, with which you can request access.</p>
-        <p><a class="button primary" href=${signInHref()}>Sign in</a></p>`;
-    return html`<p>It may not exist, or you may not have access yet. You can request access.</p>
-      <div class="row"><a class="button primary" href=${placeHref('requests', { ask: this.iri })}>Request access</a></div>`;
+  private absent(): TemplateResult {
+    return html`<h2>There is nothing at this address</h2>
+      <p>It was moved, deleted, or never here. Owners can look in the <a href=${placeHref('trash')}>trash</a>.</p>${this.back()}`;
+  }
+
+  private denied(): TemplateResult {
+    const asking = placeHref('requests', { ask: this.iri });
+    if (who().kind === 'subject')
+      return html`<h2>You have no access to this</h2>
+        <p>It may not exist, or no owner has given you access yet. Ask for it: the owners see your request, and answer it.</p>
+        <div class="row"><a class="button primary" href=${asking}>Request access</a></div>`;
+    return html`<h2>Sign in to see this</h2>
+      <p>This is a storage for files and linked data, and this part of it is not public. If you have been given access, sign in, and you return to
+        this page. If not, request access. You need no account: this browser can create an identity.</p>
+      <div class="row"><a class="button primary" href=${signInHref()}>Sign in</a><a class="button" href=${placeHref('signin', { to: asking })}>Request access</a></div>`;
   }
 
   private back(): TemplateResult {

@@ -23,7 +23,7 @@ const scopeNames: Readonly<Record<model.Scope, string>> = {
 export class ShareAcl extends Page {
   @property() at = storageUri;
   @state() private effective: EffectiveAcl | undefined;
-  @state() private state: 'loading' | 'known' | 'hidden' = 'loading';
+  @state() private state: 'loading' | 'known' | 'hidden' | 'denied' = 'loading';
   @state() private isAgent = true;
   private quads: Quad[] = [];
   private busy = false;
@@ -37,8 +37,15 @@ export class ShareAcl extends Page {
   private readRules(): Promise<void> {
     const { at } = this;
     return this.reading(async () => {
-      const found = await effectiveAcl(at);
+      const found = await effectiveAcl(at).catch((error: unknown) => {
+        if (error instanceof Refusal && [401, 403, 404].includes(error.status)) return 'denied' as const;
+        throw error;
+      });
       if (at !== this.at) return;
+      if (found === 'denied') {
+        this.state = found;
+        return;
+      }
       this.quads = found ? model.parseAcl(found.turtle, found.of) : [];
       this.effective = found;
       this.state = found ? 'known' : 'hidden';
@@ -50,11 +57,13 @@ export class ShareAcl extends Page {
   }
 
   protected override render(): TemplateResult {
-    return html`<h2>Rules</h2>${this.failure ? html`<p class="problem" role="alert">${this.failure} Only who has Control sees and changes these rules.</p>` : this.renderRules()}`;
+    return html`<h2>Rules</h2>${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderRules()}`;
   }
 
   private renderRules(): TemplateResult {
     if (this.state === 'loading') return html`<p>Loading …</p>`;
+    if (this.state === 'denied')
+      return html`<p class="empty">Only people with Control can see and change these rules.</p>`;
     if (!this.effective) return html`<p>The rules are inherited from a folder that you cannot see.</p>`;
     const { of } = this.effective;
     return html`

@@ -34,17 +34,24 @@ for (const path of pathsOf('The console, queries'))
         ...(body === undefined ? {} : { body }),
       });
 
-    it('runs each example on an empty storage', async () => {
-      await page.click('summary >> text=Examples');
+    it('shows the examples at first, and runs each on an empty storage', async () => {
+      await page.locator('details.examples[open]').waitFor();
       const names = (await page.locator('.examples button').allInnerTexts()).map((each) => each.split('\n')[0]!.trim());
       await expectAccessible(page);
-      await page.click('summary >> text=Examples');
       expect(names).to.include.members(['Everything', 'A picture', 'A chart']);
       for (const name of names) {
         expect(await example(page, name), name).to.match(/^[\d,]+ (?:row|triple)s? in /);
         await page.locator(opening[name] ?? '#answer-panel table, #answer-panel .empty').waitFor();
+        expect(await page.locator('details.examples[open]').count(), 'the result is right below').to.equal(0);
       }
-      expect(await page.locator(queries).count()).to.equal(names.length + 1);
+      expect(await page.locator(queries).count()).to.equal(names.length);
+      await page.click('text=New query');
+      await page.locator('details.examples[open]').waitFor();
+      await page.click(queryText);
+      await page.keyboard.insertText('ASK {}');
+      expect(await page.locator('details.examples[open]').count(), 'nothing moves while the user types').to.equal(1);
+      expect(await run(page)).to.match(/^Answered/);
+      await page.locator('details.examples:not([open])').waitFor();
     });
 
     it('explains a query as a table with estimated and actual rows', async () => {

@@ -20,6 +20,10 @@ export async function write(page: Page, query: string): Promise<void> {
 /** Runs the query of the open tab. @returns the outcome message */
 export async function run(page: Page): Promise<string> {
   await page.click('button:text-is("Run")');
+  return ended(page);
+}
+
+async function ended(page: Page): Promise<string> {
   const outcome = page.locator(said, { hasText: /row|triple|Answered|Refused/ });
   await outcome.waitFor();
   return (await outcome.textContent())!;
@@ -30,10 +34,13 @@ export async function ask(page: Page, query: string): Promise<string> {
   return run(page);
 }
 
+/** Selects an example, which runs at once. @returns the outcome message */
 export async function example(page: Page, name: string): Promise<string> {
-  await page.click('summary >> text=Examples');
-  await page.click(`.examples button:has-text("${name}")`);
-  return run(page);
+  const list = page.locator('details.examples');
+  if ((await list.getAttribute('open')) === null) await list.locator('summary').click();
+  await list.locator('button', { hasText: name }).click();
+  await page.locator(`${queries}[aria-selected=true]`, { hasText: name }).waitFor();
+  return ended(page);
 }
 
 export const showAs = (page: Page, view: string): Promise<void> => page.click(`[role=tab]:text-is("${view}")`);

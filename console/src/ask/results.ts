@@ -60,7 +60,7 @@ export class AskResults extends Page {
         ${
           this.answer.kind === 'boolean' || this.answer.kind === 'plan'
             ? nothing
-            : html`<button type="button" @click=${this.downloadCsv}>Download CSV</button>`
+            : html`<button type="button" class="quiet" @click=${this.downloadCsv}>Download CSV</button>`
         }
       </div>
       <div role="tabpanel" id="answer-panel" aria-labelledby="tab-${this.view}">

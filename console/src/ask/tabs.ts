@@ -23,6 +23,9 @@ export interface Tabs {
 const key = storedKey('queries');
 const firstQuery = 'SELECT * { ?s ?p ?o } LIMIT 100';
 
+/** True if the user has not written a query yet. */
+export const isUntouched = (query: string): boolean => ['', firstQuery].includes(query.trim());
+
 function restore(): Tabs {
   const kept = readKept(localStorage.getItem(key));
   if (kept) return kept;

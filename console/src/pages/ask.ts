@@ -9,7 +9,7 @@ import { examples } from '../ask/examples.js';
 import { record } from '../ask/history.js';
 import { outcomeOf, QueryRun, queryEndpoint, type ResultView } from '../ask/run.js';
 import { linkOf, readSaved, type Saved } from '../ask/saved.js';
-import { Keeper } from '../ask/tabs.js';
+import { isUntouched, Keeper } from '../ask/tabs.js';
 import { notify } from '../frame/notice.js';
 import { Page, placeHref, submitted } from '../frame/page.js';
 import { tabStrip } from '../frame/tabs.js';
@@ -31,6 +31,8 @@ export class AskPage extends Page {
   @state() private hasVersions = false;
   private readonly runs = new Map<string, QueryRun>();
   private readonly tabs = new Keeper(this);
+  /** Tabs that began without a query of the user, by id: they show the examples until their first run. */
+  private readonly fresh = new Map<string, boolean>();
 
   protected override load(): Promise<void> {
     return this.reading(async () => {
@@ -71,7 +73,7 @@ export class AskPage extends Page {
       return html`<h1>Ask</h1><p class="empty">${switchedOff} The operator of the server can switch it on.</p>`;
     return html`
       <h1>Ask in SPARQL</h1>
-      <p class="soft">SPARQL asks questions over all data that you may read. Start with an example.</p>
+      <p class="soft">Choose an example, or write a query and select Run. The result over all data that you may read appears below.</p>
       ${this.tabList()}
       ${
         this.tabs.closed
@@ -113,9 +115,9 @@ export class AskPage extends Page {
             this.focusTab();
           },
         })}
-        <button type="button" @click=${() => this.tabs.open('')}>New query</button>
-        <button type="button" aria-expanded=${this.renamed === this.tabs.tab.id ? 'true' : 'false'} @click=${this.beginRenaming}>Rename</button>
-        <button type="button" @click=${() => this.close()}>Close</button>
+        <button type="button" class="quiet" @click=${() => this.tabs.open('')}>New query</button>
+        <button type="button" class="quiet" aria-expanded=${this.renamed === this.tabs.tab.id ? 'true' : 'false'} @click=${this.beginRenaming}>Rename</button>
+        <button type="button" class="quiet" @click=${() => this.close()}>Close</button>
       </div>`;
   }
 
@@ -128,7 +130,11 @@ export class AskPage extends Page {
   }
 
   private exampleList(): TemplateResult {
-    return html`<details class="shelf examples"><summary>Examples</summary><ul>
+    const { id, query } = this.tabs.tab;
+    // Decided once: the page must not move while the user types.
+    if (!this.fresh.has(id)) this.fresh.set(id, isUntouched(query));
+    const isOpen = this.fresh.get(id)! && this.run.state.is === 'idle';
+    return html`<details class="shelf examples" ?open=${isOpen}><summary>Examples</summary><ul>
       ${examples.map(
         ({ name, what, query }) => html`<li><button type="button" @click=${() => this.openExample(name, query)}>${name}
           <span class="soft">${what}</span></button></li>`,
@@ -146,9 +152,9 @@ export class AskPage extends Page {
             <button type="button" @click=${() => this.start(true)}>Explain</button>
             ${this.hasVersions ? this.dateField() : nothing}`
       }
-      <button type="button" aria-expanded=${this.isSaving ? 'true' : 'false'} @click=${this.toggleSaving}>Save</button>
-      <button type="button" @click=${this.share}>Copy link</button>
-      <span class="soft" role="status">${this.summary()}</span>
+      <span class="soft grow" role="status">${this.summary()}</span>
+      <button type="button" class="quiet" aria-expanded=${this.isSaving ? 'true' : 'false'} @click=${this.toggleSaving}>Save</button>
+      <button type="button" class="quiet" @click=${this.share}>Copy link</button>
     </div>
     ${
       this.isSaving
@@ -209,10 +215,11 @@ export class AskPage extends Page {
   }
 
   private openExample(name: string, query: string): void {
-    if (this.tabs.tab.query.trim() === '') this.tabs.change({ query, name });
+    if (isUntouched(this.tabs.tab.query) && this.run.state.is === 'idle') this.tabs.change({ query, name });
     else this.tabs.open(query, name);
     this.querySelector<HTMLDetailsElement>('details.examples')!.open = false;
     this.focusEditor();
+    this.start();
   }
 
   private onPast({ detail }: CustomEvent<string>): void {

@@ -59,6 +59,7 @@ for (const path of pathsOf('The console, shapes'))
       await page.locator('summary', { hasText: 'More' }).click();
       await link('Shapes').click();
       await page.getByText('No shapes apply here.').waitFor();
+      await page.locator('#shape-files option[value="/shapes.ttl"]').waitFor({ state: 'attached' });
       expect(await axeFindings(page)).to.deep.equal([]);
       await field('File with shapes (IRI or path)').fill('/absent');
       await button('Link').click();
@@ -210,6 +211,19 @@ for (const path of pathsOf('The console, shapes'))
       ])
         expect(stored).to.contain(statement);
       expect(stored.trim().split('\n').length).to.equal(7);
+    });
+
+    it('says how to go on without a form', async () => {
+      await resources.put('plain.ttl', 'text/turtle', '<#it> <http://example.org/text> "Plain" .');
+      await console.go(page, `form?${at('plain.ttl')}`);
+      await page.getByText('This file has no form yet.').waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await link('Open the table').click();
+      await button('Edit http://example.org/text Plain').waitFor();
+      await resources.send('PUT', 'formless/', asContainer);
+      await console.go(page, `form?${at('formless/')}`);
+      await link('Choose a file with shapes').click();
+      await page.getByText('Choose a file with shapes, and link it.').waitFor();
     });
 
     it('has fields for nodes in nodes, continues as Turtle, and deletes what is removed', async () => {

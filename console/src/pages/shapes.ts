@@ -14,7 +14,7 @@ import {
   type ViolationsPage,
 } from '../shapes/links.js';
 import { violationsEndpoint } from '../shapes/offered.js';
-import { json, Refusal } from '../storage/api.js';
+import { json, Refusal, select } from '../storage/api.js';
 import { rightsOn } from '../storage/controller.js';
 import { addTarget, removeRelation } from '../storage/linkset.js';
 import { decoded, isContainer } from '../storage/names.js';
@@ -36,6 +36,15 @@ interface Change {
 
 /** Violations shown of a resource. */
 const most = 5;
+const aboutShapes = 'https://github.com/quadpod/quadpod/blob/main/docs/shapes.md';
+const shapeFiles = 'SELECT DISTINCT ?file { GRAPH ?file { ?shape a <http://www.w3.org/ns/shacl#NodeShape> } } LIMIT 50';
+
+/** Suggestions only: none if they take more than two seconds. */
+async function filesWithShapes(): Promise<readonly string[]> {
+  const rows = (await select(shapeFiles, undefined, 2).catch(() => [])) ?? [];
+  return rows.map(({ file }) => String(file?.value)).filter((iri) => iri.startsWith(storageUri));
+}
+
 const pathOf = (iri: string): string =>
   iri === storageUri ? headingOf(iri) : `/${decoded(iri.slice(storageUri.length))}`;
 const link = (iri: string): TemplateResult => html`<a href=${openHref(iri)} title=${iri}>${pathOf(iri)}</a>`;
@@ -48,6 +57,8 @@ export class ShapesPage extends Page {
   @state() private why: unknown;
   /** Change of the links that existing resources would violate, with the server's message. */
   @state() private conflict: { readonly change: Change; readonly error: Refusal } | undefined;
+  /** Files with shapes that the user can read. */
+  @state() private offered: readonly string[] = [];
   @state() private listed: ViolationsPage | undefined;
   @state() private isListing = false;
 
@@ -69,6 +80,7 @@ export class ShapesPage extends Page {
       const [shapes, links, { write = false }] = await Promise.all([shapesInForce(at), readLinks(at), rightsOn(at)]);
       const violations = `${endpoint}?${new URLSearchParams({ of: at })}`;
       if (at === this.at) this.shown = { shapes, links, isWritable: write, violations };
+      if (write) this.offered = await filesWithShapes();
     } catch (error) {
       if (at === this.at) this.why = error;
     }
@@ -85,7 +97,8 @@ export class ShapesPage extends Page {
     const { at } = this;
     return html`<div class="row"><a class="button" href=${openHref(at)}>Open it</a>
         ${shown.shapes.length > 0 && isContainer(at) ? html`<a class="button" href=${placeHref('form', { at })}>New with a form</a>` : nothing}</div>
-      <p class="soft">Shapes (SHACL) say what data must look like. Once a file with shapes is linked, writes that violate them are rejected, and items can be edited in forms.</p>
+      <p class="soft">A shape (SHACL) says which properties a thing has, and with which values. Once a file with shapes is linked, data that violates them is rejected, and
+        people can enter data in forms. <a href=${aboutShapes} target="_blank" rel="noreferrer noopener">An example, step by step</a></p>
       <section class="card"><h2>Files with shapes</h2>${this.documents(shown)}${shown.isWritable && shown.links ? this.linkForm(shown.links) : nothing}</section>
       ${shown.shapes.length > 0 ? html`<section class="card"><h2>Violations</h2>${this.violations(shown)}</section>` : nothing}`;
   }
@@ -94,7 +107,7 @@ export class ShapesPage extends Page {
     const own = links?.own ?? [];
     const all = [...new Set([...own.map((each) => each.shapes), ...shapes])];
     if (all.length === 0)
-      return html`<p class="empty">No shapes apply here.${isWritable ? '' : ' A controller can link a file with shapes.'}</p>`;
+      return html`<p class="empty">No shapes apply here. ${!isWritable ? 'An owner can link a file with shapes.' : this.offered.length > 0 ? 'Choose a file with shapes, and link it.' : html`First <a href=${placeHref('browse')}>add a file with shapes</a> (Turtle) to the storage, then link it here.`}</p>`;
     return html`${own.length > 0 ? nothing : html`<p>A folder above is linked to these. Links of ${headingOf(this.at)} replace them.</p>`}
       <ul class="plain">${all.map((iri) => {
         const of = own.find((each) => each.shapes === iri);
@@ -107,8 +120,9 @@ export class ShapesPage extends Page {
     const { conflict } = this;
     const violating = (conflict?.error.problem['resources'] ?? []) as readonly ViolatingResource[];
     return html`<form class="row" @submit=${(event: SubmitEvent) => this.link(links, event)}>
-        <label class="grow">File with shapes (IRI or path) <input class="wide" name="shapes" required autocomplete="off" spellcheck="false" placeholder=${`${storageUri}shapes.ttl`}></label>
+        <label class="grow">File with shapes (IRI or path) <input class="wide" name="shapes" list="shape-files" required autocomplete="off" spellcheck="false" placeholder="/shapes.ttl"></label>
         <button class="primary">Link</button>
+        <datalist id="shape-files">${this.offered.map((iri) => html`<option value=${pathOf(iri)}></option>`)}</datalist>
       </form>
       ${
         conflict

@@ -20,6 +20,9 @@ const numbers = Array.from({ length: 100 }, (_, index) => index).join(' ');
 const many = `SELECT ?n ?lat ?long { VALUES ?a { ${numbers} } VALUES ?b { ${numbers} }
   BIND(?a * 100 + ?b AS ?n) BIND(?a * 1.7 - 85 AS ?lat) BIND(?b * 3.6 - 180 AS ?long) }`;
 
+const colours = async (page: Page): Promise<string[]> =>
+  (await page.locator('.legend li').allInnerTexts()).map((each) => each.trim());
+
 /** Title of the open view of the result. */
 const opened = (page: Page): Promise<string> => page.locator('ask-results [role=tab][aria-selected=true]').innerText();
 
@@ -88,7 +91,8 @@ describeInBrowser('The console, views of results', () => {
   it('draws places over the coasts, tells how many are wrong, and selects places by keyboard and pointer', async () => {
     await ask(page, cities);
     const map = page.locator('svg.map');
-    await page.locator('ask-map .row', { hasText: '4 places. 1 value without a place' }).waitFor();
+    expect(await colours(page)).to.include.members(['places of the result', 'selected place']);
+    await page.locator('ask-map .row', { hasText: '4 places of 5 rows. 1 value without a place' }).waitFor();
     expect((await map.locator('.land').getAttribute('d'))!.length).to.be.above(20_000);
     expect((await map.locator('.points:not(.halo)').getAttribute('d'))!.match(/M/g)).to.have.length(4);
     expect(await page.locator('ask-map td:first-child').allInnerTexts()).to.include('Nowhere');
@@ -110,7 +114,7 @@ describeInBrowser('The console, views of results', () => {
     }
     await expectAccessible(page);
     await ask(page, shapes);
-    await page.locator('ask-map .row', { hasText: '3 places. 2 values without a place' }).waitFor();
+    await page.locator('ask-map .row', { hasText: '3 places of 5 rows. 2 values without a place' }).waitFor();
     await map.scrollIntoViewIfNeeded();
     const area = (await map.locator('.areas').boundingBox())!;
     await page.mouse.click(area.x + area.width * 0.8, area.y + area.height * 0.6);
@@ -164,7 +168,7 @@ describeInBrowser('The console, views of results', () => {
         BIND(CONCAT("a long name of number ", STR(?n)) AS ?text) }`,
     );
     await showAs(page, 'Graph');
-    await page.getByText('100 nodes,').waitFor();
+    await page.getByText('100 nodes, 100 links: all 100 triples. The graph is larger than the picture').waitFor();
     const boxes = (await page
       .locator('svg.graph text')
       .evaluateAll((texts) => texts.map((each) => each.getBoundingClientRect().toJSON()))) as Readonly<
@@ -180,11 +184,29 @@ describeInBrowser('The console, views of results', () => {
       ),
     );
     expect(over.length).to.equal(0);
+    expect(await colours(page)).to.deep.equal(['thing with an address', 'value']);
+    const box = (selector: string) =>
+      page.locator(selector).evaluateAll((all) => {
+        const boxes = all.map((each) => each.getBoundingClientRect());
+        return [
+          Math.min(...boxes.map(({ left }) => left)),
+          Math.min(...boxes.map(({ top }) => top)),
+          Math.max(...boxes.map(({ right }) => right)),
+          Math.max(...boxes.map(({ bottom }) => bottom)),
+        ] as const;
+      });
+    await page.getByRole('button', { name: 'Show all' }).click();
+    await page.getByText('larger than the picture').waitFor({ state: 'detached' });
+    const [picture, texts] = [await box('svg.graph'), await box('svg.graph text')];
+    expect(
+      texts[0] > picture[0] && texts[1] > picture[1] && texts[2] < picture[2] && texts[3] < picture[3],
+      `${texts} in ${picture}`,
+    ).to.equal(true);
   });
 
   it('shows 10 000 places, and the table beside the map', async () => {
     expect(await ask(page, many)).to.match(/^10,000 rows in /);
-    await page.locator('ask-map .row', { hasText: '10,000 places.' }).waitFor();
+    await page.locator('ask-map .row', { hasText: '10,000 places of 10,000 rows. 10,000 names left out' }).waitFor();
     expect(await page.locator('svg.map > *').count()).to.be.below(10);
     expect(await page.locator('ask-map tbody tr').count()).to.be.below(100);
     await page.setViewportSize({ width: 360, height: 740 });
@@ -197,7 +219,7 @@ describeInBrowser('The console, views of results', () => {
       page,
       `${geo} SELECT ?where { VALUES ?where { "POINT(1"^^geo:wktLiteral "POINT(200 0)"^^geo:wktLiteral } }`,
     );
-    await page.locator('ask-map .row', { hasText: '0 places. 2 values without a place' }).waitFor();
+    await page.locator('ask-map .row', { hasText: '0 places of 2 rows. 2 values without a place' }).waitFor();
     expect(await page.locator('svg.map').count()).to.equal(0);
     expect(await page.locator('ask-map tbody tr').count()).to.equal(2);
   });

@@ -15,7 +15,7 @@ import {
 import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { labelOf, labels } from '../storage/labels.js';
-import { Picture } from './picture.js';
+import { type Frame, legend, Picture } from './picture.js';
 import { hrefOf, isOutside } from './table.js';
 import { plainText, type ResultRow, type ResultTerm } from './terms.js';
 
@@ -31,6 +31,9 @@ const lineHeight = 19;
 /** About the width of a letter of a label. */
 const letterWidth = 7.4;
 
+/** What nodes are, for the legend. */
+const kinds = { iri: 'thing with an address', blank: 'thing without one', literal: 'value', triple: 'triple term' };
+
 @customElement('ask-graph')
 export class AskGraph extends Picture {
   @property({ attribute: false }) rows: readonly ResultRow[] = [];
@@ -41,20 +44,36 @@ export class AskGraph extends Picture {
   private reachable: GraphNode | undefined;
   /** Node that a pointer drags. */
   private dragged: GraphNode | undefined;
+  /** Number of letters of the labels that the nodes have room for. */
+  private letters = -1;
+  /** Frame that the picture opened with. The user has not moved it as long as it is the current one. */
+  private opening: Frame | undefined;
+  private isLarger = false;
 
   protected override willUpdate(changed: PropertyValues): void {
     this.follow(labels);
-    if (!changed.has('rows')) return;
+    if (changed.has('rows')) this.draw();
+    // Labels arrive after the layout.
+    const letters = this.graph.nodes.reduce((sum, { term }) => sum + this.label(term).length, 0);
+    if (letters === this.letters) return;
+    this.letters = letters;
+    if (this.graph.nodes.length <= maxSeparated)
+      separate(this.graph.nodes, ({ term }) => this.label(term).length * letterWidth);
+    if (this.frame !== this.opening) return;
+    this.fit(1.3);
+    this.opening = this.frame;
+  }
+
+  private draw(): void {
     this.simulation?.stop();
     this.graph = graphOf(this.rows);
     this.reachable = this.graph.nodes.find(({ term }) => hrefOf(term.value) !== undefined && term.kind === 'iri');
     this.simulation = layout(this.graph);
     // Layout is computed before it is shown, so nothing moves by itself, also with reduced motion.
     this.simulation.tick(settleSteps);
-    if (this.graph.nodes.length <= maxSeparated)
-      separate(this.graph.nodes, ({ term }) => this.label(term).length * letterWidth);
     this.simulation.on('tick', () => this.requestUpdate());
-    this.fit();
+    this.letters = -1;
+    this.opening = this.frame;
   }
 
   override disconnectedCallback(): void {
@@ -62,7 +81,8 @@ export class AskGraph extends Picture {
     this.simulation?.stop();
   }
 
-  protected fit(): void {
+  /** @param most largest factor by which labels are smaller. A larger graph begins in its middle. */
+  protected fit(most = Number.POSITIVE_INFINITY): void {
     const { nodes } = this.graph;
     if (nodes.length === 0) return;
     const ys = nodes.map(({ y = 0 }) => y);
@@ -71,22 +91,32 @@ export class AskGraph extends Picture {
     const right =
       Math.max(...nodes.map(({ x = 0, term }) => x + 2 * radius + this.label(term).length * letterWidth)) + margin;
     const [top, bottom] = [Math.min(...ys) - margin, Math.max(...ys) + margin];
-    // Labels are 12 px high at first, and at least 9 px: a larger graph begins in its middle, and is moved.
-    const across = this.querySelector('svg')?.clientWidth || 800;
-    const width = Math.min(1.3 * across, Math.max(across, right - left));
-    const height = Math.max(250, bottom - top);
-    this.frame = { x: (left + right) / 2, y: (top + bottom) / 2, width, height: Math.min(height, 1.3 * across) };
+    const [across, high] = [this.clientWidth || 800, Math.min(0.7 * innerHeight, 576)];
+    const width = Math.min(most * across, Math.max(across, right - left));
+    const height = Math.min(most * high, Math.max(250, bottom - top));
+    this.isLarger = width < right - left || height < bottom - top;
+    this.frame = { x: (left + right) / 2, y: (top + bottom) / 2, width, height };
+  }
+
+  /** What the picture shows, and what it leaves out. */
+  private summary(unnamed: number): string {
+    const { nodes, links, isCut } = this.graph;
+    const part = isCut ? `the first ${links.length} of` : 'all';
+    return [
+      `${nodes.length} nodes, ${links.length} links: ${part} ${this.rows.length.toLocaleString()} triples.`,
+      isCut ? `The picture ends after ${maxNodes} nodes, the table has all.` : '',
+      this.isLarger ? 'The graph is larger than the picture: drag it, or select Show all.' : '',
+      unnamed > 0 ? `${unnamed} links have no label, since labels would overlap: point at one to read it.` : '',
+    ].join(' ');
   }
 
   protected override render(): TemplateResult {
-    const { nodes, links, isCut } = this.graph;
+    const { nodes, links } = this.graph;
     const named = links.length <= maxNamedLinks ? this.namedLinks() : new Map<GraphLink, Box>();
     return html`
       <div class="row">
         ${this.buttons()}
-        <span class="soft" role="status">${nodes.length} nodes, ${links.length} links.${
-          isCut ? ` There is more: the picture shows the first ${maxNodes} nodes, the table all.` : ''
-        }</span>
+        <span class="soft grow" role="status">${this.summary(links.length - named.size)}</span>
       </div>
       <svg class="graph" role="group" aria-label="Picture of the graph; its table says the same. Arrow keys go from node to node."
         viewBox=${this.viewBox}
@@ -96,7 +126,8 @@ export class AskGraph extends Picture {
           <path d="M0 0 L8 4 L0 8 z"></path></marker></defs>
         ${links.map((link) => this.link(link, named.get(link)))}
         ${nodes.map((node) => this.node(node))}
-      </svg>`;
+      </svg>
+      ${legend(Object.entries(kinds).filter(([kind]) => nodes.some(({ term }) => term.kind === kind)))}`;
   }
 
   /** Places of the labels of links where they cover no other label. Those without a place have a title only. */

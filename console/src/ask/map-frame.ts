@@ -163,6 +163,8 @@ export function namesInSight(
   const gap = 5 * pixel;
   if (frame.width < x(mostWithCities) - x(0))
     for (const [name, longitude, latitude] of cities) {
+      // The result names it already.
+      if (others.some((other) => other.name === name)) continue;
       const [left, middle, half] = [x(longitude), y(latitude), halfOf(name, pixel) + gap];
       if (place({ name, x: left + half - gap, y: middle, half }))
         towns.push(

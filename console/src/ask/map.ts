@@ -7,7 +7,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { labelOf, labels } from '../storage/labels.js';
 import { coordinatesIn } from './coordinates.js';
 import { grid, namesInSight, namesOfPoints, scaleBar, tilesInSight } from './map-frame.js';
-import { Picture } from './picture.js';
+import { legend, Picture } from './picture.js';
 import { type MapPlace, type MapPlaces, placesOf } from './places.js';
 import type { TableAnswer } from './run.js';
 import { termContent } from './table.js';
@@ -93,15 +93,24 @@ export class AskMap extends Picture {
   protected override render(): TemplateResult {
     const isEmpty = this.places.list.length === 0;
     const { columns, rows, prefixes } = this.answer;
+    const map = isEmpty ? undefined : this.map();
     return html`<div class="row">
         ${isEmpty ? nothing : this.buttons()}
-        <span class="soft">${this.summary()} ${this.countries ? html`Cities: <a href="https://www.geonames.org/" target="_blank" rel="noreferrer noopener">GeoNames</a>, CC BY 4.0.` : attribution}</span>
+        <span class="soft grow">${this.summary(map?.unnamed ?? 0)}</span>
       </div>
       ${isEmpty ? nothing : html`<p role="status" class="place">${this.selection()}</p>`}
       <div class="beside">
-        ${isEmpty ? nothing : this.map()}
+        ${map ? html`<div>${map.picture}${this.colours()}</div>` : nothing}
         <ask-table .columns=${columns} .rows=${rows} .prefixes=${prefixes}></ask-table>
       </div>`;
+  }
+
+  private colours(): TemplateResult {
+    return html`${legend([
+      ['iri', 'places of the result'],
+      ['chosen', 'selected place'],
+      ...(this.countries ? ([['city', 'cities and borders, for orientation']] as const) : []),
+    ])}<p class="soft">${this.countries ? html`Cities: <a href="https://www.geonames.org/" target="_blank" rel="noreferrer noopener">GeoNames</a>, CC BY 4.0.` : attribution}</p>`;
   }
 
   protected override buttons(): TemplateResult {
@@ -126,15 +135,18 @@ export class AskMap extends Picture {
     });
   }
 
-  private summary(): string {
+  /** What the map shows, and what it leaves out. @param unnamed number of names without room */
+  private summary(unnamed: number): string {
     const { list, wrong, isCut } = this.places;
+    const isOfRows = this.answer.kind === 'rows';
     const count = (number: number, noun: string): string =>
       `${number.toLocaleString()} ${noun}${number === 1 ? '' : 's'}`;
     return [
-      `${count(list.length, 'place')}.`,
-      ...(isCut ? ['There are more: the map shows the first ones, the table all.'] : []),
-      ...(wrong > 0 ? [`${count(wrong, 'value')} without a place: ${wrongText}.`] : []),
-      ...(this.isNear ? ['Borders are approximate.'] : []),
+      `${count(list.length, 'place')}${isOfRows ? ` of ${count(this.answer.rows.length, 'row')}` : ''}.`,
+      isCut ? 'There are more: the map shows the first ones, the table all.' : '',
+      wrong > 0 ? `${count(wrong, 'value')} without a place: ${wrongText}.` : '',
+      unnamed > 0 ? `${count(unnamed, 'name')} left out, for lack of room: select a place to read its name.` : '',
+      this.isNear ? 'Borders are approximate.' : '',
     ].join(' ');
   }
 
@@ -146,7 +158,7 @@ export class AskMap extends Picture {
       <span class="soft">${latitude.toFixed(4)}, ${longitude.toFixed(4)} (${this.selected + 1} of ${this.places.list.length})</span>`;
   }
 
-  private map(): TemplateResult {
+  private map(): { readonly picture: TemplateResult; readonly unnamed: number } {
     const { points, lines, areas } = this.paths;
     const chosen = this.places.list[this.selected]?.shape;
     const [width, height] = this.size;
@@ -155,7 +167,8 @@ export class AskMap extends Picture {
     const view = { ...this.projection, pixel, frame: { ...this.frame, width: width * pixel, height: height * pixel } };
     const { land } = this.projection;
     const own = namesOfPoints(this.named(), view);
-    return html`<svg class="graph map" role="application" tabindex="0" viewBox=${this.viewBox}
+    const unnamed = this.places.list.filter(({ name }) => name).length - own.names.length;
+    const picture = html`<svg class="graph map" role="application" tabindex="0" viewBox=${this.viewBox}
         aria-label="Map of the places; the table lists them. Arrow keys move it, plus and minus zoom, 0 shows all, N and P select a place."
         @keydown=${this.onKey} @pointerdown=${this.hold} @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
         ${tiles === '' ? svg`<path class="land" d=${landPath} transform=${land}></path>` : svg`<g aria-hidden="true">${tilesInSight(tiles, view)}</g>`}
@@ -171,6 +184,7 @@ export class AskMap extends Picture {
         <g class="names" aria-hidden="true">${own.names}</g>
         ${chosen ? svg`<path class=${`${chosen.form} chosen`} d=${pathOf(chosen, this.projection)}></path>` : nothing}
       </svg>`;
+    return { picture, unnamed };
   }
 
   private onKey(event: KeyboardEvent): void {

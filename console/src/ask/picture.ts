@@ -9,6 +9,10 @@ export type Frame = Readonly<Record<'x' | 'y' | 'width' | 'height', number>>;
 /** Pixels that a pointer moves during a click. */
 const tolerance = 4;
 
+/** What the colours of a picture mean. @param entries class of the dot, and text */
+export const legend = (entries: readonly (readonly [kind: string, text: string])[]): TemplateResult =>
+  html`<ul class="legend soft" aria-label="Colours">${entries.map(([kind, text]) => html`<li><i class="dot ${kind}"></i> ${text}</li>`)}</ul>`;
+
 export abstract class Picture extends Page {
   @state() protected frame: Frame = { x: 0, y: 0, width: 800, height: 500 };
   /** Minimum and maximum width. */

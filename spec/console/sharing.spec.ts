@@ -27,7 +27,7 @@ for (const path of pathsOf('The console, sharing'))
         ...(body === undefined ? {} : { body }),
       });
     const at = (page: string, name: string): string => `${page}?at=${encodeURIComponent(console.server.root + name)}`;
-    const grants = (page: Page): Locator => page.getByRole('region', { name: 'Grants that cover this' });
+    const grants = (page: Page): Locator => page.getByRole('region', { name: 'People with access' });
     const card = (purpose: string): Locator => owner.locator('request-card', { hasText: purpose });
     const notice = (page: Page, text: string): Locator => page.locator('.notice', { hasText: text });
     const focused = (page: Page): Promise<string> =>
@@ -62,8 +62,8 @@ for (const path of pathsOf('The console, sharing'))
     async function revoke(): Promise<void> {
       await owner.getByRole('button', { name: 'Revoke the access of' }).click();
       await owner.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-      await owner.getByText('No grant covers this').waitFor();
-      expect(await focused(owner)).to.equal('Access that was granted');
+      await owner.getByText('This is not shared yet.').waitFor();
+      expect(await focused(owner)).to.equal('Shared with');
       await dismiss(owner, 'The grant is revoked.');
     }
 

@@ -183,7 +183,7 @@ describeInBrowser('The console, each page', () => {
     await titled('Access to field notes');
     await type(page.getByLabel('Person, by name or IRI'), 'https://mei.example/#me');
     await page.keyboard.press('Enter');
-    await page.getByRole('region', { name: 'Grants that cover this' }).getByText('https://mei.example/#me').waitFor();
+    await page.getByRole('region', { name: 'People with access' }).getByText('https://mei.example/#me').waitFor();
     await on(link('Ask'), 'Enter');
     await on(page.getByRole('textbox', { name: 'Query' }), 'Control+Enter');
     await page.getByText(/^100 rows/).waitFor();

@@ -41,7 +41,7 @@ export class ShareGrants extends Page {
 
   protected override render(): TemplateResult {
     return html`
-      <h2>${this.controller ? 'Access that was granted' : 'Access that you were granted'}</h2>
+      <h2>${this.controller ? 'Shared with' : 'Shared with you'}</h2>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderGrants()}
       ${this.controller ? html`${this.renderForm()}${this.renderReadLink()}` : nothing}`;
   }
@@ -49,9 +49,9 @@ export class ShareGrants extends Page {
   private renderGrants(): TemplateResult {
     if (!this.grants) return html`<p>Loading …</p>`;
     if (this.grants.length === 0)
-      return html`<p class="empty">No grant covers this.${this.controller ? ' Only owners, and creators for what they created, have access.' : ''}</p>`;
+      return html`<p class="empty">${this.controller ? 'This is not shared yet. Owners have access to everything, and people to what they created.' : 'This is not shared with you by a grant.'}</p>`;
     return grantsTable({
-      label: 'Grants that cover this',
+      label: 'People with access',
       grants: this.grants,
       shows: (policy) => covers(policy, this.at),
       ...(this.controller ? { revoke: (grant: Kept) => this.revoke(grant) } : {}),

@@ -34,6 +34,9 @@ const pages: Readonly<Record<string, Entry>> = {
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 
+/** Pages that are reached from Browse, which is highlighted for them. */
+const below = ['resource', 'shapes', 'form', 'trash'];
+
 /** Minimum time between checks for access requests, in milliseconds. Checked on page changes. */
 const recountMs = 30_000;
 
@@ -131,7 +134,7 @@ export class Shell extends Page {
             .map(
               ([page, { title }]) => html`<a
                 href=${placeHref(page)}
-                aria-current=${page === this.place.page ? 'page' : nothing}
+                aria-current=${page === this.place.page ? 'page' : page === 'browse' && below.includes(this.place.page) ? 'true' : nothing}
                 >${title}${page === 'requests' && this.pending > 0 ? html` <span class="badge">${this.pending}<span class="visually-hidden"> to answer</span></span>` : nothing}</a
               >`,
             )}

@@ -60,6 +60,8 @@ for (const path of pathsOf('The console, administration'))
     it('subscribes an inbox, delivers notifications and shows the state of delivery', async () => {
       const inbox = host.inbox();
       await console.go(page, 'admin');
+      await page.locator('[role=tab][aria-selected=true]:first-child', { hasText: 'Status' }).waitFor();
+      await tab('Subscriptions');
       await page.getByText('No subscriptions').waitFor();
       await subscribe(`${console.server.root}data/`, inbox);
       await dismiss('The inbox is subscribed.');

@@ -126,7 +126,8 @@ for (const path of pathsOf('The console, preview in Browse'))
       await pane().getByText('The first 200 rows.').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
       await show('semi.csv');
-      await pane().getByText('1 rows.').waitFor();
+      await pane().getByText('1 row.').waitFor();
+      expect(await pane().locator('td.number').allTextContents()).to.deep.equal(['1', '2']);
       expect(await pane().locator('th').allTextContents()).to.deep.equal(['a', 'b']);
     });
 

@@ -5,6 +5,7 @@ import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { ConsoleResources } from '../support/console-resources.js';
 import { pathsOf } from '../support/places.js';
+import { until } from '../support/until.js';
 
 const other = 'did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK';
 
@@ -53,6 +54,39 @@ for (const path of pathsOf('The console, places'))
       expect(lines).to.be.at.most((await property.innerText()).split(/[-/#:]/).length);
       expect(await axeFindings(page)).to.deep.equal([]);
       await page.setViewportSize({ width: 1280, height: 800 });
+    });
+
+    it('keeps tabs in one line and owners in sight on a screen of 360 pixels', async () => {
+      await page.setViewportSize({ width: 360, height: 740 });
+      await console.go(page, 'admin?tab=transfer');
+      await page.reload();
+      await isOpen('Import and export');
+      await until(async () => {
+        const { x, width } = (await tab('Import and export').boundingBox())!;
+        return x >= 0 && x + width <= 360;
+      }, 'the selected tab is in sight');
+      const lines = await page
+        .getByRole('tab')
+        .evaluateAll((all) => new Set(all.map((each) => each.getBoundingClientRect().top)).size);
+      expect(lines).to.equal(1);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
+      await console.go(page, 'owners');
+      const table = page.getByRole('region', { name: 'Owners' });
+      await table.getByText('at the first start').waitFor();
+      expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).to.equal(0);
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.setViewportSize({ width: 1280, height: 800 });
+    });
+
+    it('highlights Browse on the pages that it leads to', async () => {
+      const [file, folder] = [resources.iri('it.ttl'), resources.iri('')].map((at) => new URLSearchParams({ at }));
+      const browse = page.locator('.top nav a[aria-current=true]', { hasText: 'Browse' });
+      for (const place of [resources.place('it.ttl'), `shapes?${folder}`, `form?${file}`, 'trash']) {
+        await console.go(page, 'search');
+        await browse.waitFor({ state: 'detached' });
+        await console.go(page, place);
+        await browse.waitFor();
+      }
     });
 
     it('names the settings of features that are off under Status, also in a storage with content', async () => {

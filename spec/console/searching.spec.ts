@@ -60,6 +60,7 @@ for (const path of pathsOf('The console, search by type')) {
       await seed(console, 30);
       await console.go(page, 'browse');
       await console.go(page, 'search');
+      expect(await page.getByRole('radio').count(), 'one type needs no choice').to.equal(0);
       await page.getByLabel('Paper').check();
       await expectStatus(page, '15 items found, page 1 of 2');
       await page.getByLabel('Reviewed').check();
@@ -174,6 +175,25 @@ for (const path of pathsOf('The console, search by type')) {
       await console.go(page, 'search?q=item-7');
       await expectStatus(page, '1 item found.');
       expect(await page.locator('main img').count()).to.equal(0);
+      const put = await request(`${console.server.root}data/notes.md`, {
+        method: 'PUT',
+        headers: { Authorization: `Bearer ${console.server.ownerToken}`, 'Content-Type': 'text/markdown' },
+        body: '# Notes\n\n> The **zebra** of `this` *river*, in C#\n',
+      });
+      expect(put.status).to.equal(201);
+      await console.go(page, 'search?q=zebra');
+      await page.locator('.hit mark', { hasText: 'zebra' }).waitFor();
+      const excerpt = (await page.locator('.hit p').first().innerText()).replace(/\s+/g, ' ').trim();
+      expect(excerpt)
+        .to.match(/The zebra of this river, in C#$/)
+        .and.not.to.match(/[*`>]|# /);
+      // A phone shows what was found before the types.
+      await page.setViewportSize({ width: 360, height: 740 });
+      await console.go(page, 'search');
+      await page.locator('.facets details:not([open])').waitFor();
+      await page.locator('.facets summary').click();
+      await page.getByLabel('Paper').waitFor();
+      await expectAccessible(page);
       expect(complaintsOf(console)).to.deep.equal([]);
     });
   });

@@ -92,7 +92,7 @@ export class AdminActivity extends Page {
     if (this.following === 'hidden')
       return html`<p class="empty">You need control of this storage to see its activity.</p>`;
     return html`
-      <h2>Changes</h2>
+      <h2 class="visually-hidden">Changes</h2>
       <div class="row">
         <span role="status">${this.said()}</span>
         ${

@@ -62,7 +62,7 @@ export class AdminExplain extends Page {
     if (!this.controller)
       return html`<p class="empty">You need control of this storage to check access of other callers.</p>`;
     return html`
-      <h2>Check access</h2>
+      <h2 class="visually-hidden">Check access</h2>
       <form class="card" @submit=${this.ask}>
         <label>Caller, by name or IRI (empty: anonymous)
           <input name="as" list="explain-people" .value=${this.as} spellcheck="false" autocomplete="off">

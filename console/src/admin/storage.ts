@@ -43,7 +43,7 @@ export class AdminStorage extends Page {
       triples,
     } = this.status;
     return html`
-      <h2>Status</h2>
+      <h2 class="visually-hidden">Status</h2>
       <dl class="facts">
         <dt>Used</dt><dd>${sizeText(bytes)} ${quotaBytes > 0 ? html`of ${sizeText(quotaBytes)} <meter min="0" max=${quotaBytes} .value=${bytes} aria-label="Room used"></meter>` : '(no quota is set)'}</dd>
         <dt>Items</dt><dd>${resources.toLocaleString()}, including folders and the trash</dd>

@@ -37,7 +37,7 @@ export class AdminSubscriptions extends Page {
 
   protected override render(): TemplateResult {
     return html`
-      <h2>Subscriptions</h2>
+      <h2 class="visually-hidden">Subscriptions</h2>
       <p class="soft">Quadpod posts a notification to the inbox URL for every change to an item, or to anything in a folder. Owners see all subscriptions.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderList()}
       <form class="card" @submit=${this.subscribe}>

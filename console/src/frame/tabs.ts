@@ -1,5 +1,6 @@
 /** Tabs as in the ARIA practices: one stop in the focus order, arrow keys between them. */
-import { html, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
+import { ref } from 'lit/directives/ref.js';
 import { placeHref, placeNow } from './page.js';
 
 /** Tab that a key moves to, or `undefined`. */
@@ -16,6 +17,14 @@ export function keepTab(id: string): void {
   const { page, parameters } = placeNow();
   parameters.set('tab', id);
   history.replaceState(history.state, '', placeHref(page, Object.fromEntries(parameters)));
+}
+
+/** Scrolls a row of tabs so that the selected one is in sight, once it is laid out. Never scrolls the page. */
+function reveal(tab: Element | undefined): void {
+  requestAnimationFrame(() => {
+    const [own, row] = [tab?.getBoundingClientRect(), tab?.parentElement?.getBoundingClientRect()];
+    if (own && row) tab!.parentElement!.scrollLeft += own.left + own.width / 2 - row.left - row.width / 2;
+  });
 }
 
 export interface Tab<Id extends string> {
@@ -59,6 +68,7 @@ export function tabStrip<Id extends string>(strip: TabStrip<Id>): TemplateResult
         aria-selected=${id === current ? 'true' : 'false'}
         tabindex=${id === current ? 0 : -1}
         @click=${() => choose(id)}
+        ${id === current ? ref(reveal) : nothing}
       >${title}</button>`,
     )}
   </div>`;

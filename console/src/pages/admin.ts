@@ -10,21 +10,28 @@ import '../admin/transfer.js';
 import { Page, signInHref } from '../frame/page.js';
 import { keepTab, tabbed } from '../frame/tabs.js';
 import { who } from '../session/session.js';
+import { isController } from '../storage/controller.js';
 
 const titles = {
+  storage: 'Status',
   subscriptions: 'Subscriptions',
   activity: 'Activity',
   explain: 'Check access',
   agents: 'Agents',
   transfer: 'Import and export',
-  storage: 'Status',
 } as const;
 type Tab = keyof typeof titles;
 
 @customElement('page-admin')
 export class AdminPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
-  @state() private tab: Tab = 'subscriptions';
+  @state() private tab: Tab | undefined;
+
+  /** Only controllers have a status to see. */
+  protected override async load(): Promise<void> {
+    const isOwner = await isController().catch(() => false);
+    this.tab ??= isOwner ? 'storage' : 'subscriptions';
+  }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     const wanted = this.parameters.get('tab');
@@ -34,6 +41,7 @@ export class AdminPage extends Page {
   protected override render(): TemplateResult {
     if (who().kind !== 'subject')
       return html`<h1>Storage</h1><p class="empty">This page requires sign-in. <a href=${signInHref()}>Sign in</a> first.</p>`;
+    if (this.tab === undefined) return html`<h1>Storage</h1><p class="soft">Loading …</p>`;
     return html`<h1>Storage</h1>${tabbed<Tab>({
       label: 'Administration',
       titles,

@@ -24,6 +24,8 @@ import { dateText, decoded } from '../storage/names.js';
 const switchedOff = 'This storage does not offer search by type (lws.search-index.enabled is off).';
 /** Number of classes from which they can be filtered. */
 const manyFacets = 8;
+/** Marks of headings, quotations and tables between spaces, of emphasis and of code. */
+const markdownMarks = /(^|\s)(?:#{1,6}|[>|])(?=\s)|\*{1,3}|`{1,3}/g;
 /** Types whose resources are counted, and requests for it at a time. */
 const [maxCounted, countsAtATime] = [40, 3];
 
@@ -194,8 +196,9 @@ export class SearchPage extends Page {
     );
     const [own, structural] = [shown.filter((type) => !isStructural(type)), shown.filter(isStructural)];
     const isEmpty = this.facets !== undefined && !all.some((type) => !isStructural(type));
-    return html`<form class="facets" @submit=${(event: Event) => event.preventDefault()}>
-      <h2>Types</h2>
+    // A phone shows what was found first.
+    const isOpen = types.length > 0 || matchMedia('(min-width: 52rem)').matches;
+    return html`<form class="facets" @submit=${(event: Event) => event.preventDefault()}><details ?open=${isOpen}><summary><h2>Types</h2></summary>
       ${
         all.length >= manyFacets
           ? html`<label>Filter types <input type="search" .value=${this.filter} @input=${(event: Event) => {
@@ -203,7 +206,7 @@ export class SearchPage extends Page {
             }}></label>`
           : nothing
       }
-      <fieldset class="bare" ?hidden=${words !== ''}><legend class="visually-hidden">An item must have</legend>
+      <fieldset class="bare" ?hidden=${words !== '' || types.length < 2}><legend class="visually-hidden">An item must have</legend>
         ${(['all', 'any'] as const).map(
           (each) => html`<label class="inline"><input type="radio" name="joined" .checked=${live(joined === each)}
             @change=${() => this.go({ joined: each })}>${each === 'all' ? 'All selected types' : 'Any selected type'}</label>`,
@@ -224,7 +227,7 @@ export class SearchPage extends Page {
           : nothing
       }
       ${types.length > 0 ? html`<p><a href=${placeHref('search')}>Clear selection</a></p>` : nothing}
-    </form>`;
+    </details></form>`;
   }
 
   private choices(offered: readonly string[], chosen: readonly string[]): TemplateResult {
@@ -284,12 +287,13 @@ export class SearchPage extends Page {
     return subject?.startsWith(`${iri}#`) ? html`<a href=${openHref(subject)}>${text}</a>` : html`${text}`;
   }
 
-  private excerpt(iri: string, { text, matches, subject }: Snippet): TemplateResult {
+  private excerpt(iri: string, { text, matches, subject }: Snippet, isMarkdown: boolean): TemplateResult {
+    const plain = (part: string): string => (isMarkdown ? part.replace(markdownMarks, '$1') : part);
     const parts = matches.map(([start, end], at) => [
-      text.slice(matches[at - 1]?.[1] ?? 0, start),
+      plain(text.slice(matches[at - 1]?.[1] ?? 0, start)),
       text.slice(start, end),
     ]);
-    const excerpt = html`${parts.map(([before, match]) => html`${before}<mark>${match}</mark>`)}${text.slice(matches.at(-1)?.[1] ?? 0)}`;
+    const excerpt = html`${parts.map(([before, match]) => html`${before}<mark>${match}</mark>`)}${plain(text.slice(matches.at(-1)?.[1] ?? 0))}`;
     if (!subject?.startsWith(`${iri}#`)) return html`<p>${excerpt}</p>`;
     // The excerpt may be the label itself.
     const label = labelOf(subject);
@@ -310,7 +314,7 @@ export class SearchPage extends Page {
     return html`<li class="hit">
       <a href=${openHref(iri)}>${path}</a>
       <span class="soft">${about}</span>
-      ${snippet ? this.excerpt(iri, snippet) : nothing}
+      ${snippet ? this.excerpt(iri, snippet, /\bmarkdown\b/.test(mediaType ?? '')) : nothing}
       ${
         shown.length > 0
           ? html`<ul class="chips" aria-label="Types of ${path}">${shown.map((type) => html`<li title=${type}>${this.thing(iri, things?.get(type), labelOf(type))}</li>`)}</ul>`

@@ -51,8 +51,15 @@ export class RenderedText extends Page {
       .dsvFormat(delimiter)
       .parseRows(shown)
       .slice(0, maxRows + 1);
-    const cells = rows.map((row) => html`<tr>${row.slice(0, maxColumns).map((cell) => html`<td>${cell}</td>`)}</tr>`);
-    return html`${scrollTable('Rows', heads.slice(0, maxColumns), cells)}
-      <p class="soft">${rows.length === maxRows ? `The first ${maxRows} rows.` : `${rows.length} rows.`}</p>`;
+    const isNumber = (cell = ''): boolean => cell.trim() !== '' && Number.isFinite(Number(cell));
+    const cells = rows.map(
+      (row) =>
+        html`<tr>${row.slice(0, maxColumns).map((cell) => html`<td class=${isNumber(cell) ? 'number' : nothing}>${cell}</td>`)}</tr>`,
+    );
+    const titles = heads
+      .slice(0, maxColumns)
+      .map((head, at) => html`<span class=${isNumber(rows[0]?.[at]) ? 'number' : nothing}>${head}</span>`);
+    return html`${scrollTable('Rows', titles, cells)}
+      <p class="soft">${rows.length === maxRows ? `The first ${maxRows} rows.` : `${rows.length} row${rows.length === 1 ? '' : 's'}.`}</p>`;
   }
 }

@@ -13,7 +13,7 @@ export class AskForm extends Page {
 
   protected override render(): TemplateResult {
     return html`<form class="card" @submit=${this.send}>
-      <h2>Request access</h2>
+      <h2 class="visually-hidden">Request access</h2>
       <label>Address <input name="iri" type="url" required .value=${this.iri} placeholder=${`${storageUri}…`} spellcheck="false"></label>
       <p class="soft">The address of a folder ends in a slash, and means everything in it. Ask for no more than you need.</p>
       ${actionFields(['read'])}

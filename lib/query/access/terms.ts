@@ -31,6 +31,12 @@ export const kindStarts: readonly (readonly [text: string, kind: TermKind])[] = 
   ['\u0002', 'iri'],
 ];
 
+/** Start of the tokens of strings without a language. */
+export const stringMark = `${mark}3`;
+
+/** Returns the part of such a token before its text, which all strings of that length have. */
+export const headOfString = (token: TermKey): string => token.slice(0, 1 + suffixLengths['3']!);
+
 /** Returns the text of the term as in the front part of a key. */
 export const rawOf = (token: TermKey): string => (isIri(token) ? token : token.slice(1 + suffixLengths[token[1]!]!));
 

@@ -1,6 +1,5 @@
 /** Matches of the caller's dataset as numbers of terms. Must not depend on joins or queries. */
 
-import { suffixLengths } from '../../storage/keys/key-layout.js';
 import type { DatasetPart } from '../access/graph-filter.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
 import type {
@@ -12,7 +11,7 @@ import type {
   NumbersFound,
   PrefixedTerms,
 } from '../access/quad-matches.js';
-import { kindOf, kindStarts, mark, type TermKey, type TermKind } from '../access/terms.js';
+import { headOfString, kindOf, kindStarts, stringMark, type TermKey, type TermKind } from '../access/terms.js';
 import { ended, LayerScan, stopped } from './layer-scan.js';
 import type { MemoryScans, SingleLayer } from './memory-scans.js';
 import { type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
@@ -140,12 +139,12 @@ export class MemoryNumbers implements NumberedMatches {
       terms.baseBelow(from),
       terms.baseBelow(afterAll(from)),
     ];
-    const strings = rangeOf(`${mark}3`);
+    const strings = rangeOf(stringMark);
     const found: number[] = [];
     let [at, lengths] = [strings[0], 0];
     while (at < strings[1]) {
       if (++lengths > maxLengths) return undefined;
-      const head = terms.termKey(at).slice(0, 1 + suffixLengths['3']!);
+      const head = headOfString(terms.termKey(at));
       const [from, to] = rangeOf(head + text);
       if (from < to) found.push(from, to);
       at = terms.baseBelow(afterAll(head));

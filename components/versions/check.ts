@@ -18,7 +18,9 @@ export async function* versionFaults(store: Store): AsyncGenerator<string> {
       const version = readVersion(key, value);
       const { record, ended } = version;
       if (previous?.graph === 'delta' && !follows(previous, version, store)) yield unread(previous);
-      if ((version.pieces ?? 0) !== (await piecesOf(store, version)) || isLost(version, store)) yield unread(version);
+      const { graph, short, pieces = 0 } = version;
+      const hasNone = graph === 'delta' && short === undefined && pieces === 0;
+      if (hasNone || pieces !== (await piecesOf(store, version)) || isLost(version, store)) yield unread(version);
       if (record.blob) addCount(counts, record.blob, 1);
       const { links } = version;
       if (links !== undefined && (record.types ?? []).join(' ') !== declaredTypes(JSON.parse(links)).join(' '))

@@ -21,20 +21,22 @@ export interface EndedState {
   /** Position of the transaction that ended it. */
   readonly ended: number;
   /** Position since when the resource is known to have had its name, if its content is older. */
-  readonly named?: number;
+  readonly named?: number | undefined;
   readonly record: ResourceRecord;
   /** Subject of the request that began it. */
   readonly actor?: string | undefined;
   /** Revision of the state that followed; absent after a deletion. */
   readonly next?: string | undefined;
   /** Triples: all keys, or the difference to the state that followed. Absent for a blob, and for a graph that was damaged. */
-  readonly graph?: 'whole' | 'delta';
+  readonly graph?: 'whole' | 'delta' | undefined;
   /** Number of entries with the triples. */
-  readonly pieces?: number;
+  readonly pieces?: number | undefined;
+  /** A small difference, which has no entries of its own: packed lists (`shortList`). */
+  readonly short?: string | undefined;
   /** Client-managed links at the end of the state, as text. Absent: those of the state that follows, if its links have the same date. */
-  readonly links?: string;
+  readonly links?: string | undefined;
   /** True while the dropped graph is removed in slices, which become pieces. Its other triples are still at its name. */
-  readonly isOpen?: true;
+  readonly isOpen?: true | undefined;
 }
 
 /** A state of a resource: a version, or the present state, without an end. */
@@ -58,10 +60,15 @@ export const noLinks = '{}';
 /** Maximum characters of a value. */
 const pieceCharacters = 1 << 20;
 
-/** Keys that are packed together, and those of a small difference. */
-const [keysAtATime, shortKeys] = [1_000, 10];
+/** Keys that are packed together, and maximum keys and characters of a small difference. */
+const [keysAtATime, shortKeys, shortCharacters] = [1_000, 10, 2_000];
 
-export const paddedPosition = (position: number): string => String(position).padStart(16, '0');
+/** Transactions use the same position several times. */
+let [lastPosition, lastText] = [-1, ''];
+export function paddedPosition(position: number): string {
+  if (position !== lastPosition) [lastPosition, lastText] = [position, String(position).padStart(16, '0')];
+  return lastText;
+}
 
 export const headKey = (iri: string): string => entryKey('versions-heads', iri);
 export const versionKey = (iri: string, ended: number): string => entryKey('versions', iri, paddedPosition(ended));
@@ -105,12 +112,18 @@ declareDerivedEntries((key) => kept.some((prefix) => key.startsWith(prefix)));
 
 export const readVersion = (key: string, value: string): EndedState => {
   const [, iri, ended] = partsOfEntry(key) as [string, string, string];
-  const { record, ...rest } = JSON.parse(value) as Omit<EndedState, 'ended'>;
+  const end = value.indexOf('\n');
+  const { record, ...rest } = JSON.parse(end < 0 ? value : value.slice(0, end)) as Omit<EndedState, 'ended'>;
+  if (end >= 0) Object.assign(rest, { short: value.slice(end + 1) });
   return Object.assign(rest, { ended: Number(ended), record: Object.assign(record, { iri }) });
 };
 
-export const writeVersion = ({ record, ended: _, ...rest }: EndedState): string =>
-  `${JSON.stringify(rest).slice(0, -1)},"record":${writeRecord(record)}}`;
+/** One line of JSON, which may be followed by a small difference. */
+export function writeVersion(version: EndedState): string {
+  const { began, named, actor, next, graph, pieces, links, isOpen, record, short } = version;
+  const text = JSON.stringify({ began, named, actor, next, graph, pieces, links, isOpen }).slice(0, -1);
+  return `${text},"record":${writeRecord(record)}}${short === undefined ? '' : `\n${short}`}`;
+}
 
 export const headIn = (value: string | undefined): Head | undefined =>
   value === undefined ? undefined : (JSON.parse(value) as Head);
@@ -133,11 +146,11 @@ export async function* packedPieces(graph: KeptTriples): AsyncGenerator<string> 
   if (text.length > 0) yield text;
 }
 
-/** Returns the value with the triples of a small difference, the common case, without pauses; `undefined` for others. */
+/** Returns the triples of a small difference, the common case; `undefined` for others. */
 export function shortList(graph: KeptTriples): string | undefined {
   if (!('added' in graph) || graph.added.length + graph.removed.length > shortKeys) return undefined;
   const list = packed(graph.added) + packed(graph.removed);
-  return list.length <= pieceCharacters ? list : undefined;
+  return list.length <= shortCharacters ? list : undefined;
 }
 
 /** Yields all keys as packed lists, or in turn added and removed ones. */

@@ -57,7 +57,7 @@ export async function erase(
         if (links !== undefined) Object.assign(version, { links });
         if (keys) {
           await stageDataErasure(tx, version);
-          Object.assign(version, { graph: 'whole', pieces: await stageData(tx, version, keys) });
+          Object.assign(version, { graph: 'whole', short: undefined, pieces: await stageData(tx, version, keys) });
         }
         tx.putEntry(key, writeVersion(version));
       }

@@ -14,6 +14,7 @@ import {
   stagedKey,
   subtreeMark,
 } from '../../lib/storage/graphs/staged-keys.js';
+import { shortVersions } from '../../lib/storage/keys/features.js';
 import type { KeyDifference } from '../../lib/storage/keys/graph-changes.js';
 import { type KeptBlob, keptBlobKey, readKeptBlob } from '../../lib/storage/keys/kept-blobs.js';
 import { type ResourceRecord, removedKey } from '../../lib/storage/keys/records.js';
@@ -50,6 +51,9 @@ const [maxDeltas, maxChanged] = [32, 4];
 /** Those of large graphs are seldom stored again. A reader has the changed triples in memory. */
 const [maxDeltasOfLarge, maxChangedOfLarge] = [1_000, 50_000];
 
+/** Heads in memory. */
+const maxHeads = 1_000;
+
 /** Names in one entry: at most 1 MiB. */
 const namesAtATime = 250;
 
@@ -62,6 +66,7 @@ type Listening = Pick<Platform, 'store' | 'rootIri' | 'storage' | 'authorizer'>;
 export function versionListener(platform: Listening, switches: Switches): (tx: Transaction) => Promise<void> {
   const { store, storage, rootIri } = platform;
   const trash = trashOf(rootIri);
+  const heads = new Heads();
   return async (tx) => {
     if (tx.isEmpty) return;
     const position = (): number => {
@@ -82,7 +87,7 @@ export function versionListener(platform: Listening, switches: Switches): (tx: T
       if (++count % resourcesAtATime === 0) await yieldToEventLoop();
       const [isOn, wasOn] = [switches.isOn(iri, tx), switches.isOn(iri, tx.before)];
       const end = endOf(tx, iri);
-      const done = await stage({ tx, rootIri, isOn, wasOn, end }, iri);
+      const done = await stage({ tx, heads, rootIri, isOn, wasOn, end }, iri);
       hasEnded ||= done === 'ended';
       if (!done) continue;
       if (!changed.has(end)) changed.set(end, []);
@@ -144,13 +149,32 @@ function endOf(tx: Transaction, iri: string): number {
 /** Records since when lists and settings are in force. Earlier versions are not readable by them. */
 function noteAccess(tx: Transaction, position: number, platform: Listening): void {
   const prefix = aclKey('');
-  const changed = [...tx.entries.keys()].filter((key) => key.startsWith(prefix));
+  const changed: string[] = [];
+  for (const key of tx.entries.keys()) if (key.startsWith(prefix)) changed.push(key);
   for (const key of changed) noteList(platform, tx, key.slice(prefix.length), position);
   noteSettings(tx, position, platform);
 }
 
+/** Heads of resources that were written last. That of a state does not change. */
+class Heads {
+  private readonly last = new Map<string, { readonly head: Head; readonly linked: number | undefined }>();
+
+  of(tx: Transaction, iri: string, before: ResourceRecord | undefined): Head | undefined {
+    const known = this.last.get(iri);
+    const isKnown = known !== undefined && known.head.revision === before?.revision && known.linked === before.linked;
+    return isKnown ? known.head : headIn(tx.entry(headKey(iri)));
+  }
+
+  put(tx: Transaction, { iri, linked }: ResourceRecord, head: Head): void {
+    tx.putEntry(headKey(iri), JSON.stringify(head));
+    if (this.last.size >= maxHeads) this.last.clear();
+    this.last.set(iri, { head, linked });
+  }
+}
+
 interface Staging {
   readonly tx: Transaction;
+  readonly heads: Heads;
   readonly rootIri: string;
   /** True if the states of the resource are kept, after the transaction and before it. */
   readonly isOn: boolean;
@@ -165,7 +189,7 @@ async function stage(staging: Staging, iri: string): Promise<'ended' | 'created'
   const [before, after] = [tx.before.record(iri), tx.record(iri)];
   const isSame = before?.revision === after?.revision;
   if ((before ?? after)?.kind === 'container' || (isSame && !changesLinks(tx, iri))) return undefined;
-  const found = headIn(tx.entry(headKey(iri)));
+  const found = staging.heads.of(tx, iri, before);
   const head = found?.revision === before?.revision ? found : undefined;
   // The link that switches versions on is a part of the first state that is kept.
   const isEnding = before !== undefined && ((isOn && !isSame) || wasOn || head !== undefined);
@@ -175,11 +199,14 @@ async function stage(staging: Staging, iri: string): Promise<'ended' | 'created'
   if (isEnding) await stageVersion(tx, before, { after, state: state!, graph, end });
   if (after && isOn) {
     const delta = graph && graph !== 'removed' && 'added' in graph ? graph : undefined;
-    const made: Head = {
-      ...{ revision: after.revision, began: tx.position, first: state?.first ?? tx.position },
-      ...{ deltas: delta ? state!.deltas + 1 : 0, changed: delta ? changedBy(delta, state!) : 0 },
-    };
-    tx.putEntry(headKey(iri), JSON.stringify(Object.assign(made, { actor: tx.actor })));
+    staging.heads.put(tx, after, {
+      revision: after.revision,
+      began: tx.position,
+      first: state?.first ?? tx.position,
+      deltas: delta ? state!.deltas + 1 : 0,
+      changed: delta ? changedBy(delta, state!) : 0,
+      actor: tx.actor,
+    });
   } else if (found) tx.deleteEntry(headKey(iri));
   return isEnding ? 'ended' : after && isOn ? 'created' : undefined;
 }
@@ -226,6 +253,8 @@ async function graphOf(
   }
 }
 
+const delta = { graph: 'delta' } as const;
+
 async function stageVersion(
   tx: Transaction,
   record: ResourceRecord,
@@ -243,18 +272,18 @@ async function stageVersion(
 ): Promise<void> {
   const { iri, blob, size, sha256, linked } = record;
   const next = after?.revision;
-  const version: EndedState = { began, ended, record, actor, next };
-  if (named !== undefined) Object.assign(version, { named });
-  if (graph === 'removed') {
-    Object.assign(version, { graph: 'whole', pieces: 0, isOpen: true });
+  const isDelta = graph !== undefined && graph !== 'removed' && 'added' in graph;
+  const hasLinks = linked !== undefined && (!isDelta || changesLinks(tx, iri));
+  const links = hasLinks ? (tx.before.entry(linksKey(iri)) ?? noLinks) : undefined;
+  const short = isDelta ? shortList(graph) : undefined;
+  const version = { began, ended, named, actor, next, links, record, short } as const;
+  let data: Pick<EndedState, 'graph' | 'pieces' | 'isOpen'> | undefined = short === undefined ? undefined : delta;
+  if (short !== undefined) tx.addFeature(shortVersions);
+  else if (graph === 'removed') {
+    data = { graph: 'whole', pieces: 0, isOpen: true };
     tx.putEntry(openKey(iri), `${ended} 0`);
-  } else if (graph) {
-    const pieces = await stageData(tx, version, graph);
-    Object.assign(version, { graph: 'added' in graph ? 'delta' : 'whole', pieces });
-  }
-  if (linked !== undefined && (version.graph !== 'delta' || changesLinks(tx, iri)))
-    Object.assign(version, { links: tx.before.entry(linksKey(iri)) ?? noLinks });
-  tx.putEntry(versionKey(iri, ended), writeVersion(version), true);
+  } else if (graph) data = { graph: isDelta ? 'delta' : 'whole', pieces: await stageData(tx, version, graph) };
+  tx.putEntry(versionKey(iri, ended), writeVersion(Object.assign(version, data)), true);
   if (!blob) return;
   const kept = tx.entry(keptBlobKey(blob));
   const count = (kept === undefined ? 0 : readKeptBlob(kept).count) + 1;
@@ -272,9 +301,7 @@ export async function stageData(
   pieces = 0,
 ): Promise<number> {
   let count = pieces;
-  const list = shortList(graph);
-  for await (const piece of list === undefined ? packedPieces(graph) : [list])
-    tx.putEntry(dataKey(iri, ended, count++), piece, true);
+  for await (const piece of packedPieces(graph)) tx.putEntry(dataKey(iri, ended, count++), piece, true);
   return count;
 }
 
@@ -282,6 +309,7 @@ export async function stageData(
 async function keepRemoved(tx: Transaction): Promise<void> {
   const ended: string[] = [];
   for (const iri of tx.graphs.keys()) if (tx.entries.get(stagedKey(iri)) === null) ended.push(iri);
+  if (ended.length === 0 && tx.hidden.size === 0) return;
   for (const iri of new Set([...tx.hidden.keys(), ...ended])) {
     const open = tx.entry(openKey(iri));
     const key = open && versionKey(iri, Number.parseInt(open, 10));

@@ -142,8 +142,9 @@ export class PastGraph implements OpenGraph {
     if (isFull(this.reader)) throw tooBusy('Other requests read many earlier triples. Retry in a few seconds.', 5);
   }
 
-  private async *pieces({ record: { iri }, ended, pieces = 0 }: EndedState): AsyncGenerator<string> {
-    if (this.source.isInThread)
+  private async *pieces({ record: { iri }, ended, short, pieces = 0 }: EndedState): AsyncGenerator<string> {
+    if (short !== undefined) yield short;
+    else if (this.source.isInThread)
       for (let piece = 0; piece < pieces; piece++)
         yield (await this.source.values([dataKey(iri, ended, piece)]))[0] ?? '';
     else

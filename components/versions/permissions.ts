@@ -32,10 +32,17 @@ const settingsKey = accessKey('');
  */
 function settingsOf(view: View, { rootIri: iri, storage: { acls }, authorizer }: Deciding): string {
   if (acls) return `lists ${view.record(iri)?.acl}`;
+  const known = fixed.get(authorizer);
+  if (known !== undefined) return known;
   // The rule says if all callers can read by `lws.public-read`, or in open mode. That is decided at once, before grants.
   const decision = authorizer.decide({ view, access: {}, mode: 'read', iri });
-  return decision instanceof Promise || !decision.allowed ? 'owners' : decision.rule;
+  const found = decision instanceof Promise || !decision.allowed ? 'owners' : decision.rule;
+  fixed.set(authorizer, found);
+  return found;
 }
+
+/** Names of settings without lists, which do not change while the server runs. */
+const fixed = new WeakMap<Deciding['authorizer'], string>();
 
 /** Stages the position of a change of settings, when a transaction first meets it. */
 export function noteSettings(tx: Transaction, position: number, platform: Deciding): void {

@@ -47,10 +47,13 @@ export const addedFeatures: ReadonlyMap<string, Feature> = new Map([
 /** Feature of a storage with terms of RDF 1.2: the type letters 8 and 9 in keys. It is added with the first such term. */
 export const newTerms = 'rdf-1.2';
 
+/** Feature of a storage with small differences in the records of versions. */
+export const shortVersions = 'versions-short';
+
 const bySpace = new Map(
   [...addedFeatures].flatMap(([name, { spaces }]) => spaces.map((space) => [space, name] as const)),
 );
-const known = new Set([...initialFeatures, ...addedFeatures.keys(), newTerms]);
+const known = new Set([...initialFeatures, ...addedFeatures.keys(), newTerms, shortVersions]);
 
 const entries = entryKey('');
 

@@ -147,6 +147,11 @@ export const entryRange = (space: string, ...parts: readonly string[]): KeyRange
 /** Key of the record of a deleted resource whose content and entries are still to be removed. */
 export const removedKey = (iri: string): string => entryKey('removed', iri);
 export const allRemoved = (): KeyRange => entryRange('removed');
+/** Space of an entry's key: its first part. */
+export function spaceOfEntry(key: string): string {
+  const end = key.indexOf(separator, 2);
+  return key.slice(2, end < 0 ? undefined : end);
+}
 /** Parts of an entry's key, space first. */
 export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
 

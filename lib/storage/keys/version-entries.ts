@@ -13,5 +13,5 @@ export const openVersions = entryRange('versions-open');
 /** Returns the range of the triples of a version. @param key of its record */
 export const dataOfVersion = (key: string): KeyRange => entryRange(dataSpace, ...partsOfEntry(key).slice(1));
 
-/** True if a version has triples. @param value its record */
-export const hasVersionData = (value: string): boolean => /"pieces":[1-9]/.test(value);
+/** True if a version has entries with triples. @param value its record, which may be followed by a line with a small difference */
+export const hasVersionData = (value: string): boolean => /^[^\n]*"pieces":[1-9]/.test(value);

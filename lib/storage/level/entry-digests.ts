@@ -15,6 +15,7 @@ import {
   partsOfEntry,
   type ResourceRecord,
   readRecord,
+  spaceOfEntry,
 } from '../keys/records.js';
 import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot, writeEntries } from './durable-level.js';
 
@@ -54,7 +55,7 @@ export function toggleEntry(
   key: string,
   values: () => readonly (string | null | undefined)[],
 ): void {
-  const space = partsOfEntry(key)[0]!;
+  const space = spaceOfEntry(key);
   if (!digestedSpaces.has(space)) return;
   const digest = getOrMake(digests, space, () => new KeyDigest());
   for (const value of values()) if (typeof value === 'string') digest.toggle([textOfEntry(key, value)]);

@@ -139,22 +139,20 @@ export class Transaction {
     this.entries.set(key, value);
   }
 
-  private addFeature(feature: string | undefined): void {
-    if (feature !== undefined && !this.features.has(feature)) this.putFeatures([...this.features, feature]);
+  /** Adds a feature to the list, so that earlier versions cannot open the storage. */
+  addFeature(feature: string | undefined): void {
+    if (feature === undefined || this.features.has(feature)) return;
+    this.entries.set(featuresKey, writeFeatures([...this.features, feature]));
   }
 
   /** Removes a feature from the list, so that earlier versions can open the storage. */
   endFeature(feature: string | undefined): void {
-    if (feature !== undefined && this.features.has(feature))
-      this.putFeatures([...this.features].filter((name) => name !== feature));
+    if (feature === undefined || !this.features.has(feature)) return;
+    this.entries.set(featuresKey, writeFeatures([...this.features].filter((name) => name !== feature)));
   }
 
   private get features(): ReadonlySet<string> {
     return this.derived(featuresKey, readFeatures) ?? new Set();
-  }
-
-  private putFeatures(features: readonly string[]): void {
-    this.entries.set(featuresKey, writeFeatures(features));
   }
 
   deleteEntry(key: string): void {

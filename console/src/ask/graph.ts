@@ -68,7 +68,7 @@ export class AskGraph extends Picture {
     this.simulation?.stop();
     this.graph = graphOf(this.rows);
     this.reachable = this.graph.nodes.find(({ term }) => hrefOf(term.value) !== undefined && term.kind === 'iri');
-    this.simulation = layout(this.graph);
+    this.simulation = layout(this.graph, this.clientWidth || 800);
     // Layout is computed before it is shown, so nothing moves by itself, also with reduced motion.
     this.simulation.tick(settleSteps);
     this.simulation.on('tick', () => this.requestUpdate());
@@ -320,16 +320,22 @@ function separate(nodes: readonly GraphNode[], widthOf: (node: GraphNode) => num
 
 const keyOf = ({ kind, value }: ResultTerm): string => `${kind} ${value}`;
 
-/** Layout that changes only on an explicit step. */
-export function layout({ nodes, links }: DrawnGraph): Simulation<GraphNode, GraphLink> {
+/** Layout that changes only on an explicit step. @param across width of the picture, which wider distances use */
+export function layout({ nodes, links }: DrawnGraph, across: number): Simulation<GraphNode, GraphLink> {
+  const scale = Math.min(1.5, Math.max(0.6, across / 800));
   return forceSimulation<GraphNode, GraphLink>([...nodes])
     .force(
       'links',
       forceLink<GraphNode, GraphLink>([...links])
-        .distance(90)
+        .distance(90 * scale)
         .strength(0.4),
     )
-    .force('charge', forceManyBody().strength(-220).distanceMax(600))
+    .force(
+      'charge',
+      forceManyBody()
+        .strength(-220 * scale ** 2)
+        .distanceMax(600),
+    )
     .force('collide', forceCollide(22))
     .force('centre', forceCenter(0, 0))
     .force('x', forceX(0).strength(0.04))

@@ -87,7 +87,7 @@ for (const path of pathsOf('The console, query results'))
 
     it('draws a graph, moves a dragged node without opening it, and selects nodes with arrow keys', async () => {
       expect(await example(page, 'A picture')).to.match(/^6 triples in /);
-      await page.locator('ask-graph [role=status]', { hasText: '5 nodes, 6 links.' }).waitFor();
+      await page.locator('ask-graph [role=status]', { hasText: '5 nodes, 6 links: all 6 triples.' }).waitFor();
       await expectAccessible(page);
       const node = page.locator('a.node[aria-label$="paper1"]');
       const place = await node.getAttribute('transform');

@@ -47,7 +47,7 @@ for (const path of pathsOf('The console, first page'))
       await page.getByRole('button', { name: 'Run', exact: true }).click();
       await page.getByText(/^6 rows/).waitFor();
       await page.getByRole('tab', { name: 'Map' }).click();
-      await page.getByText('6 places.').waitFor();
+      await page.getByText('6 places of 6 rows.').waitFor();
     });
 
     it('removes the example in one click, and restores it', async () => {
@@ -75,7 +75,7 @@ for (const path of pathsOf('The console, first page'))
     it('is not shown to callers without control', async () => {
       const nobody = await console.person();
       await nobody.goto(console.at('browse'));
-      await nobody.getByRole('alert').waitFor();
+      await nobody.locator('.refused').waitFor();
       expect(await nobody.locator('first-page').count()).to.equal(0);
     });
 

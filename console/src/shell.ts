@@ -5,7 +5,7 @@ import { clearNotices } from './frame/notice.js';
 import { Page, type PagePlace, placeHref, placeNow, signInHref } from './frame/page.js';
 import { homeUri, onSession, signOut, storageUri, subjectNow, who } from './session/session.js';
 import { messageOf } from './storage/api.js';
-import { isController, nameOf } from './storage/controller.js';
+import { identityName, isController } from './storage/controller.js';
 import { shortName } from './storage/names.js';
 
 interface Entry {
@@ -143,7 +143,7 @@ export class Shell extends Page {
         <div class="who">
           ${
             session.kind === 'subject'
-              ? html`<span title=${session.subject}>${session.isBrowser ? 'This browser' : nameOf(session.subject)}</span>
+              ? html`<span title=${session.subject}>${session.isBrowser ? 'This browser' : identityName(session.subject)}</span>
                 <button type="button" @click=${this.leave}>Sign out</button>`
               : html`<span>Not signed in</span> <a class="button" href=${signInHref()}>Sign in</a>`
           }

@@ -5,7 +5,7 @@ import { confirmed } from '../frame/confirm.js';
 import { Page, placeAfter, placeHref, submitted } from '../frame/page.js';
 import { browserIdentity, forgetBrowser, signIn, signInAsBrowser, signOut, subjectNow } from '../session/session.js';
 import { beginOpenId, openIdProvider } from '../sign-in/openid.js';
-import { isController, nameOf } from '../storage/controller.js';
+import { identityName, isController } from '../storage/controller.js';
 
 @customElement('page-signin')
 export class SignInPage extends Page {
@@ -32,7 +32,7 @@ export class SignInPage extends Page {
     if (!this.isReady) return html`<h1>Sign in</h1>`;
     return html`
       <h1>Sign in</h1>
-      ${subjectNow() === '' ? nothing : html`<p>You are signed in as ${nameOf(subjectNow())}. <span class="iri soft">${subjectNow()}</span></p>`}
+      ${subjectNow() === '' ? nothing : html`<p>You are signed in as ${identityName(subjectNow())}. <span class="iri soft">${subjectNow()}</span></p>`}
       <div class="cards">
         ${
           this.provider === undefined

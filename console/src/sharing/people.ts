@@ -6,7 +6,7 @@ import { confirmed } from '../frame/confirm.js';
 import { Page } from '../frame/page.js';
 import { subjectNow } from '../session/session.js';
 import { storedKey } from '../session/vault.js';
-import { nameOf } from '../storage/controller.js';
+import { identityName } from '../storage/controller.js';
 import { actionNames, allActions, type GrantAction, type GrantPolicy, listGrants } from './access.js';
 
 export const everybody = 'http://xmlns.com/foaf/0.1/Agent';
@@ -53,7 +53,7 @@ export function nameOfPerson(iri: string): string {
   if (iri === everybody) return 'Everybody';
   if (iri === signedIn) return 'All signed-in users';
   const kept = book();
-  const name = Object.hasOwn(kept, iri) ? kept[iri]! : nameOf(iri);
+  const name = Object.hasOwn(kept, iri) ? kept[iri]! : identityName(iri);
   return iri !== '' && subjectNow() === iri ? `${name} (you)` : name;
 }
 

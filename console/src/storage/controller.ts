@@ -46,7 +46,8 @@ const owners = new Set<string>();
 onSession(() => owners.clear());
 
 /** Short name of an identity. A key says nothing to readers: that of an owner is “Owner”. */
-export const nameOf = (iri: string): string => (iri.startsWith('did:') && owners.has(iri) ? 'Owner' : shortName(iri));
+export const identityName = (iri: string): string =>
+  iri.startsWith('did:') && owners.has(iri) ? 'Owner' : shortName(iri);
 
 /** @returns `undefined` for users without control of the storage */
 export async function readStatus(): Promise<Status | undefined> {

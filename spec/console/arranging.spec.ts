@@ -34,7 +34,7 @@ for (const path of pathsOf('The console, arranging'))
       expect(await names()).to.deep.equal(wanted);
     };
 
-    it('sorts by name, type, size and date, in both directions', async () => {
+    it('sorts by name, type, size and date, in both directions, with folders first', async () => {
       await resources.send('PUT', 'sorted/', asContainer);
       await resources.send('PUT', 'sorted/folder/', asContainer);
       for (const [name, type, size] of [
@@ -44,33 +44,33 @@ for (const path of pathsOf('The console, arranging'))
       ] as const)
         await resources.put(`sorted/${name}`, type, type === 'application/json' ? '1'.padEnd(size) : 'x'.repeat(size));
       await browse('sorted/');
-      await until(['folder/', 'n1.json', 'n10.txt', 'n2.csv']);
+      await until(['folder/', 'n1.json', 'n2.csv', 'n10.txt']);
       await sort('Size');
-      await until(['n10.txt', 'n1.json', 'n2.csv', 'folder/']);
+      await until(['folder/', 'n10.txt', 'n1.json', 'n2.csv']);
       await sort('Size');
-      await until(['n2.csv', 'n1.json', 'n10.txt', 'folder/']);
+      await until(['folder/', 'n2.csv', 'n1.json', 'n10.txt']);
       expect(await page.getByRole('columnheader', { name: 'Size' }).getAttribute('aria-sort')).to.equal('descending');
       expect(await axeFindings(page)).to.deep.equal([]);
       await sort('Type');
-      await until(['n1.json', 'folder/', 'n2.csv', 'n10.txt']);
+      await until(['folder/', 'n1.json', 'n2.csv', 'n10.txt']);
       await sort('Changed');
       await until(['folder/', 'n10.txt', 'n2.csv', 'n1.json']);
       await sort('Name');
       await sort('Name');
-      await until(['n10.txt', 'n2.csv', 'n1.json', 'folder/']);
+      await until(['folder/', 'n10.txt', 'n2.csv', 'n1.json']);
       await page.fill('input[type=search]', 'n1');
       await until(['n10.txt', 'n1.json']);
       await browse('sorted/');
-      await until(['n10.txt', 'n2.csv', 'n1.json', 'folder/']);
+      await until(['folder/', 'n10.txt', 'n2.csv', 'n1.json']);
       await sort('Name');
     });
 
     it('selects rows with the Shift key, by keyboard and all', async () => {
       await browse('sorted/');
       await box('n1.json').click();
-      await box('n2.csv').click({ modifiers: ['Shift'] });
+      await box('n10.txt').click({ modifiers: ['Shift'] });
       await count('3 selected');
-      await box('n10.txt').click();
+      await box('n2.csv').click();
       await count('2 selected');
       await page.getByRole('button', { name: 'Clear selection' }).click();
       await box('folder').focus();
@@ -78,7 +78,7 @@ for (const path of pathsOf('The console, arranging'))
       await page.keyboard.press('Shift+ArrowDown');
       await page.keyboard.press('Shift+ArrowDown');
       await count('3 selected');
-      expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).to.equal('Select n2.csv');
+      expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).to.equal('Select n10.txt');
       await page.getByRole('checkbox', { name: 'Select all' }).click();
       await count('4 selected');
       await page.getByRole('checkbox', { name: 'Select all' }).click();
@@ -160,10 +160,10 @@ for (const path of pathsOf('The console, arranging'))
       await box('n1.json').click();
       await move('sorted/ä 1.json');
       await page.locator('.notice', { hasText: '“n1.json” moved.' }).waitFor();
-      await until(['ä 1.json', 'folder/', 'n2.csv']);
+      await until(['folder/', 'ä 1.json', 'n2.csv']);
       await box('folder').click();
       await move('sorted/renamed');
-      await until(['ä 1.json', 'n2.csv', 'renamed/']);
+      await until(['renamed/', 'ä 1.json', 'n2.csv']);
       expect((await resources.send('GET', 'sorted/renamed/n10.txt')).status).to.equal(200);
       await box('n2.csv').click();
       await move('sorted/ä 1.json');
@@ -199,7 +199,7 @@ for (const path of pathsOf('The console, arranging'))
       await until(['here/']);
       await page.getByRole('button', { name: 'Undo' }).click();
       await page.locator('.notice', { hasText: 'Moved back.' }).waitFor();
-      await until(['b.txt', 'here/']);
+      await until(['here/', 'b.txt']);
       expect((await resources.send('GET', 'moving/here/a.txt')).status, 'moved before the refusal').to.equal(200);
     });
 

@@ -10,14 +10,16 @@ export interface Order {
 
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 
-/** Sorts members. Those without a value of the column, such as containers without a size, are last. */
+/** Sorts members: folders first, in both directions. Those without a value of the column are last. */
 function sorted(members: readonly ListedMember[], { column, isUp }: Order): readonly ListedMember[] {
   const keyOf = (member: ListedMember): string | number | undefined =>
     ({ name: shortName(member.iri), type: typeText(member), size: member.size, modified: member.modified })[column];
   const sign = isUp ? 1 : -1;
   return members
     .map((member) => ({ member, key: keyOf(member) }))
-    .sort(({ key: one }, { key: other }) => {
+    .sort(({ member: first, key: one }, { member: second, key: other }) => {
+      const folders = Number(isContainer(second.iri)) - Number(isContainer(first.iri));
+      if (folders !== 0) return folders;
       if (one === undefined || other === undefined) return Number(one === undefined) - Number(other === undefined);
       return sign * (typeof one === 'number' ? one - Number(other) : compare(one, String(other)));
     })
@@ -103,11 +105,12 @@ export class ContainerListing extends EventTarget {
     return this.wanted !== '';
   }
 
-  /** Fetches every page to search and sort. The server has the members in the order of their names. */
+  /** Fetches every page to search and sort. A folder of several pages keeps the order of the server for names, by code point. */
   private async arrange(): Promise<void> {
     const run = ++this.runs;
     const { wanted, order } = this;
-    if (wanted === '' && order.column === 'name' && order.isUp) {
+    const isOnePage = this.total > 0 && this.total <= this.size;
+    if (wanted === '' && order.column === 'name' && order.isUp && !isOnePage) {
       [this.found, this.searched] = [undefined, undefined];
       return this.changed();
     }

@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 
 const geo = 'PREFIX geo: <http://www.opengis.net/ont/geosparql#>';
 const cities = `SELECT ?city ?lat ?long { VALUES (?city ?lat ?long) {
-  ("Vienna" 48.2 16.37) ("Linz" "48.3" 14.29) ("Sydney" -33.86 151.2) ("Nowhere" 99 200) ("<b>Pole</b>" 90 0) } }`;
+  ("Vienna" 48.2 16.37) ("Linz" "48.3" 14.29) ("Sydney, New South Wales" -33.86 151.2) ("Nowhere" 99 200) ("<b>Pole</b>" 90 0) } }`;
 const shapes = `${geo} SELECT ?what ?where { VALUES (?what ?where) {
   (<urn:point> "POINT(16.31 48.2)"^^geo:wktLiteral) (<urn:line> "LINESTRING(16.3 48.21, 16.36 48.22)"^^geo:wktLiteral)
   (<urn:area> "POLYGON((16.32 48.20, 16.34 48.20, 16.34 48.215, 16.32 48.20))"^^geo:wktLiteral)
@@ -86,6 +86,7 @@ describeInBrowser('The console, views of results', () => {
     await ask(page, 'PREFIX my: <urn:my:> CONSTRUCT { my:one my:knows my:two } {}');
     await page.locator('svg.graph text', { hasText: 'my:one' }).waitFor();
     await page.locator('svg.graph .link text', { hasText: 'my:knows' }).waitFor();
+    expect(await colours(page), 'one kind needs no legend').to.deep.equal([]);
   });
 
   it('draws places over the coasts, tells how many are wrong, and selects places by keyboard and pointer', async () => {
@@ -96,6 +97,8 @@ describeInBrowser('The console, views of results', () => {
     expect((await map.locator('.land').getAttribute('d'))!.length).to.be.above(20_000);
     expect((await map.locator('.points:not(.halo)').getAttribute('d'))!.match(/M/g)).to.have.length(4);
     expect(await page.locator('ask-map td:first-child').allInnerTexts()).to.include('Nowhere');
+    await map.locator('.names text[text-anchor="end"]', { hasText: 'Sydney' }).waitFor({ state: 'attached' });
+    expect(await page.locator('ask-map th.number').allInnerTexts()).to.deep.equal(['long']);
     const place = page.locator('ask-map .place');
     await map.focus();
     for (const [key, name] of [
@@ -168,7 +171,7 @@ describeInBrowser('The console, views of results', () => {
         BIND(CONCAT("a long name of number ", STR(?n)) AS ?text) }`,
     );
     await showAs(page, 'Graph');
-    await page.getByText('100 nodes, 100 links: all 100 triples. The graph is larger than the picture').waitFor();
+    await page.getByText('100 nodes, 100 links: all 100 triples.').waitFor();
     const boxes = (await page
       .locator('svg.graph text')
       .evaluateAll((texts) => texts.map((each) => each.getBoundingClientRect().toJSON()))) as Readonly<
@@ -195,6 +198,10 @@ describeInBrowser('The console, views of results', () => {
           Math.max(...boxes.map(({ bottom }) => bottom)),
         ] as const;
       });
+    await page.setViewportSize({ width: 360, height: 740 });
+    await showAs(page, 'Table');
+    await showAs(page, 'Graph');
+    await page.getByText('all 100 triples. The graph is larger than the picture').waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
     await page.getByText('larger than the picture').waitFor({ state: 'detached' });
     const [picture, texts] = [await box('svg.graph'), await box('svg.graph text')];
@@ -202,6 +209,7 @@ describeInBrowser('The console, views of results', () => {
       texts[0] > picture[0] && texts[1] > picture[1] && texts[2] < picture[2] && texts[3] < picture[3],
       `${texts} in ${picture}`,
     ).to.equal(true);
+    await page.setViewportSize({ width: 1280, height: 800 });
   });
 
   it('shows 10 000 places, and the table beside the map', async () => {

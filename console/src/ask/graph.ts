@@ -60,7 +60,7 @@ export class AskGraph extends Picture {
     if (this.graph.nodes.length <= maxSeparated)
       separate(this.graph.nodes, ({ term }) => this.label(term).length * letterWidth);
     if (this.frame !== this.opening) return;
-    this.fit(1.3);
+    this.fit(2.5);
     this.opening = this.frame;
   }
 
@@ -81,7 +81,7 @@ export class AskGraph extends Picture {
     this.simulation?.stop();
   }
 
-  /** @param most largest factor by which labels are smaller. A larger graph begins in its middle. */
+  /** @param most largest factor by which labels are smaller. A larger graph begins at the node with the most links. */
   protected fit(most = Number.POSITIVE_INFINITY): void {
     const { nodes } = this.graph;
     if (nodes.length === 0) return;
@@ -95,7 +95,8 @@ export class AskGraph extends Picture {
     const width = Math.min(most * across, Math.max(across, right - left));
     const height = Math.min(most * high, Math.max(250, bottom - top));
     this.isLarger = width < right - left || height < bottom - top;
-    this.frame = { x: (left + right) / 2, y: (top + bottom) / 2, width, height };
+    const { x = 0, y = 0 } = this.isLarger ? busiest(this.graph) : {};
+    this.frame = { x: middleOf(left, right, width, x), y: middleOf(top, bottom, height, y), width, height };
   }
 
   /** What the picture shows, and what it leaves out. */
@@ -106,7 +107,7 @@ export class AskGraph extends Picture {
       `${nodes.length} nodes, ${links.length} links: ${part} ${this.rows.length.toLocaleString()} triples.`,
       isCut ? `The picture ends after ${maxNodes} nodes, the table has all.` : '',
       this.isLarger ? 'The graph is larger than the picture: drag it, or select Show all.' : '',
-      unnamed > 0 ? `${unnamed} links have no label, since labels would overlap: point at one to read it.` : '',
+      unnamed > 0 ? `${unnamed} links have no label, since labels would overlap: ${howToRead()}.` : '',
     ].join(' ');
   }
 
@@ -272,6 +273,23 @@ export function graphOf(rows: readonly ResultRow[]): DrawnGraph {
   });
   return { nodes: [...nodes.values()], links, isCut };
 }
+
+/** Node with the most links. */
+function busiest({ nodes, links }: DrawnGraph): GraphNode {
+  const counts = new Map<GraphNode, number>();
+  for (const end of links.flatMap(({ source, target }) => [source, target]))
+    counts.set(end, (counts.get(end) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return nodes.find((node) => counts.get(node) === most) ?? nodes[0]!;
+}
+
+/** Middle of a frame: that of the picture, or the nearest to a position if the picture is larger. */
+const middleOf = (from: number, to: number, size: number, at: number): number =>
+  size < to - from ? Math.max(from + size / 2, Math.min(to - size / 2, at)) : (from + to) / 2;
+
+/** Fingers cannot point at a link. */
+const howToRead = (): string =>
+  matchMedia('(hover: none)').matches ? 'the table names them' : 'point at one to read it';
 
 interface Box {
   readonly left: number;

@@ -107,16 +107,18 @@ const halfOf = (name: string, pixel: number): number => (name.length * letterPix
 const isFree = (one: Placed, placed: readonly Placed[], pixel: number): boolean =>
   placed.every((other) => Math.abs(other.y - one.y) > 16 * pixel || Math.abs(other.x - one.x) > other.half + one.half);
 
-/** Names beside the points of a result, where they cover no other. @returns also the room that points and names take */
+/** Names to the right of the points of a result, or to the left at the edge, where they cover no other. @returns also the room that points and names take */
 export function namesOfPoints(
   points: readonly (readonly [name: string, longitude: number, latitude: number])[],
-  { pixel, x, y }: MapView,
+  { frame, pixel, x, y }: MapView,
 ): { readonly names: readonly TemplateResult[]; readonly placed: readonly Placed[] } {
   const gap = 8 * pixel;
   const placed = points.map(([, longitude, latitude]) => ({ name: '', x: x(longitude), y: y(latitude), half: gap }));
   const names = points.flatMap(([name, longitude, latitude]) => {
-    const [left, middle, half] = [x(longitude) + gap, y(latitude), halfOf(name, pixel)];
-    const one = { name, x: left + half, y: middle, half };
+    const [middle, half] = [y(latitude), halfOf(name, pixel)];
+    const side = x(longitude) + gap + 2 * half > frame.x + frame.width / 2 ? -1 : 1;
+    const start = x(longitude) + side * gap;
+    const one = { name, x: start + side * half, y: middle, half };
     if (
       name === '' ||
       !isFree(
@@ -127,7 +129,7 @@ export function namesOfPoints(
     )
       return [];
     placed.push(one);
-    return [textAt(left, middle + 4 * pixel, pixel, name)];
+    return [textAt(start, middle + 4 * pixel, pixel, name, side < 0 ? 'end' : 'start')];
   });
   return { names, placed };
 }

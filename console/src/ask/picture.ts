@@ -1,5 +1,5 @@
 /** Base of the pictures of a result: an SVG that is moved and zoomed with pointer, wheel and buttons. */
-import { html, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import { state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
 
@@ -9,9 +9,11 @@ export type Frame = Readonly<Record<'x' | 'y' | 'width' | 'height', number>>;
 /** Pixels that a pointer moves during a click. */
 const tolerance = 4;
 
-/** What the colours of a picture mean. @param entries class of the dot, and text */
-export const legend = (entries: readonly (readonly [kind: string, text: string])[]): TemplateResult =>
-  html`<ul class="legend soft" aria-label="Colours">${entries.map(([kind, text]) => html`<li><i class="dot ${kind}"></i> ${text}</li>`)}</ul>`;
+/** What the colours of a picture mean, unless there is only one. @param entries class of the dot, and text */
+export const legend = (entries: readonly (readonly [kind: string, text: string])[]): TemplateResult | typeof nothing =>
+  entries.length < 2
+    ? nothing
+    : html`<ul class="legend soft" aria-label="Colours">${entries.map(([kind, text]) => html`<li><i class="dot ${kind}"></i> ${text}</li>`)}</ul>`;
 
 export abstract class Picture extends Page {
   @state() protected frame: Frame = { x: 0, y: 0, width: 800, height: 500 };

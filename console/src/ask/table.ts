@@ -29,6 +29,8 @@ export class AskTable extends Page {
   private chosen: readonly ResultRow[] = [];
   /** Language or datatype that all terms of a column share, for its heading. Empty: cells have their own. */
   private notes: readonly string[] = [];
+  /** Columns of numbers, whose headings are at the end as well. */
+  private numeric: readonly boolean[] = [];
 
   protected override willUpdate(changed: PropertyValues): void {
     this.follow(labels);
@@ -38,7 +40,10 @@ export class AskTable extends Page {
     }
     // Private state is not part of PropertyValues<this>.
     if (!['rows', 'filter', 'order'].some((name) => changed.has(name))) return;
-    if (changed.has('rows')) this.notes = this.columns.map((_, index) => this.sharedNote(index));
+    if (changed.has('rows')) {
+      this.notes = this.columns.map((_, index) => this.sharedNote(index));
+      this.numeric = this.columns.map((_, index) => this.isNumeric(index));
+    }
     this.chosen = this.sorted(this.filtered());
     this.from = 0;
   }
@@ -57,6 +62,11 @@ export class AskTable extends Page {
       if (term && (term.language !== first!.language || term.datatype !== first!.datatype)) return '';
     }
     return first && this.rows.length > 1 ? noteOf(first, this.prefixes) : '';
+  }
+
+  private isNumeric(column: number): boolean {
+    const isNumber = ({ [column]: term }: ResultRow): boolean => !term || numberOf(term) !== undefined;
+    return this.rows.every(isNumber) && this.rows.some((row) => row[column]);
   }
 
   private filtered(): readonly ResultRow[] {
@@ -115,7 +125,7 @@ export class AskTable extends Page {
 
   private heading(name: string, index: number): TemplateResult {
     const direction = this.order?.column === index ? this.order.direction : undefined;
-    return html`<th scope="col" aria-sort=${direction ?? 'none'}>
+    return html`<th scope="col" class=${this.numeric[index] ? 'number' : ''} aria-sort=${direction ?? 'none'}>
       <button type="button" class="sort" @click=${() => this.sort(index)}>${name}<span aria-hidden="true">${
         direction === 'ascending' ? ' ▲' : direction === 'descending' ? ' ▼' : ''
       }</span></button>${noted(this.notes[index] ?? '')}</th>`;

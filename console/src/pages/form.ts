@@ -123,11 +123,11 @@ export class FormPage extends Page {
     const [shapes, table] = [placeHref('shapes', { at }), placeHref('resource', { at, tab: 'table' })];
     if (isContainer(at))
       return html`<div class="empty"><p>This folder has no form yet. A form comes from a shape: a file that says which fields a record has.</p>
-        <a class="button primary" href=${shapes}>Choose a file with shapes</a> <a class="button" href=${openHref(at)}>Back to the folder</a></div>`;
+        <div class="row"><a class="button primary" href=${shapes}>Choose a file with shapes</a> <a class="button" href=${openHref(at)}>Back to the folder</a></div></div>`;
     return html`<div class="empty"><p>${hasShapes ? html`The <a href=${shapes}>shapes that apply here</a> are for things of other types than those in this file.` : 'This file has no form yet. A form comes from a shape: a file that says which fields a record has.'}
         Without one, change values in the table, and add statements as text.</p>
-      <a class="button primary" href=${table}>Open the table</a> <a class="button" href=${openHref(at)}>Edit the text</a>
-      ${hasShapes ? nothing : html`<a class="button" href=${shapes}>Choose a file with shapes</a>`}</div>`;
+      <div class="row"><a class="button primary" href=${table}>Open the table</a> <a class="button" href=${openHref(at)}>Edit the text</a>
+      ${hasShapes ? nothing : html`<a class="button" href=${shapes}>Choose a file with shapes</a>`}</div></div>`;
   }
 
   private form(opened: Opened, draft: FormDraft): TemplateResult {

@@ -167,7 +167,7 @@ export class AskPage extends Page {
     const choose = ({ target }: Event): void => {
       this.run.asOf = (target as HTMLInputElement).value;
     };
-    return html`<label class="inline">As of <input type="datetime-local" step="1" title="Empty: now"
+    return html`<label class="inline">As of (empty: now) <input type="datetime-local" step="1"
       .value=${this.run.asOf} @change=${choose}></label>`;
   }
 

@@ -5,6 +5,7 @@ import { confirmed } from './frame/confirm.js';
 import { notify } from './frame/notice.js';
 import { claimsOf, identityOfBrowser, resume, signIn, signInAsBrowser, subjectNow } from './session/session.js';
 import { jsonBody, messageOf, request, systemUrl } from './storage/api.js';
+import { isController, nameOf } from './storage/controller.js';
 import { shortName } from './storage/names.js';
 
 async function start(): Promise<void> {
@@ -46,7 +47,9 @@ async function takeCredential(): Promise<void> {
     }
     await signIn(given);
     if (fragment.has('join')) await join();
-    notify(`You are signed in as ${shortName(subjectNow())}.`);
+    // Shown as in the header, where an owner is called so.
+    await isController().catch(() => false);
+    notify(`You are signed in as ${nameOf(subjectNow())}.`);
   } catch (error) {
     location.hash = '#/signin';
     notify(messageOf(error), 'bad');

@@ -93,7 +93,7 @@ for (const path of pathsOf('The console, users with a link'))
       await page.goto(console.at(at('resource', 'data/it.ttl')));
       await page.locator('.who').getByRole('link', { name: 'Sign in' }).click();
       await titled(page, 'Sign in');
-      const command = `${asTyped()} owner --key FILE`;
+      const command = `${asTyped()} owner --key owner.key`;
       expect(await page.locator('code').first().innerText()).to.equal(command);
       // The Sign in link of the sign-in page keeps the return address.
       await page.locator('.who').getByRole('link', { name: 'Sign in' }).click();

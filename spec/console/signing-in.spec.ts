@@ -53,7 +53,16 @@ for (const path of pathsOf('The console, signing-in'))
       expect(await axeFindings(page)).to.deep.equal([]);
       await console.go(page, 'signin');
       await page.locator('main').getByText('You are signed in as Owner.').waitFor();
+      await page.locator('h1 >> text=Your identity').waitFor();
+      expect(await page.locator('main .primary').allInnerTexts()).to.deep.equal(['Continue']);
+      expect(await axeFindings(page)).to.deep.equal([]);
       await page.click('button >> text=Sign in as this browser');
+      const dialog = page.locator('dialog[open]');
+      await dialog.locator('text=Leave “Owner”?').waitFor();
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await page.locator('.who >> text=Owner').waitFor();
+      await page.click('button >> text=Sign in as this browser');
+      await dialog.getByRole('button', { name: 'Sign in as this browser' }).click();
       await page.locator('.who >> text=This browser').waitFor();
       await page.locator('button >> text=New').waitFor();
       await page.reload();
@@ -115,7 +124,7 @@ for (const path of pathsOf('The console, signing-in'))
     it('signs in without confirmation if no user is signed in, and shows the identity (rule 5.5)', async () => {
       const page = await console.person();
       await page.goto(console.ownerLink);
-      await page.locator('.notice >> text=You are signed in as did:key').waitFor();
+      await page.locator('.notice >> text=You are signed in as Owner.').waitFor();
       await page.locator('.who [title^="did:key"]').waitFor();
       expect(await page.locator('dialog[open]').count()).to.equal(0);
       expect(page.url()).not.to.contain('token');

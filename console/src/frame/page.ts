@@ -90,6 +90,9 @@ export function submitted(event: SubmitEvent) {
   return { form, data, text: (name: string): string => String(data.get(name) ?? '').trim() };
 }
 
+/** Command of the server, as its operator types it. */
+export const executable = document.documentElement.dataset['command'] ?? 'quadpod';
+
 /** A table that scrolls on its own, also with the keyboard. */
 export const scrollTable = (label: string, heads: readonly unknown[], rows: unknown): TemplateResult => html`
   <div class="scroll" tabindex="0" role="region" aria-label=${label}>

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { confirmed } from '../frame/confirm.js';
-import { Page, placeAfter, placeHref, submitted } from '../frame/page.js';
+import { executable, Page, placeAfter, placeHref, submitted } from '../frame/page.js';
 import { browserIdentity, forgetBrowser, signIn, signInAsBrowser, signOut, subjectNow } from '../session/session.js';
 import { beginOpenId, openIdProvider } from '../sign-in/openid.js';
 import { identityName, isController } from '../storage/controller.js';
@@ -29,10 +29,20 @@ export class SignInPage extends Page {
   }
 
   protected override render(): TemplateResult {
-    if (!this.isReady) return html`<h1>Sign in</h1>`;
+    const now = subjectNow();
+    const title = html`<h1>${now === '' ? 'Sign in' : 'Your identity'}</h1>`;
+    if (!this.isReady) return title;
+    // Only the way that most people go is emphasised.
+    const filled = (isUsual: boolean): string => (isUsual && now === '' ? 'primary' : '');
     return html`
-      <h1>Sign in</h1>
-      ${subjectNow() === '' ? nothing : html`<p>You are signed in as ${identityName(subjectNow())}. <span class="iri soft">${subjectNow()}</span></p>`}
+      ${title}
+      ${
+        now === ''
+          ? nothing
+          : html`<p>You are signed in as ${identityName(now)}. <span class="iri soft">${now}</span></p>
+            <p><a class="button primary" href=${this.next}>Continue</a></p>
+            <h2>Use another identity</h2>`
+      }
       <div class="cards">
         ${
           this.provider === undefined
@@ -40,7 +50,7 @@ export class SignInPage extends Page {
             : html`<section class="card">
                 <h2>With ${this.provider}</h2>
                 <p>You return here after signing in there.</p>
-                <button type="button" class="primary" @click=${() => this.attempt(() => beginOpenId(this.next))}>Continue to ${this.provider}</button>
+                <button type="button" class=${filled(true)} @click=${() => this.attempt(() => beginOpenId(this.next))}>Continue to ${this.provider}</button>
               </section>`
         }
         <section class="card">
@@ -51,14 +61,14 @@ export class SignInPage extends Page {
           </p>
           ${this.known ? html`<p class="iri">${this.known}</p>` : nothing}
           <div class="row">
-            <button type="button" class=${this.provider === undefined ? 'primary' : nothing} @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Create an identity'}</button>
-            ${this.known && ['', this.known].includes(subjectNow()) ? html`<button type="button" @click=${this.forget}>Forget this browser</button>` : nothing}
+            <button type="button" class=${filled(this.provider === undefined)} @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Create an identity'}</button>
+            ${this.known && ['', this.known].includes(now) ? html`<button type="button" @click=${this.forget}>Forget this browser</button>` : nothing}
           </div>
         </section>
         <section class="card">
           <h2>With a credential from the server</h2>
-          <p>Paste one that <code>${document.documentElement.dataset['command']} owner --key FILE</code> printed where the server runs
-            (the file is <code>owner.key</code> in its data folder), or an ID token of your provider.</p>
+          <p>Paste one that <code>${executable} owner --key owner.key</code> printed where the server runs
+            (the file is in its data folder), or an ID token of your provider.</p>
           <form @submit=${this.withCredential}>
             <label>Credential <textarea name="credential" rows="4" spellcheck="false" autocomplete="off" required></textarea></label>
             <button>Sign in</button>
@@ -74,6 +84,12 @@ export class SignInPage extends Page {
   }
 
   private async asBrowser(): Promise<void> {
+    const now = subjectNow();
+    if (now !== '' && now !== this.known) {
+      const title = `Leave “${identityName(now)}”?`;
+      const text = `You will act as this browser, which has ${this.known ? 'only the access that it was given' : 'no access yet'}. To come back, you need ${this.provider ?? 'a link or credential from the server'}.`;
+      if (!(await confirmed({ title, text, proceed: 'Sign in as this browser' }))) return;
+    }
     if (await this.attempt(signInAsBrowser)) location.hash = this.next;
   }
 

@@ -1,6 +1,7 @@
 /** Console: administration of the storage in a browser. */
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
+import { asTyped } from '../../lib/tools/threads/package-root.js';
 import { axeFindings, axeFindingsInBothModes, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';
@@ -175,7 +176,7 @@ for (const path of pathsOf('The console, administration'))
     it('shows usage and settings, but no secrets', async () => {
       await tab('Status');
       await page.getByText('Runs for').waitFor();
-      await page.getByText('none. Run quadpod backup DIR').waitFor();
+      await page.getByText(`none. Nothing protects this data yet. Run ${asTyped()} backup DIR`).waitFor();
       await page.getByText('0 running, 0 waiting').waitFor();
       for (const fact of ['Items', 'Triples'])
         expect(await page.locator(`dt:text-is("${fact}") + dd`).textContent()).to.match(/^\d+, including /);

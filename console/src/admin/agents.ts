@@ -1,7 +1,7 @@
 /** Agents: access, what they called, their end, and new ones. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { Page, scrollTable, submitted } from '../frame/page.js';
+import { executable, Page, scrollTable, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import {
   actionsText,
@@ -69,7 +69,7 @@ export class AdminAgents extends Page {
     const end = new Date(Date.now() + 30 * 86_400_000 - new Date().getTimezoneOffset() * 60_000);
     return html`<form class="card" @submit=${this.add}>
       <h3>Add an agent</h3>
-      <p class="soft">For an agent with an identity of its own. <code>quadpod agent add NAME</code>, on the server, creates a key too, and prints what to configure.</p>
+      <p class="soft">For an agent with an identity of its own. <code>${executable} agent add NAME</code>, on the server, creates a key too, and prints what to configure.</p>
       <label>Name <input name="name" required maxlength="200" autocomplete="off"></label>
       <label>Identity <input name="id" required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…"></label>
       <label>Folder or item <input name="iri" type="url" required .value=${storageUri} spellcheck="false"></label>
@@ -108,7 +108,7 @@ export class AdminAgents extends Page {
   }
 
   private async end({ document }: Kept): Promise<void> {
-    const text = `${document.agent} loses its access immediately. Its key stays on the server: quadpod agent remove ${document.agent}.`;
+    const text = `${document.agent} loses its access immediately. Its key stays on the server: ${executable} agent remove ${document.agent}.`;
     const question = { title: 'End this agent?', text, proceed: 'End' };
     if (!(await this.attemptAfter(question, () => revoke(document), 'The access is ended.'))) return;
     await this.load();

@@ -1,7 +1,7 @@
 /** Status of the storage: space, versions and settings. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { Page, scrollTable } from '../frame/page.js';
+import { executable, Page, scrollTable } from '../frame/page.js';
 import { readStatus, type Status } from '../storage/controller.js';
 import { featureList, featuresOf } from '../storage/features.js';
 import { dateText, sizeText } from '../storage/names.js';
@@ -49,10 +49,10 @@ export class AdminStorage extends Page {
         <dt>Items</dt><dd>${resources.toLocaleString()}, including folders and the trash</dd>
         <dt>Triples</dt><dd>${triples.toLocaleString()}, including those of metadata</dd>
         ${freeBytes === undefined ? '' : html`<dt>Free on the disk</dt><dd>${sizeText(freeBytes)}</dd>`}
-        <dt>Last backup</dt><dd>${lastBackup === undefined ? html`none. Run <code>quadpod backup DIR</code>.` : dateText(lastBackup)}</dd>
+        <dt>Last backup</dt><dd>${lastBackup === undefined ? html`<span class="danger">none</span>. Nothing protects this data yet. Run <code>${executable} backup DIR</code>.` : dateText(lastBackup)}</dd>
         ${queries?.running === undefined ? '' : html`<dt>Queries</dt><dd>${queries.running} running, ${queries.waiting} waiting</dd>`}
         ${index.quads === undefined ? '' : html`<dt>Index for queries</dt><dd>${indexText(index)}</dd>`}
-        ${deletedCanReturn ? html`<dt>LevelDB</dt><dd>has a defect that can bring deleted data back. Run <code>quadpod leveldb --compile</code> and restart the server.</dd>` : ''}
+        ${deletedCanReturn ? html`<dt>LevelDB</dt><dd>has a defect that can bring deleted data back. Run <code>${executable} leveldb --compile</code> and restart the server.</dd>` : ''}
         <dt>Runs for</dt><dd>${durationText(uptimeSeconds)}</dd>
         <dt>Quadpod</dt><dd>${version}</dd>
         <dt>Node.js</dt><dd>${node}</dd>

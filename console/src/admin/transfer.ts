@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { notify } from '../frame/notice.js';
-import { Page, scrollTable, submitted } from '../frame/page.js';
+import { executable, Page, scrollTable, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { json, succeed, systemUrl } from '../storage/api.js';
 import { isController } from '../storage/controller.js';
@@ -111,7 +111,7 @@ export class AdminTransfer extends Page {
       <form class="card" @submit=${this.export}>
         <label>Folder <input name="of" type="url" required .value=${storageUri} spellcheck="false"></label>
         <label>As <select name="format">${options(exportFormats)}</select></label>
-        <p class="note soft">The export contains what you can read. For exports that are too large for a browser, use <code>quadpod export</code>.</p>
+        <p class="note soft">The export contains what you can read. For exports that are too large for a browser, use <code>${executable} export</code>.</p>
         <button class="primary" ?disabled=${this.busy !== ''}>${this.busy === 'exporting' ? 'Exporting …' : 'Export'}</button>
         ${
           this.busy === 'exporting'

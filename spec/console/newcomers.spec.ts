@@ -53,7 +53,7 @@ for (const path of pathsOf('The console, users with a link'))
       await owner.locator('.notice', { hasText: 'copied' }).waitFor();
       const link = String(await owner.evaluate('navigator.clipboard.readText()'));
       expect(link).to.equal(console.at(at('browse', 'data/')));
-      await owner.getByText('they sign in with their browser, then ask for access').waitFor();
+      await owner.getByText('they sign in with their browser and ask').waitFor();
       await bea.goto(link);
       await bea.locator('.refused').waitFor();
       const text = await bea.locator('body').innerText();

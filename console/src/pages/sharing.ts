@@ -57,9 +57,6 @@ export class SharingPage extends Page {
       ${this.why ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>` : this.mode ? this.renderParts() : html`<p>Loading …</p>`}`;
   }
 
-  private readonly copy = (): Promise<boolean> =>
-    this.attempt(() => navigator.clipboard.writeText(`${storageUri}app${openHref(this.at)}`), 'The link is copied.');
-
   private renderParts(): TemplateResult {
     const isSubject = who().kind === 'subject';
     const grants = isSubject
@@ -67,11 +64,7 @@ export class SharingPage extends Page {
       : nothing;
     return html`
       <div class="row"><a class="button" href=${openHref(this.at)}>Open</a>${this.status ? html`<a class="button" href=${placeHref('admin', { tab: 'explain', iri: this.at })}>Check access</a>` : nothing}</div>
-      ${this.mode === 'acls' ? html`<section class="card"><share-acl .at=${this.at}></share-acl></section>` : nothing}${grants}
-      <section class="card"><h2>People without an identity</h2>
-        <p>Send them this link: they sign in with their browser, then ask for access, and ${this.status ? html`you answer under <a href=${placeHref('requests')}>Requests</a>` : 'an owner answers'}. The link itself gives no access.</p>
-        <button type="button" @click=${this.copy}>Copy link to send</button></section>
-      ${this.mode === 'acls' ? nothing : html`<section class="card">${this.renderOwners()}</section>`}
+      ${this.mode === 'acls' ? html`<section class="card"><share-acl .at=${this.at}></share-acl></section>${grants}` : html`${grants}<section class="card">${this.renderOwners()}</section>`}
       ${isSubject ? html`<section class="card"><people-list></people-list></section>` : nothing}`;
   }
 

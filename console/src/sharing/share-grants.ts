@@ -1,7 +1,7 @@
 /** Grants that cover a resource: the user's own, or for controllers all, with creation and revocation. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { openHref, Page, submitted } from '../frame/page.js';
+import { openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { ancestors, dateText, isContainer, shortName } from '../storage/names.js';
 import { actionNames, covers, type Kept, policyFor, post, readAll, revoke } from './access.js';
@@ -64,7 +64,9 @@ export class ShareGrants extends Page {
       .reverse();
     return html`<form class="give" @submit=${this.give}>
       <div class="row">${this.isPerson ? personField('grant') : html`<p class="grow">Access for everybody</p>`}<button class="primary">Give access</button></div>
-      <details><summary>May read ${wording(this.at)}, without an end. Change this …</summary><div class="fields">
+      ${this.isPerson ? this.renderLink() : nothing}
+      ${actionFields(['read'])}
+      <details><summary>For ${wording(this.at)}, without an end. Change this …</summary><div class="fields">
       <label>For
         <select name="for" @change=${(event: Event) => {
           this.isPerson = (event.target as HTMLSelectElement).value === '';
@@ -74,11 +76,17 @@ export class ShareGrants extends Page {
       <label>To
         <select name="iri">${[this.at, ...above].map((iri) => html`<option value=${iri}>${wording(iri)}</option>`)}</select>
       </label>
-      ${actionFields(['read'])}
       ${untilField}
       <label>What for (optional, a note) <input name="purpose" autocomplete="off"></label>
       </div></details>
     </form>`;
+  }
+
+  private renderLink(): TemplateResult {
+    const copy = (): Promise<boolean> =>
+      this.attempt(() => navigator.clipboard.writeText(linkTo(this.at)), 'The link is copied.');
+    return html`<p class="soft">Not known yet? Send them a link: they sign in with their browser and ask, and you answer under
+      <a href=${placeHref('requests')}>Requests</a>. <button type="button" class="quiet" @click=${copy}>Copy link to send</button></p>`;
   }
 
   private renderReadLink(): TemplateResult {
@@ -100,8 +108,10 @@ export class ShareGrants extends Page {
       await post('AccessGrant', [policy], { purpose: 'Public link' });
     });
     if (!shared) return;
-    const link = `${storageUri}app${openHref(at)}`;
-    await this.attempt(() => navigator.clipboard.writeText(link), `The link is copied. It ends ${dateText(until)}.`);
+    await this.attempt(
+      () => navigator.clipboard.writeText(linkTo(at)),
+      `The link is copied. It ends ${dateText(until)}.`,
+    );
     await this.readGrants();
   }
 
@@ -131,6 +141,8 @@ export class ShareGrants extends Page {
     await this.keepFocus();
   }
 }
+
+const linkTo = (iri: string): string => `${storageUri}app${openHref(iri)}`;
 
 const wording = (iri: string): string => {
   if (iri === storageUri) return 'the whole storage';

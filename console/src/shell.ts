@@ -115,7 +115,10 @@ export class Shell extends Page {
     }
   }
 
-  protected override updated(): void {
+  protected override updated(changed: Map<PropertyKey, unknown>): void {
+    const link = this.querySelector<HTMLElement>('.top nav [aria-current]');
+    // On a phone, the row of links scrolls.
+    if (link && changed.has('place')) link.parentElement!.scrollLeft = link.offsetLeft - innerWidth / 2;
     const element = cache.get(this.loaded) as (HTMLElement & { parameters?: URLSearchParams }) | undefined;
     if (element && this.place.page === this.loaded && element.parameters !== this.place.parameters)
       element.parameters = this.place.parameters;

@@ -114,7 +114,7 @@ for (const path of pathsOf('The console, administration'))
     it('shows the changes of the last day, then live ones, and buffers them while paused', async () => {
       await page.getByRole('tab', { name: 'Subscriptions' }).focus();
       await page.keyboard.press('ArrowRight');
-      await page.getByText('Following.').waitFor();
+      await page.getByText('New changes appear by themselves.').waitFor();
       const happened = page.getByRole('region', { name: 'What happened' });
       const link = (name: string): Locator =>
         happened.getByRole('link', { name: `/data/${name}`, exact: true }).first();
@@ -133,7 +133,7 @@ for (const path of pathsOf('The console, administration'))
       await link('second').waitFor();
       await link('first').waitFor();
       await happened.getByRole('link', { name: `Check access to ${console.server.root}data/first` }).click();
-      await page.getByRole('button', { name: 'Explain' }).click();
+      await page.getByRole('button', { name: 'Check access' }).click();
       await page
         .locator('admin-explain [role=status]')
         .getByText(/\(you\) may$/)
@@ -146,7 +146,7 @@ for (const path of pathsOf('The console, administration'))
         await Promise.all(Array.from({ length: 20 }, (_, at) => put(`data/many-${from + at}`)));
       await put('data/last');
       await tab('Activity');
-      await page.getByText('Following.').waitFor();
+      await page.getByText('New changes appear by themselves.').waitFor();
       const happened = page.getByRole('region', { name: 'What happened' });
       await happened.getByRole('link', { name: '/data/last', exact: true }).waitFor();
       expect(await happened.locator('tbody tr').count()).to.equal(500);
@@ -155,21 +155,21 @@ for (const path of pathsOf('The console, administration'))
     it('explains why a caller has or lacks permission', async () => {
       await tab('Check access');
       const answer = page.locator('admin-explain [role=status]');
-      await page.getByLabel('Caller, by name').fill('');
+      await page.getByLabel('Person (empty').fill('');
       await page.getByLabel('Address').fill(`${console.server.root}data/`);
-      await page.getByRole('button', { name: 'Explain' }).click();
+      await page.getByRole('button', { name: 'Check access' }).click();
       await answer.getByText('An anonymous caller may not').waitFor();
       await answer.getByText('Only people who are signed in may').waitFor();
       expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       const me = (await page.locator('.who span').getAttribute('title'))!;
-      await page.getByLabel('Caller, by name').fill(me);
+      await page.getByLabel('Person (empty').fill(me);
       await page.getByLabel('May they').selectOption('DELETE');
       await page.getByLabel('Address').fill(`${console.server.root}data/none`);
-      await page.getByRole('button', { name: 'Explain' }).click();
+      await page.getByRole('button', { name: 'Check access' }).click();
       await answer.getByText(/\(you\) may$/).waitFor();
       expect(await answer.textContent()).to.match(/which does not exist[\s\S]*This person owns the storage/);
-      await page.getByLabel('Caller, by name').fill('Nemo');
-      await page.getByRole('button', { name: 'Explain' }).click();
+      await page.getByLabel('Person (empty').fill('Nemo');
+      await page.getByRole('button', { name: 'Check access' }).click();
       await dismiss('Nemo is neither a known name nor an IRI');
     });
 

@@ -76,7 +76,7 @@ describeInBrowser('The console, readable names', () => {
     for (const text of ['river', 'flows into'])
       await page.locator('resource-metadata bdi').getByText(text, { exact: true }).waitFor();
     await page.goto(console.at(`admin?${new URLSearchParams({ tab: 'explain', iri: resources.iri('rivers') })}`));
-    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.getByRole('button', { name: 'Check access' }).click();
     const named = page.locator('admin-explain [role=status] bdi').first();
     await named.waitFor();
     expect(await named.textContent()).to.equal('/rivers');

@@ -108,7 +108,9 @@ export class AdminActivity extends Page {
   private said(): string {
     if (this.following === 'connecting') return 'Connecting …';
     if (this.following === 'ended') return 'The stream has ended.';
-    return this.held ? `Paused. ${this.held.length} more events.` : 'Following.';
+    return this.held
+      ? `Paused. ${this.held.length} more events.`
+      : 'The last day, newest first. New changes appear by themselves.';
   }
 
   private renderEvents(): TemplateResult {

@@ -63,14 +63,15 @@ export class AdminExplain extends Page {
       return html`<p class="empty">You need control of this storage to check access of other callers.</p>`;
     return html`
       <h2 class="visually-hidden">Check access</h2>
+      <p class="soft">See whether a person may read or change an item, and why.</p>
       <form class="card" @submit=${this.ask}>
-        <label>Caller, by name or IRI (empty: anonymous)
+        <label>Person (empty: somebody who is not signed in)
           <input name="as" list="explain-people" .value=${this.as} spellcheck="false" autocomplete="off">
         </label>
         <datalist id="explain-people">${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>
         <label>May they <select name="method">${Object.entries(methods).map(([method, text]) => html`<option value=${method}>${text}</option>`)}</select></label>
         <label>Address <input name="iri" type="url" required .value=${this.iri || storageUri} spellcheck="false"></label>
-        <button class="primary">Explain</button>
+        <button class="primary">Check access</button>
       </form>
       <div role="status">${this.answer ? this.renderAnswer(this.answer) : nothing}</div>`;
   }

@@ -90,6 +90,7 @@ export class OwnersPage extends Page {
         </section>
         <section class="card">
           <h2>Another person</h2>
+          <p>They open this storage, choose Sign in, Create an identity, and ask for access. Their request shows you their identity.</p>
           <form @submit=${this.addOther}>
             <label>Identity, a URI such as a did:key <input name="id" required maxlength="2000" spellcheck="false" /></label>
             <label>Name <input name="name" required maxlength="200" /></label>

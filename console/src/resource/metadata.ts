@@ -126,7 +126,7 @@ export class ResourceMetadata extends Page {
         )}
       </ul>
       <form class="row" @submit=${this.addType}>
-        <label class="grow">New type (IRI) <input class="wide" name="type" list="classes" required autocomplete="off" spellcheck="false" /></label>
+        <label class="grow">New type (IRI) <input class="wide" name="type" placeholder="http://schema.org/Dataset" list="classes" required autocomplete="off" spellcheck="false" /></label>
         <button type="submit">Add type</button>
       </form>
       <datalist id="classes">${this.classes.map((iri) => html`<option value=${iri}></option>`)}</datalist>`;
@@ -144,9 +144,9 @@ export class ResourceMetadata extends Page {
             )
       }
       <form class="row" @submit=${this.addRelation}>
-        <label class="grow">Relation <input class="wide" name="relation" list="relations" required autocomplete="off" spellcheck="false" /></label>
-        <label class="grow">Target (IRI) <input class="wide" name="href" required autocomplete="off" spellcheck="false" /></label>
-        <label class="grow">Title (optional) <input class="wide" name="title" autocomplete="off" /></label>
+        <label class="grow">Relation <input class="wide" name="relation" placeholder="license" list="relations" required autocomplete="off" spellcheck="false" /></label>
+        <label class="grow">Target (IRI) <input class="wide" name="href" placeholder="https://creativecommons.org/licenses/by/4.0/" required autocomplete="off" spellcheck="false" /></label>
+        <label class="grow">Title (optional) <input class="wide" name="title" placeholder="CC BY 4.0" autocomplete="off" /></label>
         <button type="submit">Add link</button>
       </form>
       <datalist id="relations">${commonRelations.map((name) => html`<option value=${name}></option>`)}</datalist>`;

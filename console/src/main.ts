@@ -5,7 +5,7 @@ import { confirmed } from './frame/confirm.js';
 import { notify } from './frame/notice.js';
 import { claimsOf, identityOfBrowser, resume, signIn, signInAsBrowser, subjectNow } from './session/session.js';
 import { jsonBody, messageOf, request, systemUrl } from './storage/api.js';
-import { isController, nameOf } from './storage/controller.js';
+import { identityName, isController } from './storage/controller.js';
 import { shortName } from './storage/names.js';
 
 async function start(): Promise<void> {
@@ -49,7 +49,7 @@ async function takeCredential(): Promise<void> {
     if (fragment.has('join')) await join();
     // Shown as in the header, where an owner is called so.
     await isController().catch(() => false);
-    notify(`You are signed in as ${nameOf(subjectNow())}.`);
+    notify(`You are signed in as ${identityName(subjectNow())}.`);
   } catch (error) {
     location.hash = '#/signin';
     notify(messageOf(error), 'bad');

@@ -20,6 +20,7 @@ import { type KeptBlob, keptBlobKey, readKeptBlob } from '../../lib/storage/keys
 import { type ResourceRecord, removedKey } from '../../lib/storage/keys/records.js';
 import { quotaExceeded } from '../../lib/storage/level/quota.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
+import { getOrMake } from '../../lib/tools/collections.js';
 import { yieldToEventLoop } from '../../lib/tools/event-loop.js';
 import { noteList } from './access-dates.js';
 import {
@@ -66,7 +67,7 @@ type Listening = Pick<Platform, 'store' | 'rootIri' | 'storage' | 'authorizer'>;
 export function versionListener(platform: Listening, switches: Switches): (tx: Transaction) => Promise<void> {
   const { store, storage, rootIri } = platform;
   const trash = trashOf(rootIri);
-  const heads = new Heads();
+  const heads = new Heads(store);
   return async (tx) => {
     if (tx.isEmpty) return;
     const position = (): number => {
@@ -155,9 +156,27 @@ function noteAccess(tx: Transaction, position: number, platform: Listening): voi
   noteSettings(tx, position, platform);
 }
 
-/** Heads of resources that were written last. That of a state does not change. */
+interface KnownHead {
+  readonly head: Head;
+  readonly linked: number | undefined;
+}
+
+/**
+ * Heads of resources that were written last. That of a state does not change. A state is known once it is committed: another write of
+ * links can have the date of one that failed.
+ */
 class Heads {
-  private readonly last = new Map<string, { readonly head: Head; readonly linked: number | undefined }>();
+  private readonly last = new Map<string, KnownHead>();
+  private readonly staged = new WeakMap<Transaction, Map<string, KnownHead>>();
+
+  constructor(store: Listening['store']) {
+    store.onCommit((tx) => {
+      for (const [iri, known] of this.staged.get(tx) ?? []) {
+        if (this.last.size >= maxHeads) this.last.clear();
+        this.last.set(iri, known);
+      }
+    });
+  }
 
   of(tx: Transaction, iri: string, before: ResourceRecord | undefined): Head | undefined {
     const known = this.last.get(iri);
@@ -167,8 +186,7 @@ class Heads {
 
   put(tx: Transaction, { iri, linked }: ResourceRecord, head: Head): void {
     tx.putEntry(headKey(iri), JSON.stringify(head));
-    if (this.last.size >= maxHeads) this.last.clear();
-    this.last.set(iri, { head, linked });
+    getOrMake(this.staged, tx, () => new Map<string, KnownHead>()).set(iri, { head, linked });
   }
 }
 
@@ -289,6 +307,8 @@ async function stageVersion(
   const count = (kept === undefined ? 0 : readKeptBlob(kept).count) + 1;
   const isFree = kept !== undefined && readKeptBlob(kept).isFree;
   const flags = isFree ? { isFree } : tx.removedBlobs.has(blob) ? {} : { isShared: true as const };
+  // Earlier builds would count its size twice.
+  if (flags.isShared) tx.addFeature(shortVersions);
   const value: KeptBlob = { count, size, sha256: sha256!, ...flags };
   tx.putEntry(keptBlobKey(blob), JSON.stringify(value));
 }

@@ -22,6 +22,7 @@ import { versionData } from '../../lib/storage/keys/version-entries.js';
 import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
+import { failNextBatch } from '../crash/failing-level.js';
 import { entriesOf, runBackup } from '../support/backups.js';
 import { freePort } from '../support/free-port.js';
 import { type Answer, request } from '../support/http.js';
@@ -579,6 +580,41 @@ describe('Versions in a storage', () => {
         await link(path, 'urn:l:3');
         expect(await linksOf(path)).to.deep.equal(['urn:l:3', ...known]);
       }
+      await stopped(async () => {});
+    });
+
+    it('names a feature before a blob counts for versions and a resource once', async () => {
+      server = await startSpecServer({ settings: on });
+      await put('f', 'file');
+      for (const relation of ['urn:l:1', 'urn:l:2']) await link('f', relation);
+      await stopped(async (store) => expect(store.entry(featuresKey)).to.include(shortVersions));
+    });
+
+    it('knows no state of a write that failed, even if the next write has its date (rule 27.1)', async () => {
+      const { now } = Date;
+      let stopsAt: number | undefined;
+      // The server keeps the function.
+      Date.now = () => stopsAt ?? now();
+      try {
+        server = await startSpecServer();
+      } finally {
+        Date.now = now;
+      }
+      await put('r', '1');
+      const patch = async (body: object): Promise<number> => {
+        const fields = { 'Content-Type': 'application/merge-patch+json', 'If-Match': '*' };
+        return (await send('PATCH', 'r.meta', fields, JSON.stringify(body))).status;
+      };
+      expect(await patch({ 'version-history': [{ href: `${server.root}r?versions` }] })).to.equal(204);
+      await put('r', '2');
+      stopsAt = now() + 60_000;
+      void failNextBatch(server.server.store.level);
+      expect(await patch({ 'urn:l:1': [{ href: 'urn:t' }] })).to.equal(507);
+      await until(async () => (await patch({ 'version-history': null })) === 204);
+      stopsAt = undefined;
+      const known = (await list('r')).map(({ id }) => id);
+      await put('r', '3');
+      expect((await list('r')).map(({ id }) => id)).to.deep.equal(known);
       await stopped(async () => {});
     });
 

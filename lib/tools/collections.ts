@@ -38,6 +38,18 @@ export function* slices<T>(items: readonly T[], length: number): Generator<reado
   for (let at = 0; at < items.length; at += length) yield items.slice(at, at + length);
 }
 
+/** Returns true if a number is in one of several intervals. @param bounds starts (inclusive) and ends (exclusive), alternating and in order */
+export function isInIntervals(bounds: Uint32Array, number: number): boolean {
+  let [low, high] = [0, bounds.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (bounds[middle]! <= number) low = middle + 1;
+    else high = middle;
+  }
+  // An odd number of bounds up to the number: the last one is a start.
+  return low % 2 === 1;
+}
+
 /** Returns the first index in a range that is not before a bound, or the end of the range (binary search). @param isBefore true for the first ones only */
 export function partitionPoint(from: number, to: number, isBefore: (index: number) => boolean): number {
   let [low, high] = [from, to];

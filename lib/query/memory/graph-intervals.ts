@@ -3,7 +3,7 @@
  * names, and quads in the order of numbers. Must not depend on permissions or on the meaning of quads.
  */
 import type { IriRange } from '../../storage/keys/iri-ranges.js';
-import { getOrMake } from '../../tools/collections.js';
+import { getOrMake, isInIntervals } from '../../tools/collections.js';
 import type { GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
 import { gspo } from '../segments/quad-pages.js';
@@ -40,15 +40,7 @@ export class GraphIntervals {
     if (graph >= this.view.terms.baseSize) return undefined;
     const { found } = this;
     if (!found) return undefined;
-    const { ids } = found;
-    let [low, high] = [0, ids.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (ids[middle]! <= graph) low = middle + 1;
-      else high = middle;
-    }
-    // An even number of bounds before the graph means that it is outside of all intervals.
-    if (low % 2 === 0) return false;
+    if (!isInIntervals(found.ids, graph)) return false;
     return this.gate.isExact ? true : undefined;
   }
 

@@ -1,5 +1,4 @@
 /** Matches of the caller's dataset as numbers of terms. Must not depend on joins or queries. */
-
 import type { DatasetPart } from '../access/graph-filter.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
 import type {

@@ -1,4 +1,6 @@
 /** Filters over numbered rows. */
+
+import { isInIntervals } from '../../tools/collections.js';
 import type { NumberedMatches, PrefixedTerms } from '../access/quad-matches.js';
 import type { TermKey, TermKind } from '../access/terms.js';
 import type { Expression, KindTest, PrefixTest, Slot } from '../plan/plan.js';
@@ -55,7 +57,7 @@ function oncePerTerm(numbers: NumberedTerms, slot: Slot, test: BatchTest): Batch
   };
 }
 
-/** Terms of the index are compared with the ranges of those that have the prefix. Others are evaluated: with a language or a type, or recent ones. */
+/** Compares terms of the index with the ranges of those with the prefix. Evaluates literals with a language or a type, and terms of changed graphs. */
 function prefixTest(
   { matches, execution }: NumberedTerms,
   { slot, text, isStr }: PrefixTest,
@@ -73,22 +75,11 @@ function prefixTest(
     const { found, iris, strings } = ranges;
     return (at) => {
       const number = column[at]!;
-      if (number >= strings[0] && number < strings[1]) return isWithin(found, number);
-      if (number >= iris[0] && number < iris[1]) return isStr && isWithin(found, number);
+      if (number >= strings[0] && number < strings[1]) return isInIntervals(found, number);
+      if (number >= iris[0] && number < iris[1]) return isStr && isInIntervals(found, number);
       return evaluate(at);
     };
   };
-}
-
-/** @param bounds starts and ends, alternating and in order */
-function isWithin(bounds: Uint32Array, number: number): boolean {
-  let [low, high] = [0, bounds.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (bounds[middle]! <= number) low = middle + 1;
-    else high = middle;
-  }
-  return low % 2 === 1;
 }
 
 function kindTest({ matches }: NumberedTerms, { name, slots: [first, second] }: KindTest, test: BatchTest): BatchTest {

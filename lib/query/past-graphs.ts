@@ -63,6 +63,8 @@ export type ReadPast = (context: PastContext) => Promise<PastGraphs>;
 type Dataset = Pick<DatasetOptions, 'memory' | 'readable'>;
 
 const retrySeconds = 5;
+/** Graphs that have changed are at most the inverse of it of all quads: then the statistics of the present serve, which change only the cost. */
+const alike = 10;
 
 /** Returns a dataset as it was, with at most the present permissions. @throws LwsError of the module, `too-complex` */
 export async function datasetThen(
@@ -81,7 +83,9 @@ export async function datasetThen(
     const canMask = memory.known && past.others && (readable.all || readable.isExact);
     if (!canMask || [...graphs.keys()].some((graph) => readable.known(graph) !== true))
       return { memory: await withGraphs(memory, graphs), readable: readableThen(readable, past), past };
-    return { memory: await withGraphs(withoutGraphs(memory, past.others!), graphs), readable, past };
+    const then = await withGraphs(withoutGraphs(memory, past.others!), graphs);
+    const isAlike = readable.all && then.layers.at(-1)!.quads.count * alike <= memory.layers[0]!.quads.count;
+    return { memory: isAlike ? Object.assign({ known: memory.known }, then) : then, readable, past };
   } catch (error) {
     if (!(error instanceof TableFullError)) throw error;
     throw new LwsError(

@@ -5,6 +5,7 @@
 import { expect } from 'chai';
 import type { DatasetGraphs } from '../../lib/query/access/graph-filter.js';
 import type { Terms } from '../../lib/query/access/key-reader.js';
+import type { NumberedMatches } from '../../lib/query/access/quad-matches.js';
 import {
   type GraphScope,
   type ReadableGraphs,
@@ -184,6 +185,7 @@ async function expectSameMatches(asked: Asked, bound: Terms): Promise<void> {
     expect(await matchesNow().count(bound, part), `count ${what}`).to.equal(expected.length);
     const [found] = await matchesNow().lookUp([bound], { part, places });
     expectSame(found!.map((match) => textOf(match, places)).sort(), expected, `lookUp ${what}`);
+    await expectSameLookUps(matchesNow().numbered, asked, { part, bound, places });
     const inTurn = matchesNow();
     for (const place of [0, 1, 2, 3].filter((each) => bound[each] === undefined)) {
       const values = distinct(own.map((quad) => quad[place]!));
@@ -192,6 +194,32 @@ async function expectSameMatches(asked: Asked, bound: Terms): Promise<void> {
     }
     const sample = await matchesNow().sample(bound, { part, places }, 8);
     for (const match of sample) expect(all.includes(textOf(match, places)), `sample ${what}`).to.equal(true);
+  }
+}
+
+/** Compares lookups of numbers: of the bound terms, and of those of other quads in the same positions. */
+async function expectSameLookUps(
+  numbered: NumberedMatches,
+  asked: Asked,
+  { part, bound, places }: { readonly part: Part; readonly bound: Terms; readonly places: readonly number[] },
+): Promise<void> {
+  const at = [0, 1, 2].filter((place) => bound[place] !== undefined);
+  const others = asked.quads.filter((_, index) => index % Math.ceil(asked.quads.length / 20) === 0);
+  const rows = [bound, ...others].filter((terms) => at.every((place) => numbered.numberOf(terms[place]!) >= 0));
+  const keys = at.map((place) => Uint32Array.from(rows.map((terms) => numbered.numberOf(terms[place]!))));
+  const graph: Terms = [undefined, undefined, undefined, bound[3]];
+  const of = { places: at, keys, length: at.length === 0 ? 0 : rows.length };
+  const found = await numbered.lookUp(graph, of, { part, places });
+  const counts = await numbered.lookUp(graph, of, { part, places: [] });
+  for (let row = 0; row < of.length; row++) {
+    const own = [0, 1, 2, 3].map((place) => (at.includes(place) ? rows[row]![place] : graph[place]));
+    const all = openQuads(asked, part, own).map((quad) => textOf(quad, places));
+    const expected = part === 'union' && bound[3] === undefined ? distinct(all) : all.sort();
+    const matches = found.rows.flatMap((each, index) => (each === row ? [index] : []));
+    const texts = matches.map((index) => found.columns.map((column) => numbered.termKey(column[index]!)).join(' '));
+    expectSame(texts.sort(), expected, `numbered lookUp ${part} ${JSON.stringify(own)}`);
+    const count = counts.weights.reduce((sum, weight, index) => sum + (counts.rows[index] === row ? weight : 0), 0);
+    expect(count, `weights ${part} ${JSON.stringify(own)}`).to.equal(expected.length);
   }
 }
 

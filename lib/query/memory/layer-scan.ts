@@ -57,6 +57,8 @@ export class LayerScan implements MatchScan {
   private ahead: number;
   /** Index of the last match. The scan may have loaded another window since, and stopped in it. */
   private taken = -1;
+  /** Index of the last copy that was sought in SPOG, for each layer: the next one is mostly near. */
+  private nearCopies: Map<Layer, number> | undefined;
   /** Triple of the last match, which may be in an earlier window. */
   private readonly triple = [-1, -1, -1];
 
@@ -105,9 +107,8 @@ export class LayerScan implements MatchScan {
         window.column(place).subarray(at - window.first, end - window.first);
       const rows = isPlain ? undefined : this.openRows(partOf(graphAt));
       const columns = places.map((place) => {
-        const part = partOf(place);
-        const column = rows ? rows.map((row) => part[row]!) : part;
-        return numbers ? column.map((number) => numbers[number]!) : column;
+        const column = rows ? picked(partOf(place), rows) : partOf(place);
+        return numbers ? picked(numbers, column) : column;
       });
       yield { length: rows ? rows.length : end - at, columns };
       at = end;
@@ -256,16 +257,28 @@ export class LayerScan implements MatchScan {
 
   /** Returns true if a layer has the triple in an open graph with a number below `below`. */
   private hasCopy(layer: Layer, row: number, below: number): boolean | undefined {
-    const triple = [this.subjects[row]!, this.predicates[row]!, this.objects[row]!];
-    const [s, p, o] = layer === this.layer ? triple : triple.map((number) => numberIn(layer, this.among(number)));
-    if (s! < 0 || p! < 0 || o! < 0) return false;
-    const { from, to } = layer.quads.range(spog, [s!, p!, o!, -1]);
-    for (const graph of graphsIn(layer, spog, { from, to })) {
-      if (graph >= below) return false;
-      const id = layer.numbers ? layer.numbers.ids[graph]! : graph;
-      const isOpen = this.verdicts ? this.verdicts.isOpen(id) : true;
-      if (isOpen === undefined) this.verdicts!.note(id);
-      if (isOpen !== false) return isOpen;
+    const numberOf = (number: number): number => (layer === this.layer ? number : numberIn(layer, this.among(number)));
+    const s = numberOf(this.subjects[row]!);
+    if (s < 0) return false;
+    const o = numberOf(this.objects[row]!);
+    if (o < 0) return false;
+    const p = numberOf(this.predicates[row]!);
+    if (p < 0) return false;
+    this.nearCopies ??= new Map();
+    const { from, to } = layer.quads.range(spog, [s, p, o, -1], this.nearCopies.get(layer));
+    this.nearCopies.set(layer, from);
+    for (let at = from; at < to; ) {
+      const window = layer.quads.window(spog, at, to);
+      const graphs = window.column(graphAt);
+      for (; at < to && at < window.end; at++) {
+        const graph = graphs[at - window.first]!;
+        if (layer.masked?.[graph] === 1) continue;
+        if (graph >= below) return false;
+        const id = layer.numbers ? layer.numbers.ids[graph]! : graph;
+        const isOpen = this.verdicts ? this.verdicts.isOpen(id) : true;
+        if (isOpen === undefined) this.verdicts!.note(id);
+        if (isOpen !== false) return isOpen;
+      }
     }
     return false;
   }
@@ -283,20 +296,11 @@ export class LayerScan implements MatchScan {
 
 const noNumbers: Uint32Array = new Uint32Array(0);
 
-/** Yields the graphs of the current quads in a part of an order. */
-function* graphsIn(
-  { quads, masked }: Layer,
-  order: number,
-  { from, to }: { readonly from: number; readonly to: number },
-): Generator<number> {
-  for (let at = from; at < to; ) {
-    const window = quads.window(order, at, to);
-    const graphs = window.column(graphAt);
-    for (; at < to && at < window.end; at++) {
-      const graph = graphs[at - window.first]!;
-      if (masked?.[graph] !== 1) yield graph;
-    }
-  }
+/** Returns the numbers at some indexes. A loop takes half as long as `map`. */
+function picked(numbers: Uint32Array, indexes: Uint32Array): Uint32Array {
+  const found = new Uint32Array(indexes.length);
+  for (let at = 0; at < found.length; at++) found[at] = numbers[indexes[at]!]!;
+  return found;
 }
 
 /** Returns the number of a term in a layer, or -1 if the layer has no quad with it. */

@@ -5,9 +5,9 @@
 import { graphRange, sortGraphs } from '../../storage/keys/quad-keys.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { OrderedRanges } from '../../storage/level/ordered-ranges.js';
-import { partitionPoint } from '../../tools/collections.js';
 import { ScopeStatistics, type ViewStatistics } from '../access/estimates.js';
 import { comparedKeys, type GraphTriples, type IndexData, openIndex, readTriples, recordIn } from './index-data.js';
+import { LayerNumbers } from './layer-numbers.js';
 import { type QuadOrders, SortedQuads, sortQuads } from './sorted-quads.js';
 import { type BaseTerms, noTerms, TermIds } from './term-ids.js';
 import { TableFullError } from './term-table.js';
@@ -368,19 +368,4 @@ export interface MemoryView {
   readonly known?: ViewStatistics;
   /** Such statistics for callers that may read some of the graphs. */
   readonly scopes?: ScopeStatistics;
-}
-
-/** The layer's own numbers, in the order of the texts. `MemoryView.terms` numbers terms outside of the base in order of arrival. */
-class LayerNumbers {
-  /** @param ids numbers in `terms`, in the order of the texts */
-  constructor(
-    readonly ids: Uint32Array,
-    private readonly terms: TermIds,
-  ) {}
-
-  /** Returns the layer's number of a term, or -1 if the layer lacks it. */
-  of(id: number): number {
-    const at = partitionPoint(0, this.ids.length, (index) => this.terms.compare(this.ids[index]!, id) < 0);
-    return this.ids[at] === id ? at : -1;
-  }
 }

@@ -12,7 +12,7 @@ import type {
 } from '../access/quad-matches.js';
 import { headOfString, kindOf, kindStarts, stringMark, type TermKey, type TermKind } from '../access/terms.js';
 import { ended, LayerScan, stopped } from './layer-scan.js';
-import type { MemoryScans, SingleLayer } from './memory-scans.js';
+import { hasQuads, type MemoryScans, type SingleLayer } from './memory-scans.js';
 import { type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
@@ -87,7 +87,8 @@ export class MemoryNumbers implements NumberedMatches {
       for (let i = 0; i < at.length; i++) ids[at[i]! as 0] = keys[i]![row]!;
       if (ids.some((id) => id >= terms.size)) continue;
       const range = single && rangeFor(single.quads, ids, near);
-      if (range && range.rest === 0 && range.to - range.from <= single.most) {
+      const isShort = range && range.rest === 0 && range.to - range.from <= single.most;
+      if (isShort && !single.others.some((layer) => hasQuads(layer, ids))) {
         addRange(found, { row, range, places }, single);
         assertTime(lookUpWork + found.rows.length - before);
         continue;
@@ -170,13 +171,13 @@ interface FoundNumbers {
   readonly columns: readonly number[][];
 }
 
-/** Adds the matches of a lookup in a range of a layer. */
+/** Adds the matches of a lookup in a range of the base. */
 function addRange(
   { rows, weights, columns }: FoundNumbers,
   { row, range, places }: { readonly row: number; readonly range: QuadRange; readonly places: readonly number[] },
-  { quads, verdicts }: SingleLayer,
+  { quads, masked, verdicts }: SingleLayer,
 ): void {
-  const isCounted = places.length === 0 && !verdicts;
+  const isCounted = places.length === 0 && !verdicts && !masked;
   if (isCounted && range.to > range.from) {
     rows.push(row);
     weights.push(range.to - range.from);
@@ -184,11 +185,12 @@ function addRange(
   for (let at = range.from; at < range.to && !isCounted; ) {
     const window = quads.window(range.order, at, range.to);
     const end = Math.min(range.to, window.end);
-    const graphs = verdicts && window.column(graphAt);
+    const graphs = verdicts || masked ? window.column(graphAt) : undefined;
     const own = places.map((place) => window.column(place));
     for (; at < end; at++) {
       const offset = at - window.first;
-      if (graphs && verdicts.isOpen(graphs[offset]!) !== true) continue;
+      if (masked?.[graphs![offset]!] === 1) continue;
+      if (verdicts && verdicts.isOpen(graphs![offset]!) !== true) continue;
       rows.push(row);
       weights.push(1);
       for (let i = 0; i < own.length; i++) columns[i]!.push(own[i]![offset]!);

@@ -20,7 +20,7 @@ export interface MemoryScans {
    */
   distinct(ids: Ids, place: number, part: DatasetPart): readonly MatchScan[];
   estimate(ids: Ids, part: DatasetPart): number | Promise<number>;
-  /** Returns the only layer, if the graph of a quad decides whether it is a match, without the authorizer. */
+  /** Returns the base, if the graph of a quad decides whether it is a match, without the authorizer. */
   single(part: DatasetPart): SingleLayer | undefined;
   /** Returns scans positioned at evenly distributed matches. */
   sample(ids: Ids, part: DatasetPart, most: number): Promise<readonly MatchScan[]>;
@@ -31,19 +31,35 @@ export interface MemoryScans {
 /** Longer ranges are read in blocks. */
 const mostAtOnce = 4096;
 
+/** The base, for lookups whose matches are all in it. */
 export interface SingleLayer {
   readonly quads: QuadOrders;
+  /** By graph number: 1 if the base's quads of the graph are outdated. */
+  readonly masked: Uint8Array | undefined;
+  /** The other layers. A lookup with matches in them takes the scans. */
+  readonly others: readonly Layer[];
   /** Absent: every graph is open. */
   readonly verdicts: GraphDecisions | undefined;
   /** Maximum length of a range that may be read as a whole. */
   readonly most: number;
 }
 
-/** Returns a layer without outdated quads whose quads are matches of the part once each. */
-export function singleOf(layers: readonly Layer[], part: DatasetPart): QuadOrders | undefined {
-  const [{ quads, masked, numbers }] = layers as readonly [Layer];
-  const isOnce = layers.length === 1 && !masked && !numbers && (part === 'named' || quads.isUnique);
-  return isOnce ? quads : undefined;
+/** Returns the base if its quads are matches of the part once each. */
+export function singleOf(
+  layers: readonly Layer[],
+  part: DatasetPart,
+): Pick<SingleLayer, 'quads' | 'masked' | 'others'> | undefined {
+  const { quads, masked, numbers } = layers[0]!;
+  const isOnce = quads.count > 0 && !numbers && (part === 'named' || quads.isUnique);
+  return isOnce ? { quads, masked, others: layers.slice(1) } : undefined;
+}
+
+/** Returns true if a layer has quads with some terms, outdated ones included. */
+export function hasQuads(layer: Layer, ids: Ids): boolean {
+  const own = numbersIn(layer, ids);
+  if (!own) return false;
+  const { from, to } = rangeFor(layer.quads, own);
+  return from < to;
 }
 
 /** @param gates of a caller that may read everything; FROM may still limit the dataset to some graphs */
@@ -61,8 +77,8 @@ export function plainScans(
   const near: number[] = [];
   return {
     single(part) {
-      const quads = verdicts[part] ? undefined : singleOf(layers, part);
-      return quads && { quads, verdicts: undefined, most: mostAtOnce };
+      const base = verdicts[part] ? undefined : singleOf(layers, part);
+      return base && Object.assign(base, { verdicts: undefined, most: mostAtOnce });
     },
     of(ids, part) {
       const scans: LayerScan[] = [];

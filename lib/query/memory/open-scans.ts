@@ -50,8 +50,8 @@ export class OpenScans implements MemoryScans {
   /** Longer ranges may be read by the intervals of open graphs (`slices`). */
   single(name: DatasetPart): SingleLayer | undefined {
     const { gate, verdicts } = this.parts[name];
-    const quads = gate.isExact && gate.ranges?.length !== 0 ? singleOf(this.layers, name) : undefined;
-    return quads && { quads, verdicts, most: leastLength - 1 };
+    const base = gate.isExact && gate.ranges?.length !== 0 ? singleOf(this.layers, name) : undefined;
+    return base && Object.assign(base, { verdicts, most: leastLength - 1 });
   }
 
   of(ids: Ids, name: DatasetPart): readonly MatchScan[] {

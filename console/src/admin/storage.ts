@@ -28,38 +28,25 @@ export class AdminStorage extends Page {
     if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
     if (!this.status) return html`<p>Loading …</p>`;
     if (this.status === 'hidden') return html`<p class="empty">You need control of this storage to see its status.</p>`;
-    const {
-      version,
-      node,
-      uptimeSeconds,
-      bytes,
-      deletedCanReturn,
-      quotaBytes,
-      freeBytes,
-      lastBackup,
-      queries,
-      index,
-      resources,
-      triples,
-    } = this.status;
+    const { status } = this;
     return html`
       <h2 class="visually-hidden">Status</h2>
       <dl class="facts">
-        <dt>Used</dt><dd>${sizeText(bytes)} ${quotaBytes > 0 ? html`of ${sizeText(quotaBytes)} <meter min="0" max=${quotaBytes} .value=${bytes} aria-label="Room used"></meter>` : '(no quota is set)'}</dd>
-        <dt>Items</dt><dd>${resources.toLocaleString()}, including folders and the trash</dd>
-        <dt>Triples</dt><dd>${triples.toLocaleString()}, including those of metadata</dd>
-        ${freeBytes === undefined ? '' : html`<dt>Free on the disk</dt><dd>${sizeText(freeBytes)}</dd>`}
-        <dt>Last backup</dt><dd>${lastBackup === undefined ? html`<span class="danger">none</span>. Nothing protects this data yet. Run <code>${executable} backup DIR</code>.` : dateText(lastBackup)}</dd>
-        ${queries?.running === undefined ? '' : html`<dt>Queries</dt><dd>${queries.running} running, ${queries.waiting} waiting</dd>`}
-        ${index.quads === undefined ? '' : html`<dt>Index for queries</dt><dd>${indexText(index)}</dd>`}
-        ${deletedCanReturn ? html`<dt>LevelDB</dt><dd>has a defect that can bring deleted data back. Run <code>${executable} leveldb --compile</code> and restart the server.</dd>` : ''}
-        <dt>Runs for</dt><dd>${durationText(uptimeSeconds)}</dd>
-        <dt>Quadpod</dt><dd>${version}</dd>
-        <dt>Node.js</dt><dd>${node}</dd>
+        <dt>Used</dt><dd>${sizeText(status.bytes)} ${status.quotaBytes > 0 ? html`of ${sizeText(status.quotaBytes)} <meter min="0" max=${status.quotaBytes} .value=${status.bytes} aria-label="Room used"></meter>` : '(no quota is set)'}</dd>
+        <dt>Items</dt><dd>${status.resources.toLocaleString()}, including folders and the trash</dd>
+        <dt>Triples</dt><dd>${status.triples.toLocaleString()}, including those of metadata</dd>
+        ${status.freeBytes === undefined ? '' : html`<dt>Free on the disk</dt><dd>${sizeText(status.freeBytes)}</dd>`}
+        <dt>Last backup</dt><dd>${status.lastBackup === undefined ? html`<span class="danger">none</span>. Nothing protects this data yet. Run <code>${executable} backup DIR</code>.` : dateText(status.lastBackup)}</dd>
+        ${status.queries?.running === undefined ? '' : html`<dt>Queries</dt><dd>${status.queries.running} running, ${status.queries.waiting} waiting</dd>`}
+        ${status.index.quads === undefined ? '' : html`<dt>Index for queries</dt><dd>${indexText(status.index)}</dd>`}
+        ${status.deletedCanReturn ? html`<dt>LevelDB</dt><dd>has a defect that can bring deleted data back. Run <code>${executable} leveldb --compile</code> and restart the server.</dd>` : ''}
+        <dt>Runs for</dt><dd>${durationText(status.uptimeSeconds)}</dd>
+        <dt>Quadpod</dt><dd>${status.version}</dd>
+        <dt>Node.js</dt><dd>${status.node}</dd>
       </dl>
       <div class="row"><button type="button" @click=${this.load}>Read again</button></div>
-      ${featureList(featuresOf(this.status))}
-      ${this.renderSettings(this.status)}`;
+      ${featureList(featuresOf(status))}
+      ${this.renderSettings(status)}`;
   }
 
   private renderSettings({ settings }: Status): TemplateResult {

@@ -1,17 +1,6 @@
 /** Graph picture of triples: nodes that can be dragged and opened. Loaded on demand. */
 
-import {
-  forceCenter,
-  forceCollide,
-  forceLink,
-  forceManyBody,
-  forceSimulation,
-  forceX,
-  forceY,
-  type Simulation,
-  type SimulationLinkDatum,
-  type SimulationNodeDatum,
-} from 'd3-force';
+import * as d3 from 'd3-force';
 import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { labelOf, labels } from '../storage/labels.js';
@@ -228,11 +217,11 @@ export class AskGraph extends Picture {
   }
 }
 
-interface GraphNode extends SimulationNodeDatum {
+interface GraphNode extends d3.SimulationNodeDatum {
   readonly term: ResultTerm;
 }
 
-export interface GraphLink extends SimulationLinkDatum<GraphNode> {
+export interface GraphLink extends d3.SimulationLinkDatum<GraphNode> {
   readonly source: GraphNode;
   readonly target: GraphNode;
   readonly predicate: ResultTerm;
@@ -339,24 +328,27 @@ function separate(nodes: readonly GraphNode[], widthOf: (node: GraphNode) => num
 const keyOf = ({ kind, value }: ResultTerm): string => `${kind} ${value}`;
 
 /** Layout that changes only on an explicit step. @param across width of the picture, which wider distances use */
-export function layout({ nodes, links }: DrawnGraph, across: number): Simulation<GraphNode, GraphLink> {
+export function layout({ nodes, links }: DrawnGraph, across: number): d3.Simulation<GraphNode, GraphLink> {
   const scale = Math.min(1.5, Math.max(0.6, across / 800));
-  return forceSimulation<GraphNode, GraphLink>([...nodes])
+  return d3
+    .forceSimulation<GraphNode, GraphLink>([...nodes])
     .force(
       'links',
-      forceLink<GraphNode, GraphLink>([...links])
+      d3
+        .forceLink<GraphNode, GraphLink>([...links])
         .distance(90 * scale)
         .strength(0.4),
     )
     .force(
       'charge',
-      forceManyBody()
+      d3
+        .forceManyBody()
         .strength(-220 * scale ** 2)
         .distanceMax(600),
     )
-    .force('collide', forceCollide(22))
-    .force('centre', forceCenter(0, 0))
-    .force('x', forceX(0).strength(0.04))
-    .force('y', forceY(0).strength(0.06))
+    .force('collide', d3.forceCollide(22))
+    .force('centre', d3.forceCenter(0, 0))
+    .force('x', d3.forceX(0).strength(0.04))
+    .force('y', d3.forceY(0).strength(0.06))
     .stop();
 }

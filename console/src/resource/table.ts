@@ -5,7 +5,7 @@ import { openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { messageOf, Refusal, succeed } from '../storage/api.js';
 import { compact, iriName, labels } from '../storage/labels.js';
-import type { Group, Property, RdfDocument, Term } from './triples.js';
+import type { Group, ParsedDocument, Property, Term } from './triples.js';
 
 const rowsAtOnce = 500;
 const longestText = 600;
@@ -27,7 +27,7 @@ export class ResourceTable extends Page {
   @property({ type: Boolean }) editable = false;
   /** Subject to scroll to. */
   @property() target = '';
-  @state() private read: RdfDocument | undefined;
+  @state() private read: ParsedDocument | undefined;
   @state() private filter = '';
   @state() private page = 0;
   @state() private edited: Statement | undefined;
@@ -55,7 +55,7 @@ export class ResourceTable extends Page {
       const read =
         text === undefined
           ? { quads: await this.lib.readSubjects(base, page, filter), prefixes: {} }
-          : this.lib.parseDocument(text, base);
+          : this.lib.parseRdf(text, base);
       if (text !== this.text || (text === undefined && (page !== this.page || filter !== this.filter))) return;
       this.read = read;
       this.failure = '';

@@ -1,17 +1,7 @@
 /** Triples of a document by subject and predicate. Loaded with the first table. */
 import { inLanguageOfReader, type ParsedDocument, type Term, tagOf, termText, xsd } from '../rdf/document.js';
 
-export {
-  iriOf,
-  type ParsedDocument as RdfDocument,
-  parseRdf as parseDocument,
-  rdfType,
-  statementText,
-  type Term,
-  tagOf,
-  termsIn,
-  termText,
-} from '../rdf/document.js';
+export * from '../rdf/document.js';
 export { readSubjects, subjectsAtOnce } from './large-graph.js';
 
 export interface Property {

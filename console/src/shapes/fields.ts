@@ -185,18 +185,12 @@ export class FormShapes {
 
 const decimal = ['number', /^-?\d{1,15}(?:\.\d+)?$/] as const;
 const inputs: Readonly<Record<string, readonly [type: string, form: RegExp]>> = {
+const integers = 'integer int long short nonNegativeInteger positiveInteger'.split(' ');
   date: ['date', /^\d{4}-\d\d-\d\d$/],
   dateTime: ['datetime-local', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/],
   time: ['time', /^\d\d:\d\d:\d\d$/],
   ...{ decimal, double: decimal, float: decimal },
-  ...{
-    integer: decimal,
-    int: decimal,
-    long: decimal,
-    short: decimal,
-    nonNegativeInteger: decimal,
-    positiveInteger: decimal,
-  },
+  ...Object.fromEntries(integers.map((name) => [name, decimal])),
 };
 
 /** Input type for a datatype if the lexical form of the value fits it. */

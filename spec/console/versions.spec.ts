@@ -114,6 +114,14 @@ describeInBrowser('The console, versions', () => {
     }, second * 1000);
     await page.getByLabel('As of').fill(local);
     await page.getByLabel('As of').blur();
+  it('fits a query as of a date on a screen of 360 pixels', async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await console.go(page, 'ask');
+    await page.getByLabel('As of').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
     const then = await run();
     expect(then).to.include('3');
     expect(then).to.not.include('9');

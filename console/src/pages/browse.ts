@@ -257,6 +257,7 @@ export class BrowsePage extends Page {
         <label>What
           <select name="kind">
             <option value="container">Folder</option>
+            <option value="form">Data, with a form</option>
             <option value="turtle">RDF document (Turtle)</option>
             <option value="json">JSON document</option>
             <option value="text">Text</option>
@@ -278,8 +279,14 @@ export class BrowsePage extends Page {
 
   private async make(event: SubmitEvent): Promise<void> {
     const { form, text } = submitted(event);
-    const kind = text('kind') as Kind;
+    const kind = text('kind') as Kind | 'form';
     let made = '';
+    if (kind === 'form') {
+      this.dialog?.close();
+      location.hash = placeHref('form', { at: this.at, name: text('name') });
+      form.reset();
+      return;
+    }
     const succeeded = await this.attempt(async () => {
       made = await createMember(this.at, kind, suggestedName(kind, text('name')));
     });

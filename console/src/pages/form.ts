@@ -1,5 +1,6 @@
-/** A form to create an RDF resource of a shape, or to edit one. */
+/** A form to create or edit an RDF resource: of the shapes that apply to it, or of all its properties. */
 import '../frame/access-denied.js';
+import '../shapes/add-property.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { keyed } from 'lit/directives/keyed.js';
@@ -8,7 +9,7 @@ import { memberIri, suggestedName } from '../browse/create.js';
 import type { QuadEditor } from '../editor/quad-editor.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, headingOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
-import { iriOf, parseRdf, type Term, tagOf, termText } from '../rdf/document.js';
+import { iriOf, type ParsedDocument, parseRdf, type Term } from '../rdf/document.js';
 import { type Opened as Resource, readResource } from '../resource/read.js';
 import {
   type DraftEntry,
@@ -21,8 +22,11 @@ import {
   newDraft,
   readShapes,
 } from '../shapes/draft.js';
-import { type Field, type FormShapes, inputType, literalOfField, type ValueKind } from '../shapes/fields.js';
+import { type Field, type FormShapes, literalOfField, type ValueKind } from '../shapes/fields.js';
+import { freeDraft, freeEntry } from '../shapes/free.js';
 import { shapesInForce, type Violation } from '../shapes/links.js';
+import { violationsEndpoint } from '../shapes/offered.js';
+import { typeChoice, type ValueRow, valueRow } from '../shapes/value-row.js';
 import { messageOf, Refusal, succeed } from '../storage/api.js';
 import { labelled, labels } from '../storage/labels.js';
 import { isContainer, shortName } from '../storage/names.js';
@@ -34,6 +38,14 @@ interface Opened {
   readonly etag: string;
   readonly shapes: FormShapes;
   readonly prefixes: Readonly<Record<string, string>>;
+  /** The storage has shapes. */
+  readonly offersShapes: boolean;
+}
+
+/** Form of the shapes that apply to a document, or of all its properties. @param base IRI of the document, or empty for a new one */
+function formOf(shapes: FormShapes, document: ParsedDocument, base: string): FormDraft {
+  const draft = draftOf(shapes, document);
+  return draft.sections.length > 0 ? draft : freeDraft(shapes, document, base);
 }
 
 @customElement('page-form')
@@ -89,10 +101,11 @@ export class FormPage extends Page {
         : await readResource(at);
       if (kind !== 'rdf' || text === undefined) throw new Error(reason ?? 'Only RDF has a form.');
       const document = parseRdf(text, at);
+      const offersShapes = (await violationsEndpoint()) !== undefined;
       if (at !== this.at) return;
-      this.opened = { at, etag: etag ?? '', shapes, prefixes };
+      this.opened = { at, etag: etag ?? '', shapes, prefixes, offersShapes };
       const [first] = shapes.nodes;
-      this.draft = !isNew ? draftOf(shapes, document) : first ? newDraft(shapes, first, prefixes) : undefined;
+      this.draft = isNew && first ? newDraft(shapes, first, prefixes) : formOf(shapes, document, isNew ? '' : at);
     } catch (error) {
       if (at === this.at) this.why = error;
     }
@@ -112,22 +125,21 @@ export class FormPage extends Page {
           ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>`
           : !opened
             ? html`<p class="soft" role="status">Loading …</p>`
-            : draft && draft.sections.length > 0
+            : draft
               ? this.form(opened, draft)
-              : this.noForm(opened.shapes.nodes.length > 0)
+              : nothing
       }`;
   }
 
-  private noForm(hasShapes: boolean): TemplateResult {
-    const { at } = this;
-    const [shapes, table] = [placeHref('shapes', { at }), placeHref('resource', { at, tab: 'table' })];
-    if (isContainer(at))
-      return html`<div class="empty"><p>This folder has no form yet. A form comes from a shape: a file that says which fields a record has.</p>
-        <div class="row"><a class="button primary" href=${shapes}>Choose a file with shapes</a> <a class="button" href=${openHref(at)}>Back to the folder</a></div></div>`;
-    return html`<div class="empty"><p>${hasShapes ? html`The <a href=${shapes}>shapes that apply here</a> are for things of other types than those in this file.` : 'This file has no form yet. A form comes from a shape: a file that says which fields a record has.'}
-        Without one, change values in the table, and add statements as text.</p>
-      <div class="row"><a class="button primary" href=${table}>Open the table</a> <a class="button" href=${openHref(at)}>Edit the text</a>
-      ${hasShapes ? nothing : html`<a class="button" href=${shapes}>Choose a file with shapes</a>`}</div></div>`;
+  /** What a form without a shape cannot do. */
+  private noShape({ at, shapes, offersShapes }: Opened): TemplateResult {
+    const why =
+      shapes.nodes.length > 0 && !isContainer(at)
+        ? 'The shapes that apply here are for things of other types, so that every property has a field.'
+        : isContainer(at)
+          ? 'Fill in what you know, and add the properties that you need.'
+          : 'Every property has a field, and you can add more.';
+    return html`<p class="soft">${why} ${offersShapes ? html`A <a href=${placeHref('shapes', { at })}>file with shapes</a> makes a form with your own fields, and checks what is entered.` : nothing}</p>`;
   }
 
   private form(opened: Opened, draft: FormDraft): TemplateResult {
@@ -143,7 +155,7 @@ export class FormPage extends Page {
     return html`<form @submit=${this.save}>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
       ${others.length > 0 ? html`<div class="problem" role="alert">${others.map(({ message }) => html`<p>${message}</p>`)}</div>` : nothing}
-      ${isNew ? html`${this.choice(opened)}<label>Name of the item <input class="wide" name="name" required maxlength="200" autocomplete="off"></label>` : nothing}
+      ${isNew ? html`${this.choice(opened)}<label>Name of the item <input class="wide" name="name" required maxlength="200" autocomplete="off" .value=${this.parameters.get('name') ?? ''}></label>` : nothing}
       ${this.turtle === undefined ? html`${draft.sections.length > 1 ? this.subjects(draft) : nothing}${keyed(section, this.section(section))}` : this.text(this.turtle)}
       <div class="row"><button class="primary" ?disabled=${this.isSaving}>${isNew ? 'Create' : 'Save'}</button>
         <button type="button" @click=${this.toggleText}>${this.turtle === undefined ? 'Continue as Turtle' : 'Back to the form'}</button>
@@ -171,9 +183,9 @@ export class FormPage extends Page {
         return;
       }
       // Without a base, references to things of a new resource stay relative.
-      const next = draftOf(opened.shapes, parseRdf(turtle, isContainer(opened.at) ? '' : opened.at));
-      if (next.sections.length === 0) throw new Error('No shape applies to this text, so that it has no form.');
-      this.draft = next;
+      const base = isContainer(opened.at) ? '' : opened.at;
+      this.draft = formOf(opened.shapes, parseRdf(turtle, base), base);
+      this.shown = 0;
       this.turtle = undefined;
     });
 
@@ -203,8 +215,9 @@ export class FormPage extends Page {
 
   private section(section: DraftSection): TemplateResult {
     const { entries, uncovered } = section;
-    return html`<section class="card">
+    return html`${section.isFree && this.opened ? this.noShape(this.opened) : nothing}<section class="card">
       ${entries.map((entry, at) => this.entry(section, entry, `field-${at}`))}
+      ${section.isFree ? html`<add-property .prefixes=${this.draft?.document.prefixes ?? {}} @add-property=${({ detail }: CustomEvent<string>) => this.addProperty(section, detail)}></add-property>` : nothing}
       ${uncovered > 0 ? html`<p class="soft">${uncovered === 1 ? '1 property of the shape has no field.' : `${uncovered} properties of the shape have no field.`} Continue as Turtle to enter ${uncovered === 1 ? 'it' : 'them'}.</p>` : nothing}
     </section>`;
   }
@@ -212,13 +225,15 @@ export class FormPage extends Page {
   /** @param parent predicate that leads to the blank node of a nested field */
   private entry(section: DraftSection, entry: DraftEntry, id: string, parent = ''): TemplateResult {
     const { field, rows } = entry;
+    // All values are removed. The entry remains, so that they are deleted.
+    if (rows.length === 0) return html``;
     const label = field.name || this.name(field.path);
     const violations = this.of(section, field, parent);
     const about = [...(field.hint ? [`${id}-hint`] : []), ...(violations.length > 0 ? [`${id}-problem`] : [])].join(
       ' ',
     );
     const name = (at: number): string => (rows.length > 1 ? `${label} ${at + 1}` : label);
-    return html`<fieldset class="field" aria-describedby=${about || nothing}>
+    return html`<fieldset class="field" data-field=${id} aria-describedby=${about || nothing}>
       <legend title=${field.path}>${label} <span class="soft">${countText(field)}</span></legend>
       ${field.hint ? html`<p class="soft" id=${`${id}-hint`}>${field.hint}</p>` : nothing}
       ${violations.length > 0 ? html`<div class="problem" role="alert" id=${`${id}-problem`}>${violations.map(({ message }) => html`<p>${message}</p>`)}</div>` : nothing}
@@ -228,11 +243,11 @@ export class FormPage extends Page {
         (
           row,
           at,
-        ) => html`<div class=${row.nested.length > 0 ? 'node' : 'row'}>${row.nested.length > 0 ? this.node(section, entry, row, `${id}-${at}`) : this.row(field, row, name(at))}
-          ${field.kinds.length > 1 && row.stored?.termType !== 'BlankNode' ? this.kind(entry, row, name(at)) : nothing}
-          ${rows.length > Math.max(1, field.min) ? html`<button type="button" aria-label=${`Remove ${name(at)}`} @click=${(event: Event) => this.leaveOut(event, entry, row)}>Remove</button>` : nothing}</div>`,
+        ) => html`<div class=${row.nested.length > 0 ? 'node' : 'row'}>${row.nested.length > 0 ? this.node(section, entry, row, `${id}-${at}`) : valueRow(this.value(field, row, name(at)))}
+          ${field.kinds.length > 1 && !['BlankNode', 'Quad'].includes(row.stored?.termType ?? '') ? (field.isFree ? typeChoice(this.value(field, row, name(at))) : this.kind(entry, row, name(at))) : nothing}
+          ${rows.length > (field.isFree ? 0 : Math.max(1, field.min)) ? html`<button type="button" aria-label=${`Remove ${name(at)}`} @click=${(event: Event) => this.leaveOut(event, entry, row)}>Remove</button>` : nothing}</div>`,
       )}
-      ${rows.length < field.max ? html`<button type="button" aria-label=${`Add another ${label}`} @click=${() => this.add(entry)}>Add</button>` : nothing}
+      ${rows.length < field.max ? html`<button type="button" aria-label=${`Add another ${label}`} @click=${() => this.add(entry)}>${field.isFree ? 'Add another' : 'Add'}</button>` : nothing}
     </fieldset>`;
   }
 
@@ -257,46 +272,10 @@ export class FormPage extends Page {
       ${entry.field.kinds.map((kind) => html`<option ?selected=${kind === now}>${kindNames[kind]}</option>`)}</select>`;
   }
 
-  private row(field: Field, row: DraftRow, name: string): TemplateResult {
-    const { termType, value, datatype: own } = row.term;
-    const language = tagOf(row.term);
-    if (termType === 'Quad') return html`<span class="grow soft">A triple term. Edit it as text.</span>`;
-    if (termType === 'BlankNode') return html`<span class="grow soft">A blank node. Edit it as text.</span>`;
-    const isIri = termType === 'NamedNode';
-    const datatype = field.datatype || (own?.value ?? '');
-    const isBoolean = datatype.endsWith('#boolean');
-    const options = isBoolean ? ['true', 'false'].map((each) => literalOfField(each, datatype)) : field.options;
-    if (options.length > 0) return this.select(options, row, name);
-    const set = (term: Term) => this.set(row, term);
-    const typed = ({ target }: Event): void => {
-      const text = (target as HTMLInputElement).value;
-      set(isIri ? iriOf(text.trim()) : literalOfField(text, language === '' ? datatype : '', language));
-    };
-    const type = isIri ? 'text' : inputType(datatype, value);
-    return html`${
-      value.includes('\n')
-        ? html`<textarea class="grow" rows="4" aria-label=${name} .value=${value} @change=${typed}></textarea>`
-        : html`<input class="grow" type=${type} step=${type === 'number' ? 'any' : type === 'text' ? nothing : 1} aria-label=${name} placeholder=${isIri ? 'https://…' : nothing}
-            autocomplete="off" spellcheck=${isIri ? 'false' : 'true'} .value=${value} @change=${typed}>`
-    }
-      ${
-        !isIri && (datatype === '' || language !== '')
-          ? html`<input class="language" aria-label=${`Language of ${name}`} placeholder=${field.languages.join(', ') || 'language'} autocomplete="off" spellcheck="false" .value=${language}
-              @change=${({ target }: Event) => set(literalOfField(row.term.value, '', (target as HTMLInputElement).value.trim()))}>`
-          : nothing
-      }`;
-  }
-
-  private select(options: readonly Term[], row: DraftRow, name: string): TemplateResult {
-    const current = termText(row.term);
-    const isKnown = row.term.value === '' || options.some((each) => termText(each) === current);
-    const all = isKnown ? options : [row.term, ...options];
-    const text = ({ termType, value, language }: Term): string =>
-      termType === 'NamedNode' ? this.name(value) : language ? `${value} (${language})` : value;
-    const chosen = ({ target }: Event): void =>
-      this.set(row, all[(target as HTMLSelectElement).selectedIndex - 1] ?? iriOf(''));
-    return html`<select class="grow" aria-label=${name} @change=${chosen}><option></option>
-      ${all.map((each) => html`<option ?selected=${termText(each) === current}>${text(each)}</option>`)}</select>`;
+  private value(field: Field, row: DraftRow, name: string): ValueRow {
+    const set = (term: Term): void => this.set(row, term);
+    const prefixes = { ...this.opened?.prefixes, ...this.draft?.document.prefixes };
+    return { field, term: row.term, name, set, nameOf: (iri) => this.name(iri), prefixes };
   }
 
   private set(row: DraftRow, term: Term): void {
@@ -310,14 +289,30 @@ export class FormPage extends Page {
     this.requestUpdate();
   }
 
+  /** A property that has a field gets another value. */
+  private addProperty(section: DraftSection, path: string): void {
+    const known = section.entries.find(({ field }) => field.path === path);
+    if (known) this.add(known);
+    else section.entries = [...section.entries, freeEntry(path)];
+    this.requestUpdate();
+    const at = known ? section.entries.indexOf(known) : section.entries.length - 1;
+    void this.updateComplete.then(() => {
+      const inputs = this.querySelectorAll<HTMLElement>(
+        `[data-field="field-${at}"] :is(input.grow, textarea, select.grow)`,
+      );
+      [...inputs].at(-1)?.focus();
+    });
+  }
+
   private leaveOut(event: Event, entry: DraftEntry, row: DraftRow): void {
     const fieldset = (event.currentTarget as HTMLElement).closest('fieldset');
     entry.rows = entry.rows.filter((each) => each !== row);
     this.isDirty = true;
     this.requestUpdate();
-    void this.updateComplete.then(() =>
-      fieldset?.querySelector<HTMLElement>('input, select, textarea, button')?.focus(),
-    );
+    void this.updateComplete.then(() => {
+      fieldset?.querySelector<HTMLElement>('input, select, textarea, button')?.focus();
+      return this.keepFocus();
+    });
   }
 
   /** Violations of a field. */

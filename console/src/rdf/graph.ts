@@ -23,6 +23,11 @@ export class Graph {
     return of.flatMap((quad) => (quad.predicate.value === predicate ? quad.object : []));
   }
 
+  /** Predicates of a subject, each once. */
+  predicates(subject: Term): readonly string[] {
+    return [...new Set((this.subjectsBy.get(termText(subject)) ?? []).map(({ predicate }) => predicate.value))];
+  }
+
   value(subject: Term, predicate: string): Term | undefined {
     return this.objects(subject, predicate)[0];
   }

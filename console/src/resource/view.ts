@@ -124,6 +124,7 @@ export class ResourceView extends Page implements Keepable {
       <div class="row about">
         <span class="soft grow">${this.about(opened)}</span>
         ${isQuery(opened) ? html`<a class="button" href=${placeHref('ask', { from: this.iri })}>Open in Ask</a>` : nothing}
+        ${opened.kind === 'rdf' && opened.isWritable && this.draft ? html`<a class="button" href=${placeHref('form', { at: this.iri })}>Edit with a form</a>` : nothing}
         <button type="button" @click=${this.take}>Download</button>
         ${this.hasShapes && opened.kind === 'rdf' ? html`<shape-actions .iri=${this.iri} .creates=${opened.isWritable} .links=${opened.isWritable}></shape-actions>` : nothing}
         ${opened.canShare ? html`<a class="button" href=${placeHref('sharing', { at: this.iri })}>Share</a>` : nothing}

@@ -1,4 +1,4 @@
-/** `<shape-actions>`: links to the shapes of a resource or container, and to its form. Loaded only if the storage has shapes. */
+/** `<shape-actions>`: links to the shapes of a resource or container, and to the form for new members. Loaded only if the storage has shapes. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, placeHref } from '../frame/page.js';
@@ -8,7 +8,7 @@ import { shapesInForce } from './links.js';
 @customElement('shape-actions')
 export class ShapeActions extends Page {
   @property() iri = '';
-  /** The user may create members of the container, or write the resource. */
+  /** The user may create members of the container. */
   @property({ type: Boolean }) creates = false;
   /** The user may write the linkset. */
   @property({ type: Boolean }) links = false;
@@ -29,7 +29,7 @@ export class ShapeActions extends Page {
   protected override render(): TemplateResult {
     const { iri, creates, links, isConstrained } = this;
     const to = { at: iri };
-    return html`${isConstrained && creates ? html`<a class="button" href=${placeHref('form', to)}>${isContainer(iri) ? 'New with a form' : 'Edit with a form'}</a> ` : nothing}
+    return html`${isConstrained && creates && isContainer(iri) ? html`<a class="button" href=${placeHref('form', to)}>New with a form</a> ` : nothing}
       ${isConstrained || links ? html`<a class="button" href=${placeHref('shapes', to)}>Shapes</a>` : nothing}`;
   }
 }

@@ -26,8 +26,10 @@ export interface DraftEntry {
 }
 export interface DraftSection {
   readonly subject: Term;
-  readonly entries: readonly DraftEntry[];
+  entries: readonly DraftEntry[];
   readonly uncovered: number;
+  /** No shape describes the subject: it has a field for each of its properties. */
+  readonly isFree?: boolean;
 }
 
 export interface FormDraft {

@@ -36,6 +36,8 @@ export interface Field {
   readonly initial: readonly Term[];
   /** Fields of a value that is a blank node. */
   readonly nested: readonly Field[];
+  /** No shape describes the values: each has a type that the user chooses. */
+  readonly isFree?: boolean;
 }
 
 export interface Form {
@@ -183,9 +185,9 @@ export class FormShapes {
   }
 }
 
+const integers = 'integer int long short nonNegativeInteger positiveInteger'.split(' ');
 const decimal = ['number', /^-?\d{1,15}(?:\.\d+)?$/] as const;
 const inputs: Readonly<Record<string, readonly [type: string, form: RegExp]>> = {
-const integers = 'integer int long short nonNegativeInteger positiveInteger'.split(' ');
   date: ['date', /^\d{4}-\d\d-\d\d$/],
   dateTime: ['datetime-local', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/],
   time: ['time', /^\d\d:\d\d:\d\d$/],

@@ -26,6 +26,18 @@ const colours = async (page: Page): Promise<string[]> =>
 /** Title of the open view of the result. */
 const opened = (page: Page): Promise<string> => page.locator('ask-results [role=tab][aria-selected=true]').innerText();
 
+/** Moves two fingers over the middle of the graph until they are twice as far apart. */
+const pinch = (page: Page): Promise<unknown> =>
+  page.evaluate(`{
+    const picture = document.querySelector('svg.graph');
+    const { left, top, width, height } = picture.getBoundingClientRect();
+    const send = (type, pointerId, by) => picture.dispatchEvent(new PointerEvent(type,
+      { pointerId, clientX: left + width / 2 + by, clientY: top + height / 2, pointerType: 'touch', bubbles: true }));
+    for (const by of [-30, 30]) send('pointerdown', 100 + by, by);
+    for (const by of [-30, 30]) send('pointermove', 100 + by, 2 * by);
+    for (const by of [-30, 30]) send('pointerup', 100 + by, 2 * by);
+  }`);
+
 describeInBrowser('The console, views of results', () => {
   const console = new Console();
   let page: Page;
@@ -202,6 +214,20 @@ describeInBrowser('The console, views of results', () => {
     await showAs(page, 'Table');
     await showAs(page, 'Graph');
     await page.getByText('all 100 triples. The graph is larger than the picture').waitFor();
+    const scale = async (): Promise<number> =>
+      (await page.evaluate("document.querySelector('svg.graph').getScreenCTM().a")) as number;
+    expect(12 * (await scale()), 'size of labels in pixels').to.be.at.least(9);
+    const [left, top, right, bottom] = await box('svg.graph');
+    const circles = await page
+      .locator('svg.graph circle')
+      .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().toJSON()));
+    const inSight = (circles as { x: number; y: number }[]).filter(
+      ({ x, y }) => x > left && x < right && y > top && y < bottom,
+    );
+    expect(inSight.length, 'nodes in sight').to.be.at.least(5);
+    const before = await scale();
+    await pinch(page);
+    await until(async () => Math.abs((await scale()) / before - 2) < 0.1, 'two fingers zoom');
     await page.getByRole('button', { name: 'Show all' }).click();
     await page.getByText('larger than the picture').waitFor({ state: 'detached' });
     const [picture, texts] = [await box('svg.graph'), await box('svg.graph text')];

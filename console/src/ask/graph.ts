@@ -49,7 +49,7 @@ export class AskGraph extends Picture {
     if (this.graph.nodes.length <= maxSeparated)
       separate(this.graph.nodes, ({ term }) => this.label(term).length * letterWidth);
     if (this.frame !== this.opening) return;
-    this.fit(2.5);
+    this.fit(isNarrow() ? 1.2 : 2.5);
     this.opening = this.frame;
   }
 
@@ -80,7 +80,9 @@ export class AskGraph extends Picture {
     const right =
       Math.max(...nodes.map(({ x = 0, term }) => x + 2 * radius + this.label(term).length * letterWidth)) + margin;
     const [top, bottom] = [Math.min(...ys) - margin, Math.max(...ys) + margin];
-    const [across, high] = [this.clientWidth || 800, Math.min(0.7 * innerHeight, 576)];
+    const across = this.clientWidth || 800;
+    // As in the style sheet. The picture is not rendered yet when it opens.
+    const high = isNarrow() ? 0.5 * innerHeight : Math.min(0.7 * innerHeight, 576);
     const width = Math.min(most * across, Math.max(across, right - left));
     const height = Math.min(most * high, Math.max(250, bottom - top));
     this.isLarger = width < right - left || height < bottom - top;
@@ -275,6 +277,9 @@ function busiest({ nodes, links }: DrawnGraph): GraphNode {
 /** Middle of a frame: that of the picture, or the nearest to a position if the picture is larger. */
 const middleOf = (from: number, to: number, size: number, at: number): number =>
   size < to - from ? Math.max(from + size / 2, Math.min(to - size / 2, at)) : (from + to) / 2;
+
+/** A phone shows a part of the graph in a readable size. */
+const isNarrow = (): boolean => matchMedia('(max-width: 45rem)').matches;
 
 /** Fingers cannot point at a link. */
 const howToRead = (): string =>

@@ -20,6 +20,8 @@ export abstract class Picture extends Page {
   /** Minimum and maximum width. */
   protected widths: readonly [number, number] = [60, 20_000];
   private held: { x: number; y: number; moved: boolean } | undefined;
+  /** Positions of the pointers on the picture. Two fingers zoom. */
+  private readonly pointers = new Map<number, readonly [x: number, y: number]>();
 
   /** Shows everything. */
   protected abstract fit(): void;
@@ -46,13 +48,16 @@ export abstract class Picture extends Page {
       <button type="button" @click=${() => this.fit()}>Show all</button>`;
   }
 
-  protected hold({ clientX: x, clientY: y }: PointerEvent): void {
-    this.held = { x, y, moved: false };
+  protected hold({ clientX: x, clientY: y, pointerId }: PointerEvent): void {
+    this.pointers.set(pointerId, [x, y]);
+    this.held = { x, y, moved: this.pointers.size > 1 };
   }
 
   protected readonly onMove = (event: PointerEvent): void => {
-    const { held, picture } = this;
-    if (!held || !picture) return;
+    const { held, picture, pointers } = this;
+    const isPinch = pointers.size > 1 && pointers.has(event.pointerId);
+    if (isPinch) this.pinch(event);
+    if (isPinch || !held || !picture) return;
     const [dx, dy] = [event.clientX - held.x, event.clientY - held.y];
     if (!held.moved && Math.hypot(dx, dy) < tolerance) return;
     // The click that ends a drag goes to the picture and opens no node.
@@ -64,8 +69,23 @@ export abstract class Picture extends Page {
   protected readonly release = (event: PointerEvent): void => {
     const { held } = this;
     this.held = undefined;
+    this.pointers.delete(event.pointerId);
     if (held && !held.moved && event.type === 'pointerup') this.clicked(...this.placeOf(event));
   };
+
+  /** Zooms by the distance of two fingers, around the point between them. */
+  private pinch({ pointerId, clientX, clientY }: PointerEvent): void {
+    const before = this.spread().distance;
+    this.pointers.set(pointerId, [clientX, clientY]);
+    const { distance, middle } = this.spread();
+    if (before > 0 && distance > 0) this.zoom(before / distance, this.placeOf(middle));
+  }
+
+  private spread() {
+    const [[x1, y1] = [0, 0], [x2, y2] = [0, 0]] = [...this.pointers.values()];
+    const middle = { clientX: (x1 + x2) / 2, clientY: (y1 + y2) / 2 };
+    return { distance: Math.hypot(x2 - x1, y2 - y1), middle };
+  }
 
   protected drag(dx: number, dy: number): void {
     this.frame = { ...this.frame, x: this.frame.x - dx, y: this.frame.y - dy };
@@ -77,7 +97,7 @@ export abstract class Picture extends Page {
   }
 
   /** Position in the picture that a pointer is at. */
-  private placeOf({ clientX, clientY }: MouseEvent): [number, number] {
+  private placeOf({ clientX, clientY }: Pick<MouseEvent, 'clientX' | 'clientY'>): [number, number] {
     const { left, top, width, height } = this.picture!.getBoundingClientRect();
     const scale = this.unitsPerPixel;
     return [this.frame.x + (clientX - left - width / 2) * scale, this.frame.y + (clientY - top - height / 2) * scale];

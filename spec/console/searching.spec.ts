@@ -104,6 +104,17 @@ for (const path of pathsOf('The console, search by type')) {
       await other.waitForURL(/#\/resource\?at=.*item-/);
     });
 
+    it('names the types that the server sets in words', async () => {
+      await page.click('text=Clear selection');
+      await page.getByLabel('Folders').check();
+      await expectStatus(page, '2 items found');
+      await page.locator('.hit', { hasText: 'data/' }).waitFor();
+      await page.click('text=Clear selection');
+      await page.getByLabel('Files').check();
+      await expectStatus(page, '30 items found');
+      await page.locator('.hit', { hasText: 'Turtle' }).first().waitFor();
+    });
+
     it('finds a type with a comma in its IRI, and shows it as text', async () => {
       await page.click('text=Clear selection');
       await page.getByLabel('Odd,<img src=x>').check();

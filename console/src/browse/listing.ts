@@ -1,6 +1,6 @@
 /** Members of a container, fetched page by page on demand. */
 import { type ListedMember, readContainer } from '../storage/container.js';
-import { isContainer, shortName } from '../storage/names.js';
+import { formatName, isContainer, shortName } from '../storage/names.js';
 
 export type Column = 'name' | 'type' | 'size' | 'modified';
 export interface Order {
@@ -29,7 +29,7 @@ function sorted(members: readonly ListedMember[], { column, isUp }: Order): read
 /** Kind of a member: its own types before its media type. */
 export function typeText({ iri, types, mediaType }: ListedMember): string {
   const own = types.filter((type) => !/^(?:Container|DataResource)$/.test(type)).map(shortName);
-  const kind = isContainer(iri) ? 'Folder' : (mediaType ?? '').replace(/;.*/, '');
+  const kind = isContainer(iri) ? 'Folder' : formatName(mediaType ?? '');
   return own.length > 0 ? `${own.slice(0, 3).join(', ')} (${kind})` : kind;
 }
 

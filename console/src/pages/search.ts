@@ -17,11 +17,13 @@ import {
   searchStorage,
 } from '../search/search.js';
 import { onSession, storageUri, who } from '../session/session.js';
-import { messageOf, serviceEndpoint } from '../storage/api.js';
+import { lwsNamespace, messageOf, serviceEndpoint } from '../storage/api.js';
 import { labelOf, labels } from '../storage/labels.js';
-import { dateText, decoded } from '../storage/names.js';
+import { dateText, decoded, formatName } from '../storage/names.js';
 
 const switchedOff = 'This storage does not offer search by type (lws.search-index.enabled is off).';
+/** Names of the types that the server sets. */
+const kindNames: Readonly<Record<string, string>> = { Container: 'Folders', DataResource: 'Files' };
 /** Number of classes from which they can be filtered. */
 const manyFacets = 8;
 /** Marks of headings, quotations and tables between spaces, of emphasis and of code. */
@@ -220,7 +222,7 @@ export class SearchPage extends Page {
           : nothing
       }
       ${own.length > 0 ? this.choices(own, types) : nothing}
-      ${structural.length > 0 ? html`<h3>Set by the server</h3>${this.choices(structural, types)}` : nothing}
+      ${structural.length > 0 ? html`<h3>Kind</h3>${this.choices(structural, types)}` : nothing}
       ${
         this.total > (this.facets?.length ?? 0) && this.facets
           ? html`<p class="soft">The first ${this.facets.length.toLocaleString()} of ${this.total.toLocaleString()} types.</p>`
@@ -236,7 +238,7 @@ export class SearchPage extends Page {
       (type) => type,
       (type) => html`<li><label title=${type}><input type="checkbox" .checked=${live(chosen.includes(type))}
         @change=${(event: Event) => this.choose(type, (event.target as HTMLInputElement).checked)}>
-        <span>${labelOf(type)}<span class="visually-hidden"> ${type}</span>
+        <span>${kindNames[type.slice(lwsNamespace.length)] ?? labelOf(type)}<span class="visually-hidden"> ${type}</span>
           ${this.counts.has(type) ? html`<span class="soft">${this.counts.get(type)!.toLocaleString()}</span>` : nothing}</span></label></li>`,
     )}</ul>`;
   }
@@ -303,7 +305,7 @@ export class SearchPage extends Page {
 
   private hit({ iri, types, mediaType, modified, snippet }: SearchHit): TemplateResult {
     const path = iri === storageUri ? 'The storage itself' : decoded(iri.slice(storageUri.length));
-    const about = [mediaType, modified && dateText(modified)].filter(Boolean).join(', ');
+    const about = [mediaType && formatName(mediaType), modified && dateText(modified)].filter(Boolean).join(', ');
     const { wanted } = this;
     const things = this.types.get(iri);
     // Resources have at least the classes that they were found by.

@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { Page, scrollTable } from '../frame/page.js';
 import { essenceOf, Refusal, succeed } from '../storage/api.js';
 import { isController } from '../storage/controller.js';
-import { dateText, shortName, sizeText } from '../storage/names.js';
+import { dateText, formatName, shortName, sizeText } from '../storage/names.js';
 import {
   type DiffLine,
   differingLines,
@@ -84,7 +84,7 @@ export class ResourceHistory extends Page {
     return html`<tr>
       <td><a href=${url} title=${url}>${time}</a>${isPresent ? html` <span class="soft">present</span>` : nothing}</td>
       ${hasActors ? html`<td title=${actor ?? ''}>${actor === undefined ? '' : shortName(actor)}</td>` : nothing}
-      <td>${this.isRdf && !mediaType ? 'RDF' : mediaType}${size === undefined ? '' : ` · ${sizeText(size)}`}</td>
+      <td>${this.isRdf && !mediaType ? 'RDF' : formatName(mediaType)}${size === undefined ? '' : ` · ${sizeText(size)}`}</td>
       <td><div class="row">
         ${button('View', () => this.view(version))}
         ${isPresent ? nothing : button('Compare', () => this.compare(version))}

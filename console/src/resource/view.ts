@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { notify } from '../frame/notice.js';
 import { Page, placeHref } from '../frame/page.js';
-import { dateText, parentIri, shortName, sizeText } from '../storage/names.js';
+import { dateText, formatName, parentIri, shortName, sizeText } from '../storage/names.js';
 import '../frame/access-denied.js';
 import './text.js';
 import './table.js';
@@ -141,8 +141,9 @@ export class ResourceView extends Page implements Keepable {
   }
 
   private about({ mediaType, size, modified, etag }: Opened): string {
-    if (this.draft && this.draft.etag !== etag) return `${mediaType} · changed since it was opened`;
-    return [mediaType, size === undefined ? '' : sizeText(size), modified ? `changed ${dateText(modified)}` : '']
+    const format = formatName(mediaType);
+    if (this.draft && this.draft.etag !== etag) return `${format} · changed since it was opened`;
+    return [format, size === undefined ? '' : sizeText(size), modified ? `changed ${dateText(modified)}` : '']
       .filter(Boolean)
       .join(' · ');
   }

@@ -22,6 +22,24 @@ export function decoded(name: string): string {
   }
 }
 
+const formats: ReadonlyMap<string, string> = new Map(
+  `text/turtle=Turtle|application/n-triples=N-Triples|application/ld+json=JSON-LD|application/rdf+xml=RDF/XML|application/json=JSON|
+  application/pdf=PDF|application/zip=ZIP|application/xml=XML|application/sparql-query=SPARQL query|text/markdown=Markdown|
+  text/csv=Table (CSV)|text/tab-separated-values=Table (TSV)|text/html=Web page|text/plain=Text|image/svg+xml=Image (SVG)|
+  application/octet-stream=File`
+    .split(/\|\s*/)
+    .map((each) => each.split('=') as [type: string, word: string]),
+);
+
+/** Word for a media type. Types without one stay as they are. */
+export function formatName(mediaType: string): string {
+  const essence = mediaType.replace(/;.*/, '').trim().toLowerCase();
+  const [, group = '', name = ''] = /^(image|audio|video)\/(?:x-)?([\w.-]+)$/.exec(essence) ?? [];
+  return (
+    formats.get(essence) ?? (group ? `${group[0]!.toUpperCase()}${group.slice(1)} (${name.toUpperCase()})` : essence)
+  );
+}
+
 const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 export function sizeText(bytes: number): string {
   let [value, unit] = [bytes, 0];

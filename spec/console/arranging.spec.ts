@@ -176,6 +176,33 @@ for (const path of pathsOf('The console, arranging'))
       await dialog.getByRole('button', { name: 'Cancel' }).click();
     });
 
+    it('offers the actions of a row in its menu, and leaves other selected rows alone', async () => {
+      await resources.send('PUT', 'menus/', asContainer);
+      for (const name of ['a.md', 'b.md']) await resources.put(`menus/${name}`, 'text/markdown', name);
+      await browse('menus/');
+      await page.getByRole('cell', { name: 'Markdown' }).first().waitFor();
+      const menu = page.locator('.row-menu');
+      const open = (name: string): Promise<void> => page.getByRole('button', { name: `Actions for ${name}` }).click();
+      await box('b.md').click();
+      await open('a.md');
+      expect(await menu.locator('a, button').allInnerTexts()).to.deep.equal([
+        'Open',
+        'Copy link',
+        'Download',
+        'Share',
+        'Rename or move …',
+        'Delete',
+      ]);
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.keyboard.press('Escape');
+      await menu.waitFor({ state: 'hidden' });
+      expect(await page.evaluate('document.activeElement.ariaLabel')).to.equal('Actions for a.md');
+      await open('a.md');
+      await menu.getByRole('button', { name: 'Delete' }).click();
+      await page.locator('dialog').getByRole('button', { name: 'Delete “a.md”' }).click();
+      await until(['b.md']);
+    });
+
     it('moves several members to a chosen folder, keeps what was refused, and moves them back', async () => {
       for (const name of ['moving/', 'moving/here/']) await resources.send('PUT', name, asContainer);
       for (const name of ['a.txt', 'b.txt', 'here/b.txt']) await resources.put(`moving/${name}`, 'text/plain', name);
@@ -240,10 +267,10 @@ for (const path of pathsOf('The console, arranging'))
       await resources.put(`long/${name}`, 'text/plain', 'x');
       await browse('long/');
       const headings = () => page.locator('.listing thead th:visible').count();
-      expect(await headings()).to.equal(5);
+      expect(await headings()).to.equal(6);
       await box(name).click();
       await page.locator('browse-preview .cm-content').waitFor();
-      expect(await headings()).to.equal(3);
+      expect(await headings()).to.equal(4);
       const cell = page.locator('.listing td', { hasText: name });
       expect(await cell.evaluate((each) => each.scrollWidth <= each.clientWidth), 'the name is not cut').to.equal(true);
     });

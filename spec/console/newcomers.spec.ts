@@ -179,6 +179,19 @@ for (const path of pathsOf('The console, users with a link'))
     });
 
     it('breaks no words and keeps the header in three rows on a screen of 360 pixels', async () => {
+    it('copies the link of an item and of a folder without control', async () => {
+      await bea.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      const copied = (): Promise<unknown> => bea.evaluate('navigator.clipboard.readText()');
+      await console.go(bea, at('resource', 'data/it.ttl'));
+      await bea.getByRole('button', { name: 'Copy link' }).click();
+      await bea.locator('.notice', { hasText: 'The link is copied.' }).waitFor();
+      expect(await copied()).to.equal(console.at(at('resource', 'data/it.ttl')));
+      await console.go(bea, at('browse', 'data/'));
+      await bea.getByRole('button', { name: 'Actions for mine' }).click();
+      await bea.locator('.row-menu').getByRole('button', { name: 'Copy link' }).click();
+      expect(await copied()).to.equal(console.at(at('browse', 'data/mine/')));
+    });
+
       const size = { width: 360, height: 740 };
       const anonymous = await console.person({ viewport: size });
       await anonymous.goto(console.at('signin'));

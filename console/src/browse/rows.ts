@@ -1,8 +1,9 @@
 /** Table of members that renders visible rows only, so that 100 000 scroll as fast as ten. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { openHref, Page } from '../frame/page.js';
+import { copyLink, linkIsCopied, openHref, Page, placeHref } from '../frame/page.js';
 import type { ListedMember } from '../storage/container.js';
+import { download } from '../storage/download.js';
 import { dateText, isContainer, shortName, sizeText } from '../storage/names.js';
 import { type Column, type ContainerListing, hasThumbnail, typeText } from './listing.js';
 import { dragType } from './move.js';
@@ -21,6 +22,8 @@ export interface MovingRow {
 export interface RowKey {
   readonly key: 'F2' | 'Delete';
   readonly member: ListedMember | undefined;
+  /** The action was chosen in the menu of the row, and leaves other selected members alone. */
+  readonly isAlone?: boolean;
 }
 
 export interface Selecting {
@@ -33,6 +36,10 @@ export class Rows extends Page {
   @property({ attribute: false }) listing!: ContainerListing;
   @property({ attribute: false }) selected: ReadonlySet<string> = new Set();
   @property({ type: Boolean }) isMovable = false;
+  /** The user may share the members. */
+  @property({ type: Boolean }) canShare = false;
+  /** Member whose menu is open. */
+  @state() private chosen: ListedMember | undefined;
   /** Container under the dragged members. */
   @state() private target = '';
   @state() private first = 0;
@@ -71,6 +78,7 @@ export class Rows extends Page {
           <tr>
             <th scope="col"><input type="checkbox" aria-label="Select all" .checked=${length > 0 && this.selected.size >= length} @change=${this.selectAll} /></th>
             ${this.heading('name', 'Name')}${this.heading('type', 'Type')}${this.heading('size', 'Size')}${this.heading('modified', 'Changed')}
+            <th scope="col"><span class="visually-hidden">Actions</span></th>
           </tr>
         </thead>
         <tbody>
@@ -79,7 +87,38 @@ export class Rows extends Page {
           <tr class="spacer" aria-hidden="true"></tr>
         </tbody>
       </table>
-    </div>`;
+    </div>
+    <div class="row-menu" popover aria-label="Actions" @click=${(event: Event) => (event.currentTarget as HTMLElement).hidePopover()}>${this.chosen ? this.menu(this.chosen) : nothing}</div>`;
+  }
+
+  private menu(member: ListedMember): TemplateResult {
+    const { iri } = member;
+    const pressed = (key: RowKey['key']) => (): void => {
+      this.dispatchEvent(new CustomEvent<RowKey>('row-key', { detail: { key, member, isAlone: true } }));
+    };
+    return html`<a class="button" href=${openHref(iri)}>Open</a>
+      <button type="button" @click=${() => this.attempt(() => copyLink(iri), linkIsCopied)}>Copy link</button>
+      ${isContainer(iri) ? nothing : html`<button type="button" @click=${() => this.attempt(() => download(iri))}>Download</button>`}
+      ${this.canShare ? html`<a class="button" href=${placeHref('sharing', { at: iri })}>Share</a>` : nothing}
+      ${
+        this.isMovable
+          ? html`<button type="button" @click=${pressed('F2')}>Rename or move …</button>
+            <button type="button" class="danger" @click=${pressed('Delete')}>Delete</button>`
+          : nothing
+      }`;
+  }
+
+  /** Opens the menu of a row below its button, or above it at the end of the page. */
+  private async openMenu(member: ListedMember, { currentTarget }: Event): Promise<void> {
+    const { right, top, bottom } = (currentTarget as HTMLElement).getBoundingClientRect();
+    this.chosen = member;
+    await this.updateComplete;
+    const menu = this.querySelector<HTMLElement>('.row-menu')!;
+    menu.showPopover();
+    const { offsetWidth, offsetHeight } = menu;
+    menu.style.left = `${Math.max(8, right - offsetWidth)}px`;
+    menu.style.top = `${bottom + offsetHeight > innerHeight ? Math.max(8, top - offsetHeight) : bottom}px`;
+    menu.querySelector<HTMLElement>('a, button')?.focus();
   }
 
   private heading(column: Column, title: string): TemplateResult {
@@ -92,7 +131,7 @@ export class Rows extends Page {
 
   private row(index: number): TemplateResult {
     const member = this.listing.row(index);
-    if (!member) return html`<tr aria-rowindex=${index + 2}><td></td><td class="soft" colspan="4">…</td></tr>`;
+    if (!member) return html`<tr aria-rowindex=${index + 2}><td></td><td class="soft" colspan="5">…</td></tr>`;
     const name = shortName(member.iri);
     const isTarget = this.isMovable && isContainer(member.iri);
     return html`<tr
@@ -123,6 +162,7 @@ export class Rows extends Page {
       <td>${typeText(member)}</td>
       <td class="number">${member.size === undefined || isContainer(member.iri) ? nothing : sizeText(member.size)}</td>
       <td>${member.modified ? dateText(member.modified) : nothing}</td>
+      <td class="acts"><button type="button" class="quiet" aria-haspopup="true" aria-label=${`Actions for ${name}`} @click=${(event: Event) => this.openMenu(member, event)}>⋯</button></td>
     </tr>`;
   }
 

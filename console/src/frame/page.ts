@@ -120,6 +120,13 @@ export const placeHref = (page: string, parameters: Readonly<Record<string, stri
 /** Route of a resource or a container. */
 export const openHref = (iri: string): string => placeHref(isContainer(iri) ? 'browse' : 'resource', { at: iri });
 
+/** Address of a resource or a container in the console, to send to others. */
+export const linkTo = (iri: string): string => `${storageUri}app${openHref(iri)}`;
+
+/** Copies that address. It gives no access. @throws DOMException if the browser refuses */
+export const copyLink = (iri: string): Promise<void> => navigator.clipboard.writeText(linkTo(iri));
+export const linkIsCopied = 'The link is copied. It opens for people who have access.';
+
 /** Link to the sign-in page, which returns to the current route. */
 export function signInHref(): string {
   const to = placeNow().page === 'signin' ? placeNow().parameters.get('to') : location.hash;

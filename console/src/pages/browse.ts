@@ -191,7 +191,7 @@ export class BrowsePage extends Page {
         }
       </p>
       ${this.removing ? this.renderRemoving(this.removing) : this.selected.size > 0 ? this.selection() : nothing}
-      <div class="with-preview"><quad-rows .listing=${listing} .selected=${this.selected} ?isMovable=${this.mayChange} @select-members=${this.select} @move-members=${this.moved} @row-key=${this.pressed}></quad-rows>${this.preview()}</div>
+      <div class="with-preview"><quad-rows .listing=${listing} .selected=${this.selected} ?isMovable=${this.mayChange} ?canShare=${this.rights.share ?? false} @select-members=${this.select} @move-members=${this.moved} @row-key=${this.pressed}></quad-rows>${this.preview()}</div>
       <p class="keys soft"><kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>Space</kbd> selects, <kbd>Enter</kbd> opens${this.mayChange ? html`, <kbd>F2</kbd> renames, <kbd>Delete</kbd> deletes` : nothing}, <kbd>/</kbd> filters</p>
     `;
   }
@@ -206,9 +206,9 @@ export class BrowsePage extends Page {
     }}></example-data>`;
   }
 
-  private readonly pressed = async ({ detail: { key, member } }: CustomEvent<RowKey>): Promise<void> => {
+  private readonly pressed = async ({ detail: { key, member, isAlone } }: CustomEvent<RowKey>): Promise<void> => {
     if (!this.mayChange || (this.selected.size === 0 && !member)) return;
-    if (member && (key === 'F2' || this.selected.size === 0)) this.selected = new Set([member.iri]);
+    if (member && (key === 'F2' || isAlone || this.selected.size === 0)) this.selected = new Set([member.iri]);
     await this.updateComplete;
     if (key === 'F2') await this.openMove();
     else await this.removeSelected();

@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { notify } from '../frame/notice.js';
-import { Page, placeHref } from '../frame/page.js';
+import { copyLink, linkIsCopied, Page, placeHref } from '../frame/page.js';
 import { dateText, formatName, parentIri, shortName, sizeText } from '../storage/names.js';
 import '../frame/access-denied.js';
 import './text.js';
@@ -126,6 +126,7 @@ export class ResourceView extends Page implements Keepable {
         ${isQuery(opened) ? html`<a class="button" href=${placeHref('ask', { from: this.iri })}>Open in Ask</a>` : nothing}
         ${opened.kind === 'rdf' && opened.isWritable && this.draft ? html`<a class="button" href=${placeHref('form', { at: this.iri })}>Edit with a form</a>` : nothing}
         <button type="button" @click=${this.take}>Download</button>
+        ${opened.canShare ? nothing : html`<button type="button" @click=${this.copy}>Copy link</button>`}
         ${this.hasShapes && opened.kind === 'rdf' ? html`<shape-actions .iri=${this.iri} .creates=${opened.isWritable} .links=${opened.isWritable}></shape-actions>` : nothing}
         ${opened.canShare ? html`<a class="button" href=${placeHref('sharing', { at: this.iri })}>Share</a>` : nothing}
         ${opened.isWritable ? html`<button type="button" class="danger" @click=${this.ask}>Delete …</button>` : nothing}
@@ -195,6 +196,8 @@ export class ResourceView extends Page implements Keepable {
   };
 
   private readonly take = (): Promise<boolean> => this.attempt(() => download(this.iri));
+
+  private readonly copy = (): Promise<boolean> => this.attempt(() => copyLink(this.iri), linkIsCopied);
 
   private readonly ask = (): void => void this.querySelector<ResourceDelete>('resource-delete')?.ask();
 

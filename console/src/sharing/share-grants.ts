@@ -1,7 +1,7 @@
 /** Grants that cover a resource: the user's own, or for controllers all, with creation and revocation. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { openHref, Page, placeHref, submitted } from '../frame/page.js';
+import { copyLink, linkTo, Page, placeHref, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { ancestors, dateText, isContainer, shortName } from '../storage/names.js';
 import { actionNames, covers, type Kept, policyFor, post, readAll, revoke } from './access.js';
@@ -83,8 +83,7 @@ export class ShareGrants extends Page {
   }
 
   private renderLink(): TemplateResult {
-    const copy = (): Promise<boolean> =>
-      this.attempt(() => navigator.clipboard.writeText(linkTo(this.at)), 'The link is copied.');
+    const copy = (): Promise<boolean> => this.attempt(() => copyLink(this.at), 'The link is copied.');
     return html`<p class="soft">Not known yet? Send them a link: they sign in with their browser and ask, and you answer under
       <a href=${placeHref('requests')}>Requests</a>. <button type="button" class="quiet" @click=${copy}>Copy link to send</button></p>`;
   }
@@ -141,8 +140,6 @@ export class ShareGrants extends Page {
     await this.keepFocus();
   }
 }
-
-const linkTo = (iri: string): string => `${storageUri}app${openHref(iri)}`;
 
 const wording = (iri: string): string => {
   if (iri === storageUri) return 'the whole storage';

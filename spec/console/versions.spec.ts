@@ -72,6 +72,25 @@ describeInBrowser('The console, versions', () => {
     expect(await resources.text('t.txt')).to.equal('of another user');
   });
 
+  it('compares the links of states with the same content (rule 27.2)', async () => {
+    await resources.put('linked', 'text/turtle', turtle(1));
+    const fields = { 'Content-Type': 'application/linkset+json', 'If-Match': '*' };
+    const links = {
+      linkset: [{ type: [{ href: 'http://schema.org/Dataset' }], license: [{ href: 'http://example.org/free' }] }],
+    };
+    const { status } = await resources.send('PUT', 'linked.meta', fields, JSON.stringify(links));
+    expect(status).to.equal(204);
+    await history('linked');
+    await press(1, 'Compare');
+    await shown().getByText('The content is the same.').waitFor();
+    await shown().getByText('2 links: − only then, + only now.').waitFor();
+    expect((await shown().locator('pre').innerText()).trim().split('\n')).to.deep.equal([
+      '+ license http://example.org/free',
+      '+ type http://schema.org/Dataset',
+    ]);
+    expect(await axeFindings(page)).to.deep.equal([]);
+  });
+
   it('erases a version, and says what ends', async () => {
     await resources.put('e.txt', 'text/plain', 'secret');
     await resources.put('e.txt', 'text/plain', 'open');
@@ -95,6 +114,14 @@ describeInBrowser('The console, versions', () => {
     await page.getByText('Written by').waitFor();
   });
 
+  it('fits a query as of a date on a screen of 360 pixels', async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    await console.go(page, 'ask');
+    await page.getByLabel('As of').waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
   it('asks as of a date (rule 27.8)', async () => {
     const second = Math.floor(Date.now() / 1000);
     await until(() => Date.now() >= (second + 1) * 1000);
@@ -114,14 +141,6 @@ describeInBrowser('The console, versions', () => {
     }, second * 1000);
     await page.getByLabel('As of').fill(local);
     await page.getByLabel('As of').blur();
-  it('fits a query as of a date on a screen of 360 pixels', async () => {
-    await page.setViewportSize({ width: 360, height: 740 });
-    await console.go(page, 'ask');
-    await page.getByLabel('As of').waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
-    await page.setViewportSize({ width: 1280, height: 800 });
-  });
-
     const then = await run();
     expect(then).to.include('3');
     expect(then).to.not.include('9');

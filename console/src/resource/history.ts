@@ -2,8 +2,9 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, scrollTable } from '../frame/page.js';
-import { essenceOf, Refusal, succeed } from '../storage/api.js';
+import { essenceOf, json, linkTarget, Refusal, succeed } from '../storage/api.js';
 import { isController } from '../storage/controller.js';
+import { linksetView, type Relation } from '../storage/linkset.js';
 import { dateText, formatName, shortName, sizeText } from '../storage/names.js';
 import {
   type DiffLine,
@@ -22,6 +23,8 @@ interface Shown {
   readonly version: ListedVersion;
   readonly text?: string;
   readonly lines?: readonly DiffLine[];
+  /** Differing types and links. */
+  readonly links?: readonly DiffLine[];
 }
 
 const isText = (type: string): boolean => /^text\/|[/+](?:json|xml|turtle|sparql-\w+|yaml|javascript)$/.test(type);
@@ -34,6 +37,20 @@ async function textOf(url: string, accept: string): Promise<string> {
   if (!bytes) throw new Error('This version is no text, or larger than 5 MB. Open it by its address.');
   return new TextDecoder().decode(bytes);
 }
+
+/** Types and client-managed links of a state, one a line. */
+async function linksOf(url: string): Promise<string> {
+  const linkset = linkTarget(await succeed('HEAD', url), 'linkset', url);
+  if (linkset === undefined) return '';
+  const headers = { Accept: 'application/linkset+json' };
+  const { types, relations } = linksetView(await json<unknown>(linkset, { headers }).then(JSON.stringify));
+  const of = ({ name, target, literal }: Relation): string =>
+    `${name} ${target ? `${target.href} ${target.title ?? ''}`.trim() : JSON.stringify(literal)}`;
+  return [...types.map((type) => `type ${type}`), ...relations.map(of)].join('\n');
+}
+
+const changesIn = (lines: readonly DiffLine[] = []): number => lines.filter(({ sign }) => sign !== ' ').length;
+const diffText = (lines: readonly DiffLine[]): string => lines.map(({ sign, text }) => `${sign} ${text}\n`).join('');
 
 @customElement('resource-history')
 export class ResourceHistory extends Page {
@@ -94,13 +111,19 @@ export class ResourceHistory extends Page {
     </tr>`;
   }
 
-  private content({ version, text, lines }: Shown): TemplateResult {
+  private content({ version, text, lines, links = [] }: Shown): TemplateResult {
     const time = timeOf(version.from);
-    const changes = lines?.filter(({ sign }) => sign !== ' ').length;
+    const changes = changesIn(lines);
+    const unit = this.isRdf ? ['triple', 'triples'] : ['line', 'lines'];
+    const said = (count: number, [one, many]: readonly string[]): string =>
+      `${count} ${count === 1 ? one : many}: − only then, + only now.`;
+    const summary =
+      changes > 0 ? said(changes, unit) : links.length > 0 ? 'The content is the same.' : 'No difference.';
     return html`<section class="card" tabindex="-1" aria-label=${`Version of ${time}`}>
       <h3>${lines ? `Changes from ${time} to now` : `Version of ${time}`}</h3>
-      ${lines ? html`<p class="soft">${changes === 0 ? 'No difference.' : `${changes} ${this.isRdf ? 'triples' : 'lines'}: − only then, + only now.`}</p>` : nothing}
-      <pre class="scroll" tabindex="0">${lines ? lines.map(({ sign, text: line }) => `${sign} ${line}\n`).join('') : text}</pre>
+      ${lines ? html`<p class="soft">${summary}</p>` : nothing}
+      ${lines && changes === 0 ? nothing : html`<pre class="scroll" tabindex="0">${lines ? diffText(lines) : text}</pre>`}
+      ${links.length > 0 ? html`<h4>Types and links</h4><p class="soft">${said(links.length, ['link', 'links'])}</p><pre class="scroll" tabindex="0">${diffText(links)}</pre>` : nothing}
       <div class="row"><button type="button" @click=${() => this.show(undefined)}>Close</button></div>
     </section>`;
   }
@@ -124,7 +147,9 @@ export class ResourceHistory extends Page {
       const [then, now] = await Promise.all([textOf(version.url, accept), textOf(this.iri, accept)]);
       const lines = areTriples ? differingTriples(then, now) : differingLines(then, now);
       if (!lines) throw new Error('Too many lines differ to compare them here.');
-      this.show({ version, lines });
+      const [linksThen, linksNow] = await Promise.all([linksOf(version.url), linksOf(this.iri)]);
+      // Links have no order: compared like triples.
+      this.show({ version, lines, links: differingTriples(linksThen, linksNow) });
     });
   }
 

@@ -86,6 +86,7 @@ for (const path of pathsOf('The console, users with a link'))
     it('returns after sign-in with a credential, but never to another site', async () => {
       const page = await console.person();
       const pasted = async (): Promise<void> => {
+        await page.locator('summary', { hasText: 'With a credential' }).click();
         await page.locator('textarea').fill(console.server.ownerToken!);
         await page.locator('form button').click();
         await page.locator('.who [title^="did:key"]').waitFor();
@@ -94,7 +95,7 @@ for (const path of pathsOf('The console, users with a link'))
       await page.locator('.who').getByRole('link', { name: 'Sign in' }).click();
       await titled(page, 'Sign in');
       const command = `${asTyped()} owner --key owner.key`;
-      expect(await page.locator('code').first().innerText()).to.equal(command);
+      expect(await page.locator('code').first().textContent()).to.equal(command);
       // The Sign in link of the sign-in page keeps the return address.
       await page.locator('.who').getByRole('link', { name: 'Sign in' }).click();
       await pasted();
@@ -178,7 +179,6 @@ for (const path of pathsOf('The console, users with a link'))
       expect(await axeFindings(bea)).to.deep.equal([]);
     });
 
-    it('breaks no words and keeps the header in three rows on a screen of 360 pixels', async () => {
     it('copies the link of an item and of a folder without control', async () => {
       await bea.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       const copied = (): Promise<unknown> => bea.evaluate('navigator.clipboard.readText()');
@@ -192,6 +192,7 @@ for (const path of pathsOf('The console, users with a link'))
       expect(await copied()).to.equal(console.at(at('browse', 'data/mine/')));
     });
 
+    it('breaks no words and keeps the header in three rows on a screen of 360 pixels', async () => {
       const size = { width: 360, height: 740 };
       const anonymous = await console.person({ viewport: size });
       await anonymous.goto(console.at('signin'));

@@ -32,6 +32,7 @@ for (const path of pathsOf('The console, signing-in'))
     it('signs in with a pasted credential, and reports an invalid one', async () => {
       const page = await console.person();
       await page.goto(console.at('signin'));
+      await page.click('summary >> text=With a credential from the server');
       await page.fill('textarea', 'nonsense');
       await page.click('form button');
       await page.locator('.notice >> text=three parts').waitFor();
@@ -52,10 +53,11 @@ for (const path of pathsOf('The console, signing-in'))
       await page.locator('td >> text=This laptop').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
       await console.go(page, 'signin');
-      await page.locator('main').getByText('You are signed in as Owner.').waitFor();
+      await page.locator('main').getByText('You own this storage and can do everything in it.').waitFor();
       await page.locator('h1 >> text=Your identity').waitFor();
       expect(await page.locator('main .primary').allInnerTexts()).to.deep.equal(['Continue']);
       expect(await axeFindings(page)).to.deep.equal([]);
+      await page.click('summary >> text=Use another identity');
       await page.click('button >> text=Sign in as this browser');
       const dialog = page.locator('dialog[open]');
       await dialog.locator('text=Leave “Owner”?').waitFor();
@@ -223,6 +225,7 @@ for (const path of pathsOf('The console, signing-in'))
       await page.locator('td >> text=A second laptop').waitFor();
       await console.go(page, 'signin');
       const forget = page.getByRole('button', { name: 'Forget this browser' });
+      await page.click('summary >> text=Use another identity');
       await page.locator('button >> text=Sign in as this browser').waitFor();
       // Signed in as another owner.
       expect(await forget.count()).to.equal(0);

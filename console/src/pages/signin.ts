@@ -12,6 +12,7 @@ export class SignInPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
   @state() private known: string | undefined;
   @state() private provider: string | undefined;
+  @state() private isOwner = false;
   /** Nothing is shown before, since buttons would move under the pointer. */
   @state() private isReady = false;
 
@@ -19,7 +20,7 @@ export class SignInPage extends Page {
     await this.attempt(async () => {
       this.known = await browserIdentity();
       this.provider = await openIdProvider();
-      if (subjectNow() !== '') await isController();
+      this.isOwner = subjectNow() !== '' && (await isController());
     });
     this.isReady = true;
   }
@@ -32,18 +33,30 @@ export class SignInPage extends Page {
     const now = subjectNow();
     const title = html`<h1>${now === '' ? 'Sign in' : 'Your identity'}</h1>`;
     if (!this.isReady) return title;
-    // Only the way that most people go is emphasised.
-    const filled = (isUsual: boolean): string => (isUsual && now === '' ? 'primary' : '');
     return html`
       ${title}
-      ${
-        now === ''
-          ? nothing
-          : html`<p>You are signed in as ${identityName(now)}. <span class="iri soft">${now}</span></p>
-            <p><a class="button primary" href=${this.next}>Continue</a></p>
-            <h2>Use another identity</h2>`
-      }
-      <div class="cards">
+      ${now === '' ? html`<p>Sign in to add items, and to see what is shared with you.</p>` : this.renderNow(now)}
+      ${now === '' ? this.ways(now) : html`<details class="ways"><summary><h2>Use another identity</h2></summary>${this.ways(now)}</details>`}`;
+  }
+
+  /** The identity that is signed in, for someone who wonders what it is. */
+  private renderNow(now: string): TemplateResult {
+    const copy = (): Promise<boolean> =>
+      this.attempt(() => navigator.clipboard.writeText(now), 'The identity is copied.');
+    return html`<section class="card">
+      <p>You are signed in as <strong>${now === this.known ? 'this browser' : identityName(now)}</strong>.
+        ${this.isOwner ? 'You own this storage and can do everything in it.' : html`You see what is public and what is <a href=${placeHref('requests', { tab: 'mine' })}>shared with you</a>.`}</p>
+      <p class="soft">Your identity, which others can share with: <span class="iri">${now}</span></p>
+      <div class="row"><a class="button primary" href=${this.next}>Continue</a>
+        <button type="button" @click=${copy}>Copy my identity</button></div>
+    </section>`;
+  }
+
+  /** Ways to sign in. */
+  private ways(now: string): TemplateResult {
+    // Only the way that most people go is emphasised.
+    const filled = (isUsual: boolean): string => (isUsual && now === '' ? 'primary' : '');
+    return html`<div class="cards">
         ${
           this.provider === undefined
             ? nothing
@@ -65,22 +78,16 @@ export class SignInPage extends Page {
             ${this.known && ['', this.known].includes(now) ? html`<button type="button" @click=${this.forget}>Forget this browser</button>` : nothing}
           </div>
         </section>
-        <section class="card">
-          <h2>With a credential from the server</h2>
+      </div>
+      <details class="card"><summary><h2>With a credential from the server</h2></summary>
           <p>Paste one that <code>${executable} owner --key owner.key</code> printed where the server runs
             (the file is in its data folder), or an ID token of your provider.</p>
           <form @submit=${this.withCredential}>
             <label>Credential <textarea name="credential" rows="4" spellcheck="false" autocomplete="off" required></textarea></label>
             <button>Sign in</button>
           </form>
-        </section>
-        <section class="card">
-          <h2>Without signing in</h2>
-          <p>What is public needs no identity.</p>
-          <a class="button" href=${placeHref('browse')}>Browse</a>
-        </section>
-      </div>
-    `;
+      </details>
+      <p class="soft">What is public needs no identity: <a href=${placeHref('browse')}>browse without signing in</a>.</p>`;
   }
 
   private async asBrowser(): Promise<void> {

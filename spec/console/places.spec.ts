@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { ConsoleResources } from '../support/console-resources.js';
+import { credential, ed25519Identity } from '../support/identity.js';
 import { pathsOf } from '../support/places.js';
 import { until } from '../support/until.js';
 
@@ -102,6 +103,7 @@ for (const path of pathsOf('The console, places'))
       const table = page.getByRole('region', { name: 'Owners' });
       await table.getByText('at the first start').waitFor();
       expect(await table.getByRole('row').nth(1).innerText()).to.contain('(you)');
+      await page.locator('summary', { hasText: 'Add another person' }).click();
       await page.getByLabel('Identity, a URI such as a did:key').fill(other);
       await page.getByLabel('Name', { exact: true }).fill('Mei');
       await page.getByRole('button', { name: 'Add this owner' }).click();
@@ -158,3 +160,21 @@ for (const path of pathsOf('The console, places'))
       expect(console.complaints).to.deep.equal([]);
     });
   });
+
+describeInBrowser('The console of a storage with several owners', () => {
+  const console = new Console();
+  const [first, second] = [ed25519Identity(), ed25519Identity()];
+  before(() => console.start({ settings: { owners: `${first.did},${second.did}` } }));
+  after(() => console.stop());
+
+  it('distinguishes owners without names by the end of their keys', async () => {
+    const page = await console.person();
+    const token = credential(first, { aud: console.server.root.slice(0, -1) });
+    await page.goto(`${console.server.root}app#token=${token}`);
+    await console.go(page, 'owners');
+    const table = page.getByRole('region', { name: 'Owners' });
+    await table.getByText(`Owner (key ending …${first.did.slice(-4)}) (you)`).waitFor();
+    await table.getByText(`Owner (key ending …${second.did.slice(-4)})`, { exact: true }).waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+  });
+});

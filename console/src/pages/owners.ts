@@ -1,8 +1,8 @@
 /** Additional owners: this browser, or any URI. For owners only. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { Page, scrollTable, submitted } from '../frame/page.js';
-import { identityOfBrowser, onSession, subjectNow } from '../session/session.js';
+import { Page, placeHref, scrollTable, submitted } from '../frame/page.js';
+import { browserIdentity, identityOfBrowser, onSession, subjectNow } from '../session/session.js';
 import { nameOfPerson } from '../sharing/people.js';
 import { json, jsonBody, messageOf, Refusal, succeed, systemUrl } from '../storage/api.js';
 import { isController, readStatus } from '../storage/controller.js';
@@ -22,6 +22,8 @@ export class OwnersPage extends Page {
   @state() private owners: readonly Owner[] | undefined;
   /** Owners that the settings name. */
   @state() private named: readonly string[] = [];
+  /** The identity of this browser is an owner. */
+  @state() private isBrowserOwner = false;
 
   constructor() {
     super();
@@ -35,6 +37,8 @@ export class OwnersPage extends Page {
         readStatus(),
       ]);
       this.owners = owners;
+      const own = await browserIdentity();
+      this.isBrowserOwner = owners.some(({ id }) => id === own);
       const setting = status?.settings.find(({ name }) => name === 'lws.owners')?.value;
       this.named = (setting ?? []) as readonly string[];
       this.failure = this.refusal = '';
@@ -50,7 +54,7 @@ export class OwnersPage extends Page {
 
   protected override render(): TemplateResult {
     return html`<h1>Owners</h1>
-      <p>Owners have full access to the storage.</p>
+      <p>Owners can do everything in this storage: read and change all items, share them, and add other owners.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
       ${this.refusal ? html`<p class="empty">${this.refusal}</p>` : nothing}
       ${this.owners ? this.content(this.owners) : nothing}`;
@@ -63,15 +67,15 @@ export class OwnersPage extends Page {
     return html`
       ${scrollTable(
         'Owners',
-        ['Name', 'Identity', 'Added', 'Remove'],
+        ['Name', 'Identity', 'Added', html`<span class="visually-hidden">Remove</span>`],
         [
           ...first.map(
-            (id) => html`<tr><td>${nameOfPerson(id)}</td><td><span class="iri">${id}</span></td>
+            (id) => html`<tr><td><strong>${nameOfPerson(id)}</strong></td><td><span class="iri">${id}</span></td>
             <td>${this.named.includes(id) ? html`in the settings (<code>lws.owners</code>)` : 'at the first start'}</td><td></td></tr>`,
           ),
           ...owners.map(
             (owner) => html`<tr>
-                  <td>${owner.name}${owner.id === me ? ' (you)' : ''}</td>
+                  <td><strong>${owner.name}</strong>${owner.id === me ? ' (you)' : ''}</td>
                   <td><span class="iri">${owner.id}</span></td>
                   <td>${dateText(owner.added)}</td>
                   <td><button type="button" class="danger" aria-label=${`Remove ${owner.name}`} @click=${() => this.removeOwner(owner)}>Remove</button></td>
@@ -79,25 +83,27 @@ export class OwnersPage extends Page {
           ),
         ],
       )}
-      <div class="cards">
-        <section class="card">
-          <h2>This browser</h2>
-          <p>It gets an identity of its own. At the next visit, choose “Sign in as this browser”.</p>
-          <form @submit=${this.addBrowser}>
-            <label>Name of the browser <input name="name" required maxlength="200" placeholder="Laptop at work" /></label>
-            <button class="primary">Make this browser an owner</button>
-          </form>
-        </section>
-        <section class="card">
-          <h2>Another person</h2>
-          <p>They open this storage, choose Sign in, Create an identity, and ask for access. Their request shows you their identity.</p>
-          <form @submit=${this.addOther}>
-            <label>Identity, a URI such as a did:key <input name="id" required maxlength="2000" spellcheck="false" /></label>
-            <label>Name <input name="name" required maxlength="200" /></label>
-            <button>Add this owner</button>
-          </form>
-        </section>
-      </div>`;
+      ${
+        this.isBrowserOwner
+          ? nothing
+          : html`<section class="card">
+              <h2>Add this browser</h2>
+              <p>You need no link from the server at the next visit: the browser keeps a key, and you choose “Sign in as this browser”.</p>
+              <form class="row" @submit=${this.addBrowser}>
+                <label>Name of the browser <input class="wide" name="name" required maxlength="200" placeholder="Laptop at work" /></label>
+                <button class="primary">Make this browser an owner</button>
+              </form>
+            </section>`
+      }
+      <details class="card"><summary><h2>Add another person</h2></summary>
+        <p>To give access to some items only, use <a href=${placeHref('sharing')}>Share</a> instead. A new owner needs an identity: they open this storage,
+          choose “Sign in” and “Create an identity”, and ask for access. Their request shows the identity.</p>
+        <form @submit=${this.addOther}>
+          <label>Name <input class="wide" name="name" required maxlength="200" /></label>
+          <label>Identity, a URI such as a did:key <input class="wide" name="id" required maxlength="2000" spellcheck="false" /></label>
+          <button>Add this owner</button>
+        </form>
+      </details>`;
   }
 
   private async addBrowser(event: SubmitEvent): Promise<void> {

@@ -45,9 +45,11 @@ export async function ask<T>(url: string): Promise<T | undefined> {
 const owners = new Set<string>();
 onSession(() => owners.clear());
 
-/** Short name of an identity. A key says nothing to readers: that of an owner is “Owner”. */
-export const identityName = (iri: string): string =>
-  iri.startsWith('did:') && owners.has(iri) ? 'Owner' : shortName(iri);
+/** Short name of an identity. A key says nothing to readers: that of an owner is “Owner”, with its end if there are several. */
+export function identityName(iri: string): string {
+  if (!iri.startsWith('did:') || !owners.has(iri)) return shortName(iri);
+  return owners.size === 1 ? 'Owner' : `Owner (key ending …${iri.slice(-4)})`;
+}
 
 /** @returns `undefined` for users without control of the storage */
 export async function readStatus(): Promise<Status | undefined> {

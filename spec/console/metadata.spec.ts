@@ -32,7 +32,7 @@ for (const path of pathsOf('The console, metadata'))
       await resources.put(name, 'text/plain', `of ${name}`);
       await resources.open(page, name);
       await page.getByRole('tab', { name: 'Metadata' }).click();
-      await page.locator('h2 >> text=Given by the server').waitFor();
+      await page.getByText('Set by the server').waitFor();
     };
     const addType = async (type: string): Promise<void> => {
       await page.fill('[name=type]', type);
@@ -71,7 +71,7 @@ for (const path of pathsOf('The console, metadata'))
 
     it('shows links that the server manages read-only, and rejects additions to them', async () => {
       await opened('given.txt');
-      const managed = page.locator('section', { hasText: 'Given by the server' }).locator('dl');
+      const managed = page.locator('details', { hasText: 'Set by the server' }).locator('dl');
       expect(await managed.textContent())
         .to.contain('up')
         .and.to.contain(console.server.root);

@@ -6,18 +6,7 @@ import { Page, scrollTable, submitted } from '../frame/page.js';
 import { vocabulary } from '../search/vocabulary.js';
 import { messageOf, succeed } from '../storage/api.js';
 import { iriName, labelled, labels } from '../storage/labels.js';
-import {
-  addTarget,
-  changeTarget,
-  isReadableLink,
-  isServerRelation,
-  isServerType,
-  type LinksetView,
-  linksetView,
-  type Relation,
-  removeRelation,
-  removeType,
-} from '../storage/linkset.js';
+import * as linkset from '../storage/linkset.js';
 import { Draft, saveRow, type Version } from './draft.js';
 
 const commonRelations =
@@ -30,7 +19,7 @@ const named = (name: string) => iriName(name, labelled(name));
 
 async function readVersion(iri: string): Promise<Version> {
   const response = await succeed('GET', iri, { headers: { Accept: 'application/linkset+json' } });
-  return { text: isReadableLink(await response.text()), etag: response.headers.get('ETag') ?? '' };
+  return { text: linkset.isReadableLink(await response.text()), etag: response.headers.get('ETag') ?? '' };
 }
 
 @customElement('resource-metadata')
@@ -76,16 +65,18 @@ export class ResourceMetadata extends Page {
     // Two versions are compared as text, and so is an invalid linkset.
     const asJson = this.asJson || draft.theirs !== undefined || typeof view === 'string';
     return html`
-      <div class="row" role="group" aria-label="Show the metadata as">
+      <div class="row">
+        <p class="grow">Types say what this item is, and links what belongs to it, such as a license or its author. The search finds both.</p>
+        <div role="group" aria-label="Show the metadata as">
         <button type="button" aria-pressed=${!asJson} ?disabled=${asJson && (typeof view === 'string' || draft.theirs !== undefined)} @click=${() => this.show(false)}>Form</button>
-        <button type="button" aria-pressed=${asJson} @click=${() => this.show(true)}>JSON</button>
+        <button type="button" aria-pressed=${asJson} @click=${() => this.show(true)}>JSON</button></div>
       </div>
       ${asJson || typeof view === 'string' ? this.json(draft, view) : this.form(draft, view)}`;
   }
 
-  private viewNow(draft: Draft): LinksetView | string {
+  private viewNow(draft: Draft): linkset.LinksetView | string {
     try {
-      return linksetView(draft.text);
+      return linkset.linksetView(draft.text);
     } catch (error) {
       return messageOf(error);
     }
@@ -95,34 +86,32 @@ export class ResourceMetadata extends Page {
     this.asJson = asJson;
   }
 
-  private json(draft: Draft, view: LinksetView | string): TemplateResult {
+  private json(draft: Draft, view: linkset.LinksetView | string): TemplateResult {
     return html`${typeof view === 'string' ? html`<p class="soft">The form is available once this can be parsed: ${view}</p>` : nothing}
       <resource-text .draft=${draft} language="json" label="Linkset" .readonly=${this.readonly}></resource-text>`;
   }
 
-  private form(draft: Draft, view: LinksetView): TemplateResult {
+  private form(draft: Draft, view: linkset.LinksetView): TemplateResult {
     const actions = { save: () => void draft.save(), revert: () => draft.revert() };
     return html`
       ${draft.failure ? html`<p class="problem" role="alert">${draft.failure}</p>` : nothing}
       ${this.readonly ? nothing : saveRow(draft, actions)}
       <fieldset class="bare" ?disabled=${this.readonly}><section class="card"><h2>Types</h2>${this.types(view.types)}</section>
       <section class="card"><h2>Links</h2>${this.relations(view.relations)}</section></fieldset>
-      <section class="card"><h2>Given by the server</h2>
-        <dl class="facts">${view.given.map(({ name, target }) => html`<dt>${named(name)}</dt><dd>${named(target?.href ?? '')}</dd>`)}</dl>
-      </section>`;
+      <details><summary>Set by the server</summary>
+        <dl class="facts">${view.types.filter(linkset.isServerType).map((type) => html`<dt>type</dt><dd>${named(type)}</dd>`)}${view.given.map(({ name, target }) => html`<dt>${named(name)}</dt><dd>${named(target?.href ?? '')}</dd>`)}</dl>
+      </details>`;
   }
 
-  private types(types: readonly string[]): TemplateResult {
+  private types(all: readonly string[]): TemplateResult {
+    const types = all.filter((type) => !linkset.isServerType(type));
     return html`
-      <p class="soft">What this item is. Types are found by the search and shown in listings.</p>
+      ${types.length === 0 ? html`<p class="soft">No types yet. With one, people find this item by what it is.</p>` : nothing}
       <ul class="plain">
         ${types.map(
           (type) =>
-            html`<li class="row"><span class="grow">${named(type)}</span>${
-              isServerType(type)
-                ? html`<span class="soft">given by the server</span>`
-                : html`<button type="button" aria-label=${`Remove the type ${type}`} @click=${(event: Event) => this.leaveOut(event, (text) => removeType(text, type))}>Remove</button>`
-            }</li>`,
+            html`<li class="row"><span class="grow">${named(type)}</span>
+              <button type="button" aria-label=${`Remove the type ${type}`} @click=${(event: Event) => this.leaveOut(event, (text) => linkset.removeType(text, type))}>Remove</button></li>`,
         )}
       </ul>
       <form class="row" @submit=${this.addType}>
@@ -132,7 +121,7 @@ export class ResourceMetadata extends Page {
       <datalist id="classes">${this.classes.map((iri) => html`<option value=${iri}></option>`)}</datalist>`;
   }
 
-  private relations(relations: readonly Relation[]): TemplateResult {
+  private relations(relations: readonly linkset.Relation[]): TemplateResult {
     return html`
       ${
         relations.length === 0
@@ -152,16 +141,16 @@ export class ResourceMetadata extends Page {
       <datalist id="relations">${commonRelations.map((name) => html`<option value=${name}></option>`)}</datalist>`;
   }
 
-  private relation(relation: Relation): TemplateResult {
+  private relation(relation: linkset.Relation): TemplateResult {
     const { name, target, literal } = relation;
     const field = (part: 'href' | 'title', label: string): TemplateResult => html`<input
       class="wide" aria-label=${`${label} of ${name}`} spellcheck="false" .value=${target?.[part] ?? ''}
-      @input=${({ target: input }: Event) => this.change((text) => changeTarget(text, relation, { [part]: (input as HTMLInputElement).value }))}
+      @input=${({ target: input }: Event) => this.change((text) => linkset.changeTarget(text, relation, { [part]: (input as HTMLInputElement).value }))}
     />`;
     return html`<tr>
       <th scope="row">${named(name)}</th>
       ${target ? html`<td>${field('href', 'Target')}</td><td>${field('title', 'Title')}</td>` : html`<td colspan="2"><code>${JSON.stringify(literal)}</code></td>`}
-      <td><button type="button" aria-label=${`Remove ${name} ${target?.href ?? ''}`} @click=${(event: Event) => this.leaveOut(event, (text) => removeRelation(text, relation))}>Remove</button></td>
+      <td><button type="button" aria-label=${`Remove ${name} ${target?.href ?? ''}`} @click=${(event: Event) => this.leaveOut(event, (text) => linkset.removeRelation(text, relation))}>Remove</button></td>
     </tr>`;
   }
 
@@ -188,15 +177,15 @@ export class ResourceMetadata extends Page {
   private readonly addType = (event: SubmitEvent): void => {
     const { form, text } = submitted(event);
     const href = text('type');
-    if (this.change((before) => addTarget(removeType(before, href), 'type', { href }))) form.reset();
+    if (this.change((before) => linkset.addTarget(linkset.removeType(before, href), 'type', { href }))) form.reset();
   };
 
   private readonly addRelation = (event: SubmitEvent): void => {
     const { form, text } = submitted(event);
     const [name, href, title] = [text('relation'), text('href'), text('title')];
     const isDone = this.change((before) => {
-      if (isServerRelation(name)) throw new SyntaxError(`“${name}” is managed by the server.`);
-      return addTarget(before, name, { href, ...(title ? { title } : {}) });
+      if (linkset.isServerRelation(name)) throw new SyntaxError(`“${name}” is managed by the server.`);
+      return linkset.addTarget(before, name, { href, ...(title ? { title } : {}) });
     });
     if (isDone) form.reset();
   };

@@ -35,7 +35,7 @@ describeInBrowser('The console, agents', () => {
     expect(await axeFindings(page)).to.deep.equal([]);
     await table.getByRole('button', { name: 'End the access of librarian' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
-    await page.getByText('No agents have access.').waitFor();
+    await page.getByText('No agents have access yet.').waitFor();
     expect((await agent.problem('list', { iri: '/notes/' })).status).to.equal(404);
   });
 });

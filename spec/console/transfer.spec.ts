@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import type { Member } from '../../lib/exchange/member.js';
 import { entryKey } from '../../lib/storage/keys/records.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { asContainer } from '../support/conformance.js';
 import { documentOf, policy } from '../support/grants.js';
 import { request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
@@ -28,6 +29,19 @@ describeInBrowser('The console, import and export', () => {
   });
   const get = (name: string) =>
     request(console.server.root + name, { headers: { Authorization: `Bearer ${console.server.ownerToken}` } });
+
+  it('chooses the folder of an export in a list', async () => {
+    await request(`${console.server.root}listed/`, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${console.server.ownerToken}`, ...asContainer },
+    });
+    await page.getByText('Choose from the list').first().click();
+    await page.getByRole('button', { name: 'listed/' }).first().click();
+    expect(await page.locator('[name=of]').inputValue()).to.equal(`${console.server.root}listed/`);
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await page.getByRole('button', { name: '↑ Folder above' }).first().click();
+    expect(await page.locator('[name=of]').inputValue()).to.equal(console.server.root);
+  });
 
   it('imports a file, and reports skipped data with the reason', async () => {
     const { root } = console.server;
@@ -64,6 +78,7 @@ describeInBrowser('The console, import and export', () => {
     expect(await grants()).to.deep.equal([]);
     await row.getByRole('button', { name: 'Remove' }).click();
     await row.waitFor({ state: 'detached' });
+    await page.getByText('More options').click();
     await page.getByLabel('Import grants').check();
     await send();
     await page.getByText('Agents named in its lists and grants').waitFor();

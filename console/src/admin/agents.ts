@@ -1,6 +1,7 @@
 /** Agents: access, what they called, their end, and new ones. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
+import { folderField } from '../browse/folder-field.js';
 import { executable, Page, scrollTable, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import {
@@ -50,16 +51,17 @@ export class AdminAgents extends Page {
     if (this.isHidden) return html`<p class="empty">You need control of this storage to see its agents.</p>`;
     return html`
       <h2 class="visually-hidden">Agents</h2>
-      <p class="soft">Programs with a language model, their access, and their calls since the server started.</p>
+      <p>An agent is a program with a language model, such as an assistant in your editor. It uses this storage with the rights that you give it here,
+        until a date, and not with yours.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : html`${this.renderList()}${this.renderForm()}`}`;
   }
 
   private renderList(): TemplateResult {
     if (!this.grants) return html`<p>Loading …</p>`;
-    if (this.grants.length === 0) return html`<p class="empty">No agents have access.</p>`;
+    if (this.grants.length === 0) return html`<p class="empty">No agents have access yet. Add the first one below.</p>`;
     return html`${scrollTable(
       'Agents',
-      ['Agent', 'Access', 'Calls', 'End'],
+      ['Agent', 'Access', 'Calls since the start', 'End'],
       this.grants.map((each) => this.renderAgent(each)),
     )}
     <div class="row"><button type="button" @click=${this.load}>Read again</button></div>`;
@@ -67,16 +69,15 @@ export class AdminAgents extends Page {
 
   private renderForm(): TemplateResult {
     const end = new Date(Date.now() + 30 * 86_400_000 - new Date().getTimezoneOffset() * 60_000);
-    return html`<form class="card" @submit=${this.add}>
-      <h3>Add an agent</h3>
-      <p class="soft">For an agent with an identity of its own. <code>${executable} agent add NAME</code>, on the server, creates a key too, and prints what to configure.</p>
+    return html`<details class="card" ?open=${this.grants?.length === 0}><summary><h3>Add an agent</h3></summary><form @submit=${this.add}>
+      <p class="soft">For an agent that has an identity. For another one, run <code>${executable} agent add NAME</code> on the server: it creates a key, and prints what to configure.</p>
       <label>Name <input name="name" required maxlength="200" autocomplete="off"></label>
       <label>Identity <input name="id" required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…"></label>
-      <label>Folder or item <input name="iri" type="url" required .value=${storageUri} spellcheck="false"></label>
+      ${folderField('iri', 'Folder or item')}
       ${actionFields(['read'])}
       <label>Until <input type="datetime-local" name="until" required .value=${end.toISOString().slice(0, 16)}></label>
       <button class="primary">Add the agent</button>
-    </form>`;
+    </form></details>`;
   }
 
   private async add(event: SubmitEvent): Promise<void> {

@@ -1,6 +1,7 @@
 /** Import of a file or ZIP with progress and report, and export of a container. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
+import { folderField } from '../browse/folder-field.js';
 import { notify } from '../frame/notice.js';
 import { executable, Page, scrollTable, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
@@ -108,8 +109,9 @@ export class AdminTransfer extends Page {
   private renderExport(): TemplateResult {
     return html`
       <h2>Export</h2>
+      <p class="soft">Download a folder as one file, to keep it, move it to another server, or publish it.</p>
       <form class="card" @submit=${this.export}>
-        <label>Folder <input name="of" type="url" required .value=${storageUri} spellcheck="false"></label>
+        ${folderField('of', 'Folder')}
         <label>As <select name="format">${options(exportFormats)}</select></label>
         <p class="note soft">The export contains what you can read. For exports that are too large for a browser, use <code>${executable} export</code>.</p>
         <button class="primary" ?disabled=${this.busy !== ''}>${this.busy === 'exporting' ? 'Exporting …' : 'Export'}</button>
@@ -125,22 +127,24 @@ export class AdminTransfer extends Page {
   private renderForm(): TemplateResult {
     return html`
       <h2>Import</h2>
+      <p class="soft">Add the content of a file. RDF becomes items that you can query.</p>
       <form class="card" @submit=${this.import}>
         <label>File or ZIP <input name="file" type="file" required></label>
-        <label>Into the folder <input name="into" type="url" required .value=${storageUri} spellcheck="false"></label>
-        <label>Format <select name="format">${options(importFormats)}</select></label>
+        ${folderField('into', 'Into the folder')}
         <label>If an item exists <select name="conflict">${options(conflicts)}</select></label>
+        <details class="pick"><summary>More options</summary>
+        <label>Format <select name="format">${options(importFormats)}</select></label>
         <label>Replace the beginning of IRIs (optional, OLD=NEW) <input name="rewrite" spellcheck="false" placeholder="https://old.example/=${storageUri}"></label>
         <p class="options"><label class="inline"><input type="checkbox" name="acls"> Import access control lists (gives access to the people they name)</label>
         <label class="inline"><input type="checkbox" name="grants"> Import grants, requests and subscriptions for items in the folder</label>
-        <label class="inline"><input type="checkbox" name="dry"> Dry run: report only</label></p>
+        <label class="inline"><input type="checkbox" name="dry"> Dry run: report only</label></p></details>
         <button class="primary" ?disabled=${this.busy !== ''}>${this.busy === 'sending' ? 'Sending …' : 'Import'}</button>
       </form>`;
   }
 
   private renderImports(): TemplateResult {
     const { imports = [] } = this;
-    if (imports.length === 0) return html`<p class="empty">No imports yet.</p>`;
+    if (imports.length === 0) return html`<p class="soft">No imports yet.</p>`;
     return html`
       <h2>Imports</h2>
       ${scrollTable(

@@ -1,4 +1,4 @@
-/** `<folder-picker>`: folders to move into. Fires `pick` with the IRI of the folder that is opened. */
+/** `<folder-picker>`: folders to choose from. Fires `pick` with the IRI of the folder that is opened. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
@@ -13,6 +13,7 @@ const maxPages = 5;
 export class FolderPicker extends Page {
   /** Open folder. */
   @property() at = storageUri;
+  @property() legend = 'Folder:';
   @state() private folders: readonly string[] | undefined;
   @state() private isCut = false;
 
@@ -46,7 +47,7 @@ export class FolderPicker extends Page {
   protected override render(): TemplateResult {
     const { at, folders } = this;
     const name = at === storageUri ? 'the storage' : `/${decoded(at.slice(storageUri.length))}`;
-    return html`<fieldset><legend>Or choose a folder: <strong>${name}</strong></legend>
+    return html`<fieldset><legend>${this.legend} <strong>${name}</strong></legend>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : ''}
       <ul class="folders">
         ${at === storageUri ? '' : html`<li><button type="button" @click=${() => this.pick(parentIri(at))}>↑ Folder above</button></li>`}

@@ -43,7 +43,7 @@ export class MoveDialog extends Page {
           @input=${(event: Event) => {
             this.path = (event.target as HTMLInputElement).value;
           }} /></label>
-        <folder-picker .at=${this.at} @pick=${({ detail }: CustomEvent<string>) => {
+        <folder-picker legend="Or choose a folder:" .at=${this.at} @pick=${({ detail }: CustomEvent<string>) => {
           this.path = this.pathIn(detail);
         }}></folder-picker>
         <p class="soft">${isOne ? 'The new name with its folders. ' : ''}A path that ends in a slash is a folder to move into.

@@ -97,15 +97,18 @@ for (const path of pathsOf('The console, previews'))
       expect(await link(page, 'Share').getAttribute('href')).to.equal(href('sharing', 'at', 'some.txt'));
     });
 
-    it('reports a nonexistent resource and links to its container', async () => {
+    it('reports a nonexistent resource and links to the nearest folder that exists', async () => {
       await resources.send('PUT', 'within/', asContainer);
       await resources.open(page, 'within/absent');
       await page.locator('.refused', { hasText: 'There is nothing at this address' }).waitFor();
       expect(await page.getByRole('alert').count()).to.equal(0);
-      expect(await link(page, 'trash').getAttribute('href')).to.equal('#/trash');
-      expect(await link(page, 'Back to the folder').getAttribute('href')).to.equal(href('browse', 'at', 'within/'));
+      expect(await link(page, 'Look in the trash').getAttribute('href')).to.equal('#/trash');
+      expect(await link(page, 'Open within').getAttribute('href')).to.equal(href('browse', 'at', 'within/'));
       expect(await link(page, 'Request access').count()).to.equal(0);
       expect(await axeFindings(page)).to.deep.equal([]);
+      await resources.open(page, 'within/gone/deep/absent');
+      await page.getByText('The nearest folder that exists is /within/.').waitFor();
+      expect(await link(page, 'Open within').getAttribute('href')).to.equal(href('browse', 'at', 'within/'));
     });
 
     it('offers sign-in to anonymous callers, and an access request to callers without read access', async () => {

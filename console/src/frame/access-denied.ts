@@ -2,10 +2,10 @@
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { storageUri, who } from '../session/session.js';
-import { messageOf, Refusal } from '../storage/api.js';
+import { messageOf, Refusal, request } from '../storage/api.js';
 import { isController } from '../storage/controller.js';
-import { parentIri } from '../storage/names.js';
-import { Page, placeHref, signInHref } from './page.js';
+import { ancestors, decoded, parentIri } from '../storage/names.js';
+import { headingOf, openHref, Page, placeHref, signInHref } from './page.js';
 
 /** `denied`: access can be requested. `absent`: there is nothing. */
 type Reason = 'denied' | 'absent' | 'failed';
@@ -19,18 +19,28 @@ async function reasonOf(failure: unknown): Promise<Reason> {
   return failure.status === 404 && (await isController().catch(() => false)) ? 'absent' : 'denied';
 }
 
+/** First container above a resource that exists. The root does. */
+async function existingAbove(iri: string): Promise<string> {
+  for (const each of ancestors(iri, storageUri).reverse())
+    if (each !== iri && (await request('HEAD', each)).ok) return each;
+  return storageUri;
+}
+
 @customElement('quad-refused')
 export class Refused extends Page {
   @property() iri = '';
   /** The error. */
   @property({ attribute: false }) why: unknown;
   @state() private reason: Reason | undefined;
+  /** The nearest folder above that can be read, for a resource that does not exist. */
+  @state() private above = storageUri;
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('why')) return;
     const { why } = this;
     this.reason = undefined;
-    void reasonOf(why).then((reason) => {
+    void reasonOf(why).then(async (reason) => {
+      if (reason === 'absent') this.above = await existingAbove(this.iri);
       if (why === this.why) this.reason = reason;
     });
   }
@@ -44,7 +54,8 @@ export class Refused extends Page {
 
   private absent(): TemplateResult {
     return html`<h2>There is nothing at this address</h2>
-      <p>It was moved, deleted, or never here. Owners can look in the <a href=${placeHref('trash')}>trash</a>.</p>${this.back()}`;
+      <p>It was moved, deleted, or never here. The nearest folder that exists is <strong>${this.above === storageUri ? 'the storage itself' : decoded(`/${this.above.slice(storageUri.length)}`)}</strong>.</p>
+      <div class="row"><a class="button primary" href=${openHref(this.above)}>Open ${headingOf(this.above)}</a><a class="button" href=${placeHref('trash')}>Look in the trash</a></div>`;
   }
 
   private denied(): TemplateResult {
@@ -61,6 +72,6 @@ export class Refused extends Page {
 
   private back(): TemplateResult {
     const at = this.iri.startsWith(storageUri) && this.iri !== storageUri ? parentIri(this.iri) : storageUri;
-    return html`<a class="button" href=${placeHref('browse', { at })}>Back to the folder</a>`;
+    return html`<a class="button" href=${openHref(at)}>Back to the folder</a>`;
   }
 }

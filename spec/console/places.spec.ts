@@ -31,7 +31,7 @@ for (const path of pathsOf('The console, places'))
         [resources.place('it.ttl'), 'Table', 'table'],
         [resources.place('it.ttl'), 'Metadata', 'metadata'],
         ['admin', 'Check access', 'explain'],
-        ['requests', 'My access', 'mine'],
+        ['requests', 'Mine', 'mine'],
       ] as const) {
         await console.go(page, place);
         await tab(name).click();
@@ -41,7 +41,7 @@ for (const path of pathsOf('The console, places'))
         await isOpen(name);
       }
       await console.go(page, `${resources.place('it.ttl')}&tab=nonsense`);
-      await isOpen('Text');
+      await isOpen('Edit');
     });
 
     it('keeps the words of properties whole in the table on a screen of 360 pixels', async () => {

@@ -103,7 +103,7 @@ for (const path of pathsOf('The console, sharing'))
       await console.go(bea, at('browse', 'data/'));
       await bea.getByRole('cell', { name: 'sub/', exact: true }).waitFor();
       await console.go(bea, 'requests');
-      await bea.getByRole('tab', { name: 'My access' }).click();
+      await bea.getByRole('tab', { name: 'Mine' }).click();
       await bea.getByRole('cell', { name: 'Accepted' }).waitFor();
       const granted = bea.getByRole('region', { name: 'What I have been granted' });
       expect(await granted.textContent()).to.match(/Read[\s\S]*for: Replication[\s\S]*2099/);
@@ -211,7 +211,7 @@ for (const path of pathsOf('The console, sharing'))
       expect(await card('First').getByLabel('Change').isChecked()).to.equal(true);
       expect(await card('First').getByLabel('What to call them here').inputValue()).to.equal('');
       await console.go(bea, 'requests');
-      await bea.getByRole('tab', { name: 'My access' }).click();
+      await bea.getByRole('tab', { name: 'Mine' }).click();
       // The page may show cached entries until it has refreshed them.
       await bea.getByRole('button', { name: 'Delete' }).first().waitFor();
       await bea.getByRole('button', { name: 'Delete' }).nth(1).waitFor({ state: 'detached' });

@@ -13,7 +13,7 @@ import { isForMe } from '../sharing/people.js';
 import { isController } from '../storage/controller.js';
 import { dateText } from '../storage/names.js';
 
-const titles = { inbox: 'To answer', mine: 'My access', ask: 'Request access' } as const;
+const titles = { inbox: 'To answer', mine: 'Mine', ask: 'Request access' } as const;
 type Tab = keyof typeof titles;
 
 @customElement('page-requests')
@@ -75,7 +75,7 @@ export class RequestsPage extends Page {
 
   private renderInbox(): TemplateResult {
     if (!this.controller)
-      return html`<p class="empty">Controllers of the storage answer requests. Your own requests are under My access.</p>`;
+      return html`<p class="empty">Controllers of the storage answer requests. Your own requests are under “Mine”.</p>`;
     const others = (this.requests ?? []).filter((kept) => !this.isMine(kept));
     if (others.length === 0)
       return html`<p class="empty">No access requests. People can request access if you send them a link: see <a href=${placeHref('sharing')}>Share</a>.</p>`;
@@ -95,7 +95,7 @@ export class RequestsPage extends Page {
     const granted = this.grants.filter(({ document }) => document.access.some(isForMe));
     return html`
       <h2>My requests</h2>
-      ${asked.length === 0 ? html`<p class="empty">No pending requests. To request access, open the Request access tab.</p>` : this.renderAsked(asked)}
+      ${asked.length === 0 ? html`<p class="empty">No pending requests. <a href=${placeHref('requests', { tab: 'ask' })}>Request access</a> to a folder or an item.</p>` : this.renderAsked(asked)}
       <h2>What I have been granted</h2>
       ${granted.length === 0 ? html`<p class="empty">No grants for you. You need none for items that you created or own.</p>` : grantsTable({ label: 'What I have been granted', grants: granted, shows: isForMe, isMine: true })}`;
   }

@@ -103,10 +103,10 @@ export class ResourceView extends Page implements Keepable {
   }
 
   private tabs(opened: Opened): readonly Tab<TabId>[] {
-    const { kind, text, linkset, versions } = opened;
+    const { kind, text, linkset, versions, isWritable } = opened;
     return [
       ...(text === undefined || isRendered(opened) ? [{ id: 'preview', title: 'Preview' } as const] : []),
-      ...(text === undefined ? [] : [{ id: 'text', title: 'Text' } as const]),
+      ...(text === undefined ? [] : [{ id: 'text', title: isWritable ? 'Edit' : 'Text' } as const]),
       ...(kind === 'rdf' ? [{ id: 'table', title: 'Table' } as const] : []),
       ...(linkset ? [{ id: 'metadata', title: 'Metadata' } as const] : []),
       ...(versions ? [{ id: 'history', title: 'History' } as const] : []),

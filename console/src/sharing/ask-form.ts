@@ -36,7 +36,7 @@ export class AskForm extends Page {
         ...(purpose === '' ? {} : { purpose }),
         ...(message === '' ? {} : { message }),
       });
-    }, 'The request was sent. The answer appears under My access.');
+    }, 'The request was sent. The answer appears under “Mine”.');
     if (!asked) return;
     form.reset();
     this.dispatchEvent(new Event('answered', { bubbles: true }));

@@ -227,20 +227,37 @@ interface Outcome {
 }
 
 /** Media types by file extension: browsers do not know RDF types and would upload opaque bytes. */
-const known: ReadonlyMap<string, string> = new Map(
-  `text/csv csv, image/gif gif, text/html htm html, image/jpeg jpeg jpg, application/json json, application/ld+json jsonld,
-  text/markdown md, text/n3 n3, application/n-quads nq nquads, application/n-triples nt, application/pdf pdf, image/png png,
-  application/rdf+xml owl rdf, image/svg+xml svg, application/trig trig, text/tab-separated-values tsv, text/turtle ttl,
-  text/plain txt, image/webp webp, application/xml xml`
-    .split(/,\s+/)
-    .map((each) => each.split(' '))
-    .flatMap(([type = '', ...extensions]) => extensions.map((each) => [each, type] as const)),
-);
+const known: Readonly<Record<string, string>> = {
+  csv: 'text/csv',
+  gif: 'image/gif',
+  htm: 'text/html',
+  html: 'text/html',
+  jpeg: 'image/jpeg',
+  jpg: 'image/jpeg',
+  json: 'application/json',
+  jsonld: 'application/ld+json',
+  md: 'text/markdown',
+  n3: 'text/n3',
+  nq: 'application/n-quads',
+  nquads: 'application/n-quads',
+  nt: 'application/n-triples',
+  owl: 'application/rdf+xml',
+  pdf: 'application/pdf',
+  png: 'image/png',
+  rdf: 'application/rdf+xml',
+  svg: 'image/svg+xml',
+  trig: 'application/trig',
+  tsv: 'text/tab-separated-values',
+  ttl: 'text/turtle',
+  txt: 'text/plain',
+  webp: 'image/webp',
+  xml: 'application/xml',
+};
 
 /** @param given type from the browser, possibly empty */
 function mediaTypeOf(name: string, given: string): string {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
-  return known.get(extension) ?? (given || 'application/octet-stream');
+  return (Object.hasOwn(known, extension) ? known[extension] : undefined) ?? (given || 'application/octet-stream');
 }
 
 const queues = new Map<string, UploadQueue>();

@@ -23,7 +23,7 @@ export class OAuthError extends Error {
 }
 
 /** Tokens and errors must not be cached (RFC 6749 5.1, 5.2). */
-export const uncached = {
+export const oauthFields = {
   'Content-Type': 'application/json',
   'Cache-Control': 'no-store',
   Pragma: 'no-cache',
@@ -34,6 +34,6 @@ const plain = (text: string): string => text.replace(/["\\]/g, "'").replace(/[^\
 
 export const oauthErrorReply = ({ code, message, fields, status }: OAuthError): Reply => ({
   status,
-  fields: { ...uncached, ...fields },
+  fields: { ...oauthFields, ...fields },
   body: Buffer.from(JSON.stringify({ error: code, error_description: plain(message) })),
 });

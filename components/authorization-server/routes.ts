@@ -15,7 +15,7 @@ import { type Route, type RouteRequest, route, urlOfRoute } from '../../lib/http
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 import { readBody } from '../../lib/resources/body.js';
 import { LwsError } from '../../lib/tools/errors.js';
-import { OAuthError, oauthErrorReply, uncached } from './oauth-error.js';
+import { OAuthError, oauthErrorReply, oauthFields } from './oauth-error.js';
 import type { SignInLinks } from './sign-in-links.js';
 import type { SigningKeys } from './signing-keys.js';
 
@@ -139,7 +139,7 @@ async function exchange({ platform, keys, lifetime, links }: TokenIssuer, reques
     token_type: proof ? 'DPoP' : 'Bearer',
     expires_in: expires - now,
   };
-  return { status: 200, fields: uncached, body: Buffer.from(JSON.stringify(body)) };
+  return { status: 200, fields: oauthFields, body: Buffer.from(JSON.stringify(body)) };
 }
 
 async function readForm({ body: open }: RouteRequest): Promise<URLSearchParams> {

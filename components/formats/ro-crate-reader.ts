@@ -22,7 +22,7 @@ import {
   treeReader,
 } from '../../lib/plugin/formats.js';
 import { baseWith, treeBelow } from './one-folder.js';
-import { CrateTerms, datasetType, fileType, schema } from './ro-crate-terms.js';
+import { CrateTerms, datasetType, fileType, schemaOrg } from './ro-crate-terms.js';
 
 export const metadataFile = 'ro-crate-metadata.json';
 /** Name in RO-Crate 1.0. */
@@ -220,7 +220,7 @@ function describedBy(entity: Entity, { path, terms, options, tools, metadata }: 
   for (const [name, value] of Object.entries(entity)) {
     const relation = name.startsWith('@') ? undefined : terms.iri(name);
     // Containers list their members themselves.
-    if (relation === undefined || relation === `${schema}hasPart`) continue;
+    if (relation === undefined || relation === `${schemaOrg}hasPart`) continue;
     const targets = [value].flat().flatMap((each) => {
       const id = isObject(each) ? each['@id'] : undefined;
       const href =

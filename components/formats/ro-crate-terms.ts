@@ -1,14 +1,14 @@
 /** Terms of RO-Crate 1.1 and 1.2 metadata, and their IRIs. No context is fetched. */
 import { isAbsoluteIri, isObject } from '../../lib/plugin/formats.js';
 
-export const schema = 'http://schema.org/';
-export const [fileType, datasetType] = [`${schema}MediaObject`, `${schema}Dataset`];
+export const schemaOrg = 'http://schema.org/';
+export const [fileType, datasetType] = [`${schemaOrg}MediaObject`, `${schemaOrg}Dataset`];
 
 /** Terms in which RO-Crate's context differs from schema.org. */
 const ownTerms: Readonly<Record<string, string>> = {
   File: fileType,
-  Journal: `${schema}Periodical`,
-  path: `${schema}contentUrl`,
+  Journal: `${schemaOrg}Periodical`,
+  path: `${schemaOrg}contentUrl`,
   conformsTo: 'http://purl.org/dc/terms/conformsTo',
   wasDerivedFrom: 'http://www.w3.org/ns/prov#wasDerivedFrom',
   importedFrom: 'http://purl.org/pav/importedFrom',
@@ -58,13 +58,13 @@ export class CrateTerms {
       return prefix === undefined ? name : prefix + name.slice(colon + 1);
     }
     if (Object.hasOwn(ownTerms, name)) return ownTerms[name];
-    return /^[A-Za-z][A-Za-z0-9]*$/.test(name) ? schema + name : undefined;
+    return /^[A-Za-z][A-Za-z0-9]*$/.test(name) ? schemaOrg + name : undefined;
   }
 }
 
 /** Returns the shortest name for an IRI without a context of the document's own. */
 export function crateName(iri: string): string {
-  const name = iri.startsWith(schema) ? iri.slice(schema.length) : '';
+  const name = iri.startsWith(schemaOrg) ? iri.slice(schemaOrg.length) : '';
   const isPlain = /^[A-Za-z][A-Za-z0-9]*$/.test(name) && !Object.hasOwn(ownTerms, name);
   return isPlain ? name : iri;
 }

@@ -10,7 +10,7 @@ import { LwsError } from '../../lib/tools/errors.js';
 import { Outdated, type ShapeDocuments } from './documents.js';
 import type { Constraint, ShapesLinks } from './links.js';
 import type { ShapeMembers, Violating } from './members.js';
-import { maxListed, messageOf, resultJson, shapesLinks } from './report.js';
+import { maxListed, resultJson, sentenceOf, shapesLinks } from './report.js';
 import { type ShapesVersion, tooComplex, UnusableDocument, type Validator } from './validator.js';
 
 /** The links of a resource before and after a transaction. */
@@ -236,7 +236,7 @@ export class LinkChanges {
   private conflict({ iri, shapes, isTold }: CheckedChange, violating: readonly Violating[]): LwsError {
     const [first] = violating;
     const [result] = first!.results ?? [];
-    const sentence = result ? messageOf(result, isTold) : 'The graph is too large to be validated here.';
+    const sentence = result ? sentenceOf(result, isTold) : 'The graph is too large to be validated here.';
     const lead = `Resources of ${iri} violate the shapes, such as <${first!.iri}>: ${sentence}.`;
     return new LwsError('conflict', `${lead} Nothing was changed. Repair them, or send "Prefer: handling=lenient".`, {
       fields: isTold ? { Link: shapesLinks(this.platform.rootIri, shapes) } : {},

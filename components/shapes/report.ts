@@ -64,7 +64,7 @@ function reportQuads(results: readonly Result[], showsShapes: boolean): Quad[] {
     if (showsShapes) says(result, `${sh}sourceShape`, ofShapes(shape));
     if (showsShapes && messages.length > 0)
       for (const message of messages) says(result, `${sh}resultMessage`, termOf(message));
-    else says(result, `${sh}resultMessage`, factory.literal(messageOf(each, showsShapes), 'en'));
+    else says(result, `${sh}resultMessage`, factory.literal(sentenceOf(each, showsShapes), 'en'));
   }
   return quads;
 }
@@ -87,7 +87,7 @@ const pathOf = (path: Path): string => pathText(path, (each) => `<${each}>`);
 const constraintOf = ({ component }: Result): string => component.slice(sh.length).replace(/ConstraintComponent$/, '');
 
 /** Returns the message of a result. Without read access to the shapes, it has no text and no term of a constraint. */
-export function messageOf(result: Result, showsShapes: boolean): string {
+export function sentenceOf(result: Result, showsShapes: boolean): string {
   const { messages, sentence, path, focus } = result;
   if (showsShapes) return messages.map(textOf).join(' ') || sentence;
   const node = isIri(focus) ? `<${textOf(focus)}>` : isBlank(focus) ? `_:${textOf(focus)}` : `"${textOf(focus)}"`;
@@ -103,7 +103,7 @@ export const resultJson = (result: Result, showsShapes: boolean): object => {
     ...(value !== undefined && { value: textOf(value) }),
     constraint: constraintOf(result),
     severity: severity.startsWith(sh) ? severity.slice(sh.length) : severity,
-    message: messageOf(result, showsShapes),
+    message: sentenceOf(result, showsShapes),
     ...(showsShapes && !isBlank(shape) && { shape }),
   };
 };
@@ -138,7 +138,7 @@ export function violationError(
     return new LwsError('shape-violation', `${lead} You cannot read the resource and its violations.`, { fields });
   const violations = violationsOf(results);
   const more = violations.length === 1 ? '' : ` Violations in total: ${violations.length}.`;
-  const detail = `${lead} ${messageOf(violations[0]!, shapes).slice(0, longestDetail)}.${more}`;
+  const detail = `${lead} ${sentenceOf(violations[0]!, shapes).slice(0, longestDetail)}.${more}`;
   return new LwsError('shape-violation', detail, {
     fields,
     members: { violations: results.slice(0, maxListed).map((each) => resultJson(each, shapes)) },

@@ -4,17 +4,11 @@ import { clientFor } from '../../lib/authorization/client.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { whenGone } from '../../lib/http/request.js';
 import { type ResourceQuery, type Route, type RouteRequest, route, type StoredQuestion } from '../../lib/http/route.js';
+import { sparqlUpdate } from '../../lib/resources/methods.js';
 import { LwsError } from '../../lib/tools/errors.js';
 import { updateAtEndpoint } from './endpoint-update.js';
 import type { QueryTask } from './pool/messages.js';
-import {
-  acceptedFormats,
-  requestOfBody,
-  requestOfUrl,
-  type SparqlRequest,
-  sparqlQuery,
-  sparqlUpdate,
-} from './protocol/protocol.js';
+import { acceptedFormats, requestOfBody, requestOfUrl, type SparqlRequest, sparqlQuery } from './protocol/protocol.js';
 import { type Asker, runQueryTask } from './run-task.js';
 import { serviceDescription } from './service-description.js';
 import { type SparqlEndpoint, sparqlUrl } from './service-endpoint.js';

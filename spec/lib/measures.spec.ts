@@ -43,7 +43,7 @@ const limitsOfKinds = {
   /** Files that keep a list of callers that wait for their turn. */
   waitingLists: 8,
   /** Exported names that stand for several things. */
-  doubleNames: 24,
+  doubleNames: 18,
   /** Files that distinguish the classes of callers. */
   filesWithCallerClass: 22,
   membersOfPlatform: 22,

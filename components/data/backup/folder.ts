@@ -68,7 +68,7 @@ export const graphsOf = (
 ): Promise<GraphSet> => GraphSet.of(readState(join(folder, state), { keys: graphKeys(hasVersions) }), told);
 
 /** Yields the quads of these graphs, which are then seen, and the state. @throws BackupError see `readState` */
-export async function* entriesOf(
+export async function* backupEntries(
   folder: string,
   { state, quads }: Manifest,
   graphs: GraphSet | undefined,

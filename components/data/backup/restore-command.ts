@@ -36,9 +36,9 @@ import { LwsError } from '../../../lib/tools/errors.js';
 import { BackupError, isOf } from './entries.js';
 import {
   backupBlobFile,
+  backupEntries,
   copyOnce,
   damagedFile,
-  entriesOf,
   graphsOf,
   type Manifest,
   readManifest,
@@ -147,7 +147,7 @@ async function restoreEntries(
   let [done, characters] = [0, 0];
   const total = manifest.quads.reduce((sum, { triples }) => sum + triples, manifest.entries);
   const graphs = manifest.quads.length === 0 ? undefined : await graphsOf(folder, manifest);
-  for await (const block of entriesOf(folder, manifest, graphs)) {
+  for await (const block of backupEntries(folder, manifest, graphs)) {
     for (const entry of block) {
       const [key] = entry;
       if (isOf('B', key)) blobs.push(key.slice(2));

@@ -8,7 +8,7 @@ import { isKeptBlob, keptBlobFacts, readKeptBlob } from '../../../lib/storage/ke
 import { blobFacts, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { EntryDigests } from '../../../lib/storage/level/entry-digests.js';
 import { BackupError, type CountedGraph, graphState, isOf, recordOf } from './entries.js';
-import { backupBlobFile, entriesOf, graphsOf, type Manifest, readManifest } from './folder.js';
+import { backupBlobFile, backupEntries, graphsOf, type Manifest, readManifest } from './folder.js';
 import { digestOfFile } from './state-file.js';
 
 /** Exit code for a damaged backup. */
@@ -68,7 +68,7 @@ class Verification {
       else if (isOther) this.fault(`The triples of ${graph} differ from those that were written.`);
     };
     const digests = new EntryDigests();
-    for await (const block of entriesOf(folder, manifest, graphs, ended)) {
+    for await (const block of backupEntries(folder, manifest, graphs, ended)) {
       for (const entry of block) {
         if (isQuad(entry[0])) this.triples++;
         else digests.add(...entry);

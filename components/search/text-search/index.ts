@@ -9,7 +9,7 @@ import { documentPostings, textPostings } from './entries.js';
 import { indexTexts, textIndex } from './indexer.js';
 import { answerTexts } from './literals.js';
 import { isQuicklyIndexed, RebuildJob } from './rebuild-job.js';
-import { labelsEndpoint, searchEndpoint, textRoutes } from './routes.js';
+import { labelsEndpoint, textRoutes, textSearchEndpoint } from './routes.js';
 import { loadStemmers } from './stems.js';
 import { textTools } from './tools.js';
 
@@ -64,7 +64,7 @@ export default defineComponent({
       stop: () => rebuild.stop(),
       isBusy: () => rebuild.isRunning,
       services: [
-        { type: `${lws.namespace}TextSearchService`, serviceEndpoint: searchEndpoint(platform) },
+        { type: `${lws.namespace}TextSearchService`, serviceEndpoint: textSearchEndpoint(platform) },
         { type: `${lws.namespace}LabelService`, serviceEndpoint: labelsEndpoint(platform) },
       ],
     };

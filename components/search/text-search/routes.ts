@@ -24,7 +24,7 @@ import { parseTerms } from './terms.js';
 const searchPath = '{prefix}/text-search';
 const labelsPath = '{prefix}/labels';
 
-export const searchEndpoint = (platform: Platform): string => urlOfRoute(platform, searchPath);
+export const textSearchEndpoint = (platform: Platform): string => urlOfRoute(platform, searchPath);
 export const labelsEndpoint = (platform: Platform): string => urlOfRoute(platform, labelsPath);
 
 /** Context of the endpoints. */
@@ -102,7 +102,7 @@ export async function answerSearch(
     totalItems: total,
     items: await itemsOf(endpoints, { access, terms: asked.terms, items, snapshot }),
   }));
-  const url = `${searchEndpoint(platform)}?${asked.query}`;
+  const url = `${textSearchEndpoint(platform)}?${asked.query}`;
   const last = Math.ceil(deepest / pageSize);
   return pageReply(request, document, { storage: platform.rootIri, url, page, pageSize, deepest: last });
 }

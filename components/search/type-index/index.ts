@@ -7,7 +7,7 @@ import { allIndexes } from '../postings/maintained-index.js';
 import { PostingLists } from '../postings/posting-lists.js';
 import { indexChanges, typeIndex } from './indexer.js';
 import { postings } from './postings.js';
-import { indexEndpoint, searchEndpoint, searchRoutes } from './routes.js';
+import { indexEndpoint, searchRoutes, typeSearchEndpoint } from './routes.js';
 
 const settings = {
   enabled: setting(
@@ -44,7 +44,7 @@ export default defineComponent({
       routes: searchRoutes({ platform, lists: new PostingLists(platform.store, postings, cacheBytes), pageSize }),
       services: [
         { type: 'TypeIndexService', serviceEndpoint: indexEndpoint(platform) },
-        { type: 'TypeSearchService', serviceEndpoint: searchEndpoint(platform) },
+        { type: 'TypeSearchService', serviceEndpoint: typeSearchEndpoint(platform) },
       ],
       capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-index/' }],
       // Loading the engine takes 0.2 s, which would delay the first search.

@@ -24,7 +24,7 @@ const searchPath = '{prefix}/type-search';
 const longestFilter = 1 << 20;
 
 export const indexEndpoint = (platform: Platform): string => urlOfRoute(platform, indexPath);
-export const searchEndpoint = (platform: Platform): string => urlOfRoute(platform, searchPath);
+export const typeSearchEndpoint = (platform: Platform): string => urlOfRoute(platform, searchPath);
 
 /** Context of the endpoints. */
 export interface SearchEndpoints {
@@ -70,7 +70,7 @@ async function answerSearch(
   const seen = await Promise.all(items.map((record) => seenItem(platform, request.access, record)));
   const document = { '@context': lwsContext, type: 'ContainerPage', totalItems: total, items: seen.map(item) };
   const query = queryOfFilter(filter);
-  const url = query === undefined ? undefined : `${searchEndpoint(platform)}${query === '' ? '' : `?${query}`}`;
+  const url = query === undefined ? undefined : `${typeSearchEndpoint(platform)}${query === '' ? '' : `?${query}`}`;
   return pageReply(request, document, { storage: platform.rootIri, url, page, pageSize });
 }
 

@@ -4,13 +4,13 @@ import { acceptedRanges } from '../../../lib/http/negotiate.js';
 import type { Parameters } from '../../../lib/query/parse/parameters.js';
 import { type RdfFormat, rdfFormats } from '../../../lib/rdf/formats.js';
 import { type RequestBody, readBody } from '../../../lib/resources/body.js';
+import { sparqlUpdate } from '../../../lib/resources/methods.js';
 import { lruCache } from '../../../lib/tools/caches.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import { chooseMediaType } from '../../../lib/tools/fields/accept.js';
 import { decodeUtf8 } from '../../../lib/tools/json/json.js';
 
 export const sparqlQuery = 'application/sparql-query';
-export const sparqlUpdate = 'application/sparql-update';
 const form = 'application/x-www-form-urlencoded';
 
 export const resultFormats = [

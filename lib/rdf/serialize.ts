@@ -4,7 +4,7 @@ import type { Quad } from '@rdfjs/types';
 import type { RdfFormat } from './formats.js';
 import { writeJsonLd } from './jsonld-writer.js';
 import { writeRdfXml } from './rdfxml-writer.js';
-import { writeNTriples, writeTriG, writeTurtle } from './turtle-writer.js';
+import { writeNTriples, writeTurtle } from './turtle-writer.js';
 import type { WriterOptions } from './writer-options.js';
 
 const writers: Readonly<Record<RdfFormat, (quads: readonly Quad[], options: WriterOptions) => string>> = {
@@ -12,7 +12,8 @@ const writers: Readonly<Record<RdfFormat, (quads: readonly Quad[], options: Writ
   'application/ld+json': writeJsonLd,
   'application/n-triples': writeNTriples,
   'application/rdf+xml': writeRdfXml,
-  'application/trig': writeTriG,
+  // The default graph is the same text in both (RDF 1.1 TriG 2.1).
+  'application/trig': writeTurtle,
   // N-Quads: one graph, written as the default graph.
   'application/n-quads': writeNTriples,
 };

@@ -99,14 +99,6 @@ const aroundObjects = (objects = 0): number =>
   objects === 0 ? 0 : objects * (objects < MANY_OBJECTS ? 1 : OBJECT_BREAKS[0]!.length) + objects - 1;
 
 /**
- * Writes a graph as TriG, in the default graph: the same text as Turtle (RDF 1.1 TriG 2.1).
- * @throws UnwritableLiteralError if a language tag is not valid in TriG
- */
-export function writeTriG(quads: readonly Quad[], options: WriterOptions): string {
-  return writeTurtle(quads, options);
-}
-
-/**
  * Writes a graph as canonical N-Triples (RDF 1.2 N-Triples 4), in input order, with blank nodes renamed to `b0`, `b1`... Ignores
  * the graph of the quads.
  * @throws UnwritableLiteralError if a language tag is not valid in N-Triples

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { writeJsonLd } from '../../lib/rdf/jsonld-writer.js';
 import { UnwritableLiteralError, writeRdfXml } from '../../lib/rdf/rdfxml-writer.js';
-import { writeNTriples, writeTriG, writeTurtle } from '../../lib/rdf/turtle-writer.js';
+import { writeNTriples, writeTurtle } from '../../lib/rdf/turtle-writer.js';
 import { xsd } from '../../lib/rdf/vocabulary.js';
 import { isomorphic } from '../lib/rdf/isomorphism.js';
 import { readJsonLd, readNTriples, readRdfXml, readTurtle } from '../lib/rdf/readers.js';
@@ -28,7 +28,6 @@ describe('RDF writers with random graphs', () => {
       fc.property(documents({ nasty: true }), ({ quads, base, prefixes }) => {
         const text = writeTurtle(quads, { base, prefixes });
         expectSame(text, readTurtle(text, base), quads);
-        expect(writeTriG(quads, { base, prefixes })).to.equal(text);
         expectSame(text, readTurtle(text, base, 'application/trig'), quads);
       }),
       { numRuns: runs(2000) },

@@ -20,7 +20,7 @@ export const waitingSpaces = {
 } as const satisfies Readonly<Record<CallerClass, string>>;
 
 /** Pending notifications of one event. */
-export interface Owed {
+export interface PendingEvent {
   readonly activity: Activity;
   /** Subscription ids. Absent: all subscriptions to `topics`. */
   readonly subscriptions?: readonly string[];
@@ -45,7 +45,7 @@ export interface PageLimits {
 export interface SubscriptionPage {
   readonly ids: readonly string[];
   /** Start of the next page. Absent after the last. */
-  readonly rest?: Pick<Owed, 'subscriptions' | 'after'>;
+  readonly rest?: Pick<PendingEvent, 'subscriptions' | 'after'>;
 }
 
 export type Distributions = Readonly<Record<CallerClass, FanOut>>;
@@ -70,9 +70,9 @@ export interface DistributionOptions {
   /** Maximum deliveries per second. Absent: unlimited. */
   readonly perSecond?: number;
   /** Stages the deliveries of an event. @returns the number of entries */
-  readonly stage: (tx: Transaction, owed: Owed) => number;
+  readonly stage: (tx: Transaction, pending: PendingEvent) => number;
   /** Returns the next page of subscriptions to an event (`Subscriptions.pageOf`). */
-  readonly pageOf: (owed: Owed, callerClass: CallerClass, limits: PageLimits) => SubscriptionPage;
+  readonly pageOf: (pending: PendingEvent, callerClass: CallerClass, limits: PageLimits) => SubscriptionPage;
 }
 
 export class FanOut {
@@ -120,14 +120,14 @@ export class FanOut {
   }
 
   /** Returns the notifications to stage with their event: if they are few and no earlier event waits. */
-  fewOf(tx: Transaction, owed: Owed): Owed | undefined {
+  fewOf(tx: Transaction, pending: PendingEvent): PendingEvent | undefined {
     const limits = { most: maxImmediate, inboxes: maxImmediate };
     const { ids, rest } =
-      this.waiting.size > 0 ? { ids: [], rest: {} } : this.options.pageOf(owed, this.options.callerClass, limits);
-    const more = rest ? Number.POSITIVE_INFINITY : ids.length + owed.inboxes.length;
+      this.waiting.size > 0 ? { ids: [], rest: {} } : this.options.pageOf(pending, this.options.callerClass, limits);
+    const more = rest ? Number.POSITIVE_INFINITY : ids.length + pending.inboxes.length;
     const sum = (this.inTransaction.get(tx) ?? 0) + more;
     this.inTransaction.set(tx, sum);
-    return sum <= maxImmediate ? { ...owed, subscriptions: ids } : undefined;
+    return sum <= maxImmediate ? { ...pending, subscriptions: ids } : undefined;
   }
 
   get isWaiting(): boolean {
@@ -140,9 +140,9 @@ export class FanOut {
   }
 
   /** Queues an event for later. If too many wait for callers other than controllers, it is dropped. @param sequence number of the event */
-  put(tx: Transaction, sequence: string, owed: Owed): void {
+  put(tx: Transaction, sequence: string, pending: PendingEvent): void {
     const isFull = this.options.perSecond !== undefined && this.waiting.size >= maxWaiting;
-    if (!isFull) tx.putEntry(entryKey(this.space, sequence), JSON.stringify(owed));
+    if (!isFull) tx.putEntry(entryKey(this.space, sequence), JSON.stringify(pending));
     else if (!this.isFull)
       this.options.log.warn(
         { callerClass: this.options.callerClass, maxWaiting },
@@ -192,13 +192,13 @@ export class FanOut {
       if (left === 0 || room <= 0 || ++events > maxEvents) break;
       const value = tx.entry(key);
       if (value === undefined) continue;
-      const owed = JSON.parse(value) as Owed;
-      const { ids, rest } = pageOf(owed, callerClass, { most: left, inboxes: room, sequence: partsOfEntry(key)[1] });
+      const pending = JSON.parse(value) as PendingEvent;
+      const { ids, rest } = pageOf(pending, callerClass, { most: left, inboxes: room, sequence: partsOfEntry(key)[1] });
       left -= ids.length;
-      room -= stage(tx, { ...owed, subscriptions: ids });
+      room -= stage(tx, { ...pending, subscriptions: ids });
       if (!rest) tx.deleteEntry(key);
       else {
-        tx.putEntry(key, JSON.stringify({ ...owed, ...rest, inboxes: [] }));
+        tx.putEntry(key, JSON.stringify({ ...pending, ...rest, inboxes: [] }));
         // A page also ends after its maximum of lookups.
         break;
       }

@@ -12,7 +12,7 @@ import type { Transaction } from '../../../lib/storage/transactions/transaction.
 import { getOrMake } from '../../../lib/tools/collections.js';
 import { formatTraceparent } from '../../../lib/tools/fields/traceparent.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
-import { type Distributions, type Owed, waitingSpaces } from './fan-out.js';
+import { type Distributions, type PendingEvent, waitingSpaces } from './fan-out.js';
 import { type Follower, type Reader, Subscribers } from './readers.js';
 import { standings } from './subscription.js';
 import type { Subscriptions } from './subscriptions.js';
@@ -166,12 +166,12 @@ export class Outbox {
             if (await mayRead((accessOf) => accessOf.of(name))) readers.push(name);
         if (!isForAll && readers.length === 0) continue;
         const activity = this.activity(change, () => activityOf(change, context));
-        this.owe(tx, { activity, topics, ...(isForAll ? {} : { readers }), inboxes: [], ...traced }, callerClass);
+        this.queue(tx, { activity, topics, ...(isForAll ? {} : { readers }), inboxes: [], ...traced }, callerClass);
       }
     };
     if (this.hasListeners || !subscriptions.areNone) await this.eachChange(tx, notify);
     for (const told of tx.announcements)
-      this.owe(tx, {
+      this.queue(tx, {
         activity: this.activity(told, () => announcementOf(told, context)),
         inboxes: told.inboxes,
         ...traced,
@@ -213,15 +213,15 @@ export class Outbox {
    * For controllers, staged at once if they are few, else queued, so that the events of one inbox stay in order. For others, one
    * queue entry for any number of subscriptions.
    */
-  private owe(tx: Transaction, owed: Owed, callerClass: CallerClass = 'controller'): void {
+  private queue(tx: Transaction, pending: PendingEvent, callerClass: CallerClass = 'controller'): void {
     const distribution = this.options.distributions[callerClass];
-    const few = callerClass === 'controller' ? distribution.fewOf(tx, owed) : undefined;
+    const few = callerClass === 'controller' ? distribution.fewOf(tx, pending) : undefined;
     if (few) this.deliver(tx, few);
-    else distribution.put(tx, this.next(), owed);
+    else distribution.put(tx, this.next(), pending);
   }
 
   /** Stages the deliveries of an event, one entry per inbox. @returns the number of entries */
-  deliver(tx: Transaction, { activity, inboxes, subscriptions = [], traceparent }: Owed): number {
+  deliver(tx: Transaction, { activity, inboxes, subscriptions = [], traceparent }: PendingEvent): number {
     const told = { activity, ...(traceparent === undefined ? {} : { traceparent }) };
     const all = new Set(inboxes);
     for (const inbox of all) this.put(tx, { inbox, ...told });

@@ -7,7 +7,7 @@ import { entryKey } from '../../../lib/storage/keys/records.js';
 import { FollowedEntries } from '../../../lib/storage/transactions/followed-entries.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import { addCount, partitionPoint } from '../../../lib/tools/collections.js';
-import type { Owed, PageLimits, SubscriptionPage } from './fan-out.js';
+import type { PageLimits, PendingEvent, SubscriptionPage } from './fan-out.js';
 import { type Subscription, standingOf } from './subscription.js';
 
 export const subscriptionSpace = 'subscriptions';
@@ -104,8 +104,8 @@ export class Subscriptions {
    * Returns the next pending ids of an event, in order. The work is bounded for any number of subscriptions.
    * @param sequence number of the event, absent: now
    */
-  pageOf(owed: Owed, callerClass: CallerClass, { most, inboxes, sequence }: PageLimits): SubscriptionPage {
-    const { subscriptions, topics = [], readers, after = '' } = owed;
+  pageOf(pending: PendingEvent, callerClass: CallerClass, { most, inboxes, sequence }: PageLimits): SubscriptionPage {
+    const { subscriptions, topics = [], readers, after = '' } = pending;
     if (subscriptions) {
       const left = subscriptions.slice(most);
       return { ids: subscriptions.slice(0, most), ...(left.length > 0 ? { rest: { subscriptions: left } } : {}) };

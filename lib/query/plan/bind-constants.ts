@@ -13,17 +13,17 @@ import type { Expression } from './plan.js';
 export function bindConstants(compiled: Compiled, constants: Constants): Compiled {
   if (constants.size === 0) return compiled;
   return rewritten(compiled, (part) => {
-    if (typeof part === 'string') return tokenOf(part, constants);
+    if (typeof part === 'string') return boundKey(part, constants);
     if (typeof part !== 'object') return part;
     const { bind } = (part ?? {}) as Partial<Expression>;
     return bind ? { ...part, ...bind(constants), bind: undefined } : part;
   });
 }
 
-function tokenOf(token: TermKey, constants: Constants): TermKey {
+function boundKey(token: TermKey, constants: Constants): TermKey {
   if (isIri(token)) return constants.get(token) ?? token;
   // An annotation without `<<` has a triple term, too.
   if (isTriple(token))
-    return tripleKey(partsOfTriple(token).map((part) => tokenOf(part, constants)) as never as TripleKeys);
+    return tripleKey(partsOfTriple(token).map((part) => boundKey(part, constants)) as never as TripleKeys);
   return constantToken(constantOf(termOf(token), constants));
 }

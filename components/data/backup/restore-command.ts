@@ -137,11 +137,11 @@ async function restoreEntries(
   const told = progress('Restoring entries');
   const blobs: string[] = [];
   const facts: Entry[] = [];
-  let waiting: Entry[] = [];
+  let batch: Entry[] = [];
   const flush = async (): Promise<void> => {
-    if (waiting.length === 0) return;
-    const entries = waiting;
-    waiting = [];
+    if (batch.length === 0) return;
+    const entries = batch;
+    batch = [];
     await writeEntries(level, entries, [metaKey('restoring'), manifest.made]);
   };
   let [done, characters] = [0, 0];
@@ -153,10 +153,10 @@ async function restoreEntries(
       if (isOf('B', key)) blobs.push(key.slice(2));
       // These entries make the database a storage, so they are written last.
       if (isOf('M', key)) facts.push(entry);
-      else if (!rewriting) waiting.push(entry);
-      else for (const rewritten of await rewriting.entries(entry, { level, flush })) waiting.push(rewritten);
+      else if (!rewriting) batch.push(entry);
+      else for (const rewritten of await rewriting.entries(entry, { level, flush })) batch.push(rewritten);
       characters += entry[1].length;
-      if (waiting.length < batchSize && characters < batchCharacters) continue;
+      if (batch.length < batchSize && characters < batchCharacters) continue;
       await flush();
       characters = 0;
     }
@@ -167,7 +167,7 @@ async function restoreEntries(
     throw new BackupError(
       `The backup lacks the quads of ${graphs.unseen} graphs. Run "quadpod verify ${folder}" for details.`,
     );
-  for (const rewritten of rewriting?.rest() ?? []) waiting.push(rewritten);
+  for (const rewritten of rewriting?.rest() ?? []) batch.push(rewritten);
   await flush();
   return { blobs, facts: rewriting ? rewriting.facts() : facts };
 }

@@ -190,18 +190,18 @@ export class ExportedMembers {
 
   private async *parts(record: ResourceRecord, common: Common): AsyncGenerator<Member> {
     const { prefixes = {} } = record;
-    let waiting: string[] = [];
+    let block: string[] = [];
     const { links, acl, ...others } = common;
     for await (const keys of this.keysOf(record)) {
-      if (waiting.length >= quadsAtATime) {
-        yield storedGraph(waiting, { ...others, prefixes, hasMore: true });
-        waiting = [];
+      if (block.length >= quadsAtATime) {
+        yield storedGraph(block, { ...others, prefixes, hasMore: true });
+        block = [];
       }
-      waiting.push(...keys);
+      block.push(...keys);
     }
     // Links and access list are in the last part, which every graph has.
     const extras = { ...(links ? { links } : {}), ...(acl ? { acl } : {}) };
-    yield storedGraph(waiting, { ...others, ...extras, prefixes });
+    yield storedGraph(block, { ...others, ...extras, prefixes });
   }
 
   /**

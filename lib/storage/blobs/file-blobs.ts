@@ -180,8 +180,8 @@ export class FileBlobs extends HeldBlobs implements Blobs {
 }
 
 class OpenBlob implements BlobWriter {
-  private waiting: Uint8Array[] = [];
-  private waitingBytes = 0;
+  private pending: Uint8Array[] = [];
+  private pendingBytes = 0;
   private closed = false;
 
   constructor(
@@ -191,16 +191,16 @@ class OpenBlob implements BlobWriter {
   ) {}
 
   async write(chunk: Uint8Array): Promise<void> {
-    this.waiting.push(chunk);
-    this.waitingBytes += chunk.length;
-    if (this.waitingBytes >= coalescedBytes) await this.flush();
+    this.pending.push(chunk);
+    this.pendingBytes += chunk.length;
+    if (this.pendingBytes >= coalescedBytes) await this.flush();
   }
 
   private async flush(): Promise<void> {
-    if (this.waitingBytes === 0) return;
-    const chunks = this.waiting;
-    let left = this.waitingBytes;
-    [this.waiting, this.waitingBytes] = [[], 0];
+    if (this.pendingBytes === 0) return;
+    const chunks = this.pending;
+    let left = this.pendingBytes;
+    [this.pending, this.pendingBytes] = [[], 0];
     try {
       const { bytesWritten } = await this.file.writev(chunks);
       left -= bytesWritten;

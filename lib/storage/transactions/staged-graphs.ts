@@ -3,7 +3,7 @@
  * their record was deleted. An entry marks each, and readers skip those marked in their snapshot. So a large PUT, MOVE or DELETE is
  * not one huge batch and is still atomic.
  */
-import { slices } from '../../tools/collections.js';
+import { addTo, slices } from '../../tools/collections.js';
 import { tooBusy } from '../../tools/errors.js';
 import { digestedBlocks } from '../graphs/graph-digests.js';
 import {
@@ -179,11 +179,9 @@ export class StagedGraphs {
         this.sweep(graph, value);
       if (waits > maxWaits)
         throw tooBusy('Another request is writing or removing a resource of this name. Retry in a few seconds.', 5);
-      const waiting = this.waiting.get(graph) ?? [];
-      this.waiting.set(graph, waiting);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, waitMs);
-        waiting.push(() => {
+        addTo(this.waiting, graph, () => {
           clearTimeout(timer);
           resolve();
         });

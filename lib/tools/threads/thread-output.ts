@@ -3,8 +3,6 @@ import { Readable } from 'node:stream';
 import { ReadingTime } from './reading-time.js';
 
 export class ThreadOutput extends Readable {
-  /** Callers that wait for room. */
-  private readonly waiting: (() => void)[] = [];
   private isWhole = false;
   private readonly time: ReadingTime | undefined;
   /** Bytes added since the reader last asked for more. */
@@ -30,7 +28,7 @@ export class ThreadOutput extends Readable {
     this.added += chunk.length;
     if (this.push(chunk)) return undefined;
     this.time?.wait();
-    return new Promise((resolve) => this.waiting.push(resolve));
+    return new Promise((resolve) => this.once('room', resolve));
   }
 
   /** Ends the stream after the added chunks. */
@@ -42,7 +40,7 @@ export class ThreadOutput extends Readable {
   override _read(): void {
     this.time?.read(this.added);
     this.added = 0;
-    for (const resolve of this.waiting.splice(0)) resolve();
+    this.emit('room');
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {

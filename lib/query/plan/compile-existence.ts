@@ -4,6 +4,7 @@
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
+import { nodesOf } from '../parse/query-scopes.js';
 import { compileExpression } from './compile-expression.js';
 import { filterPlan } from './compile-join.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
@@ -110,15 +111,8 @@ function existenceOf(
 /** Returns the slots of the variables in a pattern. */
 function mentionedIn(pattern: Algebra.Operation, names: Names): Slot[] {
   const found = new Set<Slot>();
-  const left: unknown[] = [pattern];
-  while (left.length > 0) {
-    const node = left.pop();
-    if (typeof node !== 'object' || node === null) continue;
-    const { termType, value } = node as Partial<Term>;
-    if (termType === 'Variable') {
-      if (!names.isIdle(value!)) found.add(names.slot(value!));
-    } else for (const each of Object.values(node)) left.push(each);
-  }
+  for (const { termType, value } of nodesOf(pattern) as Iterable<Partial<Term>>)
+    if (termType === 'Variable' && !names.isIdle(value!)) found.add(names.slot(value!));
   return [...found];
 }
 

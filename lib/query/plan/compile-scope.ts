@@ -1,8 +1,10 @@
 /** Scope shared by the parts of a query: variable names as slots, and the context of functions. */
 import type { Algebra } from '@comunica/utils-algebra';
+import type { Term } from '@rdfjs/types';
 import { addCount, getOrMake } from '../../tools/collections.js';
 import { LwsError } from '../../tools/errors.js';
 import type { Facts, Slot } from '../expressions/evaluate.js';
+import { nodesOf } from '../parse/query-scopes.js';
 
 /** Maximum number of triple patterns and path steps of a query. Planning a join is quadratic in it. */
 const maxPatterns = 2000;
@@ -144,16 +146,7 @@ export function namesOf(root: Algebra.Operation | undefined, base = ''): Names {
 
 function countVariables(root: Algebra.Operation): Map<string, number> {
   const counts = new Map<string, number>();
-  const left: unknown[] = [root];
-  while (left.length > 0) {
-    const node = left.pop();
-    if (typeof node !== 'object' || node === null) continue;
-    const { termType, value } = node as { termType?: string; value?: string };
+  for (const { termType, value } of nodesOf(root) as Iterable<Partial<Term>>)
     if (termType === 'Variable') addCount(counts, value!, 1);
-    else if (Array.isArray(node)) for (const each of node) left.push(each);
-    else if (termType === undefined || termType === 'Quad')
-      for (const key in node)
-        if (key !== 'metadata' && key !== 'loc') left.push((node as unknown as Record<string, unknown>)[key]);
-  }
   return counts;
 }

@@ -35,7 +35,7 @@ export class ChangedGraph {
   readonly before: RecordBefore | undefined;
   /**
    * The graph is new, and later operations see the update's insertions. If the caller may not create it, the update fails later,
-   * whether or not a hidden graph has that name, and must not reveal which.
+   * whether or not an unreadable graph has that name, and must not reveal which.
    */
   readonly isSeen: boolean;
 

@@ -51,7 +51,7 @@ export const snapshotState = (
   async matches(dataset, where, changed) {
     const own = { ...dataset, level, snapshot };
     const before = memory ?? (await quadsWithoutIndex(own, where, assertTime));
-    // Closed graphs are not read, so that the duration does not reveal their size.
+    // Unreadable graphs are not read, so that the duration does not reveal their size.
     await dataset.readable.resolve([...changed.keys()]);
     const open = new Map([...changed].filter(([graph]) => dataset.readable.known(graph)));
     return matchesOf({ ...own, memory: open.size === 0 ? before : await withGraphs(before, open) }, assertTime);

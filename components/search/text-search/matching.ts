@@ -42,7 +42,7 @@ export function openTerm(searched: Searched, term: Term, language: Language): ()
   }
   const opened = lookupsOf(term, language).map((lookup) => {
     const { token } = lookup;
-    // Of the committed state, in which a hidden graph may have postings.
+    // Of the committed state, in which a staged graph may have postings.
     const list = scope === 'everything' ? texts.list(snapshot, token) : undefined;
     list?.catch(() => {});
     return { lookup, list, open: openPostings(searched, token) };

@@ -84,7 +84,7 @@ export const onState = async <T>(index: TextIndex, work: (searched: Searched) =>
   return result;
 };
 
-/** Reads the resources of the owner of the scope, the hidden graphs, and the words that terms need. */
+/** Reads the resources of the owner of the scope, the staged graphs, and the words that terms need. */
 export async function prepare(searched: Searched, terms: readonly Term[] = [], language: Language = {}): Promise<void> {
   const { snapshot, scope, ranges } = searched;
   if (typeof scope === 'object' && scope.owner !== undefined) {

@@ -1,6 +1,6 @@
 import { type IriRange, isInRanges } from '../../storage/keys/iri-ranges.js';
 
-/** Rounds to a power of two: the size includes closed quads, and small changes of these must not change the order of joins. */
+/** Rounds to a power of two: the size includes unreadable quads, and small changes of these must not change the order of joins. */
 export const roughly = (count: number): number => 2 ** Math.round(Math.log2(Math.max(1, count)));
 
 /** Numbers of matches of a pattern by its constants. Absent ones are not known yet. */

@@ -16,7 +16,7 @@ export interface DatasetGraphs {
 export type DatasetPart = 'union' | 'named';
 
 export interface GraphFilter {
-  /** True if every graph is open. */
+  /** True if every graph is readable. */
   readonly all: boolean;
   /** The only graphs of this part of the dataset, if they are at most `maxFew`. They are looked up one by one. */
   readonly few: readonly string[] | undefined;
@@ -33,8 +33,8 @@ export interface GraphFilter {
 }
 
 /**
- * Returns a name that no graph has. Lookups use it in place of a closed graph, so that the query runs the same steps as for a
- * nonexistent graph and its duration does not reveal closed graphs.
+ * Returns a name that no graph has. Lookups use it in place of an unreadable graph, so that the query runs the same steps as for a
+ * nonexistent graph and its duration does not reveal unreadable graphs.
  */
 export const nameOfNone = (graph: TermKey): TermKey => `${graph}\u0001`;
 

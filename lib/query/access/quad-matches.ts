@@ -88,8 +88,8 @@ export interface QuadMatches {
   /** Yields the terms of a position in blocks, possibly repeated. In one of the indexes, the position is the next one after the bound terms. */
   distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<TermKey[]>;
   /**
-   * Returns the approximate number of matches: all keys if every graph is open, exact for small numbers, otherwise matches in
-   * open graphs.
+   * Returns the approximate number of matches: all keys if every graph is readable, exact for small numbers, otherwise matches in
+   * readable graphs.
    * @param part default: `named`
    */
   estimate(bound: Terms, part?: DatasetPart): Promise<number>;

@@ -1,4 +1,4 @@
-/** Open graphs of an index, by number. Each is decided once in a query. */
+/** Readable graphs of an index, by number. Each is decided once in a query. */
 import type { GraphFilter } from '../access/graph-filter.js';
 import type { TermIds } from './term-ids.js';
 
@@ -8,13 +8,13 @@ const pageBits = 12;
 const pageLength = 1 << pageBits;
 
 export class GraphDecisions {
-  /** Number of graphs for which the gate was asked. */
+  /** Number of graphs for which the filter was asked. */
   decided = 0;
   /** Verdicts by graph number; 0: not known. */
   private readonly pages: (Uint8Array | undefined)[];
   private readonly undecided = new Set<number>();
 
-  /** @param tell returns known verdicts without asking the gate */
+  /** @param tell returns known verdicts without asking the filter */
   constructor(
     private readonly gate: GraphFilter,
     private readonly terms: TermIds,

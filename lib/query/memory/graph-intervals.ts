@@ -1,5 +1,5 @@
 /**
- * Converts name ranges of open graphs to intervals of graph numbers and of their quads. In the base, numbers are in the order of
+ * Converts name ranges of readable graphs to intervals of graph numbers and of their quads. In the base, numbers are in the order of
  * names, and quads in the order of numbers. Must not depend on permissions or on the meaning of quads.
  */
 import type { IriRange } from '../../storage/keys/iri-ranges.js';
@@ -44,7 +44,7 @@ export class GraphIntervals {
     return this.gate.isExact ? true : undefined;
   }
 
-  /** Returns the parts of the base with open graphs, or `undefined` if they are unknown or reading all quads is as fast. */
+  /** Returns the parts of the base with readable graphs, or `undefined` if they are unknown or reading all quads is as fast. */
   ranges(ids: Ids, length: number): readonly QuadRange[] | undefined {
     if (length < leastLength || !this.found) return undefined;
     let rest = 0;

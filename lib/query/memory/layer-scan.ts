@@ -1,5 +1,5 @@
 /**
- * Scans a part of a layer for matches in open graphs, each triple of the union default graph once. Synchronous: it stops at a
+ * Scans a part of a layer for matches in readable graphs, each triple of the union default graph once. Synchronous: it stops at a
  * graph that is not authorized yet, and resumes after the authorizer's response.
  */
 
@@ -23,7 +23,7 @@ export interface MatchScan {
   id(place: number): number;
 }
 
-/** Places with copies of a triple that take precedence: of all copies in open graphs, only the first is a match. */
+/** Places with copies of a triple that take precedence: of all copies in readable graphs, only the first is a match. */
 export interface Copies {
   /** True if all copies of a triple are adjacent in the scanned part. */
   readonly areAdjacent: boolean;
@@ -64,7 +64,7 @@ export class LayerScan implements MatchScan {
 
   /**
    * @param ids bound terms, as numbers of the layer
-   * @param verdicts absent: every graph is open
+   * @param verdicts absent: every graph is readable
    * @param copies absent: copies of a triple are separate matches
    */
   constructor(
@@ -115,7 +115,7 @@ export class LayerScan implements MatchScan {
     }
   }
 
-  /** Returns the rows of current quads in open graphs; `undefined`: all of them. */
+  /** Returns the rows of current quads in readable graphs; `undefined`: all of them. */
   private openRows(graphs: Uint32Array): Uint32Array | undefined {
     const { verdicts } = this;
     const { masked } = this.layer;
@@ -242,7 +242,7 @@ export class LayerScan implements MatchScan {
     );
   }
 
-  /** Returns true if an open graph has a copy with precedence, and `undefined` if a graph is not authorized yet. */
+  /** Returns true if a readable graph has a copy with precedence, and `undefined` if a graph is not authorized yet. */
   private isRepeated({ areAdjacent, before }: Copies, row: number): boolean | undefined {
     if (!areAdjacent && !this.layer.quads.isUnique) {
       const isRepeated = this.hasCopy(this.layer, row, this.graphs[row]!);
@@ -255,7 +255,7 @@ export class LayerScan implements MatchScan {
     return false;
   }
 
-  /** Returns true if a layer has the triple in an open graph with a number below `below`. */
+  /** Returns true if a layer has the triple in a readable graph with a number below `below`. */
   private hasCopy(layer: Layer, row: number, below: number): boolean | undefined {
     const numberOf = (number: number): number => (layer === this.layer ? number : numberIn(layer, this.among(number)));
     const s = numberOf(this.subjects[row]!);

@@ -9,7 +9,7 @@ import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js'
 /** Maximum number of quads that are counted. `maxDecided` is checked after every `atATime` quads. */
 const maxCounted = 2048;
 const atATime = 64;
-/** Numbers of matches below it are exact. Others are rounded, because more closed quads would make them extrapolated. */
+/** Numbers of matches below it are exact. Others are rounded, because more unreadable quads would make them extrapolated. */
 const leastRounded = 32;
 /** Maximum number of graphs decided for a count. Beyond it, samples are used. */
 const maxDecided = 64;

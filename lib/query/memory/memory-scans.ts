@@ -38,7 +38,7 @@ export interface SingleLayer {
   readonly masked: Uint8Array | undefined;
   /** The other layers. A lookup with matches in them takes the scans. */
   readonly others: readonly Layer[];
-  /** Absent: every graph is open. */
+  /** Absent: every graph is readable. */
   readonly verdicts: GraphDecisions | undefined;
   /** Maximum length of a range that may be read as a whole. */
   readonly most: number;

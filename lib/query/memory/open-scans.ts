@@ -1,6 +1,6 @@
 /**
  * Scans of the layers for a caller without full read access: the order of matches does not depend on the access path, and few
- * quads of closed graphs are read.
+ * quads of unreadable graphs are read.
  */
 import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
@@ -19,12 +19,12 @@ import type { TermIds } from './term-ids.js';
 const worthSorting = 4;
 const adjacent = { areAdjacent: true, before: [] };
 
-/** Part of the dataset, with its open graphs. */
+/** Part of the dataset, with its readable graphs. */
 interface Part {
   readonly gate: GraphFilter;
   readonly verdicts: GraphDecisions;
   readonly intervals: GraphIntervals;
-  /** Returns the open graphs among a dataset's few graphs, or `undefined` if it has many. */
+  /** Returns the readable graphs among a dataset's few graphs, or `undefined` if it has many. */
   readonly few: () => readonly number[] | undefined;
 }
 
@@ -47,7 +47,7 @@ export class OpenScans implements MemoryScans {
     return gate.decide(graph === undefined ? (gate.few ?? []) : [graph]);
   }
 
-  /** Longer ranges may be read by the intervals of open graphs (`slices`). */
+  /** Longer ranges may be read by the intervals of readable graphs (`slices`). */
   single(name: DatasetPart): SingleLayer | undefined {
     const { gate, verdicts } = this.parts[name];
     const base = gate.isExact && gate.ranges?.length !== 0 ? singleOf(this.layers, name) : undefined;
@@ -86,7 +86,7 @@ export class OpenScans implements MemoryScans {
     return sampled(this.scansOf(ids, this.parts[name], true), this.parts[name].verdicts, most);
   }
 
-  /** @param isOpenOnly leaves out parts with closed quads: their number would move the positions of samples, and change plans */
+  /** @param isOpenOnly leaves out parts with unreadable quads: their number would move the positions of samples, and change plans */
   private scansOf(ids: Ids, part: Part, isOpenOnly = false): readonly LayerScan[] {
     if (this.isShut(ids, part)) return [];
     return this.layers.flatMap((layer) => {
@@ -105,7 +105,7 @@ export class OpenScans implements MemoryScans {
     return this.parts[part].verdicts.ask();
   }
 
-  /** No graph is open, or the bound one is closed. */
+  /** No graph is readable, or the bound one is not. */
   private isShut(ids: Ids, { gate }: Part): boolean {
     return gate.ranges?.length === 0 || (ids[graphAt] >= 0 && gate.isOpen(this.terms.termKey(ids[graphAt])) !== true);
   }
@@ -121,7 +121,7 @@ interface Stretch {
 }
 
 /**
- * Returns the parts of a layer with open graphs, if they have far fewer quads (`worthSorting`) than the whole part for the terms.
+ * Returns the parts of a layer with readable graphs, if they have far fewer quads (`worthSorting`) than the whole part for the terms.
  * @param isAnySize returns them in any case, unless they are unknown
  */
 function slices(

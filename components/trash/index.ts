@@ -1,6 +1,7 @@
 /** The trash: the console moves deleted resources there, and controllers restore them (rule 26.1). */
 import { defineComponent } from '../../lib/component/component.js';
 import type { Installation, Platform } from '../../lib/component/contract.js';
+import { hourly } from '../../lib/component/hourly.js';
 import { jsonReply, readJsonObject } from '../../lib/http/json-reply.js';
 import { preconditions } from '../../lib/http/request.js';
 import { type Route, route, urlOfRoute } from '../../lib/http/route.js';
@@ -20,8 +21,6 @@ const settings = {
 };
 
 const dayMs = 86_400_000;
-/** Interval of looking for expired items, in milliseconds. */
-const lookMs = 3_600_000;
 const pageLength = 200;
 const path = '{prefix}/trash';
 
@@ -32,7 +31,12 @@ export default defineComponent({
   isEnabled: () => true,
   install(platform, { days }) {
     const trash = new Trash(platform.storage);
-    return { ...(days > 0 ? offered(platform, trash, days) : {}), ...emptying(platform, trash, days * dayMs) };
+    // With 0 days, it deletes empty items only.
+    const expire = () => trash.expire(days > 0 ? platform.clock() - days * dayMs : 0);
+    return {
+      ...(days > 0 ? offered(platform, trash, days) : {}),
+      ...hourly(platform, expire, 'expired resources of the trash could not be deleted'),
+    };
   },
 });
 
@@ -67,26 +71,4 @@ function routesOf(trash: Trash, keptMs: number): readonly Route[] {
       return { status: 204, fields: {} };
     }),
   ];
-}
-
-/** Deletes expired items at the start and every hour. With 0 days, deletes empty ones only. Of several servers, one does. */
-function emptying({ store, clock, log }: Platform, trash: Trash, keptMs: number): Pick<Installation, 'start' | 'stop'> {
-  let working = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-  const look = (): void => {
-    if (!store.coordination.leads) return;
-    working = working
-      .then(() => trash.expire(keptMs > 0 ? clock() - keptMs : 0))
-      .catch((error: unknown) => log.error({ err: error }, 'expired resources of the trash could not be deleted'));
-  };
-  return {
-    start() {
-      look();
-      timer = setInterval(look, lookMs).unref();
-    },
-    async stop() {
-      clearInterval(timer);
-      await working;
-    },
-  };
 }

@@ -1,6 +1,7 @@
 /** Versions: earlier states of data resources, to read, cite and restore (chapter 27 of the rules). */
 import { defineComponent } from '../../lib/component/component.js';
 import type { Installation, Platform } from '../../lib/component/contract.js';
+import { hourly } from '../../lib/component/hourly.js';
 import { flag, integer, type SettingsOf, setting } from '../../lib/settings/settings.js';
 import { keptBlobs } from '../../lib/storage/keys/kept-blobs.js';
 import { isContainerIri } from '../../lib/storage/keys/records.js';
@@ -33,8 +34,6 @@ const settings = {
 };
 
 const dayMs = 86_400_000;
-/** Interval of looking for expired versions, in milliseconds. */
-const lookMs = 3_600_000;
 
 export default defineComponent({
   name: 'versions',
@@ -65,29 +64,20 @@ export default defineComponent({
 
 /** Notes the settings, releases the blobs of versions that a restore at another address left out, and expires versions. */
 function background(platform: Platform, switches: Switches, keptMs: number): Pick<Installation, 'start' | 'stop'> {
-  const { store, clock, log } = platform;
+  const { store, clock } = platform;
   const ending = new AbortController();
-  let working = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-  const look = (): void => {
-    if (!store.coordination.leads) return;
-    working = working
-      .then(() => expire(store, positionOf(clock() - keptMs), ending.signal))
-      .catch((error: unknown) => log.error({ err: error }, 'expired versions could not be deleted'));
-  };
+  const work = () => expire(store, positionOf(clock() - keptMs), ending.signal);
+  const expiry = hourly(platform, work, 'expired versions could not be deleted');
   return {
     async start() {
       if (switches.isUsed()) await store.transact((tx) => noteSettings(tx, store.changes.mark(), platform));
       await noteSince(store, switches.all, store.changes.mark());
       await releaseBlobs(store);
-      if (keptMs === 0) return;
-      look();
-      timer = setInterval(look, lookMs).unref();
+      if (keptMs > 0) await expiry.start();
     },
-    async stop() {
+    stop() {
       ending.abort();
-      clearInterval(timer);
-      await working;
+      return expiry.stop();
     },
   };
 }

@@ -7,9 +7,8 @@ import {
   type ReturnedKeys,
 } from '../../lib/storage/graphs/graph-digests.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
-import type { KeyDifference } from '../../lib/storage/keys/graph-changes.js';
+import { changedBlocks, type KeyDifference } from '../../lib/storage/keys/graph-changes.js';
 import { KeyDigest } from '../../lib/storage/keys/key-digest.js';
-import { compareKeys } from '../../lib/storage/keys/key-order.js';
 import { graphRange } from '../../lib/storage/keys/quad-keys.js';
 import {
   type KeyRange,
@@ -166,32 +165,11 @@ export class PastGraph implements OpenGraph {
     const { record } = this;
     return comparedBlocks(
       record,
-      () => this.overlaid(),
+      () => changedBlocks(this.baseBlocks(), this.changed),
       () => {
         throw new DamagedGraphError(record.iri);
       },
     );
-  }
-
-  private async *overlaid(): AsyncGenerator<readonly string[]> {
-    const { changed } = this;
-    const added: string[] = [];
-    for (const [key, isThere] of changed) if (isThere) added.push(key);
-    added.sort(compareKeys);
-    let at = 0;
-    for await (const block of this.baseBlocks()) {
-      if (changed.size === 0) {
-        yield block;
-        continue;
-      }
-      const result: string[] = [];
-      for (const key of block) {
-        while (at < added.length && compareKeys(added[at]!, key) < 0) result.push(added[at++]!);
-        if (changed.get(key) === undefined) result.push(key);
-      }
-      yield result;
-    }
-    if (at < added.length) yield added.slice(at);
   }
 
   private async *baseBlocks(): AsyncGenerator<readonly string[]> {

@@ -129,20 +129,31 @@ export function hasAfter(changes: readonly Laid[], key: string): boolean | undef
 }
 
 /** Yields the blocks of a graph after partial changes. */
-export async function* overlay(blocks: Blocks, parts: readonly Laid[]): AsyncGenerator<readonly string[]> {
+export function overlay(blocks: Blocks, parts: readonly Laid[]): AsyncGenerator<readonly string[]> {
   const last = new Map<string, boolean>();
   for (const { added, removed } of parts) {
     for (const key of removed) last.set(key, false);
     for (const key of added) last.set(key, true);
   }
-  const added = [...last].flatMap(([key, isThere]) => (isThere ? [key] : [])).sort(compareKeys);
+  return changedBlocks(blocks, last);
+}
+
+/** Yields the blocks of a graph after changes. @param changes true for an added key, false for a removed one */
+export async function* changedBlocks(
+  blocks: Blocks,
+  changes: ReadonlyMap<string, boolean>,
+): AsyncGenerator<readonly string[]> {
+  if (changes.size === 0) return yield* blocks;
+  const added: string[] = [];
+  for (const [key, isThere] of changes) if (isThere) added.push(key);
+  added.sort(compareKeys);
   let at = 0;
   for await (const block of blocks) {
     const result: string[] = [];
     for (const key of block) {
       while (at < added.length && compareKeys(added[at]!, key) < 0) result.push(added[at++]!);
       // Keys with a change come from `added` only: the change may be committed by now and be in the block.
-      if (last.get(key) === undefined) result.push(key);
+      if (changes.get(key) === undefined) result.push(key);
     }
     yield result;
   }

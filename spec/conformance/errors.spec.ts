@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 import { type Answer, exchange, head } from '../support/http.js';
+import { until } from '../support/until.js';
 
 describeStorage('Errors', (s) => {
   it('Errors: each status has its problem document', async () => {
@@ -31,10 +32,10 @@ describeStorage('Errors', (s) => {
   it('the log contains the instance and no credential (rule 10.1)', async function () {
     if (!s.server) return this.skip();
     const { instance } = JSON.parse((await s.get(s.fresh())).text) as { instance: string };
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const lines = s.server.log.map((line) => JSON.stringify(line));
-    expect(lines.filter((line) => line.includes(instance))).to.have.length(1);
-    expect(lines.filter((line) => line.includes(s.token!.split('.')[2]!))).to.have.length(0);
+    const lines = (): string[] => s.server!.log.map((line) => JSON.stringify(line));
+    await until(() => lines().some((line) => line.includes(instance)), 'the request is logged');
+    expect(lines().filter((line) => line.includes(instance))).to.have.length(1);
+    expect(lines().filter((line) => line.includes(s.token!.split('.')[2]!))).to.have.length(0);
   });
 
   it('the problem type is stable and specific to the error (rule 10.1)', async () => {

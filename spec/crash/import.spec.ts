@@ -15,12 +15,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { credential, ed25519Identity } from '../support/identity.js';
 import { killStart, runProcess, type ServerProcess, startProcess } from '../support/process.js';
 import { freePort } from '../support/server.js';
 import { isSharedRun } from '../support/shared-storage.js';
+import { until } from '../support/until.js';
 
 const kills = Number(process.env['QUADPOD_KILLS'] ?? 2);
 
@@ -199,12 +199,10 @@ describe('An import that is killed', function () {
     for (let left = Math.ceil(kills / 2); left > 0; left--) {
       const { quads } = await stateOf(job);
       const enough = quads + Math.ceil((30_000 - quads) * random());
-      for (
-        let state = await stateOf(job);
-        state.status === 'running' && state.quads < enough;
-        state = await stateOf(job)
-      )
-        await sleep(2);
+      await until(async () => {
+        const state = await stateOf(job);
+        return state.status !== 'running' || state.quads >= enough;
+      }, 'enough is imported');
       await server.kill();
       server = await startProcess({ ...place, environment });
       if ((await stateOf(job)).status !== 'interrupted') break;

@@ -50,7 +50,7 @@ const limitsOfKinds = {
   importsOfContract: 17,
   settings: 153,
   /** Waits of a fixed time in specs, and loops around them. */
-  sleepsInSpecs: 102,
+  sleepsInSpecs: 100,
 };
 
 const expectWithin = (what: string, value: number, limit: number): void =>

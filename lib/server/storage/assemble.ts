@@ -8,7 +8,7 @@ import { issuerKeys, wellKnownOf } from '../../authentication/issuer-keys.js';
 import type { Suite } from '../../authentication/suite.js';
 import { AclIndex } from '../../authorization/acl-index.js';
 import { AddedOwners } from '../../authorization/added-owners.js';
-import { createAuthorizer, noteReaders } from '../../authorization/authorizer.js';
+import { createAuthorizer, noteReaders, type PermissionSource } from '../../authorization/authorizer.js';
 import { createGroups } from '../../authorization/groups.js';
 import { ownerModel } from '../../authorization/owner-mode.js';
 import { withTrash } from '../../authorization/trash.js';
@@ -89,7 +89,8 @@ export async function assembleStorage(
         owns: (subject) => ownsAny(store.level, subject),
         open: core.devOpen,
       });
-  const permissions = () => installations.flatMap((installation) => installation.permissions ?? []);
+  const offered = offeredBy(installations);
+  const permissions = () => offered('permissions') as readonly PermissionSource[];
   const storage = {
     rootIri: iri,
     systemPrefix: core.systemPrefix,
@@ -131,6 +132,23 @@ const assembleDpop = (
   required,
 });
 
+/** Returns what installed components offer under a name. It is kept until another one is installed: queries ask for it. */
+function offeredBy(installations: readonly Installation[]): (name: keyof Installation) => readonly unknown[] {
+  const known = new Map<keyof Installation, { readonly count: number; readonly values: readonly unknown[] }>();
+  return (name) => {
+    let own = known.get(name);
+    if (own?.count !== installations.length) {
+      const values = installations.flatMap((each): unknown => {
+        const value = each[name] ?? [];
+        return typeof value === 'function' ? value.bind(each) : value;
+      });
+      own = { count: installations.length, values };
+      known.set(name, own);
+    }
+    return own.values;
+  };
+}
+
 /** The platform object for components. */
 export function assemblePlatform(
   core: CoreSettings,
@@ -162,11 +180,7 @@ export function assemblePlatform(
     signingKey,
     throttle: process.throttle,
     tally: (kind) => process.tallies.of(kind, storage),
-    offered: (name) =>
-      installations.flatMap((each): unknown => {
-        const value = each[name] ?? [];
-        return typeof value === 'function' ? value.bind(each) : value;
-      }) as never,
+    offered: offeredBy(installations) as Platform['offered'],
     ...{ progress, formats, deployment },
     home: home?.platform.rootIri ?? (deployment && storage),
     authentication: {

@@ -8,7 +8,7 @@ import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js'
 
 /** Maximum number of quads that are counted. `maxDecided` is checked after every `atATime` quads. */
 const maxCounted = 2048;
-const atATime = 64;
+export const atATime = 64;
 /** Numbers of matches below it are exact. Others are rounded, because more unreadable quads would make them extrapolated. */
 const leastRounded = 32;
 /** Maximum number of graphs decided for a count. Beyond it, samples are used. */
@@ -25,13 +25,15 @@ export async function estimated(scans: readonly LayerScan[], verdicts: GraphDeci
   const length = scans.reduce((sum, scan) => sum + scan.length, 0);
   if (length <= maxCounted) {
     const count = await countedAll(scans, verdicts);
-    if (count !== undefined) return count < leastRounded ? count : roughly(count);
+    if (count !== undefined) return roundedCount(count);
   }
   let count = 0;
   for (const scan of scans) count += await judged(scan, verdicts);
   // A pattern without an open match in the samples gets the same estimate as one without any match.
   return count === 0 ? 0 : roughly(count);
 }
+
+export const roundedCount = (count: number): number => (count < leastRounded ? count : roughly(count));
 
 /** Returns `undefined` if too many graphs would have to be decided. */
 async function countedAll(scans: readonly LayerScan[], verdicts: GraphDecisions): Promise<number | undefined> {

@@ -13,7 +13,7 @@ import type { TermKey } from '../access/terms.js';
 import { ended, LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import type { MemoryView } from './memory-layers.js';
 import { MemoryNumbers } from './memory-numbers.js';
-import { type MemoryScans, plainScans } from './memory-scans.js';
+import { eachMatch, type MemoryScans, plainScans, type SingleLayer, shortRange } from './memory-scans.js';
 import { OpenScans } from './open-scans.js';
 import { type Ids, type QuadOrders, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
@@ -38,6 +38,10 @@ export class MemoryMatches implements QuadMatches {
   // Last term of each position and its number: patterns in a batch share most terms.
   private readonly lastTokens: Terms = [undefined, undefined, undefined, undefined];
   private readonly lastIds: Ids = [-1, -1, -1, -1];
+  /** The base, for short lookups, and the indexes of the last ones by order. */
+  private readonly bases: Partial<
+    Record<DatasetPart, { readonly single: SingleLayer | undefined; readonly near: number[] }>
+  > = {};
   /** Numbers of terms in returned matches. */
   private readonly remembered = new Map<TermKey, number>();
 
@@ -141,7 +145,7 @@ export class MemoryMatches implements QuadMatches {
           await this.scans.ask(part);
           continue;
         }
-        found.add(this.termAt(scan, place));
+        found.add(this.termOf(scan.id(place)));
         if (found.size < blockLength) continue;
         this.assertTime(found.size);
         yield [...found];
@@ -211,12 +215,11 @@ export class MemoryMatches implements QuadMatches {
 
   private termsAt(scan: MatchScan, bound: Terms, places: readonly number[]): Terms {
     const match: Terms = [undefined, undefined, undefined, undefined];
-    for (const place of places) match[place] = bound[place] ?? this.termAt(scan, place);
+    for (const place of places) match[place] = bound[place] ?? this.termOf(scan.id(place));
     return match;
   }
 
-  private termAt(scan: MatchScan, place: number): TermKey {
-    const id = scan.id(place);
+  private termOf(id: number): TermKey {
     const token = this.terms.termKey(id);
     this.assertTerm?.(token);
     if (this.remembered.size < maxRemembered) this.remembered.set(token, id);
@@ -226,7 +229,20 @@ export class MemoryMatches implements QuadMatches {
   /** Returns all matches, or `undefined` if graphs are not authorized yet. */
   private found(bound: Terms, { part, places }: MatchOptions): Terms[] | undefined {
     const matches: Terms[] = [];
-    for (const scan of this.scansOf(bound, part))
+    const ids = this.idsOf(bound);
+    if (!ids) return matches;
+    this.bases[part] ??= { single: this.scans.single(part), near: [] };
+    const { single, near } = this.bases[part];
+    const range = shortRange(single, ids, near);
+    if (range) {
+      eachMatch(single!, range, (window, offset) => {
+        const match: Terms = [undefined, undefined, undefined, undefined];
+        for (const place of places) match[place] = bound[place] ?? this.termOf(window.column(place)[offset]!);
+        matches.push(match);
+      });
+      return matches;
+    }
+    for (const scan of this.scans.of(ids, part))
       for (let at = scan.next(); at !== ended; at = scan.next()) {
         if (at === stopped) return undefined;
         matches.push(this.termsAt(scan, bound, places));

@@ -11,9 +11,10 @@ import type {
   PrefixedTerms,
 } from '../access/quad-matches.js';
 import { headOfString, kindOf, kindStarts, stringMark, type TermKey, type TermKind } from '../access/terms.js';
+import type { Window } from '../segments/quad-pages.js';
 import { ended, LayerScan, stopped } from './layer-scan.js';
-import { hasQuads, type MemoryScans, type SingleLayer } from './memory-scans.js';
-import { type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
+import { eachMatch, type MemoryScans, type SingleLayer, shortRange } from './memory-scans.js';
+import type { Ids, QuadRange } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
 const blockLength = 4096;
@@ -79,17 +80,16 @@ export class MemoryNumbers implements NumberedMatches {
     const { scans, terms, assertTime, begin } = this.options;
     const own = await begin(bound, part);
     const found = { rows: [] as number[], weights: [] as number[], columns: places.map((): number[] => []) };
-    const single = own && own[graphAt] < 0 && !at.includes(graphAt) ? scans.single(part) : undefined;
+    const single = own ? scans.single(part) : undefined;
     const near: number[] = [];
     for (let row = 0; own && row < length; row++) {
       const before = found.rows.length;
       const ids: Ids = [own[0], own[1], own[2], own[3]];
       for (let i = 0; i < at.length; i++) ids[at[i]! as 0] = keys[i]![row]!;
       if (ids.some((id) => id >= terms.size)) continue;
-      const range = single && rangeFor(single.quads, ids, near);
-      const isShort = range && range.rest === 0 && range.to - range.from <= single.most;
-      if (isShort && !single.others.some((layer) => hasQuads(layer, ids))) {
-        addRange(found, { row, range, places }, single);
+      const range = shortRange(single, ids, near);
+      if (range) {
+        addRange(found, { row, range, places }, single!);
         assertTime(lookUpWork + found.rows.length - before);
         continue;
       }
@@ -175,25 +175,21 @@ interface FoundNumbers {
 function addRange(
   { rows, weights, columns }: FoundNumbers,
   { row, range, places }: { readonly row: number; readonly range: QuadRange; readonly places: readonly number[] },
-  { quads, masked, verdicts }: SingleLayer,
+  base: SingleLayer,
 ): void {
-  const isCounted = places.length === 0 && !verdicts && !masked;
-  if (isCounted && range.to > range.from) {
+  if (places.length === 0 && !base.verdicts && !base.masked) {
+    if (range.to === range.from) return;
     rows.push(row);
     weights.push(range.to - range.from);
+    return;
   }
-  for (let at = range.from; at < range.to && !isCounted; ) {
-    const window = quads.window(range.order, at, range.to);
-    const end = Math.min(range.to, window.end);
-    const graphs = verdicts || masked ? window.column(graphAt) : undefined;
-    const own = places.map((place) => window.column(place));
-    for (; at < end; at++) {
-      const offset = at - window.first;
-      if (masked?.[graphs![offset]!] === 1) continue;
-      if (verdicts && verdicts.isOpen(graphs![offset]!) !== true) continue;
-      rows.push(row);
-      weights.push(1);
-      for (let i = 0; i < own.length; i++) columns[i]!.push(own[i]![offset]!);
-    }
-  }
+  let last: Window | undefined;
+  let own: readonly Uint32Array[] = [];
+  eachMatch(base, range, (window, offset) => {
+    if (window !== last) own = places.map((place) => window.column(place));
+    last = window;
+    rows.push(row);
+    weights.push(1);
+    for (let i = 0; i < own.length; i++) columns[i]!.push(own[i]![offset]!);
+  });
 }

@@ -1,7 +1,7 @@
 /** Scans of the layers for a caller that may read every graph: uses the fastest order. Must not depend on the use of matches. */
 import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
-import { orderPlaces } from '../segments/quad-pages.js';
+import { orderPlaces, type Window } from '../segments/quad-pages.js';
 import { GraphDecisions } from './graph-decisions.js';
 import { type Copies, LayerScan, type MatchScan, numberIn } from './layer-scan.js';
 import { sampled } from './memory-estimates.js';
@@ -54,8 +54,39 @@ export function singleOf(
   return isOnce ? { quads, masked, others: layers.slice(1) } : undefined;
 }
 
+/**
+ * Returns the part of the base with all matches of some terms, or `undefined` if it is long, or another layer has some.
+ * @param near indexes of the last ranges by order, which are updated
+ */
+export function shortRange(base: SingleLayer | undefined, ids: Ids, near: number[]): QuadRange | undefined {
+  if (!base || ids[graphAt] >= 0) return undefined;
+  const range = rangeFor(base.quads, ids, near);
+  if (range.rest !== 0 || range.to - range.from > base.most) return undefined;
+  for (const layer of base.others) if (hasQuads(layer, ids)) return undefined;
+  return range;
+}
+
+/** Calls `found` for each match in a part of the base. The window stays the same for several. */
+export function eachMatch(
+  { quads, masked, verdicts }: SingleLayer,
+  { order, from, to }: QuadRange,
+  found: (window: Window, offset: number) => void,
+): void {
+  for (let at = from; at < to; ) {
+    const window = quads.window(order, at, to);
+    const end = Math.min(to, window.end);
+    const graphs = verdicts || masked ? window.column(graphAt) : undefined;
+    for (; at < end; at++) {
+      const offset = at - window.first;
+      if (masked?.[graphs![offset]!] === 1) continue;
+      if (verdicts && verdicts.isOpen(graphs![offset]!) !== true) continue;
+      found(window, offset);
+    }
+  }
+}
+
 /** Returns true if a layer has quads with some terms, outdated ones included. */
-export function hasQuads(layer: Layer, ids: Ids): boolean {
+function hasQuads(layer: Layer, ids: Ids): boolean {
   const own = numbersIn(layer, ids);
   if (!own) return false;
   const { from, to } = rangeFor(layer.quads, own);

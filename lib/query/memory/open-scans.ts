@@ -8,9 +8,17 @@ import { gspo, orderPlaces } from '../segments/quad-pages.js';
 import { GraphDecisions } from './graph-decisions.js';
 import { GraphIntervals, leastLength } from './graph-intervals.js';
 import { LayerScan, type MatchScan } from './layer-scan.js';
-import { estimated, sampled } from './memory-estimates.js';
+import { atATime, estimated, roundedCount, sampled } from './memory-estimates.js';
 import type { Layer, MemoryView } from './memory-layers.js';
-import { leapingScan, type MemoryScans, numbersIn, type SingleLayer, singleOf } from './memory-scans.js';
+import {
+  eachMatch,
+  leapingScan,
+  type MemoryScans,
+  numbersIn,
+  type SingleLayer,
+  shortRange,
+  singleOf,
+} from './memory-scans.js';
 import { MergedScan, SortedScan } from './ordered-scans.js';
 import { type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
@@ -34,6 +42,7 @@ export class OpenScans implements MemoryScans {
   private readonly parts: Readonly<Record<DatasetPart, Part>>;
   /** Indexes of the last ranges in the base, by order. */
   private readonly near: number[] = [];
+  private readonly nearEstimates: number[] = [];
 
   /** @param gates of a caller without full read access */
   constructor(view: MemoryView, gates: Readonly<Record<DatasetPart, GraphFilter>>) {
@@ -79,6 +88,13 @@ export class OpenScans implements MemoryScans {
   }
 
   estimate(ids: Ids, name: DatasetPart): number | Promise<number> {
+    const single = this.isShut(ids, this.parts[name]) ? undefined : this.single(name);
+    const range = shortRange(single, ids, this.nearEstimates);
+    if (range && range.to - range.from <= atATime) {
+      let count = 0;
+      eachMatch(single!, range, () => count++);
+      return roundedCount(count);
+    }
     return estimated(this.scansOf(ids, this.parts[name]), this.parts[name].verdicts);
   }
 

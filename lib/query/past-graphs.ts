@@ -63,7 +63,7 @@ export type ReadPast = (context: PastContext) => Promise<PastGraphs>;
 type Dataset = Pick<DatasetOptions, 'memory' | 'readable'>;
 
 const retrySeconds = 5;
-/** Graphs that have changed are at most the inverse of it of all quads: then the statistics of the present serve, which change only the cost. */
+/** If at most the inverse of it of the quads have changed, the statistics of the present serve: they change only the cost. */
 const alike = 10;
 
 /** Returns a dataset as it was, with at most the present permissions. @throws LwsError of the module, `too-complex` */
@@ -84,7 +84,7 @@ export async function datasetThen(
     if (!canMask || [...graphs.keys()].some((graph) => readable.known(graph) !== true))
       return { memory: await withGraphs(memory, graphs), readable: readableThen(readable, past), past };
     const then = await withGraphs(withoutGraphs(memory, past.others!), graphs);
-    const isAlike = readable.all && then.layers.at(-1)!.quads.count * alike <= memory.layers[0]!.quads.count;
+    const isAlike = readable.all && changedQuads(then) * alike <= memory.layers[0]!.quads.count;
     return { memory: isAlike ? Object.assign({ known: memory.known }, then) : then, readable, past };
   } catch (error) {
     if (!(error instanceof TableFullError)) throw error;
@@ -95,6 +95,15 @@ export async function datasetThen(
   } finally {
     await past.close();
   }
+}
+
+/** Returns the number of quads of a view that are outdated in the base, or replace them in the last layer. */
+function changedQuads({ layers }: MemoryView): number {
+  const { quads, masked } = layers[0]!;
+  let count = layers.at(-1)!.quads.count;
+  for (let graph = masked?.indexOf(1) ?? -1; graph >= 0; graph = masked!.indexOf(1, graph + 1))
+    count += quads.firstOf(graph + 1) - quads.firstOf(graph);
+  return count;
 }
 
 /** A view of one operation may have a part of a graph only. */

@@ -20,15 +20,27 @@ export interface Limits {
   readonly outOfMemory: () => Error;
 }
 
-/** Returns a check for loops. The time starts now. Call it in a worker thread. */
-export function checkOf({ timeoutMs, timeout, outOfMemory }: Limits): () => void {
+/** Work in matches and rows, and time in ms, after which the memory is read again: that takes as long as a lookup. */
+const [unreadWork, unreadMs] = [1024, 2];
+
+/**
+ * Returns a check for loops. The time starts now. Call it in a worker thread.
+ * @returns function that takes the matches and rows since its last call. Without them, it reads the memory in any case
+ */
+export function checkOf({ timeoutMs, timeout, outOfMemory }: Limits): (work?: number) => void {
   const end = performance.now() + timeoutMs;
   // Collects garbage of earlier work so that it is not charged to this one.
   if (usedHeap() > reserve + limitBytes * maxUsed) collectNow();
   const most = Math.min(usedHeap(), reserve) + limitBytes * maxUsed;
-  return () => {
-    if (isOutOfMemory(most)) throw outOfMemory();
-    if (performance.now() > end) throw timeout();
+  let [unread, readAt] = [0, end - timeoutMs];
+  return (work = unreadWork) => {
+    unread += work;
+    const now = performance.now();
+    if (unread >= unreadWork || now - readAt > unreadMs) {
+      [unread, readAt] = [0, now];
+      if (isOutOfMemory(most)) throw outOfMemory();
+    }
+    if (now > end) throw timeout();
   };
 }
 

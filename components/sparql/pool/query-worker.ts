@@ -3,6 +3,7 @@
  * of the caller.
  */
 
+import type { AssertTime } from '../../../lib/query/access/quad-matches.js';
 import { NeedsIndexError } from '../../../lib/query/dataset.js';
 import { checkOf, isWorn } from '../../../lib/query/limits.js';
 import { type MemoryBase, MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
@@ -30,11 +31,11 @@ let layers = new MemoryLayers();
 let opened = acquire(() => openLevel(first));
 
 /** Returns a check that is called between two blocks of rows, and throws when the query must end. */
-function limits(limit: TimeLimit): () => void {
+function limits(limit: TimeLimit): AssertTime {
   const check = checkOf({ timeoutMs: limit.timeoutMs, timeout: () => timeout(limit), outOfMemory });
-  return () => {
+  return (work) => {
     assertWanted();
-    check();
+    check(work);
   };
 }
 

@@ -5,8 +5,8 @@ import { programMb, threadLimits } from '../../../lib/tools/threads/thread-limit
 
 const limits = new URL('../../../lib/query/limits.js', import.meta.url).href;
 
-/** Output of a thread of 64 MiB with the given MiB in use or as garbage before its work, and the MiB added by the work. */
-async function ended(kept: number, garbage: number, added: number): Promise<string> {
+/** Output of a thread of 64 MiB with the given MiB in use or as garbage before its work, and the MiB added by the work, in steps of some matches. */
+async function ended(kept: number, garbage: number, added: number, work?: number): Promise<string> {
   const script = `
     const { parentPort } = require('node:worker_threads');
     const filled = (mb) => Array.from({ length: mb }, () => Array.from({ length: 1 << 17 }, (_, index) => index + 0.5));
@@ -20,7 +20,7 @@ async function ended(kept: number, garbage: number, added: number): Promise<stri
       try {
         for (let mb = 0; mb < ${added}; mb++) {
           added.push(filled(1));
-          check();
+          check(${work});
         }
       } catch (error) {
         told = error.message;
@@ -46,6 +46,10 @@ describe('Memory limit of work in a thread', () => {
     expect(await ended(0, 0, 60)).to.equal('out of memory');
     expect(await ended(35, 0, 60)).to.equal('out of memory');
     expect(await ended(0, 70, 100)).to.equal('out of memory');
+  });
+
+  it('is read after many small steps, too (rule 14.7)', async () => {
+    expect(await ended(0, 0, 60, 1)).to.equal('out of memory');
   });
 
   it('applies to every thread, with a young generation of the same size on every Node version', async () => {

@@ -65,15 +65,22 @@ function bodyOf(name: string, values?: Readonly<Record<string, string>>): Buffer
   return body;
 }
 
+const escaped = (text: string): string => text.replace(/[&<>"{]/g, (each) => `&#${each.charCodeAt(0)};`);
+
 /** Returns the routes of the two pages and their files. @throws SettingsError if the console was not built */
 export function fileRoutes(
-  { rootIri, home = '', administration: { executable } }: Platform,
+  { rootIri, home = '', administration }: Platform,
   { tiles, attribution }: { readonly tiles: string; readonly attribution: string },
 ): readonly Route[] {
   if (!existsSync(join(folder, 'app.html')))
     throw new SettingsError('The console is not built. Run "npm run build", or set lws.console.enabled to false.');
+  const title = administration.describeSettings().find(({ name }) => name === 'lws.catalog.title')?.value ?? '';
+  const values = {
+    ...{ COMMAND: administration.executable, HOME: home, TITLE: escaped(String(title)) },
+    ...{ TILES: tiles, ATTRIBUTION: attribution },
+  };
   const page = (path: string, name: string): Route => {
-    const body = bodyOf(name, { COMMAND: executable, HOME: home, TILES: tiles, ATTRIBUTION: attribution });
+    const body = bodyOf(name, values);
     const policy = (host?: string) => ({ 'Content-Security-Policy': policyFor(namesOf(rootIri, host), tiles) });
     return route('public', `GET HEAD ${path}`, ({ req }) => ({
       status: 200,

@@ -106,7 +106,7 @@ for (const path of pathsOf('The console, users with a link'))
         await page.goto(console.at(`signin?${new URLSearchParams({ to })}`));
         await titled(page, 'Sign in');
         await pasted();
-        await titled(page, new URL(console.server.root).host);
+        await titled(page, 'All files');
         expect(page.url(), to).to.equal(`${console.server.root}app#/browse`);
       }
       await page.goto(console.at('browse?at=https%3A%2F%2Felsewhere.example%2F'));

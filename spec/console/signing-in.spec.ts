@@ -17,7 +17,7 @@ for (const path of pathsOf('The console, signing-in'))
       await page.locator('.who >> text=Owner').waitFor();
       await page.reload();
       await page.locator('.who [title^="did:key"]').waitFor();
-      expect(await page.locator('main h1').textContent()).to.equal(new URL(console.server.root).host);
+      expect(await page.locator('main h1').textContent()).to.equal('All files');
     });
 
     it('shows anonymous callers nothing but a link to sign in', async () => {

@@ -137,8 +137,11 @@ export function signInHref(): string {
 export const placeAfter = (to: string | null): string =>
   to?.startsWith('#/') && placeNow(to).page !== 'signin' ? to : placeHref('browse');
 
+/** Title of the storage: that of its operator (`lws.catalog.title`), or what its root lists. */
+const storageTitle = document.documentElement.dataset['title'] || 'All files';
+
 /** Title of a resource in a heading. */
-export const headingOf = (iri: string): string => (iri === storageUri ? new URL(iri).host : shortName(iri));
+export const headingOf = (iri: string): string => (iri === storageUri ? storageTitle : shortName(iri));
 
 /** @param page target page of the links */
 export const crumbs = (at: string, page = 'browse'): TemplateResult | typeof nothing =>

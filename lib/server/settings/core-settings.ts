@@ -167,7 +167,7 @@ export const coreSettings = {
     'lws.catalog.title',
     optional(text('a title')),
     null,
-    'Title of the DCAT catalog (lws.signposting). Default: the host and path of the storage.',
+    'Title of the storage, in the console and in the DCAT catalog (lws.signposting). Default: the host and path of the storage in the catalog.',
     'storage',
   ),
   catalogDescription: setting(

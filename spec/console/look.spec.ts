@@ -1,6 +1,20 @@
 /** Console: what all pages share: heading of the root, notices, cards, and the menu of phones. */
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
 import { Console, describeInBrowser } from '../support/browser.js';
+import { ConsoleResources } from '../support/console-resources.js';
+
+/** Distances of the content of a box from its upper and lower edge, in pixels. */
+const paddings = async (page: Page, box: string): Promise<readonly [top: number, bottom: number]> =>
+  (await page.evaluate(`{
+    const box = document.querySelector(${JSON.stringify(box)});
+    const [own, first, last] = [box, box.firstElementChild, box.lastElementChild].map((each) => each.getBoundingClientRect());
+    [first.top - own.top, own.bottom - last.bottom];
+  }`)) as [number, number];
+
+/** Value of a computed style. */
+const styleOf = (page: Page, selector: string, property: string): Promise<unknown> =>
+  page.evaluate(`getComputedStyle(document.querySelector(${JSON.stringify(selector)})).${property}`);
 
 describeInBrowser('The console, the look of all pages', () => {
   const console = new Console();
@@ -13,5 +27,41 @@ describeInBrowser('The console, the look of all pages', () => {
     await console.go(page, `browse?${new URLSearchParams({ at: `${console.server.root}none/` })}`);
     await page.locator('.crumbs a', { hasText: 'Rivers &' }).waitFor();
     expect(console.complaints).to.deep.equal([]);
+  });
+
+  it('shows notices that the content can be scrolled away from', async () => {
+    const page = await console.owner();
+    const space = (): Promise<string> =>
+      page.evaluate("getComputedStyle(document.querySelector('main')).paddingBottom");
+    await page.locator('.notice').waitFor();
+    expect(await space()).to.equal('144px');
+    await page.locator('.notice').getByRole('button', { name: 'Close' }).click();
+    expect(await space()).to.equal('80px');
+  });
+
+  it('has cards with equal padding', async () => {
+    const page = await console.person();
+    await page.goto(console.at('signin'));
+    await page.locator('.card').first().waitFor();
+    const [top, bottom] = await paddings(page, '.card');
+    expect(bottom).to.be.closeTo(top, 1);
+  });
+
+  it('draws boxes with a border in dark mode, in rows of the height of the listing', async () => {
+    await new ConsoleResources(console).put('a.txt', 'text/plain', 'a');
+    const page = await console.owner({ colorScheme: 'dark' });
+    const box = page.getByRole('checkbox', { name: 'Select a.txt', exact: true });
+    expect(await styleOf(page, '.listing td input', 'appearance')).to.equal('none');
+    expect((await page.locator('.listing tbody tr:not(.spacer)').first().boundingBox())!.height).to.equal(40);
+    await box.check();
+    expect(await styleOf(page, '.listing td input', 'appearance')).to.equal('auto');
+  });
+
+  it('shades the end of the menu that has more on a phone', async () => {
+    const page = await console.owner({ viewport: { width: 360, height: 740 } });
+    const nav = page.locator('.top nav');
+    expect(await nav.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)).to.equal(true);
+    expect(await styleOf(page, '.top nav', 'backgroundAttachment')).to.equal('local, local, scroll, scroll');
+    expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
   });
 });

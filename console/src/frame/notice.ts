@@ -27,7 +27,7 @@ export function notify(text: string, tone: Tone = 'good', action?: NoticeAction)
   render(
     html`<span class="grow">${text}</span>
       ${action ? html`<button type="button" class="primary" @click=${act}>${action.label}</button>` : nothing}
-      <button type="button" @click=${() => dismiss(notice)}>Close</button>`,
+      <button type="button" class="quiet close" aria-label="Close" @click=${() => dismiss(notice)}>×</button>`,
     notice,
   );
   region.append(notice);

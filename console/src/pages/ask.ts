@@ -9,6 +9,7 @@ import { examples } from '../ask/examples.js';
 import { record } from '../ask/history.js';
 import { outcomeOf, QueryRun, queryEndpoint, type ResultView } from '../ask/run.js';
 import { linkOf, readSaved, type Saved } from '../ask/saved.js';
+import { styles } from '../ask/styles.js';
 import { isUntouched, Keeper } from '../ask/tabs.js';
 import { notify } from '../frame/notice.js';
 import { Page, placeHref, submitted } from '../frame/page.js';
@@ -17,6 +18,8 @@ import { vocabulary } from '../search/vocabulary.js';
 import { storageUri } from '../session/session.js';
 import { shortName } from '../storage/names.js';
 import { keepsVersions } from '../storage/versions.js';
+
+await styles;
 
 const switchedOff = 'This storage does not offer queries (lws.sparql.endpoint.enabled is off).';
 

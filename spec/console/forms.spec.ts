@@ -27,6 +27,8 @@ for (const path of pathsOf('The console, forms'))
     const field = (name: string) => page.getByLabel(name, { exact: true });
     const choice = (name: string) => page.getByRole('combobox', { name, exact: true });
     const titled = (name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+    /** Shows the language and the type of a value. */
+    const unfold = (name: string) => page.locator(`summary[title="Details of ${name}"]`).click();
     const addProperty = async (name: string): Promise<void> => {
       await field('Property to add').fill(name);
       await field('Property to add').press('Enter');
@@ -44,20 +46,24 @@ for (const path of pathsOf('The console, forms'))
       await page.locator('dialog [name=name]').fill('made');
       await button('Create').click();
       expect(await field('Name of the item').inputValue()).to.equal('made');
-      await field('Type').fill('schema:Person');
-      await field('schema:name').fill('Ada');
+      await choice('Type').selectOption('Person');
+      await field('Email').waitFor();
+      await field('Name').fill('Ada');
       await addProperty('schema:birthDate');
-      await choice('Kind of schema:birthDate').selectOption('Date');
-      await field('schema:birthDate').fill('1815-12-10');
+      await unfold('Birth date');
+      await choice('Kind of Birth date').selectOption('Date');
+      await field('Birth date').fill('1815-12-10');
       await addProperty('http://example.org/published');
-      await choice('Kind of http://example.org/published').selectOption('Yes or no');
-      await choice('http://example.org/published').selectOption('true');
+      await unfold('Published');
+      await choice('Kind of Published').selectOption('Yes or no');
+      await choice('Published').selectOption('true');
       await addProperty('schema:name');
-      await field('schema:name 2').fill('Augusta Ada');
-      await field('Language of schema:name 2').fill('en');
-      await addProperty('schema:url');
-      await choice('Kind of schema:url').selectOption('Link');
-      await field('schema:url').fill('https://example.org/ada');
+      await field('Name 2').fill('Augusta Ada');
+      await unfold('Name 2');
+      await field('Language of Name 2').fill('en');
+      await unfold('Url');
+      await choice('Kind of Url').selectOption('Link');
+      await field('Url').fill('https://example.org/ada');
       expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       await button('Create').click();
       await titled('made.ttl');
@@ -78,13 +84,13 @@ for (const path of pathsOf('The console, forms'))
       await resources.put('station.ttl', 'text/turtle', station);
       const before = (await resources.text('station.ttl', 'application/n-triples')).trim().split('\n');
       await edited('station.ttl');
-      await field('ex:height').fill('540');
-      await field('schema:postalCode').fill('3000');
-      await button('Remove schema:name 2').click();
-      await button('Remove ex:open').click();
+      await field('Height').fill('540');
+      await field('Postal code').fill('3000');
+      await button('Remove Name 2').click();
+      await button('Remove Open').click();
       await page.getByText('A blank node. Edit it as text.').first().waitFor();
-      await choice('Subject').selectOption('#other');
-      await field('schema:name').fill('Basle');
+      await choice('Record').selectOption('Basel');
+      await field('Name').fill('Basle');
       await button('Save').click();
       await titled('station.ttl');
       const after = (await resources.text('station.ttl', 'application/n-triples')).trim().split('\n');
@@ -93,6 +99,46 @@ for (const path of pathsOf('The console, forms'))
         .filter((line) => !/"Berne"|open>/.test(line))
         .map((line) => line.replace('"542"', '"540"').replace('"3012"', '"3000"').replace('"Basel"', '"Basle"'));
       expect(blankless(after)).to.deep.equal(blankless(expected));
+    });
+
+    it('opens the record with a name, and shows links by their labels', async () => {
+      const text = `@prefix schema: <http://schema.org/> . @prefix foaf: <http://xmlns.com/foaf/0.1/> .
+<#it> schema:award "Prize" ; schema:url <#a>, <#b> . <#me> foaf:name "Ada Okafor" ; schema:name "Ada"@en ; schema:knows <#mei> . <#mei> schema:name "Mei Tanaka" .`;
+      await resources.put('ada.ttl', 'text/turtle', text);
+      await edited('ada.ttl');
+      expect(await choice('Record').locator('option').allTextContents()).to.have.members(['#it', 'Ada', 'Mei Tanaka']);
+      expect(await choice('Record').locator('option:checked').textContent()).to.equal('Ada');
+      expect(await field('Name (foaf:name)').inputValue()).to.equal('Ada Okafor');
+      await page.locator('summary[title="Details of Name (schema:name)"]', { hasText: 'en' }).waitFor();
+      const knows = page.locator('fieldset', { hasText: 'schema:knows' });
+      await knows.locator(`[title="${resources.iri('ada.ttl#mei')}"]`, { hasText: 'Mei Tanaka' }).waitFor();
+      expect(await field('Knows').isVisible()).to.equal(false);
+      await unfold('Knows');
+      await field('Knows').fill(resources.iri('ada.ttl#it'));
+      await button('Save').click();
+      await titled('ada.ttl');
+      expect(await resources.text('ada.ttl', 'application/n-triples')).to.contain(
+        `knows> <${resources.iri('ada.ttl#it')}>`,
+      );
+    });
+
+    it('has the usual fields of the type that is chosen for a new item', async () => {
+      await console.go(page, `form?${new URLSearchParams({ at: resources.iri('data/') })}`);
+      await choice('Type').selectOption('Event');
+      expect(await field('Start date').getAttribute('type')).to.equal('date');
+      await field('Name').fill('Workshop');
+      await field('Name').press('Tab');
+      await choice('Type').selectOption('Other …');
+      await field('Type').fill('schema:Course');
+      await field('Type').press('Tab');
+      await field('Start date').waitFor({ state: 'detached' });
+      expect(await field('Name').inputValue()).to.equal('Workshop');
+      await field('Name of the item').fill('course');
+      await button('Create').click();
+      await titled('course.ttl');
+      const stored = await resources.text('data/course.ttl', 'application/n-triples');
+      expect(stored).to.contain('<http://schema.org/Course>').and.to.contain('"Workshop"');
+      expect(stored.trim().split('\n').length).to.equal(2);
     });
 
     it('rejects a property without an IRI, and continues as Turtle and back', async () => {
@@ -107,7 +153,7 @@ for (const path of pathsOf('The console, forms'))
       await page.keyboard.press('Control+End');
       await page.keyboard.insertText('<#it> <http://schema.org/name> "typed" .');
       await button('Back to the form').click();
-      expect(await field('schema:name').inputValue()).to.equal('typed');
+      expect(await field('Name').inputValue()).to.equal('typed');
       await button('Save').click();
       await titled('plain.ttl');
       expect(await resources.text('plain.ttl', 'application/n-triples')).to.contain('"typed"');

@@ -9,7 +9,7 @@ import { memberIri, suggestedName } from '../browse/create.js';
 import type { QuadEditor } from '../editor/quad-editor.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, headingOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
-import { iriOf, type ParsedDocument, parseRdf, type Term } from '../rdf/document.js';
+import { iriOf, type ParsedDocument, parseRdf, rdfType, type Term } from '../rdf/document.js';
 import { type Opened as Resource, readResource } from '../resource/read.js';
 import {
   type DraftEntry,
@@ -26,9 +26,11 @@ import { type Field, type FormShapes, literalOfField, type ValueKind } from '../
 import { freeDraft, freeEntry } from '../shapes/free.js';
 import { shapesInForce, type Violation } from '../shapes/links.js';
 import { violationsEndpoint } from '../shapes/offered.js';
-import { typeChoice, type ValueRow, valueRow } from '../shapes/value-row.js';
+import { fieldLabel, labelInForm, mainRecord, recordNames } from '../shapes/records.js';
+import { withUsual } from '../shapes/usual.js';
+import { type ValueRow, valueDetails, valueRow } from '../shapes/value-row.js';
 import { messageOf, Refusal, succeed } from '../storage/api.js';
-import { labelled, labels } from '../storage/labels.js';
+import { compact, labelled, labels } from '../storage/labels.js';
 import { isContainer, shortName } from '../storage/names.js';
 
 /** What the form is about. */
@@ -106,6 +108,7 @@ export class FormPage extends Page {
       this.opened = { at, etag: etag ?? '', shapes, prefixes, offersShapes };
       const [first] = shapes.nodes;
       this.draft = isNew && first ? newDraft(shapes, first, prefixes) : formOf(shapes, document, isNew ? '' : at);
+      this.shown = mainRecord(this.draft.sections);
     } catch (error) {
       if (at === this.at) this.why = error;
     }
@@ -136,9 +139,7 @@ export class FormPage extends Page {
     const why =
       shapes.nodes.length > 0 && !isContainer(at)
         ? 'The shapes that apply here are for things of other types, so that every property has a field.'
-        : isContainer(at)
-          ? 'Fill in what you know, and add the properties that you need.'
-          : 'Every property has a field, and you can add more.';
+        : 'Fill in what you know, and add more properties below.';
     return html`<p class="soft">${why} ${offersShapes ? html`A <a href=${placeHref('shapes', { at })}>file with shapes</a> makes a form with your own fields, and checks what is entered.` : nothing}</p>`;
   }
 
@@ -185,7 +186,7 @@ export class FormPage extends Page {
       // Without a base, references to things of a new resource stay relative.
       const base = isContainer(opened.at) ? '' : opened.at;
       this.draft = formOf(opened.shapes, parseRdf(turtle, base), base);
-      this.shown = 0;
+      this.shown = mainRecord(this.draft.sections);
       this.turtle = undefined;
     });
 
@@ -199,18 +200,21 @@ export class FormPage extends Page {
     }}>${shapes.nodes.map((shape) => html`<option>${name(shape)}</option>`)}</select></label>`;
   }
 
+  private get prefixes(): ParsedDocument['prefixes'] {
+    return { ...this.opened?.prefixes, ...this.draft?.document.prefixes };
+  }
+
   private name(iri: string): string {
-    const prefixes = { ...this.opened?.prefixes, ...this.draft?.document.prefixes };
-    return labelled(iri, prefixes);
+    return labelled(iri, this.prefixes);
   }
 
   /** Selects one of several subjects. All of them are saved. */
   private subjects({ sections }: FormDraft): TemplateResult {
     const name = ({ value }: Term): string =>
       value.startsWith(`${this.at}#`) ? value.slice(this.at.length) : this.name(value);
-    return html`<label>Subject <select @change=${(event: Event) => {
+    return html`<label>Record <select @change=${(event: Event) => {
       this.shown = (event.target as HTMLSelectElement).selectedIndex;
-    }}>${sections.map(({ subject }, at) => html`<option ?selected=${at === this.shown}>${name(subject)}</option>`)}</select></label>`;
+    }}>${recordNames(sections, name).map((each, at) => html`<option ?selected=${at === this.shown}>${each}</option>`)}</select></label>`;
   }
 
   private section(section: DraftSection): TemplateResult {
@@ -227,14 +231,14 @@ export class FormPage extends Page {
     const { field, rows } = entry;
     // All values are removed. The entry remains, so that they are deleted.
     if (rows.length === 0) return html``;
-    const label = field.name || this.name(field.path);
+    const label = fieldLabel(section.entries, field, this.prefixed(field.path));
     const violations = this.of(section, field, parent);
     const about = [...(field.hint ? [`${id}-hint`] : []), ...(violations.length > 0 ? [`${id}-problem`] : [])].join(
       ' ',
     );
     const name = (at: number): string => (rows.length > 1 ? `${label} ${at + 1}` : label);
     return html`<fieldset class="field" data-field=${id} aria-describedby=${about || nothing}>
-      <legend title=${field.path}>${label} <span class="soft">${countText(field)}</span></legend>
+      <legend title=${field.path}>${label} ${this.origin(field)}<span class="soft">${countText(field)}</span></legend>
       ${field.hint ? html`<p class="soft" id=${`${id}-hint`}>${field.hint}</p>` : nothing}
       ${violations.length > 0 ? html`<div class="problem" role="alert" id=${`${id}-problem`}>${violations.map(({ message }) => html`<p>${message}</p>`)}</div>` : nothing}
       ${repeat(
@@ -244,11 +248,21 @@ export class FormPage extends Page {
           row,
           at,
         ) => html`<div class=${row.nested.length > 0 ? 'node' : 'row'}>${row.nested.length > 0 ? this.node(section, entry, row, `${id}-${at}`) : valueRow(this.value(field, row, name(at)))}
-          ${field.kinds.length > 1 && !['BlankNode', 'Quad'].includes(row.stored?.termType ?? '') ? (field.isFree ? typeChoice(this.value(field, row, name(at))) : this.kind(entry, row, name(at))) : nothing}
+          ${row.nested.length > 0 ? nothing : valueDetails(this.value(field, row, name(at)))}
+          ${!field.isFree && field.kinds.length > 1 && !['BlankNode', 'Quad'].includes(row.stored?.termType ?? '') ? this.kind(entry, row, name(at)) : nothing}
           ${rows.length > (field.isFree ? 0 : Math.max(1, field.min)) ? html`<button type="button" aria-label=${`Remove ${name(at)}`} @click=${(event: Event) => this.leaveOut(event, entry, row)}>Remove</button>` : nothing}</div>`,
       )}
       ${rows.length < field.max ? html`<button type="button" aria-label=${`Add another ${label}`} @click=${() => this.add(entry)}>${field.isFree ? 'Add another' : 'Add'}</button>` : nothing}
     </fieldset>`;
+  }
+
+  private prefixed(iri: string): string {
+    return compact(iri, this.prefixes);
+  }
+
+  /** Name of a property in its vocabulary, beside its words. */
+  private origin({ name, path }: Field): TemplateResult | typeof nothing {
+    return name === '' ? html`<small class="soft">${this.prefixed(path)}</small> ` : nothing;
   }
 
   /** Fields of a blank node. */
@@ -273,14 +287,17 @@ export class FormPage extends Page {
   }
 
   private value(field: Field, row: DraftRow, name: string): ValueRow {
-    const set = (term: Term): void => this.set(row, term);
-    const prefixes = { ...this.opened?.prefixes, ...this.draft?.document.prefixes };
-    return { field, term: row.term, name, set, nameOf: (iri) => this.name(iri), prefixes };
+    const set = (term: Term): void => this.set(row, term, field);
+    const labelOf = (iri: string): string | undefined => labelInForm(this.draft?.sections ?? [], iri) ?? labels.of(iri);
+    return { field, term: row.term, name, set, nameOf: (iri) => this.name(iri), labelOf, prefixes: this.prefixes };
   }
 
-  private set(row: DraftRow, term: Term): void {
+  private set(row: DraftRow, term: Term, { path, isFree }: Field): void {
     row.term = term;
     this.isDirty = true;
+    const section = this.draft?.sections[this.shown];
+    if (section && isFree && path === rdfType && isContainer(this.at))
+      section.entries = withUsual(section.entries, term.value);
     this.requestUpdate();
   }
 

@@ -2,7 +2,9 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { wellKnown } from '../editor/prefixes.js';
 import { iriOf, rdfType, type Term, tagOf, termText, xsd } from '../rdf/document.js';
+import { iriName } from '../storage/labels.js';
 import { type Field, inputType, literalOfField } from './fields.js';
+import './type-field.js';
 
 export interface ValueRow {
   readonly field: Field;
@@ -12,6 +14,8 @@ export interface ValueRow {
   readonly set: (term: Term) => void;
   /** Name of an IRI. */
   readonly nameOf: (iri: string) => string;
+  /** Label of an IRI, if it has one. */
+  readonly labelOf: (iri: string) => string | undefined;
   /** Prefixes of the document. */
   readonly prefixes: Readonly<Record<string, string>>;
 }
@@ -24,14 +28,45 @@ export function valueRow(value: ValueRow): TemplateResult {
   const datatype = field.datatype || datatypeOf(term, field);
   const isBoolean = datatype.endsWith('#boolean');
   const options = isBoolean ? ['true', 'false'].map((each) => literalOfField(each, datatype)) : field.options;
-  return options.length > 0 ? optionList(value, options) : input(value, datatype);
+  if (options.length > 0) return optionList(value, options);
+  if (isTypeOf(value)) return typeField(value);
+  const label = labelOfValue(value);
+  if (label !== undefined) return html`<span class="grow value">${iriName(term.value, label)}</span>`;
+  return html`${input(value, datatype)}${field.languages.length > 0 ? languageInput(value, datatype) : nothing}`;
+}
+
+/** True for a type in a form without shapes, which is chosen in words. */
+const isTypeOf = ({ field, term }: ValueRow): boolean =>
+  field.isFree === true && field.path === rdfType && term.termType === 'NamedNode';
+
+function typeField({ term, name, set, nameOf, prefixes }: ValueRow): TemplateResult {
+  const typed = (text: string): void => set(iriOf(expanded(text, prefixes)));
+  return html`<type-field class="grow" .value=${term.value} .label=${name} .nameOf=${nameOf} .set=${typed}></type-field>`;
+}
+
+/** Label that is shown instead of an IRI. */
+const labelOfValue = ({ field, term, labelOf }: ValueRow): string | undefined =>
+  term.termType === 'NamedNode' && field.options.length === 0 ? labelOf(term.value) : undefined;
+
+/** Renders language, type and the address of a labelled link, folded: most values need none of them. */
+export function valueDetails(value: ValueRow): TemplateResult | typeof nothing {
+  const { field, name, term } = value;
+  if (['BlankNode', 'Quad'].includes(term.termType) || isTypeOf(value)) return nothing;
+  const datatype = field.datatype || datatypeOf(term, field);
+  const address = labelOfValue(value) === undefined ? nothing : input(value, datatype);
+  const language = field.options.length > 0 || field.languages.length > 0 ? nothing : languageInput(value, datatype);
+  const type = field.isFree ? typeChoice(value) : nothing;
+  if ([address, language, type].every((each) => each === nothing)) return nothing;
+  const title = `Details of ${name}`;
+  return html`<details class="more"><summary aria-label=${[title, tagOf(term)].join(' ').trim()} title=${title}>${tagOf(term) || '…'}</summary>
+    <div class="row">${address}${language}${type}</div></details>`;
 }
 
 /** A plain string of a free field can get a language, so that its datatype is left out. */
 const datatypeOf = ({ datatype }: Term, { isFree }: Field): string =>
   isFree ? (datatype?.value ?? '').replace(`${xsd}string`, '') : (datatype?.value ?? '');
 
-function input({ field, term, name, set, prefixes }: ValueRow, datatype: string): TemplateResult {
+function input({ term, name, set, prefixes }: ValueRow, datatype: string): TemplateResult {
   const { value } = term;
   const language = tagOf(term);
   const isIri = term.termType === 'NamedNode';
@@ -41,20 +76,19 @@ function input({ field, term, name, set, prefixes }: ValueRow, datatype: string)
       isIri ? iriOf(expanded(text.trim(), prefixes)) : literalOfField(text, language === '' ? datatype : '', language),
     );
   };
-  const isType = field.isFree && field.path === rdfType;
   const type = isIri ? 'text' : inputType(datatype, value);
-  return html`${
-    value.includes('\n')
-      ? html`<textarea class="grow" rows="4" aria-label=${name} .value=${value} @change=${typed}></textarea>`
-      : html`<input class="grow" type=${type} step=${type === 'number' ? 'any' : type === 'text' ? nothing : 1} aria-label=${name} placeholder=${isIri ? (isType ? 'schema:Person' : 'https://…') : nothing}
-          list=${isType ? 'form-classes' : nothing} autocomplete="off" spellcheck=${isIri ? 'false' : 'true'} .value=${value} @change=${typed}>`
-  }
-    ${
-      !isIri && (datatype === '' || language !== '')
-        ? html`<input class="language" aria-label=${`Language of ${name}`} placeholder=${field.languages.join(', ') || 'language'} autocomplete="off" spellcheck="false" .value=${language}
-            @change=${({ target }: Event) => set(literalOfField(value, '', (target as HTMLInputElement).value.trim()))}>`
-        : nothing
-    }`;
+  return value.includes('\n')
+    ? html`<textarea class="grow" rows="4" aria-label=${name} .value=${value} @change=${typed}></textarea>`
+    : html`<input class="grow" type=${type} step=${type === 'number' ? 'any' : type === 'text' ? nothing : 1} aria-label=${name} placeholder=${isIri ? 'https://…' : nothing}
+        autocomplete="off" spellcheck=${isIri ? 'false' : 'true'} .value=${value} @change=${typed}>`;
+}
+
+/** Only plain text has a language. */
+function languageInput({ field, term, name, set }: ValueRow, datatype: string): TemplateResult | typeof nothing {
+  const language = tagOf(term);
+  if (term.termType === 'NamedNode' || (datatype !== '' && language === '')) return nothing;
+  return html`<input class="language" aria-label=${`Language of ${name}`} placeholder=${field.languages.join(', ') || 'language'} autocomplete="off" spellcheck="false" .value=${language}
+    @change=${({ target }: Event) => set(literalOfField(term.value, '', (target as HTMLInputElement).value.trim()))}>`;
 }
 
 function optionList({ term, name, set, nameOf }: ValueRow, options: readonly Term[]): TemplateResult {
@@ -87,7 +121,7 @@ const freeTypes: Readonly<Record<string, string>> = {
 };
 
 /** Selects the type of a value of a free field. Text that the new type cannot have is dropped. */
-export function typeChoice({ field, term, name, set, nameOf }: ValueRow): TemplateResult {
+function typeChoice({ field, term, name, set, nameOf }: ValueRow): TemplateResult {
   const own = term.termType === 'NamedNode' ? 'iri' : term.language ? '' : datatypeOf(term, field);
   const known = Object.values(freeTypes).includes(own);
   const types = { ...freeTypes, ...(known ? {} : { [nameOf(own)]: own }) };

@@ -1,0 +1,48 @@
+/** Records of a form: its subjects, by the names that their own properties give them. */
+import { iriOf, type Term } from '../rdf/document.js';
+import { labelIn } from '../resource/triples.js';
+import { labels } from '../storage/labels.js';
+import { wordsOf } from '../storage/words.js';
+import type { DraftEntry, DraftSection } from './draft.js';
+import type { Field } from './fields.js';
+
+/** Label of a record in its own properties, or empty. */
+const labelOfRecord = ({ entries }: DraftSection): string =>
+  labelIn(entries.map(({ field, rows }) => ({ predicate: iriOf(field.path), objects: rows.map(({ term }) => term) })));
+
+/** Index of the record to show first: one with a name, then the one with the most properties. */
+export function mainRecord(sections: readonly DraftSection[]): number {
+  const rank = (section: DraftSection): number => section.entries.length + (labelOfRecord(section) ? 1_000_000 : 0);
+  return sections.reduce((best, section, at) => (rank(section) > rank(sections[best]!) ? at : best), 0);
+}
+
+/** Name of each record. Equal and absent labels are completed by the name of the IRI. */
+export function recordNames(sections: readonly DraftSection[], nameOf: (subject: Term) => string): readonly string[] {
+  const found = sections.map(labelOfRecord);
+  return sections.map(({ subject }, at) => {
+    const label = found[at]!;
+    if (label === '') return nameOf(subject);
+    return found.filter((each) => each === label).length > 1 ? `${label} (${nameOf(subject)})` : label;
+  });
+}
+
+/** Label that a record of the form gives to an IRI. */
+export function labelInForm(sections: readonly DraftSection[], iri: string): string | undefined {
+  const record = sections.find(({ subject }) => subject.value === iri);
+  return (record && labelOfRecord(record)) || undefined;
+}
+
+/**
+ * Label of a field: that of the shape or the vocabulary, or the words of its name.
+ * @param entries of the record @param prefixed name that tells fields with equal labels apart
+ */
+export function fieldLabel(entries: readonly DraftEntry[], field: Field, prefixed: string): string {
+  const text = ({ name, path }: Field): string => name || labels.of(path) || wordsOf(path);
+  const own = text(field);
+  const isOther = ({ path, name }: Field): boolean => path !== field.path || name !== field.name;
+  const isShared = fieldsIn(entries).some((each) => isOther(each) && text(each) === own);
+  return field.name === '' && isShared ? `${own} (${prefixed})` : own;
+}
+
+const fieldsIn = (entries: readonly DraftEntry[]): readonly Field[] =>
+  entries.flatMap(({ field, rows }) => [field, ...rows.flatMap(({ nested }) => fieldsIn(nested))]);

@@ -1,0 +1,42 @@
+/** `<type-field>`: chooses the type of a thing in words, or another one by its IRI. */
+import { html, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { Page } from '../frame/page.js';
+import { wordsOf } from '../storage/words.js';
+import { usualTypes } from './usual.js';
+
+@customElement('type-field')
+export class TypeField extends Page {
+  @property() value = '';
+  /** Accessible name. */
+  @property() label = 'Type';
+  /** Returns a prefixed name of an IRI. */
+  @property({ attribute: false }) nameOf = (iri: string): string => iri;
+  /** Takes the type that was chosen or typed. */
+  @property({ attribute: false }) set: (text: string) => void = () => {};
+  @state() private isOther = false;
+
+  protected override render(): TemplateResult {
+    return this.isOther ? this.input() : this.choice();
+  }
+
+  private choice(): TemplateResult {
+    const { value } = this;
+    const known = value === '' || usualTypes.includes(value) ? usualTypes : [...usualTypes, value];
+    const text = (iri: string): string =>
+      usualTypes.includes(iri) ? wordsOf(iri) : `${wordsOf(iri)} (${this.nameOf(iri)})`;
+    const chosen = ({ target }: Event): void => {
+      const at = (target as HTMLSelectElement).selectedIndex - 1;
+      this.isOther = at === known.length;
+      this.set(known[at] ?? '');
+      if (this.isOther) void this.updateComplete.then(() => this.querySelector('input')?.focus());
+    };
+    return html`<select class="grow" aria-label=${this.label} title=${value} @change=${chosen}><option></option>
+      ${known.map((iri) => html`<option ?selected=${iri === value}>${text(iri)}</option>`)}<option>Other …</option></select>`;
+  }
+
+  private input(): TemplateResult {
+    return html`<input class="grow" aria-label=${this.label} placeholder="schema:Person" list="form-classes" autocomplete="off" spellcheck="false" .value=${this.value}
+      @change=${({ target }: Event) => this.set((target as HTMLInputElement).value.trim())}>`;
+  }
+}

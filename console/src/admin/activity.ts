@@ -7,7 +7,6 @@ import { storageUri } from '../session/session.js';
 import { person } from '../sharing/people.js';
 import { messageOf, refusalFrom, request, systemUrl } from '../storage/api.js';
 import { compact, iriName } from '../storage/labels.js';
-import { dateText } from '../storage/names.js';
 
 interface Activity {
   readonly position: number;
@@ -21,7 +20,11 @@ interface Activity {
 const most = 500;
 const dayMs = 86_400_000;
 
-type Following = 'connecting' | 'following' | 'ended' | 'hidden';
+const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
+const times = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
+const dayOf = ({ published }: Activity): string => new Date(published).toDateString();
+
+type Following = 'connecting' | 'following' | 'ended';
 
 @customElement('admin-activity')
 export class AdminActivity extends Page {
@@ -49,11 +52,8 @@ export class AdminActivity extends Page {
       const past = await ask(`?since=${new Date(Date.now() - dayMs).toISOString()}&newest=${most}`);
       // The log of the server does not reach back a day.
       const response = past.status === 410 ? await ask('') : past;
-      this.events = this.arrived = [];
-      if ([401, 403, 404].includes(response.status)) {
-        this.following = 'hidden';
-        return;
-      }
+      this.events = [];
+      this.arrived = [];
       if (!response.ok || !response.body) throw await refusalFrom(response);
       this.following = 'following';
       for await (const line of linesOf(response.body)) this.take(JSON.parse(line) as Activity);
@@ -89,8 +89,6 @@ export class AdminActivity extends Page {
   }
 
   protected override render(): TemplateResult {
-    if (this.following === 'hidden')
-      return html`<p class="empty">You need control of this storage to see its activity.</p>`;
     return html`
       <h2 class="visually-hidden">Changes</h2>
       <div class="row">
@@ -116,14 +114,20 @@ export class AdminActivity extends Page {
   private renderEvents(): TemplateResult {
     // The server leaves actors out unless lws.notifications.include-actor is set.
     const hasActors = this.events.some(({ actor }) => actor);
+    const heads = ['When', 'What', 'Resource', ...(hasActors ? ['By'] : []), 'Access'];
+    const day = (at: number): TemplateResult | typeof nothing => {
+      const [event, before] = [this.events[at]!, this.events[at - 1]];
+      if (before && dayOf(before) === dayOf(event)) return nothing;
+      return html`<tr class="day"><th scope="rowgroup" colspan=${heads.length}>${days.format(new Date(event.published))}</th></tr>`;
+    };
     return scrollTable(
       'What happened',
-      ['When', 'What', 'Resource', ...(hasActors ? ['By'] : []), 'Access'],
+      heads,
       repeat(
         this.events,
         ({ position }) => position,
-        ({ type, object, published, actor }) => html`<tr>
-          <td>${dateText(published)}</td><td>${type.join(', ')}</td><td><a href=${openHref(object.id)}>${iriName(object.id, compact(object.id))}</a></td>
+        ({ type, object, published, actor }, at) => html`${day(at)}<tr>
+          <td>${times.format(new Date(published))}</td><td>${type.join(', ')}</td><td><a href=${openHref(object.id)}>${iriName(object.id, compact(object.id))}</a></td>
           ${hasActors ? html`<td>${actor ? person(actor) : html`<span class="soft">not recorded</span>`}</td>` : nothing}
           <td>${explainLink(object.id, actor)}</td>
         </tr>`,

@@ -41,7 +41,7 @@ for (const path of pathsOf('The console, administration'))
         ...(body === undefined ? {} : { body }),
       });
     const put = (name: string) => send('PUT', name, { 'Content-Type': 'text/plain' }, 'x');
-    const list = (): Locator => page.getByRole('region', { name: 'Subscriptions' });
+    const list = (): Locator => page.getByRole('region', { name: 'Webhooks' });
     const tab = (name: string, of = page): Promise<void> => of.getByRole('tab', { name }).click();
     const focused = (): Promise<string> =>
       page.evaluate('document.activeElement === document.body ? "" : document.activeElement.textContent.trim()');
@@ -53,19 +53,19 @@ for (const path of pathsOf('The console, administration'))
     }
 
     async function subscribe(topic: string, inbox: string): Promise<void> {
-      await page.getByLabel('To changes of').fill(topic);
-      await page.getByLabel('Inbox:').fill(inbox);
-      await page.getByRole('button', { name: 'Subscribe' }).click();
+      await page.getByLabel('Watch').fill(topic);
+      await page.getByLabel('Send to').fill(inbox);
+      await page.getByRole('button', { name: 'Add webhook' }).click();
     }
 
     it('subscribes an inbox, delivers notifications and shows the state of delivery', async () => {
       const inbox = host.inbox();
       await console.go(page, 'admin');
       await page.locator('[role=tab][aria-selected=true]:first-child', { hasText: 'Status' }).waitFor();
-      await tab('Subscriptions');
-      await page.getByText('No subscriptions').waitFor();
+      await tab('Webhooks');
+      await page.getByText('No webhooks').waitFor();
       await subscribe(`${console.server.root}data/`, inbox);
-      await dismiss('The inbox is subscribed.');
+      await dismiss('The webhook is added.');
       await list().getByText(inbox).waitFor();
       await list().getByText('nothing was delivered yet').waitFor();
       expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
@@ -80,7 +80,7 @@ for (const path of pathsOf('The console, administration'))
     it('deletes a subscription only after confirmation', async () => {
       const inbox = host.inbox(silent);
       await subscribe(console.server.root, inbox);
-      await dismiss('The inbox is subscribed.');
+      await dismiss('The webhook is added.');
       const row = list().getByRole('row', { name: inbox });
       await row.getByRole('button', { name: 'Delete' }).click();
       expect(await axeFindings(page)).to.deep.equal([]);
@@ -92,27 +92,27 @@ for (const path of pathsOf('The console, administration'))
       await row.waitFor({ state: 'detached' });
       await list().getByRole('button', { name: 'Delete' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-      await page.getByText('No subscriptions').waitFor();
-      expect(await focused()).to.equal('Subscriptions');
+      await page.getByText('No webhooks').waitFor();
+      expect(await focused()).to.equal('Webhooks');
       await page.locator('.notice').last().waitFor();
       await page.reload();
-      await page.getByText('No subscriptions').waitFor();
+      await page.getByText('No webhooks').waitFor();
     });
 
     it('reports why a subscription is rejected, and keeps the input', async () => {
       await subscribe(console.server.root, 'http://127.0.0.1:9/inbox');
       await page.locator('.notice.bad').waitFor();
       await dismiss(/./);
-      await page.getByLabel('Until').fill('2001-01-01T12:00');
+      await page.getByLabel('Ends').fill('2001-01-01T12:00');
       await subscribe('https://elsewhere.example/', host.inbox());
       await page.locator('.notice.bad').waitFor();
       await dismiss(/./);
-      expect(await page.getByLabel('To changes of').inputValue()).to.equal('https://elsewhere.example/');
-      await page.getByText('No subscriptions').waitFor();
+      expect(await page.getByLabel('Watch').inputValue()).to.equal('https://elsewhere.example/');
+      await page.getByText('No webhooks').waitFor();
     });
 
     it('shows the changes of the last day, then live ones, and buffers them while paused', async () => {
-      await page.getByRole('tab', { name: 'Subscriptions' }).focus();
+      await page.getByRole('tab', { name: 'Webhooks' }).focus();
       await page.keyboard.press('ArrowRight');
       await page.getByText('New changes appear by themselves.').waitFor();
       const happened = page.getByRole('region', { name: 'What happened' });
@@ -120,6 +120,12 @@ for (const path of pathsOf('The console, administration'))
         happened.getByRole('link', { name: `/data/${name}`, exact: true }).first();
       // Created before the page was opened.
       await happened.getByRole('link', { name: '/data/', exact: true }).first().waitFor();
+      // Each event of the first response is shown once, below the heading of its day.
+      const created = happened.getByRole('row').filter({ hasText: 'Create' });
+      expect(await created.filter({ has: page.getByRole('link', { name: '/data/', exact: true }) }).count()).to.equal(
+        1,
+      );
+      await happened.getByRole('rowheader').first().waitFor();
       await put('data/first');
       await link('first').waitFor();
       expect(await happened.textContent())
@@ -149,7 +155,7 @@ for (const path of pathsOf('The console, administration'))
       await page.getByText('New changes appear by themselves.').waitFor();
       const happened = page.getByRole('region', { name: 'What happened' });
       await happened.getByRole('link', { name: '/data/last', exact: true }).waitFor();
-      expect(await happened.locator('tbody tr').count()).to.equal(500);
+      expect(await happened.locator('tbody tr:not(.day)').count()).to.equal(500);
     });
 
     it('explains why a caller has or lacks permission', async () => {
@@ -163,7 +169,7 @@ for (const path of pathsOf('The console, administration'))
       expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       const me = (await page.locator('.who span').getAttribute('title'))!;
       await page.getByLabel('Person (empty').fill(me);
-      await page.getByLabel('May they').selectOption('DELETE');
+      await page.getByLabel('Can they').selectOption('DELETE');
       await page.getByLabel('Address').fill(`${console.server.root}data/none`);
       await page.getByRole('button', { name: 'Check access' }).click();
       await answer.getByText(/\(you\) may$/).waitFor();
@@ -175,8 +181,10 @@ for (const path of pathsOf('The console, administration'))
 
     it('shows usage and settings, but no secrets', async () => {
       await tab('Status');
+      await page.getByText(`No backup yet. Nothing protects this data. Run ${asTyped()} backup DIR`).waitFor();
+      expect(await page.getByText('Runs for').isVisible()).to.equal(false);
+      await page.locator('summary', { hasText: 'More figures' }).click();
       await page.getByText('Runs for').waitFor();
-      await page.getByText(`none. Nothing protects this data yet. Run ${asTyped()} backup DIR`).waitFor();
       await page.getByText('0 running, 0 waiting').waitFor();
       for (const fact of ['Items', 'Triples'])
         expect(await page.locator(`dt:text-is("${fact}") + dd`).textContent()).to.match(/^\d+, including /);
@@ -190,17 +198,10 @@ for (const path of pathsOf('The console, administration'))
       expect(await page.content()).not.to.contain(secret);
     });
 
-    it('tells callers without control that activity, checks and status are not available to them', async () => {
-      await console.go(guest, 'admin');
-      await guest.getByText('No subscriptions').waitFor();
-      await tab('Activity', guest);
-      await guest.getByText('You need control of this storage to see its activity').waitFor();
-      await tab('Check access', guest);
-      await guest.getByText('You need control of this storage to check access').waitFor();
-      await tab('Agents', guest);
-      await guest.getByText('You need control of this storage to see its agents').waitFor();
-      await tab('Status', guest);
-      await guest.getByText('You need control of this storage to see its status').waitFor();
+    it('shows callers without control only the tabs that work for them', async () => {
+      await console.go(guest, 'admin?tab=activity');
+      await guest.getByText('No webhooks').waitFor();
+      expect(await guest.getByRole('tab').allTextContents()).to.deep.equal(['Webhooks', 'Import and export']);
       expect(await axeFindings(guest)).to.deep.equal([]);
       const anonymous = await console.person();
       await anonymous.goto(console.at('admin'));

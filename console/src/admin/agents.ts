@@ -18,7 +18,6 @@ import {
 import { targetLink } from '../sharing/grants-table.js';
 import { actionFields, actionsFrom, personOf } from '../sharing/people.js';
 import { json, serviceEndpoint, systemUrl } from '../storage/api.js';
-import { isController } from '../storage/controller.js';
 import { dateText } from '../storage/names.js';
 
 interface Calls {
@@ -32,13 +31,10 @@ interface Calls {
 @customElement('admin-agents')
 export class AdminAgents extends Page {
   @state() private grants: readonly Kept[] | undefined;
-  @state() private isHidden = false;
   private calls: ReadonlyMap<string, Calls> = new Map();
 
   protected override load(): Promise<void> {
     return this.reading(async () => {
-      this.isHidden = !(await isController());
-      if (this.isHidden) return;
       if ((await serviceEndpoint('ModelContextProtocolService')) === undefined)
         throw new Error('This storage offers no tools to agents (lws.agents.enabled is off).');
       const { callers } = await json<{ callers: readonly Calls[] }>(await systemUrl('agents'));
@@ -48,7 +44,6 @@ export class AdminAgents extends Page {
   }
 
   protected override render(): TemplateResult {
-    if (this.isHidden) return html`<p class="empty">You need control of this storage to see its agents.</p>`;
     return html`
       <h2 class="visually-hidden">Agents</h2>
       <p>An agent is a program with a language model, such as an assistant in your editor. It uses this storage with the rights that you give it here,
@@ -70,7 +65,7 @@ export class AdminAgents extends Page {
   private renderForm(): TemplateResult {
     const end = new Date(Date.now() + 30 * 86_400_000 - new Date().getTimezoneOffset() * 60_000);
     return html`<details class="card" ?open=${this.grants?.length === 0}><summary><h3>Add an agent</h3></summary><form @submit=${this.add}>
-      <p class="soft">For an agent that has an identity. For another one, run <code>${executable} agent add NAME</code> on the server: it creates a key, and prints what to configure.</p>
+      <details><summary>No identity yet?</summary><p class="soft">Run <code>${executable} agent add NAME</code> on the server: it creates a key, and prints what to configure.</p></details>
       <label>Name <input name="name" required maxlength="200" autocomplete="off"></label>
       <label>Identity <input name="id" required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…"></label>
       ${folderField('iri', 'Folder or item')}

@@ -5,7 +5,6 @@ import { Page, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { nameOfPerson, people, personOf } from '../sharing/people.js';
 import { json, systemUrl } from '../storage/api.js';
-import { isController } from '../storage/controller.js';
 import { compact, iriName } from '../storage/labels.js';
 
 interface Explanation {
@@ -22,11 +21,11 @@ interface Answer extends Explanation {
 }
 
 const methods: Readonly<Record<string, string>> = {
-  GET: 'read it (GET)',
-  PUT: 'create or replace it (PUT)',
-  POST: 'add something to it (POST)',
-  PATCH: 'change it (PATCH)',
-  DELETE: 'delete it (DELETE)',
+  GET: 'read it',
+  PUT: 'create or replace it',
+  POST: 'add something to it',
+  PATCH: 'change it',
+  DELETE: 'delete it',
 };
 
 /** Sentences for rules of the server, which are shown beside them. */
@@ -49,27 +48,17 @@ export class AdminExplain extends Page {
   /** Identity of the caller. Empty: anonymous. */
   @property() as = '';
   @state() private answer: Answer | undefined;
-  @state() private controller: boolean | undefined;
-
-  protected override async load(): Promise<void> {
-    await this.attempt(async () => {
-      this.controller = await isController();
-    });
-  }
 
   protected override render(): TemplateResult {
-    if (this.controller === undefined) return html`<p>Loading …</p>`;
-    if (!this.controller)
-      return html`<p class="empty">You need control of this storage to check access of other callers.</p>`;
     return html`
       <h2 class="visually-hidden">Check access</h2>
       <p class="soft">See whether a person may read or change an item, and why.</p>
       <form class="card" @submit=${this.ask}>
-        <label>Person (empty: somebody who is not signed in)
+        <label>Person (empty: anyone, without signing in)
           <input name="as" list="explain-people" .value=${this.as} spellcheck="false" autocomplete="off">
         </label>
         <datalist id="explain-people">${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>
-        <label>May they <select name="method">${Object.entries(methods).map(([method, text]) => html`<option value=${method}>${text}</option>`)}</select></label>
+        <label>Can they <select name="method">${Object.entries(methods).map(([method, text]) => html`<option value=${method}>${text}</option>`)}</select></label>
         <label>Address <input name="iri" type="url" required .value=${this.iri || storageUri} spellcheck="false"></label>
         <button class="primary">Check access</button>
       </form>
@@ -80,7 +69,7 @@ export class AdminExplain extends Page {
     return html`<div class="card">
       <h3>${who} ${allowed ? 'may' : 'may not'}</h3>
       <dl class="facts">
-        <dt>Request</dt><dd>${method} ${iriName(iri, compact(iri))}</dd>
+        <dt>Request</dt><dd><code>${method}</code> ${iriName(iri, compact(iri))}</dd>
         <dt>Needs</dt><dd>${needs.mode} on ${iriName(needs.iri, compact(needs.iri))}${exists ? nothing : ', which does not exist'}</dd>
         <dt>Because</dt><dd>${this.reason(rule)}</dd>
       </dl>

@@ -31,19 +31,22 @@ export class AdminStorage extends Page {
     const { status } = this;
     return html`
       <h2 class="visually-hidden">Status</h2>
-      <dl class="facts">
+      ${status.lastBackup === undefined ? html`<p class="problem"><strong>No backup yet.</strong> Nothing protects this data. Run <code>${executable} backup DIR</code> on the server.</p>` : ''}
+      <dl class="facts figures">
         <dt>Used</dt><dd>${sizeText(status.bytes)} ${status.quotaBytes > 0 ? html`of ${sizeText(status.quotaBytes)} <meter min="0" max=${status.quotaBytes} .value=${status.bytes} aria-label="Room used"></meter>` : '(no quota is set)'}</dd>
         <dt>Items</dt><dd>${status.resources.toLocaleString()}, including folders and the trash</dd>
-        <dt>Triples</dt><dd>${status.triples.toLocaleString()}, including those of metadata</dd>
         ${status.freeBytes === undefined ? '' : html`<dt>Free on the disk</dt><dd>${sizeText(status.freeBytes)}</dd>`}
-        <dt>Last backup</dt><dd>${status.lastBackup === undefined ? html`<span class="danger">none</span>. Nothing protects this data yet. Run <code>${executable} backup DIR</code>.` : dateText(status.lastBackup)}</dd>
+      </dl>
+      <details><summary>More figures</summary><dl class="facts">
+        <dt>Triples</dt><dd>${status.triples.toLocaleString()}, including those of metadata</dd>
+        ${status.lastBackup === undefined ? '' : html`<dt>Last backup</dt><dd>${dateText(status.lastBackup)}</dd>`}
         ${status.queries?.running === undefined ? '' : html`<dt>Queries</dt><dd>${status.queries.running} running, ${status.queries.waiting} waiting</dd>`}
         ${status.index.quads === undefined ? '' : html`<dt>Index for queries</dt><dd>${indexText(status.index)}</dd>`}
         ${status.deletedCanReturn ? html`<dt>LevelDB</dt><dd>has a defect that can bring deleted data back. Run <code>${executable} leveldb --compile</code> and restart the server.</dd>` : ''}
         <dt>Runs for</dt><dd>${durationText(status.uptimeSeconds)}</dd>
         <dt>Quadpod</dt><dd>${status.version}</dd>
         <dt>Node.js</dt><dd>${status.node}</dd>
-      </dl>
+      </dl></details>
       <div class="row"><button type="button" @click=${this.load}>Read again</button></div>
       ${featureList(featuresOf(status))}
       ${this.renderSettings(status)}`;

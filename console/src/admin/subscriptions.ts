@@ -19,8 +19,7 @@ interface Subscription {
 
 async function endpoint(): Promise<string> {
   const found = await serviceEndpoint('NotificationService');
-  if (found === undefined)
-    throw new Error('This storage does not offer subscriptions (lws.notifications.enabled is off).');
+  if (found === undefined) throw new Error('This storage does not offer webhooks (lws.notifications.enabled is off).');
   return found;
 }
 
@@ -37,31 +36,31 @@ export class AdminSubscriptions extends Page {
 
   protected override render(): TemplateResult {
     return html`
-      <h2 class="visually-hidden">Subscriptions</h2>
-      <p class="soft">Quadpod posts a notification to the inbox URL for every change to an item, or to anything in a folder. Owners see all subscriptions.</p>
+      <h2 class="visually-hidden">Webhooks</h2>
+      <p class="soft">Quadpod sends a POST request to a URL for every change to an item, or to anything in a folder. Owners see all webhooks.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderList()}
       <form class="card" @submit=${this.subscribe}>
-        <h3>Subscribe</h3>
-        <label>To changes of <input name="topic" type="url" required value=${storageUri} spellcheck="false"></label>
-        <label>Inbox: an address that takes POST requests <input name="inbox" type="url" required placeholder="https://…" spellcheck="false"></label>
-        <label>Until (optional; the server has a longest time) <input name="expires" type="datetime-local"></label>
-        <button class="primary">Subscribe</button>
+        <h3>Add a webhook</h3>
+        <label>Watch <input name="topic" type="url" required value=${storageUri} spellcheck="false"></label>
+        <label>Send to (URL) <input name="inbox" type="url" required placeholder="https://…" spellcheck="false"></label>
+        <label>Ends (optional; the server has a longest time) <input name="expires" type="datetime-local"></label>
+        <button class="primary">Add webhook</button>
       </form>`;
   }
 
   private renderList(): TemplateResult {
     if (!this.subscriptions) return html`<p>Loading …</p>`;
-    if (this.subscriptions.length === 0) return html`<p class="empty">No subscriptions. Create one below.</p>`;
+    if (this.subscriptions.length === 0) return html`<p class="empty">No webhooks. Add one below.</p>`;
     const rows = this.subscriptions.map(
       (each) => html`<tr>
         <td>${each.topic.map(targetLink)}</td>
         <td><span class="iri">${each.inbox}</span></td>
         <td>${dateText(each.expires)}</td>
         <td>${stateOf(each)}</td>
-        <td><button type="button" class="danger" aria-label=${`Delete the subscription of ${each.inbox}`} @click=${() => this.cancel(each)}>Delete</button></td>
+        <td><button type="button" class="danger" aria-label=${`Delete the webhook to ${each.inbox}`} @click=${() => this.cancel(each)}>Delete</button></td>
       </tr>`,
     );
-    return html`${scrollTable('Subscriptions', ['Of', 'Inbox', 'Until', 'How it goes', 'Delete'], rows)}
+    return html`${scrollTable('Webhooks', ['Watches', 'Sends to', 'Ends', 'State', 'Delete'], rows)}
     <div class="row"><button type="button" @click=${this.load}>Read again</button></div>`;
   }
 
@@ -77,7 +76,7 @@ export class AdminSubscriptions extends Page {
         ...(expires ? { expires: new Date(expires).toISOString() } : {}),
       };
       await succeed('POST', await endpoint(), jsonBody(body, 'application/lws+json'));
-    }, 'The inbox is subscribed.');
+    }, 'The webhook is added.');
     if (!made) return;
     form.reset();
     await this.load();
@@ -85,8 +84,8 @@ export class AdminSubscriptions extends Page {
 
   private async cancel({ id, inbox }: Subscription): Promise<void> {
     const text = `Notifications to ${inbox} stop immediately.`;
-    const question = { title: 'Delete this subscription?', text, proceed: 'Delete' };
-    if (!(await this.attemptAfter(question, () => succeed('DELETE', id), 'The subscription is deleted.'))) return;
+    const question = { title: 'Delete this webhook?', text, proceed: 'Delete' };
+    if (!(await this.attemptAfter(question, () => succeed('DELETE', id), 'The webhook is deleted.'))) return;
     await this.load();
     await this.keepFocus();
   }

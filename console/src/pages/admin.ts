@@ -14,7 +14,7 @@ import { isController } from '../storage/controller.js';
 
 const titles = {
   storage: 'Status',
-  subscriptions: 'Subscriptions',
+  subscriptions: 'Webhooks',
   activity: 'Activity',
   explain: 'Check access',
   agents: 'Agents',
@@ -22,15 +22,19 @@ const titles = {
 } as const;
 type Tab = keyof typeof titles;
 
+/** Tabs that work without control of the storage. */
+const forAll: readonly string[] = ['subscriptions', 'transfer'];
+
 @customElement('page-admin')
 export class AdminPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
   @state() private tab: Tab | undefined;
+  @state() private isOwner: boolean | undefined;
 
   /** Only controllers have a status to see. */
   protected override async load(): Promise<void> {
-    const isOwner = await isController().catch(() => false);
-    this.tab ??= isOwner ? 'storage' : 'subscriptions';
+    this.isOwner = await isController().catch(() => false);
+    this.tab ??= this.isOwner ? 'storage' : 'subscriptions';
   }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -41,10 +45,13 @@ export class AdminPage extends Page {
   protected override render(): TemplateResult {
     if (who().kind !== 'subject')
       return html`<h1>Storage</h1><p class="empty">This page requires sign-in. <a href=${signInHref()}>Sign in</a> first.</p>`;
-    if (this.tab === undefined) return html`<h1>Storage</h1><p class="soft">Loading …</p>`;
+    if (this.tab === undefined || this.isOwner === undefined)
+      return html`<h1>Storage</h1><p class="soft">Loading …</p>`;
+    if (!this.isOwner && !forAll.includes(this.tab)) this.tab = 'subscriptions';
+    const shown = Object.entries(titles).filter(([id]) => this.isOwner || forAll.includes(id));
     return html`<h1>Storage</h1>${tabbed<Tab>({
       label: 'Administration',
-      titles,
+      titles: Object.fromEntries(shown) as typeof titles,
       selected: this.tab,
       select: (tab) => {
         this.tab = tab;

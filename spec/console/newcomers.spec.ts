@@ -118,7 +118,7 @@ for (const path of pathsOf('The console, users with a link'))
       await bea.getByLabel('Add', { exact: true }).check();
       await bea.getByLabel('What for').fill('Curiosity');
       await bea.getByRole('button', { name: 'Request access', exact: true }).click();
-      await bea.getByRole('cell', { name: 'Not yet' }).waitFor();
+      await bea.getByRole('cell', { name: 'Waiting' }).waitFor();
       const badge = owner.locator('.top nav .badge');
       expect(await badge.count()).to.equal(0);
       await owner.reload();
@@ -130,6 +130,7 @@ for (const path of pathsOf('The console, users with a link'))
       await console.go(owner, 'requests');
       await owner.locator('request-card .problem', { hasText: 'covers the whole storage' }).waitFor();
       expect(await axeFindings(owner)).to.deep.equal([]);
+      await owner.locator('request-card summary').click();
       const only = owner.getByLabel('Limit to');
       await only.fill('https://elsewhere.example/');
       await owner.getByRole('button', { name: 'Accept' }).click();

@@ -81,7 +81,7 @@ for (const path of pathsOf('The console, sharing'))
       await bea.getByLabel('What for').fill('Replication');
       await bea.getByLabel('Message').fill('I am Bea <b>of</b> the lab');
       await bea.getByRole('button', { name: 'Request access', exact: true }).click();
-      await bea.getByRole('cell', { name: 'Not yet' }).waitFor();
+      await bea.getByRole('cell', { name: 'Waiting' }).waitFor();
       expect(await axeFindings(bea)).to.deep.equal([]);
     });
 
@@ -91,11 +91,15 @@ for (const path of pathsOf('The console, sharing'))
       expect(await axeFindingsInBothModes(owner)).to.deep.equal([]);
       await owner.getByLabel('Change').uncheck();
       await owner.getByLabel('Add', { exact: true }).uncheck();
-      await owner.getByLabel('What to call them here').fill('Bea');
+      await owner.getByLabel('Name to show here').fill('Bea');
+      expect(await owner.getByLabel('Until').isVisible()).to.equal(false);
+      await owner.locator('request-card summary').click();
       await owner.getByLabel('Until').fill('2099-01-01T12:00');
       await owner.getByRole('button', { name: 'Accept' }).click();
       await owner.getByText('All are answered.').waitFor();
-      expect(await card('Replication').textContent()).to.match(/Access for\s+Bea[\s\S]*Accepted\./);
+      expect(await card('Replication').textContent()).to.match(
+        /Bea asks to read, add, change\s[\s\S]*data\/[\s\S]*and everything in it[\s\S]*Accepted\./,
+      );
       expect(await focused(owner)).to.equal('Requests for access');
     });
 
@@ -202,21 +206,21 @@ for (const path of pathsOf('The console, sharing'))
       await owner.getByText('2 to answer.').waitFor();
       for (const purpose of ['First', 'Second']) await card(purpose).getByLabel('Change').waitFor();
       await card('Second').getByLabel('Change').uncheck();
-      await card('Second').getByLabel('What to call them here').fill('Somebody else');
+      await card('Second').getByLabel('Name to show here').fill('Somebody else');
       await card('Second').getByRole('button', { name: 'Refuse' }).click();
       await owner.getByRole('dialog').getByRole('button', { name: 'Refuse' }).click();
       await owner.getByText('1 to answer.').waitFor();
       await dismiss(owner, 'The request is refused.');
       await card('Second').waitFor({ state: 'detached' });
       expect(await card('First').getByLabel('Change').isChecked()).to.equal(true);
-      expect(await card('First').getByLabel('What to call them here').inputValue()).to.equal('');
+      expect(await card('First').getByLabel('Name to show here').inputValue()).to.equal('');
       await console.go(bea, 'requests');
       await bea.getByRole('tab', { name: 'Mine' }).click();
       // The page may show cached entries until it has refreshed them.
-      await bea.getByRole('button', { name: 'Delete' }).first().waitFor();
-      await bea.getByRole('button', { name: 'Delete' }).nth(1).waitFor({ state: 'detached' });
-      await bea.getByRole('button', { name: 'Delete' }).click();
-      await bea.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await bea.getByRole('button', { name: 'Withdraw' }).first().waitFor();
+      await bea.getByRole('button', { name: 'Withdraw' }).nth(1).waitFor({ state: 'detached' });
+      await bea.getByRole('button', { name: 'Withdraw' }).click();
+      await bea.getByRole('dialog').getByRole('button', { name: 'Withdraw' }).click();
       await bea.getByText('No pending requests').waitFor();
       expect(await focused(bea)).to.equal('Requests for access');
     });

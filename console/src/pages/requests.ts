@@ -103,15 +103,15 @@ export class RequestsPage extends Page {
   private renderAsked(asked: readonly Kept[]): TemplateResult {
     return scrollTable(
       'My requests',
-      ['When', 'What', 'To', 'Until', 'Answer', 'Revoke'],
+      ['When', 'What', 'To', 'Until', 'Answer', html`<span class="visually-hidden">Withdraw</span>`],
       asked.map(
         (kept) => html`<tr>
           <td>${dateText(kept.modified)}</td>
           <td>${kept.document.access.flatMap(({ target }) => listGrants(target.value)).map(targetLink)}</td>
           <td>${kept.document.access.map(actionsText).join('; ')}</td>
           <td>${kept.document.access.map(endText).join('; ')}</td>
-          <td>${this.isAccepted(kept) ? 'Accepted' : 'Not yet'}</td>
-          <td><button type="button" @click=${() => this.takeBack(kept)}>Delete</button></td>
+          <td>${this.isAccepted(kept) ? 'Accepted' : html`<span class="badge">Waiting</span>`}</td>
+          <td><button type="button" @click=${() => this.takeBack(kept)}>Withdraw</button></td>
         </tr>`,
       ),
     );
@@ -119,11 +119,11 @@ export class RequestsPage extends Page {
 
   private async takeBack({ document }: Kept): Promise<void> {
     const question = {
-      title: 'Delete this request?',
+      title: 'Withdraw this request?',
       text: 'Controllers no longer see it. A grant that answered it stays.',
-      proceed: 'Delete',
+      proceed: 'Withdraw',
     };
-    if (await this.attemptAfter(question, () => removeGrant(document.id), 'The request is deleted.'))
+    if (await this.attemptAfter(question, () => removeGrant(document.id), 'The request is withdrawn.'))
       await this.answered();
   }
 

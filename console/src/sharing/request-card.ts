@@ -20,7 +20,7 @@ import {
   removeGrant,
 } from './access.js';
 import { targetLink } from './grants-table.js';
-import { actionFields, everybody, person, rememberName, untilField } from './people.js';
+import { actionFields, everybody, nameOfPerson, rememberName, untilField } from './people.js';
 
 @customElement('request-card')
 export class RequestCard extends Page {
@@ -31,18 +31,17 @@ export class RequestCard extends Page {
   protected override render(): TemplateResult {
     const { document, modified } = this.asked;
     return html`<article class="card">
-      ${assigneesOf(document).map((iri) => html`<h2>Access for ${person(iri)}</h2>`)}
+      <h2>${assigneesOf(document).map(nameOfPerson).join(', ')} asks to ${document.access.map(wishOf)}</h2>
+      <p class="soft"><span class="iri">${assigneesOf(document).join(', ')}</span><br>asked on ${dateText(modified)}</p>
       ${!this.accepted && document.access.some((policy) => listGrants(policy.target.value).includes(storageUri)) ? html`<p class="problem">This request covers the whole storage, including items added later. Limit it below if less is enough.</p>` : nothing}
       ${assigneesOf(document).includes(everybody) ? html`<p class="problem">This request is for all callers, not for one person. Accepting it makes the selected items public.</p>` : nothing}
-      <p class="soft">asked on ${dateText(modified)}</p>
       ${saying('What for', document.purpose)}${saying('Message', document.message)}
       ${this.accepted ? this.renderAnswered() : this.renderOpen()}
     </article>`;
   }
 
   private renderAnswered(): TemplateResult {
-    return html`${this.asked.document.access.map((policy) => html`<p>${actionsText(policy)}: ${listGrants(policy.target.value).map(targetLink)}</p>`)}
-      <p><strong>Accepted.</strong> <a href=${placeHref('sharing', { at: listGrants(this.asked.document.access[0]?.target.value)[0] ?? '' })}>See the grant</a></p>
+    return html`<p><strong>Accepted.</strong> <a href=${placeHref('sharing', { at: listGrants(this.asked.document.access[0]?.target.value)[0] ?? '' })}>See the grant</a></p>
       <button type="button" @click=${this.putAway}>Put away</button>`;
   }
 
@@ -51,15 +50,14 @@ export class RequestCard extends Page {
     return html`<form @submit=${this.accept}>
       ${access.map(
         (policy, index) => html`<fieldset name=${`policy-${index}`}>
-          <legend>Wants</legend>
-          <p>${listGrants(policy.target.value).map((iri) => html`${targetLink(iri)}${isContainer(iri) ? extentOf(policy) : nothing}`)}</p>
-          ${listGrants(policy.target.value).some(isContainer) ? html`<label>Limit to (optional): a URL inside it <input name="only" type="url" spellcheck="false" placeholder=${`${listGrants(policy.target.value).find(isContainer)}…`}></label>` : nothing}
           ${actionFields(listGrants(policy.action), listGrants(policy.action))}
           <p class="soft">Until: ${endText(policy)}${conditionsOf(policy).map((text) => html`; only when ${text}`)}</p>
         </fieldset>`,
       )}
-      ${untilField}
-      ${this.theOne() === undefined ? nothing : html`<label>What to call them here (optional) <input name="called" autocomplete="off"></label>`}
+      <details><summary>Limit it to a part, or set an end</summary>
+        ${access.map((policy, index) => (listGrants(policy.target.value).some(isContainer) ? html`<label>Limit to (optional): a URL inside it <input name=${`only-${index}`} type="url" spellcheck="false" placeholder=${`${listGrants(policy.target.value).find(isContainer)}…`}></label>` : nothing))}
+        ${untilField}</details>
+      ${this.theOne() === undefined ? nothing : html`<label>Name to show here (optional) <input name="called" autocomplete="off"></label>`}
       <div class="row"><button class="primary">Accept</button><button type="button" class="danger" @click=${this.refuse}>Refuse</button></div>
     </form>`;
   }
@@ -78,7 +76,7 @@ export class RequestCard extends Page {
         const fields = `[name="policy-${index}"] input`;
         const boxes = form.querySelectorAll<HTMLInputElement>(`${fields}[name="action"]:checked`);
         const actions = [...boxes].map(({ value }) => value as GrantAction);
-        const only = form.querySelector<HTMLInputElement>(`${fields}[name="only"]`)?.value.trim() ?? '';
+        const only = form.querySelector<HTMLInputElement>(`[name="only-${index}"]`)?.value.trim() ?? '';
         return actions.length > 0 ? [narrowed(only ? within(policy, only) : policy, actions, text('until'))] : [];
       });
       if (access.length === 0) throw new Error('Select at least one action, or refuse the request.');
@@ -112,6 +110,10 @@ const extentOf = ({ target }: GrantPolicy): string =>
   listGrants(target.type).every((type) => type === 'DataResource')
     ? ' – the items in it, without its folders'
     : ' and everything in it';
+
+/** What a policy of a request allows, in a sentence. */
+const wishOf = (policy: GrantPolicy, at: number): TemplateResult =>
+  html`${at > 0 ? ', and to ' : ''}${actionsText(policy).toLowerCase()} ${listGrants(policy.target.value).map((iri) => html`${targetLink(iri)}${isContainer(iri) ? extentOf(policy) : nothing}`)}`;
 
 const saying = (label: string, text: unknown): TemplateResult | typeof nothing =>
   typeof text === 'string' && text !== '' ? html`<p><span class="soft">${label}:</span> ${text}</p>` : nothing;

@@ -32,7 +32,7 @@ describeInBrowser('The console, versions', () => {
     await resources.put('g', 'text/turtle', turtle(2, 3));
     await history('g');
     expect(await rows().count()).to.equal(2);
-    await rows().nth(0).getByText('present').waitFor();
+    await rows().nth(0).getByText('Current').waitFor();
     expect(await rows().nth(0).getByRole('button').count()).to.equal(1);
     await press(1, 'View');
     await shown().getByText('<http://p.example/p> 1').waitFor();

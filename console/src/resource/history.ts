@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, scrollTable } from '../frame/page.js';
+import { nameOfPerson } from '../sharing/people.js';
 import { essenceOf, json, linkTarget, Refusal, succeed } from '../storage/api.js';
 import { isController } from '../storage/controller.js';
 import { linksetView, type Relation } from '../storage/linkset.js';
@@ -99,8 +100,8 @@ export class ResourceHistory extends Page {
     const button = (label: string, work: () => unknown, isDangerous = false): TemplateResult =>
       html`<button type="button" class=${isDangerous ? 'danger' : ''} aria-label=${`${label} the version of ${time}`} @click=${work}>${label}</button>`;
     return html`<tr>
-      <td><a href=${url} title=${url}>${time}</a>${isPresent ? html` <span class="soft">present</span>` : nothing}</td>
-      ${hasActors ? html`<td title=${actor ?? ''}>${actor === undefined ? '' : shortName(actor)}</td>` : nothing}
+      <td><a href=${url} title=${url}>${time}</a>${isPresent ? html` <span class="badge">Current</span>` : nothing}</td>
+      ${hasActors ? html`<td title=${actor ?? ''}>${actor === undefined ? '' : nameOfPerson(actor)}</td>` : nothing}
       <td>${this.isRdf && !mediaType ? 'RDF' : formatName(mediaType)}${size === undefined ? '' : ` · ${sizeText(size)}`}</td>
       <td><div class="row">
         ${button('View', () => this.view(version))}

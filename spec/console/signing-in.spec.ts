@@ -49,7 +49,7 @@ for (const path of pathsOf('The console, signing-in'))
       const page = await console.owner();
       await console.go(page, 'owners');
       await page.fill('input[name=name]', 'This laptop');
-      await page.click('text=Make this browser an owner');
+      await page.click('text=Remember this browser');
       await page.locator('td >> text=This laptop').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
       await console.go(page, 'signin');
@@ -80,7 +80,7 @@ for (const path of pathsOf('The console, signing-in'))
       await page.locator('.who [title^="did:key"]').waitFor();
       await console.go(page, 'owners');
       await page.fill('input[name=name]', 'Another laptop');
-      await page.click('text=Make this browser an owner');
+      await page.click('text=Remember this browser');
       await page.locator('td >> text=Another laptop').waitFor();
       const over = Number(JSON.parse(Buffer.from(short.split('.')[1]!, 'base64url').toString()).exp) * 1000;
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, over - Date.now() + 100)));
@@ -221,7 +221,7 @@ for (const path of pathsOf('The console, signing-in'))
       const page = await console.owner();
       await console.go(page, 'owners');
       await page.fill('input[name=name]', 'A second laptop');
-      await page.click('text=Make this browser an owner');
+      await page.click('text=Remember this browser');
       await page.locator('td >> text=A second laptop').waitFor();
       await console.go(page, 'signin');
       const forget = page.getByRole('button', { name: 'Forget this browser' });

@@ -87,11 +87,11 @@ export class OwnersPage extends Page {
         this.isBrowserOwner
           ? nothing
           : html`<section class="card">
-              <h2>Add this browser</h2>
-              <p>You need no link from the server at the next visit: the browser keeps a key, and you choose “Sign in as this browser”.</p>
+              <h2>Stay signed in on this browser</h2>
+              <p>Next time you can sign in here without a link: the browser keeps a key, and becomes an owner.</p>
               <form class="row" @submit=${this.addBrowser}>
                 <label>Name of the browser <input class="wide" name="name" required maxlength="200" placeholder="Laptop at work" /></label>
-                <button class="primary">Make this browser an owner</button>
+                <button class="primary">Remember this browser</button>
               </form>
             </section>`
       }

@@ -78,3 +78,21 @@ export const turtleOf = ({ quads, prefixes }: ParsedDocument): string =>
     .map(([name, namespace]) => `@prefix ${name}: <${namespace}> .\n`)
     .concat(quads.map(statementText))
     .join('');
+
+export interface Property {
+  readonly predicate: Term;
+  readonly objects: readonly Term[];
+}
+const labelPredicates = [
+  'http://www.w3.org/2004/02/skos/core#prefLabel',
+  'http://www.w3.org/2000/01/rdf-schema#label',
+  'http://schema.org/name',
+  'http://purl.org/dc/terms/title',
+  'http://xmlns.com/foaf/0.1/name',
+];
+
+/** Label of a subject in its own properties, in the reader's language. Empty if it has none. */
+export const labelIn = (properties: readonly Property[]): string =>
+  labelPredicates
+    .map((name) => inLanguageOfReader(properties.find(({ predicate }) => predicate.value === name)?.objects ?? []))
+    .find(Boolean) ?? '';

@@ -1,13 +1,9 @@
 /** Triples of a document by subject and predicate. Loaded with the first table. */
-import { inLanguageOfReader, type ParsedDocument, type Term, tagOf, termText, xsd } from '../rdf/document.js';
+import { type ParsedDocument, type Property, type Term, tagOf, termText, xsd } from '../rdf/document.js';
 
 export * from '../rdf/document.js';
 export { readSubjects, subjectsAtOnce } from './large-graph.js';
 
-export interface Property {
-  readonly predicate: Term;
-  readonly objects: readonly Term[];
-}
 export interface Group {
   readonly subject: Term;
   readonly properties: readonly Property[];
@@ -19,20 +15,6 @@ export const noteOf = (term: Term): string => {
   const { language, datatype } = term;
   return language ? `@${tagOf(term)}` : datatype && datatype.value !== `${xsd}string` ? datatype.value : '';
 };
-
-const labelPredicates = [
-  'http://www.w3.org/2004/02/skos/core#prefLabel',
-  'http://www.w3.org/2000/01/rdf-schema#label',
-  'http://schema.org/name',
-  'http://purl.org/dc/terms/title',
-  'http://xmlns.com/foaf/0.1/name',
-];
-
-/** Label of a subject in its own properties, in the reader's language. Empty if it has none. */
-export const labelIn = (properties: readonly Property[]): string =>
-  labelPredicates
-    .map((name) => inLanguageOfReader(properties.find(({ predicate }) => predicate.value === name)?.objects ?? []))
-    .find(Boolean) ?? '';
 
 /** Groups triples. Named subjects come first. */
 export function groupsOf({ quads }: ParsedDocument): Group[] {

@@ -1,6 +1,5 @@
 /** Records of a form: its subjects, by the names that their own properties give them. */
-import { iriOf, type Term } from '../rdf/document.js';
-import { labelIn } from '../resource/triples.js';
+import { iriOf, labelIn, type Term } from '../rdf/document.js';
 import { labels } from '../storage/labels.js';
 import { wordsOf } from '../storage/words.js';
 import type { DraftEntry, DraftSection } from './draft.js';

@@ -167,7 +167,7 @@ export const coreSettings = {
     'lws.catalog.title',
     optional(text('a title')),
     null,
-    'Title of the storage, in the console and in the DCAT catalog (lws.signposting). Default: the host and path of the storage in the catalog.',
+    'Title of the storage, in the console (public) and in the DCAT catalog (lws.signposting). Default: the host and path of the storage in the catalog.',
     'storage',
   ),
   catalogDescription: setting(

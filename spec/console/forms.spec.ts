@@ -122,6 +122,54 @@ for (const path of pathsOf('The console, forms'))
       );
     });
 
+    it('keeps what the user did not change: schemes that are also prefixes, text of another type, booleans', async () => {
+      const text = `@prefix schema: <https://schema.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+<#it> schema:geo <geo:52.1,4.3> ; schema:height "542 m", "k" ; schema:open "1"^^xsd:boolean ; <http://schema.org/knows> <urn:p:1> .`;
+      await resources.put('kept.ttl', 'text/turtle', text);
+      await edited('kept.ttl');
+      await field('Geo').fill('geo:52.1,4.5');
+      await unfold('Height 1');
+      await choice('Kind of Height 1').selectOption('Whole number');
+      await choice('Kind of Height 1').selectOption('Text');
+      await choice('Open').selectOption('false');
+      await choice('Open').selectOption('true');
+      expect(await choice('Open').locator('option:checked').textContent()).to.equal('true');
+      await button('Save').click();
+      await titled('kept.ttl');
+      const stored = await resources.text('kept.ttl', 'application/n-triples');
+      expect(stored).to.contain('<geo:52.1,4.5>').and.to.contain('"542 m" .').and.to.contain('"true"^^');
+      // The prefix of the document stands for another namespace than the suggestion.
+      await edited('kept.ttl');
+      await page.locator('#form-properties option[value="http://schema.org/knows"]').waitFor({ state: 'attached' });
+    });
+
+    it('clears a boolean without changing its type', async () => {
+      await resources.put(
+        'open.ttl',
+        'text/turtle',
+        '<#it> <http://example.org/open> true ; <http://example.org/x> 1 .',
+      );
+      await edited('open.ttl');
+      await choice('Open').selectOption('');
+      expect(await choice('Open').locator('option').allTextContents()).to.deep.equal(['', 'true', 'false']);
+      await choice('Open').selectOption('false');
+      await button('Save').click();
+      await titled('open.ttl');
+      expect(await resources.text('open.ttl', 'application/n-triples')).to.contain('"false"^^');
+    });
+
+    it('opens a document with deeply nested blank nodes, and removes a list with all of its nodes', async () => {
+      const chain = Array.from({ length: 1500 }, (_, at) => `_:b${at} <urn:p:next> _:b${at + 1} .`).join('\n');
+      const list = `<#it> <urn:p:list> ( ${'1 '.repeat(2000)}) ; <urn:p:chain> _:b0 ; <urn:p:name> "n" .`;
+      await resources.put('deep.ttl', 'text/turtle', `${list}\n${chain}`);
+      await edited('deep.ttl');
+      await button('Remove List').click();
+      await button('Save').click();
+      await titled('deep.ttl');
+      const stored = (await resources.text('deep.ttl', 'application/n-triples')).trim().split('\n');
+      expect(stored).to.have.length(1502);
+    });
+
     it('has the usual fields of the type that is chosen for a new item', async () => {
       await console.go(page, `form?${new URLSearchParams({ at: resources.iri('data/') })}`);
       await choice('Type').selectOption('Event');

@@ -1,12 +1,11 @@
 /** `<add-property>`: chooses a property for a form. Fires `add-property` with its IRI. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { prefixedName, wellKnown } from '../editor/prefixes.js';
 import { Page } from '../frame/page.js';
 import { rdfType } from '../rdf/document.js';
 import { vocabulary } from '../search/vocabulary.js';
 import { labels } from '../storage/labels.js';
-import { expanded } from './value-row.js';
+import { expanded, nameToType } from './value-row.js';
 
 /** Properties that most data has, offered before those of the storage. */
 const common = 'schema:name schema:description dcterms:title dcterms:creator dcterms:license rdf:type'.split(' ');
@@ -31,18 +30,14 @@ export class AddProperty extends Page {
   protected override render(): TemplateResult {
     const names = new Set([
       ...common,
-      ...this.properties.filter((iri) => iri !== rdfType).map((iri) => this.name(iri)),
+      ...this.properties.filter((iri) => iri !== rdfType).map((iri) => nameToType(iri, this.prefixes)),
     ]);
     return html`<div class="row">
         <label class="grow">Property to add <input class="wide" name="property" list="form-properties" autocomplete="off" spellcheck="false" placeholder="schema:name" @keydown=${this.typed}></label>
         <button type="button" @click=${this.add}>Add property</button>
       </div>
       <datalist id="form-properties">${[...names].map((name) => html`<option value=${name}>${labels.of(expanded(name, this.prefixes)) ?? ''}</option>`)}</datalist>
-      <datalist id="form-classes">${this.classes.map((iri) => html`<option value=${this.name(iri)}></option>`)}</datalist>`;
-  }
-
-  private name(iri: string): string {
-    return prefixedName(iri, this.prefixes) ?? prefixedName(iri, wellKnown) ?? iri;
+      <datalist id="form-classes">${this.classes.map((iri) => html`<option value=${nameToType(iri, this.prefixes)}></option>`)}</datalist>`;
   }
 
   /** Enter adds the property instead of saving the form. */

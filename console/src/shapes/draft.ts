@@ -134,15 +134,34 @@ export function draftText({ document, sections }: FormDraft): string {
 
 /** Leaves out blank nodes to which no statement links any more. */
 function withoutOrphans(quads: readonly Quad[], before: readonly Quad[]): readonly Quad[] {
-  const linkedIn = (some: readonly Quad[]): ReadonlySet<string> =>
-    new Set(some.flatMap(({ object }) => (object.termType === 'BlankNode' ? object.value : [])));
-  const linkedBefore = linkedIn(before);
-  for (let left = quads; ; ) {
-    const linked = linkedIn(left);
-    const isOrphan = ({ termType, value }: Term): boolean =>
-      termType === 'BlankNode' && linkedBefore.has(value) && !linked.has(value);
-    const next = left.filter(({ subject }) => !isOrphan(subject));
-    if (next.length === left.length) return left;
-    left = next;
+  const linksOf = (some: readonly Quad[]): Map<string, number> => {
+    const links = new Map<string, number>();
+    for (const { object } of some)
+      if (object.termType === 'BlankNode') links.set(object.value, (links.get(object.value) ?? 0) + 1);
+    return links;
+  };
+  const [linkedBefore, links] = [linksOf(before), linksOf(quads)];
+  const statements = new Map<string, Quad[]>();
+  for (const quad of quads) {
+    const { termType, value } = quad.subject;
+    if (termType !== 'BlankNode' || !linkedBefore.has(value)) continue;
+    const own = statements.get(value);
+    if (own) own.push(quad);
+    else statements.set(value, [quad]);
   }
+  const orphans = [...statements.keys()].filter((node) => !links.has(node));
+  const left = new Set(statements.keys());
+  for (const node of orphans) {
+    left.delete(node);
+    // Those that only the orphan linked to are orphans, too. The loop reaches them.
+    for (const { object } of statements.get(node)!) {
+      if (object.termType !== 'BlankNode') continue;
+      const count = links.get(object.value)! - 1;
+      links.set(object.value, count);
+      if (count === 0 && left.has(object.value)) orphans.push(object.value);
+    }
+  }
+  return quads.filter(
+    ({ subject: { termType, value } }) => termType !== 'BlankNode' || !statements.has(value) || left.has(value),
+  );
 }

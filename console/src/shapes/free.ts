@@ -52,6 +52,9 @@ function usesOf({ quads }: ParsedDocument): ReadonlyMap<string, number> {
   return uses;
 }
 
+/** Maximum depth of blank nodes with fields: each is rendered in the one around it. */
+const maxDepth = 10;
+
 /** Members of lists have no fields, nor blank nodes that several statements refer to: two fields would change one value. */
 function entriesOf(
   subject: Term,
@@ -65,7 +68,8 @@ function entriesOf(
     rows: data.objects(subject, path).map((term) => {
       const isOwn = term.termType === 'BlankNode' && uses.get(term.value) === 1 && !inside.includes(term.value);
       const isList = data.objects(term, `${rdf}first`).length > 0;
-      return { term, stored: term, nested: isOwn && !isList ? entriesOf(term, data, uses, inside) : [] };
+      const hasFields = isOwn && !isList && inside.length <= maxDepth;
+      return { term, stored: term, nested: hasFields ? entriesOf(term, data, uses, inside) : [] };
     }),
   }));
 }

@@ -1,6 +1,7 @@
 /** Inputs for a value of a form. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { wellKnown } from '../editor/prefixes.js';
+import { live } from 'lit/directives/live.js';
+import { prefixedName, wellKnown } from '../editor/prefixes.js';
 import { iriOf, rdfType, type Term, tagOf, termText, xsd } from '../rdf/document.js';
 import { iriName } from '../storage/labels.js';
 import { type Field, inputType, literalOfField } from './fields.js';
@@ -97,16 +98,24 @@ function optionList({ term, name, set, nameOf }: ValueRow, options: readonly Ter
   const all = isKnown ? options : [term, ...options];
   const text = ({ termType, value, language }: Term): string =>
     termType === 'NamedNode' ? nameOf(value) : language ? `${value} (${language})` : value;
-  const chosen = ({ target }: Event): void => set(all[(target as HTMLSelectElement).selectedIndex - 1] ?? iriOf(''));
+  const [{ termType = 'NamedNode', datatype } = {} as Term] = options;
+  const none = termType === 'Literal' ? literalOfField('', datatype?.value ?? '') : iriOf('');
+  const chosen = ({ target }: Event): void => set(all[(target as HTMLSelectElement).selectedIndex - 1] ?? none);
   return html`<select class="grow" aria-label=${name} @change=${chosen}><option></option>
-    ${all.map((each) => html`<option ?selected=${termText(each) === current}>${text(each)}</option>`)}</select>`;
+    ${all.map((each) => html`<option .selected=${live(termText(each) === current)}>${text(each)}</option>`)}</select>`;
 }
 
-/** IRI of a prefixed name such as `schema:name`. Other text stays as it is. */
+/** IRI of a prefixed name such as `schema:name`. Other text stays as it is, such as `geo:52.1,4.3`: some prefixes are also schemes. */
 export function expanded(text: string, prefixes: Readonly<Record<string, string>>): string {
-  const [, prefix = '', rest = ''] = /^([\w.-]*):(?!\/\/)(\S*)$/.exec(text) ?? [];
+  const [, prefix = '', rest = ''] = /^([\w.-]*):([A-Za-z_][\w-]*)?$/.exec(text) ?? [];
   const namespace = [prefixes, wellKnown].find((each) => Object.hasOwn(each, prefix))?.[prefix];
   return namespace === undefined ? text : namespace + rest;
+}
+
+/** Prefixed name of an IRI that `expanded` turns into it again, or the IRI. */
+export function nameToType(iri: string, prefixes: Readonly<Record<string, string>>): string {
+  const names = [prefixedName(iri, prefixes), prefixedName(iri, wellKnown)];
+  return names.find((name) => name !== undefined && expanded(name, prefixes) === iri) ?? iri;
 }
 
 /** Types of the values of a free field: words that readers know for datatypes. */
@@ -120,17 +129,14 @@ const freeTypes: Readonly<Record<string, string>> = {
   Link: 'iri',
 };
 
-/** Selects the type of a value of a free field. Text that the new type cannot have is dropped. */
+/** Selects the type of a value of a free field. Text that the new type cannot have stays, to be corrected. */
 function typeChoice({ field, term, name, set, nameOf }: ValueRow): TemplateResult {
   const own = term.termType === 'NamedNode' ? 'iri' : term.language ? '' : datatypeOf(term, field);
   const known = Object.values(freeTypes).includes(own);
   const types = { ...freeTypes, ...(known ? {} : { [nameOf(own)]: own }) };
   const change = ({ target }: Event): void => {
     const type = types[(target as HTMLSelectElement).value] ?? '';
-    const fits =
-      type === '' ||
-      (type.endsWith('#boolean') ? /^(?:true|false)$/.test(term.value) : inputType(type, term.value) !== 'text');
-    set(type === 'iri' ? iriOf(term.value) : literalOfField(fits ? term.value : '', type));
+    set(type === 'iri' ? iriOf(term.value) : literalOfField(term.value, type));
   };
   return html`<select aria-label=${`Kind of ${name}`} @change=${change}>
     ${Object.entries(types).map(([text, type]) => html`<option value=${text} ?selected=${type === own}>${text}</option>`)}</select>`;

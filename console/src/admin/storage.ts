@@ -31,7 +31,7 @@ export class AdminStorage extends Page {
     const { status } = this;
     return html`
       <h2 class="visually-hidden">Status</h2>
-      ${status.lastBackup === undefined ? html`<p class="problem"><strong>No backup yet.</strong> Nothing protects this data. Run <code>${executable} backup DIR</code> on the server.</p>` : ''}
+      ${status.lastBackup === undefined ? html`<p class="warning"><strong>No backup yet.</strong> Nothing protects this data. Run <code>${executable} backup DIR</code> on the server.</p>` : ''}
       <dl class="facts figures">
         <dt>Used</dt><dd>${sizeText(status.bytes)} ${status.quotaBytes > 0 ? html`of ${sizeText(status.quotaBytes)} <meter min="0" max=${status.quotaBytes} .value=${status.bytes} aria-label="Room used"></meter>` : '(no quota is set)'}</dd>
         <dt>Items</dt><dd>${status.resources.toLocaleString()}, including folders and the trash</dd>

@@ -171,6 +171,8 @@ describeInBrowser('The console of a storage with several owners', () => {
     const page = await console.person();
     const token = credential(first, { aud: console.server.root.slice(0, -1) });
     await page.goto(`${console.server.root}app#token=${token}`);
+    // The page takes the token before it is asked for another place.
+    await page.locator('.who [title^="did:key"]').waitFor();
     await console.go(page, 'owners');
     const table = page.getByRole('region', { name: 'Owners' });
     await table.getByText(`Owner (key ending …${first.did.slice(-4)}) (you)`).waitFor();

@@ -20,7 +20,7 @@ export interface Limits {
   readonly outOfMemory: () => Error;
 }
 
-/** Work in matches and rows, and time in ms, after which the memory is read again: that takes as long as a lookup. */
+/** Number of matches and rows, and milliseconds, between two readings of the memory: a reading takes as long as a lookup. */
 const [unreadWork, unreadMs] = [1024, 2];
 
 /**

@@ -63,7 +63,7 @@ export type ReadPast = (context: PastContext) => Promise<PastGraphs>;
 type Dataset = Pick<DatasetOptions, 'memory' | 'readable'>;
 
 const retrySeconds = 5;
-/** If at most the inverse of it of the quads have changed, the statistics of the present serve: they change only the cost. */
+/** Statistics of the present are used if at most one quad in this number has changed. They affect only the cost. */
 const alike = 10;
 
 /** Returns a dataset as it was, with at most the present permissions. @throws LwsError of the module, `too-complex` */

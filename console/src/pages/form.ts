@@ -134,7 +134,7 @@ export class FormPage extends Page {
       }`;
   }
 
-  /** What a form without a shape cannot do. */
+  /** Explains that no shape applies, and how shapes help. */
   private noShape({ at, shapes, offersShapes }: Opened): TemplateResult {
     const why =
       shapes.nodes.length > 0 && !isContainer(at)

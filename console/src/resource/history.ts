@@ -19,7 +19,7 @@ import { downloadLimit, takeUpTo, turtleType } from './read.js';
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const timeOf = (date: string): string => (Number.isNaN(Date.parse(date)) ? '' : times.format(new Date(date)));
 
-/** What is shown of a version. */
+/** Version with its shown parts. */
 interface Shown {
   readonly version: ListedVersion;
   readonly text?: string;

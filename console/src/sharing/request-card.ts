@@ -111,7 +111,7 @@ const extentOf = ({ target }: GrantPolicy): string =>
     ? ' – the items in it, without its folders'
     : ' and everything in it';
 
-/** What a policy of a request allows, in a sentence. */
+/** Describes the wish of a request: actions and resources of one policy. */
 const wishOf = (policy: GrantPolicy, at: number): TemplateResult =>
   html`${at > 0 ? ', and to ' : ''}${actionsText(policy).toLowerCase()} ${listGrants(policy.target.value).map((iri) => html`${targetLink(iri)}${isContainer(iri) ? extentOf(policy) : nothing}`)}`;
 

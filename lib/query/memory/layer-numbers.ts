@@ -2,7 +2,7 @@
 import { partitionPoint } from '../../tools/collections.js';
 import type { TermIds } from './term-ids.js';
 
-/** Lookups of terms in a layer from which on a bit for each term of the base pays. */
+/** Number of lookups in a layer after which a bit for each term of the base is worth its memory. */
 const manyLookups = 1000;
 
 /** The layer's own numbers, in the order of the texts. `MemoryView.terms` numbers terms outside of the base in order of arrival. */

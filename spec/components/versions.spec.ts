@@ -18,7 +18,7 @@ import { expire } from '../../components/versions/erasure.js';
 import versions from '../../components/versions/index.js';
 import { openStore } from '../../lib/server/storage/open-store.js';
 import { featuresKey, shortVersions } from '../../lib/storage/keys/features.js';
-import { versionData } from '../../lib/storage/keys/version-entries.js';
+import { entryRange } from '../../lib/storage/keys/records.js';
 import { openLevel } from '../../lib/storage/level/durable-level.js';
 import { checkStore } from '../../lib/storage/transactions/check.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
@@ -404,7 +404,7 @@ describe('Versions in a storage', () => {
     await put('large', triples(60_000), 'text/turtle');
     const large = (await send('GET', 'large', { Accept: 'application/n-triples' })).text;
     await server.stop(true);
-    // 100 MB of earlier states.
+    // 100 MB of earlier states, and 20 000 small ones of another resource.
     const iri = `${server.root}g`;
     const store = await openStore(server.dataDir, server.root, {});
     for (let at = 1; at <= 100; at++)
@@ -412,6 +412,14 @@ describe('Versions in a storage', () => {
         const state = { began: at, ended: at + 1, record: store.record(iri)!, graph: 'whole', pieces: 1 } as const;
         tx.putEntry(versionKey(iri, at + 1), writeVersion(state));
         tx.putEntry(dataKey(iri, at + 1, 0), randomBytes(1 << 19).toString('hex'));
+      });
+    for (let at = 1; at <= 20_000; at += 1000)
+      await store.transact((tx) => {
+        const other = `${server.root}small`;
+        for (let ended = at; ended < at + 1000; ended++) {
+          const record = { ...store.record(iri)!, iri: other, title: randomBytes(40).toString('base64') };
+          tx.putEntry(versionKey(other, ended), writeVersion({ began: ended - 1, ended, record }));
+        }
       });
     await store.close();
     const [folder, dataDir] = ['backup', 'same'].map((name) =>
@@ -564,7 +572,7 @@ describe('Versions in a storage', () => {
               tx.putEntry(versionKey(server.root + path, ended), writeVersion({ ...earlier, ...data, ended }));
             });
         let pieces = 0;
-        for await (const keys of store.keys(versionData)) pieces += keys.length;
+        for await (const keys of store.keys(entryRange('versions-data'))) pieces += keys.length;
         expect(pieces).to.be.greaterThan(3);
       });
       await restart(on);

@@ -22,7 +22,7 @@ import { forEachConcurrently } from '../../../lib/storage/level/concurrently.js'
 import { isInUse, type Level, openLevel, StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
 import { makeFolder } from '../../../lib/storage/level/synced-files.js';
 import { LwsError } from '../../../lib/tools/errors.js';
-import { BackupError, isOf, recordOf } from './entries.js';
+import { BackupError, graphState, isOf, partReferences, recordOf } from './entries.js';
 import {
   backupBlobFile,
   copyOnce,
@@ -65,13 +65,15 @@ export async function backUp(context: CommandContext): Promise<number> {
     const blobs = await copyBlobs(context, files.state, folder);
     const keys = keyFiles(source);
     for (const key of keys) await copyOnce(join(source, key), join(folder, key));
-    const { storage, version, made } = await readHeader(files.state);
+    const { 'quadpod-backup': format, storage, version, made } = await readHeader(files.state);
     // A store of an earlier format has its quads in the state file.
     const written = existsSync(files.quads) ? { name: quads, made, ...(await quadsFile(files.quads)) } : undefined;
     const manifest: Manifest = {
-      ...{ 'quadpod-backup': 2, storage, version, made, state: name, sha256: await digestOfFile(files.state) },
+      ...{ 'quadpod-backup': format, storage, version, made, state: name, sha256: await digestOfFile(files.state) },
       quads: written ? withFile(earlier?.quads ?? [], written) : [],
-      ...{ entries: blobs.entries, blobs: blobs.names.size, hasVersions: written !== undefined, keys },
+      ...{ entries: blobs.entries, blobs: blobs.names.size, keys },
+      // The running server may be of an earlier version.
+      ...(format === 2 ? { hasVersions: true } : {}),
     };
     await syncNames(folder);
     writeManifest(folder, manifest);
@@ -81,7 +83,7 @@ export async function backUp(context: CommandContext): Promise<number> {
     );
     const secret = keys.length > 0 ? `, and the keys ${keys.join(', ')}: keep it secret` : '';
     print(
-      `${folder} has the state of ${made}: ${blobs.entries} entries, ${written ? quadsTold(written, earlier) : ''}` +
+      `${folder} has the state of ${made}: ${blobs.all} entries, ${written ? quadsTold(written, earlier) : ''}` +
         `${blobs.names.size} blobs (${blobs.copied} new)${secret}.`,
     );
     return 0;
@@ -90,9 +92,9 @@ export async function backUp(context: CommandContext): Promise<number> {
   }
 }
 
-/** A file without graphs is not needed after others. */
+/** A file without content is not needed after others. */
 const withFile = (earlier: readonly QuadsFile[], written: QuadsFile): QuadsFile[] =>
-  written.graphs === 0 && earlier.length > 0 ? [...earlier] : [...earlier, written];
+  written.graphs === 0 && written.others === 0 && earlier.length > 0 ? [...earlier] : [...earlier, written];
 
 function quadsTold(written: QuadsFile, earlier: EarlierBackup | undefined): string {
   const { triples, graphs } = written;
@@ -163,6 +165,8 @@ export interface CopiedBlobs {
   readonly copied: number;
   /** Number of entries in the state. */
   readonly entries: number;
+  /** Number of entries in the state and in the parts that it refers to. */
+  readonly all: number;
 }
 
 /** @param file the state file @throws BackupError if a blob is missing or damaged */
@@ -170,14 +174,17 @@ async function copyBlobs(context: CommandContext, file: string, folder: string):
   const { blobs: location, progress } = context;
   const names = new Set<string>();
   const facts = new Map<string, BlobFacts>();
-  const keys = [allBlobs().gte, ...(location.place ? [allRecords().gte, keptBlobs.gte] : [])];
-  let entries = 0;
-  const counted = (all: number): void => {
-    entries = all;
+  const keys = [allBlobs().gte, partReferences, ...(location.place ? [allRecords().gte, keptBlobs.gte] : [])];
+  let [entries, all] = [0, 0];
+  const counted = (lines: number): void => {
+    entries = lines;
+    all += lines;
   };
   for await (const block of readState(file, { keys, counted }))
     for (const entry of block)
       if (isOf('B', entry[0])) names.add(entry[0].slice(2));
+      // Instead of the line that refers to it.
+      else if (isOf('P', entry[0])) all += graphState(entry)!.triples! - 1;
       else if (location.place) {
         const found = isOf('R', entry[0]) ? blobFacts(recordOf(entry)) : keptBlobFacts(entry);
         if (found.blob) facts.set(found.blob, found);
@@ -200,7 +207,7 @@ async function copyBlobs(context: CommandContext, file: string, folder: string):
   } finally {
     await blobs.close();
   }
-  return { names, copied, entries };
+  return { names, copied, entries, all };
 }
 
 const copyFileOnce = async (from: string, to: string): Promise<boolean | undefined> =>

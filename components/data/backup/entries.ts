@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { allLinks } from '../../../lib/resources/linkset.js';
 import { linksetOf } from '../../../lib/resources/names.js';
 import { digestIn } from '../../../lib/storage/graphs/graph-digests.js';
-import { type Entry, sectionLine } from '../../../lib/storage/graphs/state-blocks.js';
+import { type Entry, lineOf, sectionLine } from '../../../lib/storage/graphs/state-blocks.js';
 import {
   allRecords,
   iriOfRecordKey,
@@ -17,10 +17,16 @@ import { CommandError } from '../../../lib/tools/errors.js';
 /** The backup is truncated, modified, or not a backup. The message is for the user. */
 export class BackupError extends CommandError {}
 
+/**
+ * 1: the quads are among the entries. 2: quads have files of their own, grouped by graph, with the triples of earlier states. 3: so
+ * have the other entries, in parts.
+ */
+export const backupFormats = [1, 2, 3] as const;
+export type BackupFormat = (typeof backupFormats)[number];
+
 /** The first line of a backup file. */
 export interface Header {
-  /** 1: the quads are among the entries. */
-  readonly 'quadpod-backup': 1 | 2;
+  readonly 'quadpod-backup': BackupFormat;
   /** The storage's IRI. */
   readonly storage: string;
   /** The format version of the store. */
@@ -34,18 +40,19 @@ export interface Trailer {
   readonly entries: number;
 }
 
-/** One state of one graph: its token never identifies other quads. */
+/** One state of one graph, or one part of the other entries: its token never identifies other content. */
 export interface CountedGraph {
+  /** Empty for a part of the other entries. */
   readonly graph: string;
-  /** The revision of its resource, or for a linkset the digest of its links. */
+  /** The revision of its resource, or for a linkset the digest of its links, for a part the digest of its entries. */
   readonly token: string;
-  /** As in the record. Linksets have none. */
+  /** As in the record, or the number of entries. Linksets have none. */
   readonly triples: number | undefined;
   /** `KeyDigest` of the quads. Linksets, and graphs of earlier versions, have none. */
   readonly digest?: string | undefined;
 }
 
-export const isOf = (space: 'B' | 'E' | 'M' | 'R', key: string): boolean => key.startsWith(`${space}\u0000`);
+export const isOf = (space: 'B' | 'E' | 'M' | 'P' | 'R', key: string): boolean => key.startsWith(`${space}\u0000`);
 
 /** @throws BackupError for a damaged record */
 export function recordOf([key, value]: Entry): ResourceRecord {
@@ -57,17 +64,31 @@ export function recordOf([key, value]: Entry): ResourceRecord {
   }
 }
 
-/** Key prefixes of entries that refer to graphs. @param hasVersions also to the triples of earlier states */
-export const graphKeys = (hasVersions: boolean): string[] => [
+/** Key prefix of the lines of a state file that refer to parts of the other entries. */
+export const partReferences = 'P\u0000';
+
+/** Returns the line of a state file for a part of the other entries, which a file of quads contains. */
+export const lineOfPart = ({ token, triples }: CountedGraph): string =>
+  lineOf([partReferences + token, String(triples)]);
+
+/**
+ * Key prefixes of entries that refer to graphs, or to parts of the other entries.
+ * @param hasVersions also to the triples of earlier states, in format 2
+ */
+export const graphKeys = (format: BackupFormat, hasVersions: boolean): string[] => [
   allLinks.gte,
-  ...(hasVersions ? [versionEntries.gte, openVersions.gte] : []),
+  ...(hasVersions ? [versionEntries.gte] : []),
+  ...(hasVersions || format > 2 ? [openVersions.gte] : []),
   allRecords().gte,
+  partReferences,
 ];
 
-/** Returns the graph state that an entry refers to, if any: also the triples of an earlier state. @throws BackupError see `recordOf` */
+/** Returns the graph state that an entry refers to, if any, or the part. @throws BackupError see `recordOf` */
 export function graphState(entry: Entry): CountedGraph | undefined {
   const [key, value] = entry;
+  // In files of format 2.
   const isVersion = key.startsWith(versionEntries.gte) && hasVersionData(value);
+  if (isOf('P', key)) return { graph: '', token: key.slice(partReferences.length), triples: Number(value) };
   // What is left of a dropped graph changes with each piece, which the value counts.
   if (isVersion || key.startsWith(openVersions.gte)) {
     const token = createHash('sha256').update(value).digest('base64');

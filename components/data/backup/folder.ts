@@ -8,7 +8,7 @@ import { chmod, copyFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Entry } from '../../../lib/storage/graphs/state-blocks.js';
 import { syncPath, writeWhole } from '../../../lib/storage/level/synced-files.js';
-import { BackupError, graphKeys } from './entries.js';
+import { BackupError, type BackupFormat, backupFormats, graphKeys } from './entries.js';
 import { GraphSet } from './graph-set.js';
 import { digestOfFile, readState, type StateReader } from './state-file.js';
 
@@ -21,11 +21,12 @@ export interface QuadsFile {
   readonly bytes: number;
   readonly graphs: number;
   readonly triples: number;
+  /** Number of entries that are not quads. Absent in files of earlier formats. */
+  readonly others?: number;
 }
 
 export interface Manifest {
-  /** 1: the state includes its quads. */
-  readonly 'quadpod-backup': 1 | 2;
+  readonly 'quadpod-backup': BackupFormat;
   readonly storage: string;
   /** The format version of the store. */
   readonly version?: string;
@@ -39,7 +40,7 @@ export interface Manifest {
   /** Number of entries in the state. */
   readonly entries: number;
   readonly blobs: number;
-  /** True if the quads include the triples of earlier states. Otherwise the state has them. */
+  /** Format 2: true if the quads include the triples of earlier states. Otherwise the state has them. */
   readonly hasVersions?: boolean;
   /** Key files, which are secret. */
   readonly keys: readonly string[];
@@ -60,14 +61,14 @@ export async function damagedFile(folder: string, { state, sha256, quads }: Mani
   return undefined;
 }
 
-/** Returns the graphs that the state refers to. @param told called with the number of entries so far */
+/** Returns the graphs and parts that the state refers to. @param told called with the number of entries so far */
 export const graphsOf = (
   folder: string,
-  { state, hasVersions = false }: Manifest,
+  { state, 'quadpod-backup': format, hasVersions = false }: Manifest,
   told?: (entries: number) => void,
-): Promise<GraphSet> => GraphSet.of(readState(join(folder, state), { keys: graphKeys(hasVersions) }), told);
+): Promise<GraphSet> => GraphSet.of(readState(join(folder, state), { keys: graphKeys(format, hasVersions) }), told);
 
-/** Yields the quads of these graphs, which are then seen, and the state. @throws BackupError see `readState` */
+/** Yields the content of these graphs and parts, which are then seen, and the state. @throws BackupError see `readState` */
 export async function* backupEntries(
   folder: string,
   { state, quads }: Manifest,
@@ -85,12 +86,16 @@ export function readManifest(folder: string): Manifest {
   if (!existsSync(file)) throw new BackupError(`${folder} is not a backup: ${manifestName} is missing.`);
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
-    if ([1, 2].includes(found['quadpod-backup'])) return { ...found, quads: found.quads ?? [] };
+    if (backupFormats.includes(found['quadpod-backup'])) return { ...found, quads: found.quads ?? [] };
   } catch (error) {
     throw new BackupError(`${file} is damaged: ${(error as Error).message}.`);
   }
   throw new BackupError(`${file} is of a later version.`);
 }
+
+/** Returns the number of lines in all files, as far as the manifest knows it. */
+export const linesInFiles = ({ quads, entries }: Manifest): number =>
+  quads.reduce((sum, { triples, others = 0 }) => sum + triples + others, entries);
 
 /** Replaces the manifest atomically: until then the earlier backup is complete. */
 export const writeManifest = (folder: string, manifest: Manifest): void =>
@@ -145,16 +150,17 @@ export const keyFiles = (dataDir: string): string[] =>
 
 /** Reads a quads file to its end. @throws BackupError if it is truncated */
 export async function quadsFile(file: string): Promise<Omit<QuadsFile, 'name' | 'made'>> {
-  let [graphs, triples] = [0, 0];
+  let [graphs, triples, others] = [0, 0, 0];
   const reader: StateReader = {
-    wants: () => ++graphs > 0,
-    // Only graphs are counted.
+    // Lines are counted and not read.
     keys: [],
-    counted: (entries) => {
-      triples = entries;
+    ended: ({ graph }, count) => {
+      if (graph === '') others += count;
+      else graphs++;
+      triples += graph === '' ? 0 : count;
     },
   };
   for await (const _entries of readState(file, reader));
   const [{ size }, sha256] = [await stat(file), await digestOfFile(file)];
-  return { sha256, bytes: size, graphs, triples };
+  return { sha256, bytes: size, graphs, triples, others };
 }

@@ -40,6 +40,7 @@ import {
   copyOnce,
   damagedFile,
   graphsOf,
+  linesInFiles,
   type Manifest,
   readManifest,
   syncNames,
@@ -145,12 +146,13 @@ async function restoreEntries(
     await writeEntries(level, entries, [metaKey('restoring'), manifest.made]);
   };
   let [done, characters] = [0, 0];
-  const total = manifest.quads.reduce((sum, { triples }) => sum + triples, manifest.entries);
+  const total = linesInFiles(manifest);
   const graphs = manifest.quads.length === 0 ? undefined : await graphsOf(folder, manifest);
   for await (const block of backupEntries(folder, manifest, graphs)) {
     for (const entry of block) {
       const [key] = entry;
       if (isOf('B', key)) blobs.push(key.slice(2));
+      if (isOf('P', key)) continue;
       // These entries make the database a storage, so they are written last.
       if (isOf('M', key)) facts.push(entry);
       else if (!rewriting) batch.push(entry);
@@ -165,7 +167,7 @@ async function restoreEntries(
   }
   if (graphs && graphs.unseen > 0)
     throw new BackupError(
-      `The backup lacks the quads of ${graphs.unseen} graphs. Run "quadpod verify ${folder}" for details.`,
+      `The backup lacks ${graphs.unseen} graphs, or parts of the other entries. Run "quadpod verify ${folder}" for details.`,
     );
   for (const rewritten of rewriting?.rest() ?? []) batch.push(rewritten);
   await flush();

@@ -1,4 +1,7 @@
-/** The files of a backup: gzipped lines between a header and a trailer. The lines are entries, or quads grouped by graph. */
+/**
+ * The files of a backup: gzipped lines between a header and a trailer. The lines are entries, or quads grouped by graph and other
+ * entries grouped in parts.
+ */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { finished, pipeline } from 'node:stream/promises';
@@ -9,27 +12,32 @@ import { GraphCursor } from '../../../lib/storage/graphs/graph-cursor.js';
 import { type Entry, entryOf, isSection, lineOf, stateLines } from '../../../lib/storage/graphs/state-blocks.js';
 import { KeyDigest } from '../../../lib/storage/keys/key-digest.js';
 import { graphRange } from '../../../lib/storage/keys/quad-keys.js';
-import { allRecords, metaKey, partsOfEntry } from '../../../lib/storage/keys/records.js';
-import { dataOfVersion, openVersions, versionData, versionEntries } from '../../../lib/storage/keys/version-entries.js';
+import { allRecords, metaKey, partsOfEntry, rangeOf } from '../../../lib/storage/keys/records.js';
+import { openVersions } from '../../../lib/storage/keys/version-entries.js';
 import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import { entryFaults } from '../../../lib/storage/transactions/repair.js';
 import {
   BackupError,
+  type BackupFormat,
+  backupFormats,
   type CountedGraph,
   graphState,
   type Header,
   isGraphLine,
   lineOfGraph,
+  lineOfPart,
   readGraphLine,
   type Trailer,
 } from './entries.js';
+import { entryParts, referringEntries } from './entry-parts.js';
 import type { GraphSet } from './graph-set.js';
 
 const keysAtATime = 1000;
 
 /**
- * Yields the quads of a storage as lines, graph by graph in the order of the entries that refer to them: linksets, then records.
- * Known graphs are not read, and neither are graphs without such an entry (they are being written or removed).
+ * Yields the quads of a storage as lines, graph by graph in the order of the entries that refer to them: linksets, what is left
+ * of dropped graphs, then records. Known graphs are not read, and neither are graphs without such an entry (they are being
+ * written or removed).
  * @returns blocks of lines, possibly empty so that the caller can report progress
  * @throws BackupError for a damaged record
  */
@@ -40,19 +48,18 @@ async function* graphStateLines(
 ): AsyncGenerator<string[]> {
   const cursor = new GraphCursor(level, snapshot);
   try {
-    for (const range of [allLinks, versionEntries, openVersions, allRecords()])
+    for (const range of [allLinks, openVersions, allRecords()])
       for await (const entries of entryBlocks(level, range, { snapshot })) {
         let lines: string[] = [];
         for (const entry of entries) {
           const state = graphState(entry);
           if (!state || known?.has(state)) continue;
           lines.push(lineOfGraph(state));
-          for await (const found of otherLines(level, snapshot, entry)) {
-            yield [...lines, ...found];
-            lines = [];
-          }
           const digest = new KeyDigest();
-          for await (const keys of isOther(entry) ? [] : cursor.keys(state.graph)) {
+          const keysOf = entry[0].startsWith(openVersions.gte)
+            ? keyBlocks(level, graphRange(partsOfEntry(entry[0])[1]!), { snapshot })
+            : cursor.keys(state.graph);
+          for await (const keys of keysOf) {
             digest.toggle(keys);
             for (const key of keys) lines.push(JSON.stringify(key));
             if (lines.length < keysAtATime) continue;
@@ -69,16 +76,22 @@ async function* graphStateLines(
   }
 }
 
-const isVersion = ([key]: Entry): boolean => key.startsWith(versionEntries.gte);
-const isOther = (entry: Entry): boolean => isVersion(entry) || entry[0].startsWith(openVersions.gte);
+/** Yields the parts of the other entries as lines, but known ones. */
+async function* partLines(
+  level: Level,
+  snapshot: LevelSnapshot,
+  known: GraphSet | undefined,
+): AsyncGenerator<string[]> {
+  for await (const { state, lines } of entryParts(level, snapshot))
+    yield known?.has(state) ? [] : [lineOfGraph(state), ...lines];
+}
 
-/** Yields the triples of an earlier state, or what is left of a dropped graph. */
-async function* otherLines(level: Level, snapshot: LevelSnapshot, entry: Entry): AsyncGenerator<string[]> {
-  if (isVersion(entry))
-    for await (const block of entryBlocks(level, dataOfVersion(entry[0]), { snapshot })) yield block.map(lineOf);
-  else if (isOther(entry))
-    for await (const keys of keyBlocks(level, graphRange(partsOfEntry(entry[0])[1]!), { snapshot }))
-      yield keys.map((key) => JSON.stringify(key));
+/** Yields the entries of a state file as lines: those that refer to graphs, parts and blobs, and the facts about the storage. */
+async function* referringLines(level: Level, snapshot: LevelSnapshot): AsyncGenerator<string[]> {
+  yield* stateLines(level, snapshot, { hasQuads: false, without: rangeOf('E\u0000') });
+  for (const range of referringEntries)
+    for await (const entries of entryBlocks(level, range, { snapshot })) yield entries.map(lineOf);
+  for await (const { state } of entryParts(level, snapshot)) yield [lineOfPart(state)];
 }
 
 const differs = (state: CountedGraph, digest: KeyDigest): boolean =>
@@ -109,8 +122,7 @@ export async function writeState(level: Level, files: StateFiles, { known, told 
       (['storage', 'version'] as const).map((name) => level.get(metaKey(name), { snapshot })),
     );
     if (storage === undefined || version === undefined) throw new BackupError('This database contains no storage.');
-    const hasGraphs = version === storeFormat;
-    const header: Header = { 'quadpod-backup': hasGraphs ? 2 : 1, storage, version, made: new Date().toISOString() };
+    const header: Header = { 'quadpod-backup': formatOf(version), storage, version, made: new Date().toISOString() };
     let entries = 0;
     const count = (more: number): void => {
       entries += more;
@@ -119,14 +131,19 @@ export async function writeState(level: Level, files: StateFiles, { known, told 
     const write = (file: string, source: AsyncIterable<readonly string[]>): Promise<void> =>
       writeLines(file, header, source, count);
     for await (const { text } of entryFaults(level, snapshot)) throw damagedState(text);
-    await write(
-      files.state,
-      stateLines(level, snapshot, hasGraphs ? { hasQuads: false, without: versionData } : { hasQuads: true }),
-    );
-    if (hasGraphs) await write(files.quads, graphStateLines(level, snapshot, known));
+    if (formatOf(version) === 1) return await write(files.state, stateLines(level, snapshot, { hasQuads: true }));
+    await write(files.state, referringLines(level, snapshot));
+    await write(files.quads, inTurn(graphStateLines(level, snapshot, known), partLines(level, snapshot, known)));
   } finally {
     await snapshot.close();
   }
+}
+
+/** @param version format version of a store */
+const formatOf = (version: string): BackupFormat => (version === storeFormat ? 3 : 1);
+
+async function* inTurn<T>(...sources: readonly AsyncIterable<T>[]): AsyncGenerator<T> {
+  for (const source of sources) yield* source;
 }
 
 async function writeLines(
@@ -196,9 +213,9 @@ export async function* readState(file: string, reader: StateReader = {}): AsyncG
         isPassed = wants?.(state) === false;
       } else {
         entries++;
+        if (!isPassed) triples++;
         const isLeft = isPassed || beginnings?.some((beginning) => text.startsWith(beginning)) === false;
         if (isLeft && !isSection(text)) continue;
-        triples++;
         const entry = parsed(entryOf, text, file, line);
         if (state?.digest !== undefined) digest.toggle([entry[0]]);
         block.push(entry);
@@ -231,7 +248,7 @@ function headerOf(line: string, file: string): Header {
   } catch {
     // Reported below.
   }
-  if (![1, 2].includes(header?.['quadpod-backup'] ?? 0) || typeof header?.storage !== 'string')
+  if (!backupFormats.includes(header?.['quadpod-backup'] as BackupFormat) || typeof header?.storage !== 'string')
     throw new BackupError(`${file} is not a backup of a Quadpod storage, or is of a later version.`);
   return header as Header;
 }

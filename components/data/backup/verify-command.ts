@@ -8,7 +8,7 @@ import { isKeptBlob, keptBlobFacts, readKeptBlob } from '../../../lib/storage/ke
 import { blobFacts, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { EntryDigests } from '../../../lib/storage/level/entry-digests.js';
 import { BackupError, type CountedGraph, graphState, isOf, recordOf } from './entries.js';
-import { backupBlobFile, backupEntries, graphsOf, type Manifest, readManifest } from './folder.js';
+import { backupBlobFile, backupEntries, graphsOf, linesInFiles, type Manifest, readManifest } from './folder.js';
 import { digestOfFile } from './state-file.js';
 
 /** Exit code for a damaged backup. */
@@ -47,7 +47,7 @@ class Verification {
     private readonly manifest: Manifest,
     private readonly telling: Pick<CommandContext, 'print'> & { readonly told: ReturnType<CommandContext['progress']> },
   ) {
-    this.total = manifest.quads.reduce((sum, { triples }) => sum + triples, manifest.entries);
+    this.total = linesInFiles(manifest);
   }
 
   fault(sentence: string): void {
@@ -64,17 +64,21 @@ class Verification {
     const graphs = manifest.quads.length === 0 ? undefined : await graphsOf(folder, manifest);
     const ended = ({ graph, triples }: CountedGraph, count: number, isOther: boolean): void => {
       if (triples !== undefined && triples !== count)
-        this.fault(`${graph} has ${count} triples instead of ${triples}.`);
+        this.fault(
+          `${graph || 'A part of the entries'} has ${count} ${graph ? 'triples' : 'entries'} instead of ${triples}.`,
+        );
       else if (isOther) this.fault(`The triples of ${graph} differ from those that were written.`);
     };
     const digests = new EntryDigests();
     for await (const block of backupEntries(folder, manifest, graphs, ended)) {
       for (const entry of block) {
         if (isQuad(entry[0])) this.triples++;
-        else digests.add(...entry);
+        else if (!isOf('P', entry[0])) digests.add(...entry);
         const graph = graphs && graphs.unseen > 0 ? graphState(entry) : undefined;
         if (graph && graphs!.has(graph) && !graphs!.hasSeen(graph))
-          this.fault(`The quads of ${graph.graph} are missing.`);
+          this.fault(
+            `The ${graph.graph === '' ? `${graph.triples} entries of a part` : `quads of ${graph.graph}`} are missing.`,
+          );
         if (isOf('R', entry[0])) await this.resource(recordOf(entry));
         else if (isKeptBlob(entry[0]) && readKeptBlob(entry[1]).isFree) await this.blob(keptBlobFacts(entry));
       }

@@ -32,10 +32,10 @@ describe('Complete state of an earlier version', () => {
   };
 
   describe('as a back-up', () => {
-    const unpacked = (): string => {
+    const unpacked = (name = 'backup-2'): string => {
       const folder = fresh();
       mkdirSync(folder);
-      execFileSync('tar', ['-C', folder, '-xzf', join(forms, 'backup-2.tar.gz')]);
+      execFileSync('tar', ['-C', folder, '-xzf', join(forms, `${name}.tar.gz`)]);
       return folder;
     };
 
@@ -66,6 +66,22 @@ describe('Complete state of an earlier version', () => {
       expect(entries.filter((entry) => JSON.stringify(entry).includes(':42657'))).to.deep.equal([]);
       const links = entries.find(([key]) => key === `E\u0000links\u0000${moved}c/graph`)!;
       expect(JSON.parse(links[1])).to.have.deep.property(`${moved}c/rel`, [{ href: 'urn:x' }]);
+    });
+
+    it('is restored with its versions, and continued by an increment of this version', async () => {
+      const options = { folder: unpacked('backup-2-versions'), dataDir: fresh(), root: 'http://localhost:15723/' };
+      expect((await runBackup('verify', options)).join('\n')).to.match(/, 5 triples, 2 blobs, .* all in order\.$/);
+      const lines = await runBackup('restore', options);
+      expect(lines, lines.join('\n')).to.have.length(2);
+      const entries = await entriesIn(options.dataDir);
+      const ofSpace = (space: string) => entries.filter(([key]) => key.startsWith(`E\u0000${space}\u0000`));
+      expect([ofSpace('versions').length, ofSpace('versions-data').length]).to.deep.equal([4, 3]);
+      const [line] = await runBackup('backup', options);
+      expect(line).to.include('no changed graphs since');
+      expect((await runBackup('verify', options)).join('\n')).to.match(/^[^\n]* all in order\.$/);
+      const again = { ...options, dataDir: fresh() };
+      await runBackup('restore', again);
+      expect(await entriesIn(again.dataDir)).to.deep.equal(entries);
     });
 
     it('is rejected with an unknown section, by its name', async () => {

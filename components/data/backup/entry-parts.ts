@@ -1,0 +1,62 @@
+/**
+ * Divides the entries of a storage into parts: consecutive entries in key order. The end of a part depends on its last key, or on
+ * its length. So a write changes the parts with its keys, and an incremental backup does not contain the others.
+ */
+import { createHash } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { allLinks } from '../../../lib/resources/linkset.js';
+import { lineOf } from '../../../lib/storage/graphs/state-blocks.js';
+import { keptBlobs } from '../../../lib/storage/keys/kept-blobs.js';
+import { type KeyRange, rangeOf } from '../../../lib/storage/keys/records.js';
+import { openVersions } from '../../../lib/storage/keys/version-entries.js';
+import { entryBlocks, type Level, type LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
+import type { CountedGraph } from './entries.js';
+
+/** Entries that are not in parts: they refer to graphs and blobs, so readers of a backup look for them. */
+export const referringEntries: readonly KeyRange[] = [allLinks, keptBlobs, openVersions];
+
+const allEntries = rangeOf('E\u0000');
+/** Mean number of entries in a part, and maximum number of characters in a part of several. */
+const [meanEntries, maxCharacters] = [128, 1 << 18];
+
+export interface EntryPart {
+  readonly state: CountedGraph;
+  readonly lines: readonly string[];
+}
+
+/** Yields the parts of all entries but `referringEntries`, in key order. */
+export async function* entryParts(level: Level, snapshot: LevelSnapshot): AsyncGenerator<EntryPart> {
+  let lines: string[] = [];
+  let characters = 0;
+  const end = (): EntryPart => {
+    const part = { state: stateOfPart(lines), lines };
+    [lines, characters] = [[], 0];
+    return part;
+  };
+  for (const range of others())
+    for await (const block of entryBlocks(level, range, { snapshot }))
+      for (const entry of block) {
+        const line = lineOf(entry);
+        // A long entry does not become a part of the entries around it.
+        if (lines.length > 0 && characters + line.length > maxCharacters) yield end();
+        lines.push(line);
+        characters += line.length;
+        if (characters >= maxCharacters || crc32(entry[0]) % meanEntries === 0) yield end();
+      }
+  if (lines.length > 0) yield end();
+}
+
+/** The ranges before, between and after `referringEntries`. */
+function others(): KeyRange[] {
+  const inOrder = [...referringEntries].sort((one, other) => (one.gte < other.gte ? -1 : 1));
+  const starts = [allEntries.gte, ...inOrder.map(({ lt }) => lt)];
+  const ends = [...inOrder.map(({ gte }) => gte), allEntries.lt];
+  return starts.map((gte, index) => ({ gte, lt: ends[index]! }));
+}
+
+function stateOfPart(lines: readonly string[]): CountedGraph {
+  const hash = createHash('sha256');
+  for (const line of lines) hash.update(line).update('\n');
+  // Half of the digest identifies a part as well, and every state file has those of all parts.
+  return { graph: '', token: hash.digest().toString('base64url', 0, 16), triples: lines.length };
+}

@@ -107,7 +107,7 @@ export function renewalOf(
   return notAfter - Math.min(days * day, life / 3) - random * Math.min(6 * hour, life / 50);
 }
 
-/** Certificates of an authority. */
+/** Creates a certificate source that orders and renews certificates from an ACME authority (RFC 8555). */
 export function acmeCertificates(options: AcmeOptions): CertificateSource {
   return new AcmeCertificates(options);
 }

@@ -91,7 +91,10 @@ export function canonicalIri(iri: string): string {
 const canonicalSegment = (segment: string): string =>
   betweenDelimiters(segment, (part) => encodeURIComponent(decodeURIComponent(part)));
 
-/** Returns the file name of a segment, without an extension mark. @throws TransferError for a name that the server does not support */
+/**
+ * Returns the file name of a path segment, without a `$.` extension. @throws TransferError for a name that the server does not
+ * support
+ */
 export function cssNameOf(segment: string): string {
   try {
     return betweenDelimiters(segment, (part) => decodeURIComponent(part).replace(forbidden, escapeOf));
@@ -100,9 +103,9 @@ export function cssNameOf(segment: string): string {
   }
 }
 
-/** Returns the file name, with an extension mark if needed. @param essence media type without parameters */
+/** Returns the file name, with a `$.` extension if needed. @param essence media type without parameters */
 export function cssFileName(name: string, essence: string): { readonly name: string; readonly isUnknown: boolean } {
-  // A name that looks like a mark would be read as one.
+  // A `$.` extension at the end of the name itself would be read as a media type.
   if (cssTypeOf(name) === essence && withoutMark(name) === name) return { name, isUnknown: false };
   const found = extension(essence);
   const isUnknown = found === false || cssTypeOf(`.${found}`) !== essence;

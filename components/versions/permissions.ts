@@ -77,7 +77,7 @@ export interface Reach {
 
 export const everything: Reach = { isController: true, after: 0 };
 
-/** Parts of histories that a caller may read at one time. */
+/** Decides which earlier states a caller can read. Create one per request, because it caches access decisions. */
 export class CallerReach {
   private readonly dates: CallerDates;
   /** Absent: not asked yet. */
@@ -97,7 +97,7 @@ export class CallerReach {
     return this.isController;
   }
 
-  /** Returns that of a resource that the caller can read. @param first beginning of the first state */
+  /** Returns the part of a resource's history that the caller can read. @param first beginning of the first state */
   async of(record: ResourceRecord, first: number): Promise<Reach> {
     const { platform, access } = this;
     const { store, authorizer, storage } = platform;

@@ -49,7 +49,7 @@ export interface Installation {
   toolsFor?(caller: ToolCaller, name?: string): Promise<readonly Tool[]>;
   /** Links of every resource of the storage. */
   readonly links?: Storage['links'];
-  /** Returns `Link` values for one resource and caller; `undefined` if there are none, without delay. */
+  /** Returns `Link` values for one resource and caller, or `undefined` (not a promise) if there are none. */
   readonly linksOf?: Storage['linksOf'];
   /** Returns the URL of a page that shows a resource, or a name without one, to a person in a browser. */
   viewOf?(iri: string): string;

@@ -56,7 +56,7 @@ export function endUnread(res: ServerResponse, idleMs: number): void {
   const check = (): void => {
     const { writableLength, writableEnded } = stream;
     const state = `${drains} ${writableLength} ${writableEnded}`;
-    // The source of a stream that has not ended has sent nothing new.
+    // An empty buffer before the end means that the server has produced no data, not that the client does not read.
     quiet = state !== seen || (writableLength === 0 && !writableEnded) ? 0 : quiet + 1;
     seen = state;
     if (quiet < checks) return void timer.refresh();

@@ -37,7 +37,10 @@ export const usualBounds: Bounds = { triples: 500_000 };
 /** Characters of terms allowed for every document, per byte of the document, and per triple. */
 const [characters, perByte, perTriple] = [4 << 20, 16, 512];
 
-/** Counts the triples of a document during parsing. */
+/**
+ * Enforces the limits on triples and on characters of terms while a document is parsed: prefixes make terms longer than the
+ * text.
+ */
 export class Expansion {
   private triples = 0;
   private characters = 0;

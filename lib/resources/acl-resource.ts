@@ -39,7 +39,7 @@ import type { WriteRequest } from './write.js';
 const longestAcl = 256 << 10;
 
 /**
- * Rejects an unusable ACL of any origin.
+ * Rejects an invalid ACL, whether a client wrote it or an import read it.
  * @throws LwsError `too-large`; `unsupported-rdf` for terms of RDF 1.2; `bad-request` for an agent that is not an identity;
  * `conflict` for a root ACL without control, because no ancestor ACL can replace it (rules 3.9, 3.13)
  */

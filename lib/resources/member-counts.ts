@@ -98,7 +98,7 @@ export class MemberCounts {
     this.isFollowing = false;
   }
 
-  /** Counts what changed before the call. */
+  /** Recounts the segments that changed before the call. Concurrent calls share one recount. */
   async refresh(): Promise<void> {
     await this.running;
     if (this.stale.size > 0 && this.isFollowing)
@@ -106,7 +106,7 @@ export class MemberCounts {
         this.running = undefined;
         this.options.onCounted(this);
       });
-    // A count of another caller may have begun meanwhile.
+    // Another call may have started a recount meanwhile.
     await this.running;
   }
 

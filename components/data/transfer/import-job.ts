@@ -107,7 +107,7 @@ async function stageItems(
       if (verdict === 'created' && item.content?.kind === 'rdf' && !item.content.keys) written.push(index);
     } catch (error) {
       const isMeant = error instanceof LwsError && conflict === 'fail' && error.code === 'already-exists';
-      // Without its container's access list, its members could become public: the import ends.
+      // If a container with an ACL is rejected, the import ends: without the ACL, its members could become public.
       const isOpened = !item.content && item.acl && staging.keepsLists;
       if (!(error instanceof LwsError) || isMeant || isOpened) throw named(item.source, error);
       verdicts.push({ source: item.source, why: error.message });

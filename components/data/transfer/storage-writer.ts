@@ -132,7 +132,9 @@ export class StorageWriter implements Writer {
     return this.send(member, mediaType, await bytesOfFile(member, Number.POSITIVE_INFINITY));
   }
 
-  /** Returns the reason why a member cannot be sent to its place, or `undefined` if it can. */
+  /**
+   * Creates missing parent containers. Returns the reason why the member cannot be sent to its path, or `undefined` if it can.
+   */
   private async faultOf({ path }: Facts): Promise<string | undefined> {
     const { into } = this.options;
     if (!isBelow(into, path)) return 'Its name is not valid in HTTP requests.';

@@ -1,6 +1,5 @@
 /**
- * Computes the changes of an update, as JSON lines. Runs in a worker, which writes nothing. The thread with the store writes
- * them. Independent of the caller.
+ * Computes the changes of an update as JSON lines, in a worker thread. The main thread authorizes and writes them.
  */
 
 import type { AskOptions } from '../../../lib/query/answers.js';

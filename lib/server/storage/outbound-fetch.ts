@@ -1,4 +1,4 @@
-/** Guarded fetch of this server, from its settings. */
+/** Creates the fetch function for untrusted URLs (SSRF protection, request queue) from the settings `lws.fetch.*`. */
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 import { SettingsError } from '../../settings/settings.js';

@@ -81,7 +81,7 @@ const migrations: Readonly<Record<string, Migration>> = {
     to: '3',
     what: 'its quads are counted',
     async run(level, { onProgress }) {
-      // A restored store with another address has the features of its entries.
+      // A restore to another base URI has already listed the features of the restored entries: keep them.
       const features = new Set([...initialFeatures, ...readFeatures(await level.get(featuresKey))]);
       const quads = await countQuads(level, onProgress);
       await writeEntries(level, [[featuresKey, writeFeatures(features)]], [metaKey('quads'), String(quads)]);

@@ -17,7 +17,7 @@ const own = new Set(['journal', 'orders', 'position', 'row', 'batch', 'opened', 
 
 export interface StateParts {
   readonly hasQuads: boolean;
-  /** Includes the log of changes: for a copy that continues the storage. */
+  /** True to include the change log, which a copy needs to continue as a server of the storage (`Replica`). */
   readonly hasLog?: boolean;
   /** Entries that are left out: a part of one space. */
   readonly without?: KeyRange;

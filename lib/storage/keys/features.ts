@@ -11,7 +11,7 @@ export const featuresKey = metaKey('features');
 export const initialFeatures: readonly string[] = ['orders', 'digests'];
 
 interface Feature {
-  /** Entry spaces of the feature. While the first has entries, the storage depends on them. */
+  /** Key spaces of the feature's entries. A storage requires the feature while the first space has entries. */
   readonly spaces: readonly [string, ...string[]];
 }
 

@@ -154,7 +154,9 @@ class Target {
     return pointer.split('/').slice(1).reduce(within, root);
   }
 
-  /** No validation and no cloning here. The names that the library bans are marked or own members. */
+  /**
+   * The flags switch off validation, cloning and the ban of prototype names: those are escaped (`markedName`) or own members.
+   */
   private change(operation: Change): void {
     this.document = applyOperation(this.document, operation, false, true, false).newDocument;
   }
@@ -165,7 +167,7 @@ interface Place {
   /** Object or array that contains the target; undefined for the document itself. */
   readonly parent: unknown;
   readonly name: string;
-  /** The pointer with marked names, for the library. */
+  /** JSON Pointer for fast-json-patch, with the names that it rejects escaped by `markedName`. */
   readonly path: string;
   /** Undefined if the target does not exist. */
   readonly value: unknown;

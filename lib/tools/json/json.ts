@@ -42,7 +42,7 @@ function withLine(text: string, message: string): string {
   return `${message.replace(/ \(line[^()]*\)$/, '')}, that is line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
 }
 
-/** Creates the error for too many values. */
+/** Returns the error for a document with too many values. @param most limit of `lws.json.max-values` */
 export const tooManyValues = (most: number): LwsError =>
   new LwsError(
     'too-large',

@@ -167,7 +167,7 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
     throw error;
   }
   yield* taken();
-  // Their cursors have an empty list of skipped quads: an import continued after them does not report them again.
+  // The cursors of skipped members list no skipped quads, so that a resumed import does not report these members again.
   for (const member of leftOut.members(into)) yield step(member, '[]');
 }
 

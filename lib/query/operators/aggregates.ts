@@ -1,6 +1,6 @@
 /**
- * Aggregates over the rows of a group (SPARQL 1.1 18.5.1). An error, including an unbound variable, leaves the result unbound.
- * COUNT and SAMPLE skip errors.
+ * Aggregates over the rows of a group (SPARQL 1.1 18.5.1). An error or an unbound variable leaves the result unbound. COUNT and
+ * SAMPLE skip errors.
  */
 
 import { LwsError } from '../../tools/errors.js';
@@ -11,13 +11,13 @@ import { maxCharacters, numberValue, textValue, tooLong, toToken, type Value } f
 import type { Aggregate, Row, Slot } from '../plan/plan.js';
 
 export interface Accumulator {
-  /** @param times number of equal rows (default: 1) */
+  /** Adds a row to the group. @param times count of equal rows that it stands for (default: 1) */
   add(row: Row, times?: number): void;
   result(): TermKey | undefined;
 }
 
 interface Fold {
-  /** @param times number of equal values */
+  /** Adds a value. @param times count of equal values that it stands for */
   take(value: Value, times: number): void;
   result(): Value | undefined;
 }
@@ -56,14 +56,14 @@ const folds: Readonly<Record<Aggregate['name'], (aggregate: Aggregate) => Fold>>
   group_concat: ({ separator }) => texts(separator),
 };
 
-/** @throws LwsError `query-limit` for a count that is not exact: with weights, a query can count more rows than it reads */
+/** @throws LwsError `query-limit` for a count that a double cannot represent exactly. Weights make such counts possible */
 export function countValue(count: number): Value {
   if (Number.isSafeInteger(count)) return numberValue(count, 'integer');
   throw new LwsError('query-limit', `The query counts more than ${Number.MAX_SAFE_INTEGER} rows. The limit is fixed.`);
 }
 
 function sum(): Fold {
-  // Sums of integers only are computed without serializing each sum.
+  // While all values are integers, the sum is a number, because creating a `Value` for each sum is slower.
   let whole: number | undefined = 0;
   let total: Value | undefined;
   return {
@@ -93,14 +93,14 @@ function extreme(sign: 1 | -1): Fold {
   };
 }
 
-/** GROUP_CONCAT joins the values of STR(). A blank node has no STR() and makes the result an error. */
+/** Returns GROUP_CONCAT, which joins the values of STR(). A blank node has no STR() and makes the result an error. */
 function texts(separator: string): Fold {
   let text: string | undefined;
   let isBroken = false;
   return {
     take({ kind, text: next }, times) {
       if (kind === 'blank') isBroken = true;
-      // Equal rows that add no characters are the same as one.
+      // If value and separator are empty, repeating the value changes nothing.
       for (let left = next + separator === '' ? 1 : times; left > 0; left--) {
         text = text === undefined ? next : text + separator + next;
         if (text.length > maxCharacters) throw tooLong();
@@ -110,7 +110,7 @@ function texts(separator: string): Fold {
   };
 }
 
-/** Set of distinct rows, compared by some slots. */
+/** Returns the accumulator of COUNT(DISTINCT *), which counts rows that differ in the given slots. */
 function countOfSolutions(slots: readonly Slot[]): Accumulator {
   const seen = new Set<string>();
   return {
@@ -121,7 +121,7 @@ function countOfSolutions(slots: readonly Slot[]): Accumulator {
 
 const passesErrors: ReadonlySet<Aggregate['name']> = new Set(['count', 'sample']);
 
-/** @param hold called for each value that the group may retain */
+/** Returns the accumulator of an aggregate. @param hold called for each value that the group may keep in memory */
 export function accumulator(aggregate: Aggregate, hold: (value: Value | undefined) => void): Accumulator {
   const { name, expression, isDistinct, solution } = aggregate;
   if (isDistinct && !expression) return countOfSolutions(solution);

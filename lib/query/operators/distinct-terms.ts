@@ -1,4 +1,4 @@
-/** Distinct terms of one position. If terms have many keys each, leaps from one to the next. */
+/** Returns the distinct terms of one position. Leaps from one term to the next, instead of reading all keys of each term. */
 import { addNew } from '../../tools/collections.js';
 import type { DatasetPart } from '../access/graph-filter.js';
 import type { Terms } from '../access/key-reader.js';
@@ -7,7 +7,7 @@ import { type Blocks, type DistinctPlan, onlyPattern, type Row } from '../plan/p
 import { type Execution, emptyRow } from './execution.js';
 import { constants } from './pattern-access.js';
 
-/** Yields the distinct terms in blocks. `QuadMatches.distinct` must support leaps over the position. */
+/** Yields the distinct terms in blocks. There must be an index for `QuadMatches.distinct` of the position. */
 export async function* distinctTerms(
   { matches }: Execution,
   bound: Terms,
@@ -21,7 +21,7 @@ export async function* distinctTerms(
   }
 }
 
-/** Returns the rows of a DISTINCT of one variable of one pattern, if leaps over its position are possible. */
+/** Returns the rows of a DISTINCT of one variable of a pattern, or `undefined` if no index allows leaps over its position. */
 export function distinctTermsOf(execution: Execution, { input, slots }: DistinctPlan): Blocks | undefined {
   const pattern = onlyPattern(input);
   if (!pattern) return undefined;
@@ -42,6 +42,6 @@ export function distinctTermsOf(execution: Execution, { input, slots }: Distinct
   return rows();
 }
 
-/** Predicates and graphs of all quads, and predicates of a subject: IRIs, which are distinguished by their characters. */
+/** True for predicates and graphs of all quads, and predicates of a subject: IRIs, which `distinct` compares as strings. */
 const canLeap = (bound: Terms, place: number): boolean =>
   place === 0 || place === 2 ? false : bound.every((token, at) => token === undefined || (at === 0 && place === 1));

@@ -1,4 +1,4 @@
-/** State of one execution of a plan. */
+/** Caches of one execution: values by node of the plan and by role (`Remembered`). */
 
 import { LwsError } from '../../tools/errors.js';
 import type { EmptyGraphs } from '../access/empty-graphs.js';
@@ -10,7 +10,7 @@ import type { Blocks, Existence, Expression, Pattern, Plan, Row } from '../plan/
 
 export type Memory = Map<Plan | Pattern | Existence, Map<string, unknown>>;
 
-/** Recorder of statistics, see `explain`. */
+/** Recorder of statistics for `explain`. */
 export interface Observer {
   /** True to run the query, false to explain its plan only. */
   readonly isRun: boolean;
@@ -20,27 +20,27 @@ export interface Observer {
 
 export interface Execution {
   readonly matches: QuadMatches;
-  /** Graphs without a quad (default: none) exist. */
+  /** Named graphs without quads. Undefined: there are none. */
   readonly emptyGraphs: EmptyGraphs | undefined;
   readonly width: number;
-  /** Caches of operators, kept from one block to the next. */
+  /** Caches of operators, valid for all blocks of one execution. */
   readonly memory: Memory;
-  /** Caches shared by all rows of an EXISTS that runs for each row. */
+  /** Caches that an EXISTS shares between the rows for which it runs separately. */
   readonly lasting: Memory;
-  /** Join orders, kept for later executions of the same plan over the same readable quads. */
+  /** Join orders, which later executions of the same plan over the same readable quads reuse. */
   readonly statistics: Memory;
-  /** Numbers of matches by pattern, kept for all later executions over the same readable quads. */
+  /** Counts of matches by pattern, which all later executions over the same readable quads reuse. */
   readonly counts: Map<string, PatternCounts>;
   readonly assertTime: AssertTime;
-  /** Number of matches from which plans run over numbers of terms. */
+  /** Minimum number of matches for which plans run over term IDs. */
   readonly numbersFrom: number;
-  /** True if a few rows are enough, so that the first ones should arrive soon. */
+  /** True if the consumer needs only a few rows, so that the first ones should arrive soon. */
   readonly isHasty: boolean;
   /** Remaining string budget of the query. */
   readonly texts: { left: number };
-  /** Row for which an EXISTS is run. Its terms replace the variables. */
+  /** Row for which an EXISTS is evaluated. Its terms replace the variables. */
   readonly outer?: Row;
-  /** Records statistics of operators; absent: not needed. */
+  /** Records statistics of operators. Undefined if none are needed. */
   readonly observer?: Observer | undefined;
   /** Sends a request to another endpoint. */
   readonly callService: (call: ServiceCall) => Promise<ServiceAnswer>;
@@ -49,20 +49,17 @@ export interface Execution {
 /** Approximate number of rows of a block. */
 export const blockLength = 2048;
 
-/** Initial input row of plans. */
+/** Returns the initial input row of plans: empty, or the row of an EXISTS. */
 export const emptyRow = ({ width, outer }: Execution): Row =>
   outer ? outer.slice() : new Array<undefined>(width).fill(undefined);
 
-/**
- * Minimum length of strings that are charged to the string budget, and the budget of a query (`maxOfTexts`), in characters. Rows,
- * groups and orders hold such strings.
- */
+/** Minimum length of strings that are charged to the string budget, and budget of a query (`maxOfTexts`), in characters. */
 const longText = 4096;
 export const maxOfTexts = 64 << 20;
 
-/** @throws LwsError `query-limit` */
+/** Charges a long string to the budget. @throws LwsError `query-limit` */
 export function spend({ texts }: Execution, value: Value | undefined): void {
-  // Stored terms are not charged.
+  // Stored terms are not charged, because the query does not create them.
   if (!value || value.termKey !== undefined || value.text.length < longText) return;
   texts.left -= value.text.length;
   if (texts.left < 0)
@@ -80,7 +77,7 @@ export async function* oneBlock(rows: Row[]): AsyncGenerator<Row[]> {
   yield rows;
 }
 
-/** Cache key: a node of the plan and its role, because one path may be cached by steps and as a table of rows. */
+/** Cache key: a node of the plan and the role of the value. A property path, for example, has steps and rows. */
 export interface Remembered {
   readonly part: Plan | Pattern | Existence;
   readonly as:
@@ -99,11 +96,11 @@ export interface Remembered {
 
 export const recall = <T>({ memory }: Execution, what: Remembered, make: () => T): T => recalled(memory, what, make);
 
-/** Like `cached`, but shared with the other rows of an EXISTS: only for results that do not depend on the substituted variables. */
+/** Like `recall`, but shared with the other rows of an EXISTS: for results that do not depend on substituted variables. */
 export const recallLasting = <T>({ lasting }: Execution, what: Remembered, make: () => T): T =>
   recalled(lasting, what, make);
 
-/** Like `recall`, but shared with later executions of the plan: only for what changes the cost, and never the result. */
+/** Like `recall`, but shared with later executions of the plan: only for values that change the cost, never the result. */
 export const recallStatistics = <T>({ statistics }: Execution, what: Remembered, make: () => T): T =>
   recalled(statistics, what, make);
 

@@ -1,4 +1,4 @@
-/** OPTIONAL, and tests for a matching row: EXISTS, MINUS, and marks for expressions. */
+/** Executes OPTIONAL, and tests rows for a match: EXISTS and MINUS, and EXISTS in expressions, by marks in the rows. */
 import { joinTokens } from '../access/terms.js';
 import {
   type Blocks,
@@ -16,20 +16,20 @@ import { blockLength, type Execution, emptyRow, gathered, holdsFor, oneBlock, re
 import { havePartners } from './hash-join.js';
 import { forService } from './join-service.js';
 
-/** Executes a plan, with input rows or alone. */
+/** Executes a plan with input rows, or without. */
 type Run = (execution: Execution, plan: Plan, input?: Blocks) => Blocks;
 
-/** Execution of a test, and the function that runs its plans. */
+/** Context of a test: the execution, and the function that executes plans. */
 interface Asker {
   readonly execution: Execution;
   readonly run: Run;
 }
 
-/** Number of left rows per block. Large, because the right side starts again for each block. */
+/** Returns the left rows in large blocks, because the right side is executed again for each block. */
 const leftRows = (execution: Execution, plan: Plan, run: Run): Blocks =>
   gathered(run(execution, plan), execution.isHasty ? 1 : 8 * blockLength);
 
-/** Rows of the block, with their number in the counter's slot. */
+/** Returns copies of the rows with their index in the counter's slot. */
 const counted = (rows: readonly Row[], counter: Slot): Row[] =>
   rows.map((row, index) => {
     const copy = row.slice();
@@ -85,7 +85,7 @@ async function partnered(asker: Asker, existence: Existence, rows: readonly Row[
   execution.assertTime();
   const { right, conditions, way, minus, scope, shared } = existence;
   if (way === 'each') return partneredEach(asker, existence, rows);
-  // A variable that the outer row binds is replaced by its term, so it is not a variable of the pattern any more.
+  // A variable that the outer row binds is replaced by its term, so it does not count as a shared variable of MINUS.
   const isLoose = minus === 'perhaps' || (minus !== undefined && execution.outer !== undefined);
   const isShared = (slot: Slot): boolean => slot !== scope && execution.outer?.[slot] === undefined;
   const counts = isLoose ? shared.filter(isShared) : undefined;
@@ -106,7 +106,7 @@ async function partnered(asker: Asker, existence: Existence, rows: readonly Row[
 /** Maximum number of cached results. */
 const maxAnswers = 100_000;
 
-/** Runs the right side with the terms of a row in place of its variables, once for all rows with the same terms. */
+/** Tests rows by executing the right side with a row's terms in place of variables, once for all rows with equal terms. */
 async function partneredEach(
   { execution, run }: Asker,
   existence: Existence,
@@ -116,7 +116,7 @@ async function partneredEach(
   const found: boolean[] = [];
   for (const row of rows) {
     execution.assertTime();
-    // Substitutions for outer variables also apply here (SPARQL 1.1 18.6, substitute).
+    // Variables of an outer EXISTS are substituted here too (SPARQL 1.1 18.6, substitute).
     const outer = emptyRow(execution);
     for (const slot of existence.shared) outer[slot] = row[slot];
     const key = joinTokens(outer, existence.mentioned);

@@ -1,4 +1,4 @@
-/** Explains a plan as a tree: the purpose of each operator, its estimated rows, and the actual rows if it ran. Runs nothing. */
+/** Explains a plan as a tree of operators with arguments, estimated rows, and actual rows if it has run. Does not run it. */
 import type { BlankNode, Literal, NamedNode } from '@rdfjs/types';
 import { bracketed, quotedLiteral, shortString } from '../../rdf/turtle-terms.js';
 import { getOrMake } from '../../tools/collections.js';
@@ -10,14 +10,14 @@ import { JoinOrder } from './join-order.js';
 import { estimateOf } from './pattern-access.js';
 import { addDerived } from './triple-terms.js';
 
-/** Operator of a plan. Numbers count readable quads only. */
+/** Operator of a plan. Counts include readable quads only. */
 export interface ExplainedPart {
   readonly operator: string;
-  /** Arguments: a pattern, variables, numbers. */
+  /** Arguments as text: a pattern, variables or counts. */
   readonly about?: string;
   /** Estimated number of matches. */
   readonly estimate?: number;
-  /** Rows returned, and the time that consumers waited for them, inputs included. */
+  /** Count of returned rows, and time that consumers have waited for them, including the time of inputs. */
   readonly rows?: number;
   readonly milliseconds?: number;
   readonly parts?: readonly ExplainedPart[];
@@ -46,7 +46,7 @@ export class Observed implements Observer {
     return this.parts.get(part);
   }
 
-  /** Yields the same rows and counts them. */
+  /** Yields the blocks unchanged. Records their rows and the time until each. */
   async *watched<T extends { readonly length: number }>(part: Part, blocks: AsyncIterable<T>): AsyncGenerator<T> {
     const own = getOrMake(this.parts, part, () => ({ rows: 0, milliseconds: 0 }));
     const iterator = blocks[Symbol.asyncIterator]();
@@ -69,7 +69,7 @@ export class Observed implements Observer {
 export interface Explainable {
   readonly plan: Plan;
   readonly execution: Execution;
-  /** Names of slots. */
+  /** Variable names by slot. */
   readonly variables: readonly (string | undefined)[];
 }
 
@@ -133,7 +133,7 @@ interface About {
   readonly parts: readonly Part[];
 }
 
-/** Name, arguments and inputs of an operator. */
+/** Returns name, arguments and inputs of an operator. */
 function about(plan: Plan, names: (slots: Iterable<Slot>) => string, placeText: (place: Place) => string): About {
   switch (plan.kind) {
     case 'join':

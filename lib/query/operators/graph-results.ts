@@ -33,7 +33,7 @@ export function isStorable(triple: TripleKeys): boolean {
   return isAllowed(triple) && !needLanguages.has(datatype ?? '');
 }
 
-/** Returns the triples of a template for a row. Some may not be valid RDF. */
+/** Returns the triples of a template for a row, without those that have unbound variables. They may be invalid RDF. */
 export function instances(template: Template, row: Row, labelOf: (label: string) => string): TripleKeys[] {
   const termOf = (place: TemplatePlace): TermKey | undefined => {
     if ('slot' in place) return row[place.slot];
@@ -52,7 +52,7 @@ export function instances(template: Template, row: Row, labelOf: (label: string)
   });
 }
 
-/** Blank node labels of the storage begin with another letter. */
+/** Yields the triples of CONSTRUCT. Labels of new blank nodes begin with a letter that no label of the storage has. */
 async function* constructed(template: Template, rows: Blocks): AsyncGenerator<TripleKeys[]> {
   let count = 0;
   for await (const block of rows)
@@ -67,8 +67,8 @@ const blankToken = (label: string): TermKey => termKey({ termType: 'BlankNode', 
 const isResource = (token: TermKey): boolean => isIri(token) || isBlank(token);
 
 /**
- * Concise bounded description: triples with the resources as subject, followed through blank nodes, also within triple terms.
- * Clients cannot query these separately.
+ * Yields the concise bounded description: triples with the resources as subject, followed through blank nodes, also within
+ * triple terms, because clients cannot query blank nodes separately.
  */
 async function* described(
   { matches }: Execution,

@@ -1,4 +1,4 @@
-/** Joins rows with the result of a plan that runs alone, in a hash table. */
+/** Joins rows with the result of a plan by a hash table. The plan is executed once, without input rows. */
 import { addTo } from '../../tools/collections.js';
 import { joinTokens } from '../access/terms.js';
 import type { Blocks, Expression, Plan, Row, Slot } from '../plan/plan.js';
@@ -6,9 +6,9 @@ import { blockLength, type Execution, holdsFor, recall } from './execution.js';
 
 interface Tables {
   rows: Row[] | undefined;
-  /** The plan returned too many rows. */
+  /** True if the plan has returned more rows than the limit. */
   isTooMuch: boolean;
-  /** Tables by the slots that rows are compared by. */
+  /** Hash tables, by the slots of their key. */
   readonly bySlots: Map<string, Map<string, Row[]>>;
 }
 
@@ -42,7 +42,7 @@ export interface Partners {
   readonly right: Plan;
   /** Executes the plan. */
   readonly run: () => Blocks;
-  /** Slots of which a matching row must share a bound one (MINUS) (default: none). */
+  /** For MINUS: slots of which at least one must be bound in both rows. Undefined: no restriction. */
   readonly counts: readonly Slot[] | undefined;
   /** Slots that determine the result for a row. */
   readonly shared: readonly Slot[];
@@ -50,15 +50,12 @@ export interface Partners {
   readonly conditions: readonly Expression[];
 }
 
-/** Number of rows compared between two time checks. */
+/** Count of row comparisons between two checks of the time limit. */
 const maxCompared = 4096;
-/**
- * Maximum number of right rows that are held to be compared by conditions. With more, the first match is found faster by a
- * separate run for each row.
- */
+/** Maximum number of right rows to test conditions on. With more, running the plan for each row finds a match sooner. */
 const maxHeld = 1 << 16;
 
-/** Returns the rows that have a match among the result of the plan, or `undefined` if the result is too large for its conditions. */
+/** Returns for each row whether it has a match; `undefined` if the plan has too many rows to test conditions on them. */
 export async function havePartners(
   execution: Execution,
   rows: readonly Row[],
@@ -77,7 +74,7 @@ export async function havePartners(
   };
   const hasPartner = (row: Row): boolean => candidates(row).some((partner) => isPair(row, partner));
   if (!isLimited) return rows.map(hasPartner);
-  // A condition may be evaluated for many pairs, so results are cached for equal rows.
+  // Cache results by the slots that determine them, because conditions may be evaluated for many pairs.
   const answers = new Map<string, boolean>();
   return rows.map((row) => {
     const key = joinTokens(row, shared);
@@ -87,7 +84,7 @@ export async function havePartners(
   });
 }
 
-/** Returns the result of a plan that runs once, with lookup of the rows compatible with a row. */
+/** Returns functions that load the result of a plan once, and find the rows that may be compatible with a row. */
 function partners(execution: Execution, plan: Plan, run: () => Blocks) {
   const tables = recall<Tables>(execution, { part: plan, as: 'rows' }, () => ({
     rows: undefined,
@@ -96,7 +93,7 @@ function partners(execution: Execution, plan: Plan, run: () => Blocks) {
   }));
   const certain = [...plan.certain];
   return {
-    /** True if the result is complete. */
+    /** Executes the plan at the first call. Returns false if it returns more than `most` rows. */
     async load(most = Number.POSITIVE_INFINITY): Promise<boolean> {
       if (tables.rows || tables.isTooMuch) return !tables.isTooMuch;
       const rows: Row[] = [];

@@ -1,6 +1,6 @@
 /**
- * Join order: minimizes the estimated number of rows read and produced, from the number of matches of a pattern per term of each
- * of its variables. Actual rows correct the estimates. A wrong estimate costs time but never changes the result.
+ * Orders the parts of a join by the estimated number of rows read and produced, from the matches of a pattern per term of each
+ * variable. Actual rows correct the estimates. Wrong estimates cost time but never change the result.
  */
 
 import type { Expression, Pattern, Plan, Row, Slot, TripleTerm } from '../plan/plan.js';
@@ -12,9 +12,9 @@ type Item = Pattern | Plan;
 
 /** State before the first part is joined. */
 export interface Before {
-  /** Slots bound by the rows. */
+  /** Slots that are bound in the input rows. */
   readonly bound: ReadonlySet<Slot>;
-  /** Minimum number of rows. */
+  /** Count of input rows, or the minimum if there may be more. */
   readonly rows: number;
   /** Filters that are not evaluated yet (default: none). */
   readonly filters?: readonly Expression[];
@@ -29,28 +29,28 @@ interface Candidate {
   readonly slots: ReadonlySet<Slot>;
   /** Approximate number of rows per term of a slot. */
   readonly fanOut: ReadonlyMap<Slot, number>;
-  /** Factor by which the actual rows exceed the estimate. */
+  /** Ratio of actual to estimated rows, from a sample; 1 without one. */
   readonly factor: number;
-  /** Share of its rows for which the filters on its variables hold. */
+  /** Share of the part's rows that pass the filters on its variables. */
   readonly selectivity: number;
-  /** Its triple terms. Their variables reduce its rows, but give no lookup. */
+  /** Triple terms of the part. Bound variables within them reduce its rows, but allow no lookup. */
   readonly triples: readonly TripleTerm[];
 }
 
-/** Maximum number of parts that are ordered optimally. With more, each next one is the cheapest. */
+/** Maximum number of parts for which all orders are compared. With more, the cheapest next part is chosen each time. */
 const maxWhole = 10;
-/** Maximum number of orders that are kept for a join. */
+/** Maximum number of cached orders of a join. */
 const maxOrders = 64;
-/** Minimum estimated cost, in keys, at which sampling the data pays. */
+/** Minimum estimated cost, in keys read, for which data are sampled. */
 const worthSampling = 2000;
-/** Factor between actual and estimated rows that changes the order. */
+/** Ratio of actual to estimated rows above which the order is computed again. */
 const tolerance = 4;
-/** Number of sampled rows of a block. */
+/** Count of rows of a block that are sampled to correct estimates. */
 const maxLookedAt = 4;
-/** The cost of a cross product is raised, because no join condition removes any of its rows. */
+/** Factor for the cost of a cross product, because no join condition removes any of its rows. */
 const productFactor = 16;
 
-/** Remaining parts of a join, in order. */
+/** Parts of a join that are not joined yet, in the chosen order. */
 export class JoinOrder {
   private constructor(
     private readonly execution: Execution,
@@ -61,10 +61,10 @@ export class JoinOrder {
   static async of(execution: Execution, items: readonly Item[], before: Before): Promise<JoinOrder> {
     const { triples = [] } = before;
     const orders = recallStatistics(execution, { part: items[0]!, as: 'order' }, newOrders);
-    // An EXISTS that runs for each row is ordered once.
+    // The order of an EXISTS is cached without the count of rows, because it runs separately for each row.
     const name = [...before.bound, execution.outer ? '' : `*${before.rows}`].join();
     const known = orders.get(name);
-    // An explanation orders some items of a join.
+    // Check the items, because an explanation may order only some items of a join.
     if (known?.length === items.length && known.every(({ item }) => items.includes(item)))
       return new JoinOrder(execution, [...known], triples);
     const usual = await Promise.all(items.map((item) => candidateOf(execution, item, triples)));
@@ -79,18 +79,18 @@ export class JoinOrder {
     return this.left.length === 0;
   }
 
-  /** True if the next part depends on the rows. */
+  /** True if actual rows may change which part is next. */
   get isOpen(): boolean {
     return this.left.length > 1 && !this.execution.isHasty;
   }
 
-  /** @param rows sample of actual rows, to reconsider the other parts */
+  /** Returns the next part and removes it. @param rows actual rows, with which the order of the remaining parts is corrected */
   async next(known: ReadonlySet<Slot>, rows: readonly Row[] = []): Promise<Item> {
     if (rows.length > 0 && this.isOpen) await this.correct(known, rows);
     return this.left.shift()!.item;
   }
 
-  /** Reconsiders the others only if the next one produces far more rows than estimated. */
+  /** Computes the order again if a sample of rows shows that the next part produces far more rows than estimated. */
   private async correct(known: ReadonlySet<Slot>, rows: readonly Row[]): Promise<void> {
     const step = Math.ceil(rows.length / maxLookedAt);
     const some = rows.filter((_row, at) => at % step === 0);
@@ -109,7 +109,7 @@ export class JoinOrder {
     const counts = await Promise.all(rows.map((row) => matches.estimate(boundBy(item, row), item.part)));
     const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;
     const expected = rowsFor(candidate, (slot) => known.has(slot));
-    // Without a match, a sample of this size gives an upper bound only.
+    // A sample without matches gives only an upper bound.
     const least = 1 / (2 * rows.length);
     return Math.max(mean, least) / Math.max(expected, least);
   }
@@ -130,7 +130,7 @@ async function candidateOf(execution: Execution, item: Item, all: readonly Tripl
   return { item, rows, slots: item.possible, fanOut, factor: 1, selectivity: 1, triples };
 }
 
-/** Determines the order by sampling the data. */
+/** Returns the cheapest order according to samples of the data. */
 async function sampledOrder(
   execution: Execution,
   candidates: readonly Candidate[],
@@ -145,7 +145,7 @@ async function sampledOrder(
   return ordered(await Promise.all(sampled), before)[0];
 }
 
-/** Returns the approximate number of rows of a plan alone. */
+/** Returns the estimated number of rows of a plan without input rows. */
 async function rowsOf(execution: Execution, plan: Plan): Promise<number> {
   const least = async (plans: readonly Item[]): Promise<number> =>
     Math.min(
@@ -164,7 +164,7 @@ async function rowsOf(execution: Execution, plan: Plan): Promise<number> {
     }
     case 'closure': {
       const isAnchored = [plan.from, plan.to].some((place) => place && 'token' in place);
-      // A path with both ends unbound is the most expensive part.
+      // A path with two unbound ends is the most expensive part: join it last.
       return isAnchored ? usualReached : 1e6 + usualReached * (await rowsOf(execution, plan.step));
     }
     case 'filter':
@@ -179,7 +179,7 @@ const usualReached = 100;
 
 type IsKnown = (slot: Slot) => boolean;
 
-/** Returns the rows per input row if some slots are bound, assuming that the terms of slots are independent. */
+/** Estimates the rows of a part per input row with some bound slots. Assumes that the terms of slots are independent. */
 function rowsFor({ rows, slots, fanOut, factor, triples }: Candidate, isKnown: IsKnown): number {
   let expected = rows;
   for (const slot of slots) if (isKnown(slot)) expected *= rows === 0 ? 0 : Math.min(1, fanOut.get(slot)! / rows);
@@ -189,10 +189,10 @@ function rowsFor({ rows, slots, fanOut, factor, triples }: Candidate, isKnown: I
   return expected * factor;
 }
 
-/** Rows of a pattern per triple term: most have one reifier. */
+/** Assumed rows of a pattern per triple term: most have one reifier. */
 const usualOfTriple = 2;
 
-/** Triple terms of a pattern per term of a variable in them. */
+/** Assumed triple terms of a pattern per term of a variable within them. */
 const usualWithin = 100;
 
 function isConnected({ slots }: Candidate, isKnown: IsKnown): boolean {
@@ -209,7 +209,7 @@ interface Way {
   readonly cost: number;
 }
 
-/** Estimated cost of joining one more part, by lookup per row or by full scan. @param isFirst no estimates yet */
+/** Estimates rows and cost after joining one more part, by lookups or by a scan. @param isFirst true without input rows */
 function wayWith({ rows, cost }: Way, candidate: Candidate, isKnown: IsKnown, isFirst: boolean): Way {
   const read = rows * rowsFor(candidate, isKnown);
   const own = read * candidate.selectivity;
@@ -220,11 +220,11 @@ function wayWith({ rows, cost }: Way, candidate: Candidate, isKnown: IsKnown, is
   return { rows: own, cost: cost + candidate.rows + productFactor * read };
 }
 
-/** Returns the cheapest order and its cost. It does not depend on the order of the text, except for equivalent parts. */
+/** Returns the cheapest order and its cost. The order of the query text only matters for equivalent parts. */
 const ordered = (items: readonly Candidate[], before: Before): [Candidate[], number] =>
   items.length > maxWhole ? oneByOne(items, before) : ofAll(items, before);
 
-/** Dynamic programming: the cheapest order of a set is the cheapest order of a smaller set plus one part. */
+/** Dynamic programming over all orders: the cheapest order of a set is the cheapest one of a smaller set plus one part. */
 function ofAll(items: readonly Candidate[], { bound, rows, triples = [] }: Before): [Candidate[], number] {
   const owners = new Map<Slot, number>();
   for (const [at, { slots }] of items.entries())
@@ -249,7 +249,7 @@ function ofAll(items: readonly Candidate[], { bound, rows, triples = [] }: Befor
   return [order, best[whole]!.cost];
 }
 
-/** Returns true for the known slots, and for those that follow from them. */
+/** Returns a test for known slots that also includes the slots derived from them by triple terms. */
 function derived(isKnown: IsKnown, slots: readonly Slot[], triples: readonly TripleTerm[]): IsKnown {
   const known = new Set([...slots, ...triples.flatMap((triple) => [...triple.slots])].filter(isKnown));
   addDerived(known, triples);

@@ -1,4 +1,4 @@
-/** Joins rows with a pattern by the cheapest method: a stream for one row, lookups for few rows, or a hash table of all matches, built once. */
+/** Joins rows with a pattern by the cheapest method: a stream for one row, lookups for few rows, a hash table, or a scan. */
 import { addTo } from '../../tools/collections.js';
 import type { Terms } from '../access/key-reader.js';
 import { joinTokens, type TermKey } from '../access/terms.js';
@@ -17,7 +17,7 @@ import {
   wantedOf,
 } from './pattern-access.js';
 
-/** Maximum number of keys of a table. */
+/** Maximum number of matches in a hash table. */
 const maxInTable = 1_000_000;
 /** Maximum number of lookups between two outputs. */
 const maxLookups = 1024;
@@ -30,7 +30,7 @@ export async function* joinPattern(execution: Execution, pattern: Pattern, input
   }
 }
 
-/** Rows that bind the same slots of the pattern. */
+/** Rows in which the same slots of the pattern are bound. */
 interface RowGroup {
   readonly slots: readonly Slot[];
   readonly rows: Row[];
@@ -66,11 +66,11 @@ async function* joinGroup(
   const partners = new Map<string, Row[]>();
   for (const row of rows) addTo(partners, joinTokens(row, slots), row);
   if (partners.size === 1) return yield* streamed(execution, pattern, boundBy(pattern, rows[0]!), rows);
-  // Rows that are not the last ones are likely to be followed by as many.
+  // If more rows follow, expect as many again.
   const expected = isLast ? partners.size : 2 * partners.size;
   if (slots.length === 0 || (await isLookUpCheaper(execution, pattern, slots, expected)))
     return yield* lookedUp(execution, pattern, [...partners.values()]);
-  // Later rows use the table. For the last rows the matches are not cached, unless such rows arrive often.
+  // A table pays if later rows can use it. For the last rows it is built only if this join is repeated, as within an EXISTS.
   if ((!isLast || memory.scans++ > 0) && (await estimateOf(execution, pattern)) <= maxInTable)
     yield* probed(execution, pattern, { table: await tableFor(execution, pattern, slots), slots, rows });
   else yield* scanned(execution, pattern, slots, partners);
@@ -89,7 +89,7 @@ async function tableFor(execution: Execution, pattern: Pattern, slots: readonly 
   return table;
 }
 
-/** Evaluates the filters that depend on the match only. */
+/** Returns a test of matches by the filters that depend on the match only. */
 function filterOf(execution: Execution, pattern: Pattern): (terms: Terms) => boolean {
   const { filters } = memoryOf(execution, pattern);
   if (filters.length === 0) return () => true;
@@ -97,7 +97,7 @@ function filterOf(execution: Execution, pattern: Pattern): (terms: Terms) => boo
   return (terms) => holdsForTerms(pattern, { terms, row, conditions: filters });
 }
 
-/** Returns the matches of the pattern alone. Only those with a matching row are kept. */
+/** Scans all matches of the pattern, and joins those that have a matching row. */
 async function* scanned(
   execution: Execution,
   pattern: Pattern,
@@ -160,7 +160,7 @@ function* probed(
 
 const noBlocks: readonly Row[][] = [];
 
-/** Combines rows with their matches and regroups them into blocks. */
+/** Joins rows with their matches and collects the results into blocks. */
 class JoinedRows {
   private rows: Row[] = [];
   private readonly slots: readonly Slot[];
@@ -183,7 +183,7 @@ class JoinedRows {
     return block;
   }
 
-  /** Combines each row with each match. Yields full blocks. */
+  /** Joins each row with each match. Returns the blocks that are full. */
   blocks(rows: readonly Row[], matches: readonly Terms[]): Iterable<Row[]> {
     if (rows.length * matches.length > blockLength) return this.manyBlocks(rows, matches);
     for (const terms of matches) for (const row of rows) this.put(row, terms);
@@ -198,7 +198,7 @@ class JoinedRows {
       }
   }
 
-  /** Adds the row extended by the match, unless a variable would have two terms. */
+  /** Adds the row extended by the match, unless a variable would get two different terms. */
   private put(row: Row, terms: Terms): void {
     const { wanted } = this.pattern;
     const merged = row.slice();

@@ -1,4 +1,4 @@
-/** Joins rows with the result of another endpoint. Few rows are sent as VALUES. For more, the unrestricted result is requested once. */
+/** Joins rows with the result of another endpoint. Few rows are sent as VALUES. For more, the whole result is requested. */
 
 import { slices } from '../../tools/collections.js';
 import { valuesText } from '../expressions/values-text.js';
@@ -11,7 +11,7 @@ import { serviceRows } from './service-rows.js';
 const maxAlong = 50;
 
 interface ServiceMemory {
-  /** Unrestricted result of the endpoint, after it was requested. */
+  /** Result of the endpoint without VALUES. Undefined until it is requested. */
   whole: ServiceTable | undefined;
 }
 
@@ -21,7 +21,7 @@ interface ServiceTable {
   readonly plan: Plan;
 }
 
-/** @param run executes the left plan, with input rows if it is joinable */
+/** Yields the joined rows. @param run executes the left plan, with input rows if it is joinable */
 export async function* joinService(
   execution: Execution,
   plan: ServicePlan,
@@ -39,25 +39,25 @@ export async function* joinService(
   if (memory.whole) return yield* joined(execution, own, memory.whole);
   const { first, rest } = await begin(own);
   if (first.length === 0) return;
-  // Only variables that every solution binds: a solution with an unbound one would be returned for each of the rows.
+  // Send only variables that every solution binds. A solution with an unbound one would be returned for each row of VALUES.
   const along = columns.filter(([name]) => clause.certain.includes(name));
   const values = rest ? undefined : valuesText(first, along);
   if (values !== undefined) return yield* joined(execution, oneBlock(first), await ask(execution, plan, values));
   const table = await whole();
   if (!rest || input || !left?.isJoinable) return yield* joined(execution, behind(first, rest), table);
-  // The result is larger than a block, so the patterns start with its rows.
+  // There are many input rows: start from the rows of the endpoint instead, and join the left plan with them.
   await rest.return?.();
   yield* run(left, blocksOf(execution, table.rows));
 }
 
-/** For an optional SERVICE: one block has either all rows that may be sent, or all there are. */
+/** Regroups rows for an optional SERVICE: the first block contains all rows, or more than may be sent to the endpoint. */
 export async function* forService(right: Plan, left: Blocks): AsyncGenerator<Row[]> {
   if (right.kind !== 'service') return yield* left;
   const { first, rest } = await begin(left);
   if (first.length > 0) yield* behind(first, rest);
 }
 
-/** Reads rows until there are more than may be sent. `rest` is absent if these are all rows. */
+/** Reads rows until there are more than may be sent. `rest` is undefined if there are no more rows. */
 async function begin(blocks: Blocks): Promise<{ first: Row[]; rest: AsyncIterator<Row[]> | undefined }> {
   const iterator = blocks[Symbol.asyncIterator]();
   const first: Row[] = [];
@@ -89,7 +89,7 @@ async function ask(execution: Execution, plan: ServicePlan, values: string): Pro
 const joined = (execution: Execution, own: Blocks, { plan, rows }: ServiceTable): Blocks =>
   hashJoin(execution, own, plan, () => blocksOf(execution, rows));
 
-/** Copies, because consumers modify rows. */
+/** Yields copies of the rows, because consumers modify them. */
 async function* blocksOf({ assertTime }: Execution, rows: readonly Row[]): AsyncGenerator<Row[]> {
   for (const some of slices(rows, blockLength)) {
     assertTime();

@@ -1,4 +1,4 @@
-/** ORDER BY, LIMIT, OFFSET and DISTINCT on rows. */
+/** Executes ORDER BY, LIMIT, OFFSET and DISTINCT. */
 import { addNew, slices } from '../../tools/collections.js';
 import { joinTokens, type TermKey } from '../access/terms.js';
 import { compareValues } from '../expressions/comparison.js';
@@ -12,7 +12,7 @@ interface Sortable {
   readonly index: number;
 }
 
-/** Sorts all rows. With a limit, holds about twice the required number. */
+/** Sorts all rows. With a limit, keeps about twice the required count in memory. */
 export async function* ordered(execution: Execution, { keys, most }: OrderPlan, input: Blocks): AsyncGenerator<Row[]> {
   const { assertTime } = execution;
   const bound = Math.max(4 * blockLength, 2 * most);
@@ -72,7 +72,7 @@ export async function* sliced({ start, length, perGraph }: SlicePlan, input: Blo
   }
 }
 
-/** Yields the rows from start to end among those with the same term in a slot. */
+/** Applies LIMIT and OFFSET separately to the rows with each term of a slot. */
 async function* slicedEach(
   input: Blocks,
   { slot, start, end }: { readonly slot: Slot; readonly start: number; readonly end: number },

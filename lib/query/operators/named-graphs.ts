@@ -1,4 +1,4 @@
-/** Named graphs of the dataset, including empty ones (SPARQL 1.1 18.6). */
+/** Iterates over the named graphs of the dataset, including empty ones (SPARQL 1.1 18.6). */
 import type { TermKey } from '../access/terms.js';
 import { type Blocks, type GraphsPlan, type Row, termAt } from '../plan/plan.js';
 import { distinctTerms } from './distinct-terms.js';
@@ -23,7 +23,7 @@ async function isGraph({ matches, emptyGraphs }: Execution, name: TermKey): Prom
   return emptyGraphs?.has(name) ?? false;
 }
 
-/** Yields the rows for each graph, or for the graph that they bind if it exists. */
+/** Joins rows with the named graphs. A row with a bound graph is kept if the graph exists. Others are repeated for each. */
 export async function* inGraphs(execution: Execution, plan: GraphsPlan, input: Blocks): AsyncGenerator<Row[]> {
   const { graph } = plan;
   const known = recall(execution, { part: plan, as: 'graphs' }, () => new Map<TermKey, boolean>());

@@ -1,39 +1,39 @@
-/** Tables of numbers outside of the heap: distinct rows with weights, and rows by key. */
+/** Hash tables of term IDs, in memory outside of V8's heap: distinct rows with weights, and rows by key. */
 import { randomInt } from 'node:crypto';
 
-/** Odd and random, so that stored terms cannot be chosen to collide. */
+/** Hash factor. Odd, and random so that clients cannot store terms whose IDs collide. */
 const factor = 2 * randomInt(2 ** 30) + 1;
-/** Slots of a new table. Half of them are entries. */
+/** Slots of a new table. At most half of them are used. */
 const firstSlots = 256;
-/** Below it, tables grow by a factor of four: each growth hashes all entries again. */
+/** Tables with fewer entries grow by a factor of four instead of two, because each growth hashes all entries again. */
 const fewEntries = 16_384;
-/** Numbers that differ only in their last bits are neighbors in a hash table: scans often return them in order. */
+/** Bits of an ID that are not hashed: IDs that differ only in these are neighbors, because scans often return them in order. */
 const [nearBits, near] = [2, 3];
-/** Numbers of a leaf of a table without hashing: a cache line. */
+/** IDs in a leaf of a table without hashing: as many as fit in a cache line. */
 const [leafBits, leaf] = [4, 15];
 
-/** Charges bytes to the limit of the query. Throws to stop it. */
+/** Charges bytes to the memory limit of the query. Throws to stop the query. */
 export type Allocate = (bytes: number) => void;
 
 export interface TableOptions {
   /** Number of columns of a row. */
   readonly width: number;
   readonly allocate: Allocate;
-  /** Single numbers below it are addressed without hashing, with memory for all of them. */
+  /** IDs below this are addressed without hashing if the key is one column. The table may then use memory for all of them. */
   readonly direct: number;
 }
 
 export type NumberColumns = readonly (Uint32Array | undefined)[];
 
-/** Distinct rows of numbers with weights, numbered in order of arrival. */
+/** Distinct rows of term IDs with weights. A row's index (its entry) is its order of arrival. */
 export class NumberTable {
   size = 0;
-  /** NumberColumns of the rows. */
+  /** Columns of the rows. */
   readonly keys: Uint32Array[];
   /** Weights of the rows. */
   weights = new Float64Array(firstSlots / 2);
   private slots = noSlots;
-  /** Leaf of each range of numbers, and the entries in the leaves, plus 1. The first leaf is empty. */
+  /** Index of the leaf for each range of IDs, and the entries plus 1 in the leaves. Leaf 0 stays empty. */
   private top = noSlots;
   private leaves = noSlots;
   private leafCount = 1;
@@ -46,7 +46,7 @@ export class NumberTable {
     this.keys = Array.from({ length: width }, () => new Uint32Array(firstSlots / 2));
   }
 
-  /** Returns the number of a row, or -1. @param columns `width` columns, of which one row is compared */
+  /** Returns the entry of a row, or -1. @param columns `width` columns, of which one row is looked up */
   find(columns: NumberColumns, row: number): number {
     if (this.direct > 0) {
       const number = columns[0]![row]!;
@@ -58,7 +58,7 @@ export class NumberTable {
     return this.slots === noSlots ? -1 : this.slots[this.slotOf(columns, row)]! - 1;
   }
 
-  /** Returns the number of a row. A new one has the weight 0. */
+  /** Returns the entry of a row. Adds the row with the weight 0 if it is new. */
   add(columns: NumberColumns, row: number): number {
     const known = this.find(columns, row);
     if (known >= 0) return known;
@@ -67,7 +67,7 @@ export class NumberTable {
     for (let i = 0; i < this.width; i++) this.keys[i]![entry] = columns[i]![row]!;
     const number = this.direct > 0 ? columns[0]![row]! : 0;
     if (number < this.direct) {
-      // May replace the array.
+      // `leafOf` may replace the array `leaves`.
       const at = this.leafOf(number) | (number & leaf);
       this.leaves[at] = entry + 1;
     } else {
@@ -77,7 +77,7 @@ export class NumberTable {
     return entry;
   }
 
-  /** Returns the index of the leaf of a number, a new one if necessary. */
+  /** Returns the offset of the leaf of an ID. Creates the leaf if necessary. */
   private leafOf(number: number): number {
     if (this.top === noSlots) {
       this.allocate(this.direct >>> (leafBits - 2));
@@ -100,7 +100,7 @@ export class NumberTable {
     const { slots, keys, width } = this;
     const mask = slots.length - 1;
     if (width === 1) {
-      // Half of the time of the loop below.
+      // For one column, this loop takes half of the time of the general one below.
       const [own, number] = [keys[0]!, columns[0]![row]!];
       for (let slot = hashOfOne(number) & mask; ; slot = (slot + 1) & mask) {
         const entry = slots[slot]! - 1;
@@ -141,10 +141,10 @@ export class NumberTable {
 
 const noSlots = new Int32Array(0);
 
-/** Sums of weights of single numbers below `direct`, without entries. */
+/** Sums of weights by ID, for IDs below `direct` and without entries. */
 class Sums {
   private readonly top: Int32Array;
-  /** The first leaf is empty. */
+  /** Sums in the leaves. Leaf 0 stays empty. */
   private leaves = new Float64Array(firstSlots);
   private leafCount = 1;
 
@@ -156,7 +156,7 @@ class Sums {
     this.top = new Int32Array((direct >>> leafBits) + 1);
   }
 
-  /** Adds a weight. Returns false for a number that is not below `direct`. */
+  /** Adds a weight. Returns false if the ID is not below `direct`. */
   add(number: number, weight: number): boolean {
     if (number >= this.direct) return false;
     let own = this.top[number >>> leafBits]!;
@@ -172,7 +172,7 @@ class Sums {
     return true;
   }
 
-  /** Returns the sum of a number, or `undefined` if it is not below `direct`. */
+  /** Returns the sum of an ID, or `undefined` if it is not below `direct`. */
   of(number: number): number | undefined {
     if (number >= this.direct) return undefined;
     return this.leaves[(this.top[number >>> leafBits]! << leafBits) | (number & leaf)]!;
@@ -203,22 +203,22 @@ function longer<T extends Uint32Array | Int32Array | Float64Array>(from: T, leng
   return to;
 }
 
-/** Rows by key: the weights of a key, or its rows. */
+/** Right side of a join: for each key its rows, or only the sum of their weights. */
 export class JoinTable {
   readonly entries: NumberTable;
-  /** NumberColumns of the rows, without the key. */
+  /** Columns of the rows, without those of the key. */
   readonly columns: Uint32Array[];
   rowWeights = new Float64Array(0);
-  /** By entry and by row: the next row of the key, plus 1. */
+  /** Linked lists of the rows of a key: the first row by entry, and the next row by row, both plus 1. */
   first = new Int32Array(0);
   next = new Int32Array(0);
-  /** Number of rows. 0 if they are not kept. */
+  /** Count of rows; 0 if only weights are stored. */
   size = 0;
-  /** Weights of single keys if rows are not kept. */
+  /** Sums of weights, if only weights of keys with one column are stored. */
   private readonly sums: Sums | undefined;
   private readonly allocate: Allocate;
 
-  /** @param options of the keys @param others number of other columns; if there are none, rows are not kept */
+  /** @param options options of the keys @param others count of other columns; if 0, only weights are stored */
   constructor(
     options: TableOptions,
     private readonly others: number,
@@ -230,7 +230,7 @@ export class JoinTable {
     this.columns = Array.from({ length: others }, () => new Uint32Array(0));
   }
 
-  /** @param key columns of the key @param columns the other columns @param weights absent: each row counts once */
+  /** Adds rows. @param key columns of the key @param columns other columns @param weights undefined: each row counts once */
   add(
     key: NumberColumns,
     columns: NumberColumns,
@@ -253,7 +253,7 @@ export class JoinTable {
     }
   }
 
-  /** Returns the sum of the weights of a key: 0 without one. */
+  /** Returns the sum of the weights of a key, or 0 if the table lacks the key. */
   weightOf(key: NumberColumns, row: number): number {
     const sum = this.sums?.of(key[0]![row]!);
     if (sum !== undefined) return sum;

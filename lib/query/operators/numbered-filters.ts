@@ -1,4 +1,4 @@
-/** Filters over numbered rows. */
+/** Evaluates filters on rows of term IDs. */
 
 import { isInIntervals } from '../../tools/collections.js';
 import type { NumberedMatches, PrefixedTerms } from '../access/quad-matches.js';
@@ -8,7 +8,7 @@ import { type Execution, emptyRow, holdsFor } from './execution.js';
 import type { NumberTable } from './number-table.js';
 import { firstOther, type NumberedRows, unbound } from './numbered-rows.js';
 
-/** Terms of the rows of a query. */
+/** Access to the terms of a query's rows, from `NumberedPlan`. */
 interface NumberedTerms {
   readonly execution: Execution;
   readonly matches: NumberedMatches;
@@ -16,10 +16,10 @@ interface NumberedTerms {
   termKey(number: number): TermKey | undefined;
 }
 
-/** Returns the test of the rows of a batch. */
+/** Returns a test for the rows of a batch. */
 type BatchTest = (columns: NumberedRows['columns']) => (at: number) => boolean;
 
-/** Conditions on one variable are evaluated together, once for each of its terms. */
+/** Returns the tests of conditions. Those on the same single variable are one test, evaluated once for each of its terms. */
 export function batchTests(numbers: NumberedTerms, conditions: readonly Expression[]): readonly BatchTest[] {
   const ofSlot = new Map<Slot, Expression[]>();
   const tests: BatchTest[] = [];
@@ -57,7 +57,7 @@ function oncePerTerm(numbers: NumberedTerms, slot: Slot, test: BatchTest): Batch
   };
 }
 
-/** Compares terms of the index with the ranges of those with the prefix. Evaluates literals with a language or a type, and terms of changed graphs. */
+/** Compares IDs with the ranges of terms that have the prefix. Evaluates typed literals and terms outside of the base. */
 function prefixTest(
   { matches, execution }: NumberedTerms,
   { slot, text, isStr }: PrefixTest,
@@ -69,7 +69,7 @@ function prefixTest(
   return (columns) => {
     const [evaluate, column] = [test(columns), columns[slot]];
     rows += column?.length ?? 0;
-    // For few rows, the search would cost more.
+    // The search for the ranges only pays for many rows.
     if (!isSought && rows >= execution.numbersFrom) [isSought, ranges] = [true, matches.prefixed(text)];
     if (!ranges || !column) return evaluate;
     const { found, iris, strings } = ranges;
@@ -92,7 +92,7 @@ function kindTest({ matches }: NumberedTerms, { name, slots: [first, second] }: 
       const a = numberAt(first!, at);
       if (second === undefined) return a < firstOther ? matches.kindOf(a) === wanted : evaluate(at);
       const b = numberAt(second, at);
-      // The values of two literals or triple terms may be equal, or not comparable.
+      // Different literals or triple terms may have equal values, or values that cannot be compared. Evaluate these.
       const isDecided = a < firstOther && b < firstOther && (isNode(matches.kindOf(a)) || isNode(matches.kindOf(b)));
       return isDecided ? (a === b) === (name !== '!=') : evaluate(at);
     };

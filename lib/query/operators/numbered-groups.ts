@@ -1,4 +1,4 @@
-/** Groups numbered rows. Expressions are evaluated once for each distinct term of a group instead of once for each row. */
+/** Groups rows of term IDs. Expressions are evaluated once for each distinct term of a group instead of once for each row. */
 import type { TermKey } from '../access/terms.js';
 import { toToken, type Value } from '../expressions/values.js';
 import { isNumerable } from '../plan/numerable.js';
@@ -9,19 +9,19 @@ import type { NumberTable } from './number-table.js';
 import { NumberedPlan, type RunRows, sizeOf, workOf } from './numbered-plan.js';
 import { type NumberedRows, unbound } from './numbered-rows.js';
 
-/** Order of groups by an aggregate, of which the first are required. */
+/** ORDER BY an aggregate with a LIMIT: only the first groups are needed. */
 export interface FirstGroups {
   readonly slot: Slot;
   readonly isDescending: boolean;
   readonly most: number;
-  /** Equal groups are ordered by more keys. */
+  /** True if more sort keys follow, which order groups with equal aggregates. */
   readonly hasMoreKeys: boolean;
 }
 
-/** A join that starts from few rows has so many times as many matches in all of its patterns: with fewer, lookups for rows cost less. */
+/** Joins that start from few rows run over term IDs from this multiple of `numbersFrom` matches. Below, lookups cost less. */
 const manyTimes = 8;
 
-/** Returns the evaluation of a group by numbers, or `undefined` if it is not possible, or the patterns have few matches. */
+/** Evaluates groups over term IDs. Returns `undefined` if the plan does not allow this, or the patterns have few matches. */
 export async function numberedGroups(
   execution: Execution,
   plan: GroupPlan,
@@ -88,13 +88,13 @@ const columnOf = ({ length, columns }: NumberedRows, slot: Slot): Uint32Array =>
   columns[slot] ?? new Uint32Array(length).fill(unbound);
 
 interface Tally {
-  /** Slots that it needs. */
+  /** Slots that the aggregate needs. */
   readonly slots: readonly Slot[];
-  /** @param own group of each row */
+  /** Adds rows. @param own group of each row */
   take(rows: NumberedRows, own: Uint32Array): void;
-  /** Returns the number of a COUNT by group; absent: the aggregate is not one. */
+  /** Returns the counts by group. Absent if the aggregate is not a COUNT. */
   readonly counts?: (groups: NumberTable) => ArrayLike<number>;
-  /** Returns a function for the result of a group, to be called in their order. */
+  /** Returns a function that returns the result of a group. It must be called for the groups in their order. */
   results(groups: NumberTable): (group: number) => TermKey | undefined;
 }
 
@@ -125,7 +125,7 @@ const counting = (tally: Required<Omit<Tally, 'results'>>): Tally => {
   };
 };
 
-/** Distinct rows of some slots in each group, with their weights. The group is their last column, unless there is only one. */
+/** Distinct rows of some slots by group, with their weights. The group is the last column, unless there is only one. */
 class GroupedTerms {
   readonly seen: NumberTable;
 
@@ -137,7 +137,7 @@ class GroupedTerms {
     this.seen = numbers.table(slots.length + (isOneGroup ? 0 : 1));
   }
 
-  /** @param isOfTerms true if rows with an unbound first slot do not count */
+  /** Adds rows. @param isOfTerms true to skip rows in which the first slot is unbound */
   take(rows: NumberedRows, own: Uint32Array, isOfTerms: boolean): void {
     const { seen } = this;
     const { length, weights } = rows;
@@ -145,13 +145,13 @@ class GroupedTerms {
     if (!this.isOneGroup) key.push(own);
     for (let at = 0; at < length; at++) {
       if (isOfTerms && key[0]![at] === unbound) continue;
-      // May replace the weights.
+      // `add` may replace the array `weights`.
       const entry = seen.add(key, at);
       seen.weights[entry]! += weights ? weights[at]! : 1;
     }
   }
 
-  /** Returns where the entries of each group begin. @param groups number of groups */
+  /** Returns for each group where its entries begin in `order`. @param groups count of groups */
   starts(groups: number): Uint32Array {
     const { size } = this.seen;
     if (this.isOneGroup) return Uint32Array.of(0, size);
@@ -163,7 +163,7 @@ class GroupedTerms {
     return starts;
   }
 
-  /** Returns the entries by group, in order of arrival; absent: they are in this order. */
+  /** Returns the entries sorted by group, then by arrival. `undefined` if they already have this order. */
   order(starts: Uint32Array): Uint32Array | undefined {
     if (this.isOneGroup) return undefined;
     const { size } = this.seen;
@@ -176,7 +176,7 @@ class GroupedTerms {
   }
 }
 
-/** @param isOfTerms true if rows with an unbound variable do not count */
+/** Returns COUNT(DISTINCT). @param isOfTerms true to skip rows with an unbound variable */
 function distinctCount(terms: GroupedTerms, isOfTerms: boolean): Tally {
   return counting({
     slots: terms.slots,
@@ -225,10 +225,10 @@ function valuesOf(
   };
 }
 
-/** Maximum number of values that are kept for other groups with the same term, and maximum length of their texts. */
+/** Maximum number of cached values, and maximum length of their texts in characters. */
 const [maxKept, maxKeptText] = [16_384, 64];
 
-/** Evaluates an expression of one variable once for each of most terms. @param column terms of the entries */
+/** Evaluates an expression of one variable with a cache of results by term. @param column terms of the entries */
 function oncePerTerm(
   numbers: NumberedPlan,
   column: readonly [Uint32Array],
@@ -245,7 +245,7 @@ function oncePerTerm(
   };
 }
 
-/** Returns a test, to be called for all groups in their order, for those that may be among the first of an order by a COUNT. */
+/** Returns a test for groups that may be among the first of an ORDER BY COUNT. It must be called for all groups in order. */
 function chosenOf(
   { aggregates }: GroupPlan,
   { slot, isDescending, most, hasMoreKeys }: FirstGroups,

@@ -1,6 +1,6 @@
 /**
- * Joins, OPTIONAL, MINUS, EXISTS, UNION and filters over numbers of terms. Used below aggregates, which decode the terms of their
- * results only.
+ * Executes joins, OPTIONAL, MINUS, EXISTS, UNION and filters over term IDs. Used below aggregates, so that only the terms of
+ * their results are decoded.
  */
 import { LwsError } from '../../tools/errors.js';
 import { affordable } from '../../tools/threads/thread-limits.js';
@@ -39,16 +39,16 @@ type Batches = AsyncIterable<NumberedRows>;
 /** Cost of a lookup relative to a match of a scan. */
 const lookUpCost = 16;
 const lookUpsAtOnce = 1024;
-/** Work of a joined row relative to a match. */
+/** Work that a joined row counts as for the time limit, relative to a match of a scan. */
 const rowWork = 0.125;
-/** Matches of a key, on average, from which equal rows are merged. */
+/** Average number of matches of a key from which equal rows are merged before a join. */
 const manyMatches = 8;
-/** Estimated number of rows of a part that is not estimated. */
+/** Assumed number of rows of a part for which there is no estimate. */
 const usualRows = 1000;
 /** Maximum memory of the tables of a query, in bytes. */
 const maxBytes = affordable(256 << 20);
 
-/** Estimated number of rows that evaluation starts from. */
+/** Returns the estimated number of rows that the evaluation of an item starts from. */
 export async function sizeOf(execution: Execution, item: Item): Promise<number> {
   if ('places' in item) return estimateOf(execution, item);
   const sizes = (items: readonly Item[]): Promise<number[]> =>
@@ -56,12 +56,12 @@ export async function sizeOf(execution: Execution, item: Item): Promise<number> 
   if (item.kind === 'join') return Math.min(...(await sizes([...item.patterns, ...item.parts])));
   if (item.kind === 'union') return (await sizes(item.inputs)).reduce((sum, size) => sum + size, 0);
   if (item.kind === 'leftJoin' || item.kind === 'semiJoin') return sizeOf(execution, item.left);
-  // A path begins at the terms of the other parts.
+  // Property paths are joined last: they start from nodes that the other parts of the join have bound.
   if (item.kind === 'closure') return Number.POSITIVE_INFINITY;
   return item.kind === 'filter' ? sizeOf(execution, item.input) : usualRows;
 }
 
-/** Estimated number of matches of all patterns. */
+/** Returns the estimated number of matches of all patterns in a plan. */
 export async function workOf(execution: Execution, plan: Plan): Promise<number> {
   let sum = 0;
   const { patterns = [], parts = [], inputs = [], ...own } = plan as Partial<JoinPlan & { inputs: readonly Plan[] }>;
@@ -77,10 +77,10 @@ export async function workOf(execution: Execution, plan: Plan): Promise<number> 
   return sum;
 }
 
-/** Executes a plan as rows, with input rows or alone. */
+/** Executes a plan over rows of terms, with input rows or without. */
 export type RunRows = (plan: Plan, input?: Blocks) => Blocks;
 
-/** Evaluates the plans of one query. */
+/** Executes plans of one query over term IDs. */
 export class NumberedPlan {
   private left = maxBytes;
   private readonly others: TermKey[] = [];
@@ -92,7 +92,7 @@ export class NumberedPlan {
     private readonly run: RunRows,
   ) {}
 
-  /** Charges bytes of tables. @throws LwsError `query-limit` */
+  /** Charges bytes to the memory limit for tables. @throws LwsError `query-limit` */
   readonly allocate = (bytes: number): void => {
     this.left -= bytes;
     this.execution.assertTime();
@@ -107,7 +107,7 @@ export class NumberedPlan {
     return { width, allocate: this.allocate, direct: this.matches.directly };
   }
 
-  /** Memory for each number of a term would be most of a small table. */
+  /** Options of a small table. Addressing without hashing would use more memory than the entries. */
   private optionsOfFew(width: number): TableOptions {
     return { ...this.options(width), direct: 0 };
   }
@@ -186,7 +186,7 @@ export class NumberedPlan {
     yield* rows!;
   }
 
-  /** Returns the estimated share of the matches of a pattern for which filters on its variables hold. */
+  /** Returns the estimated share of a pattern's matches that pass the filters on its variables. */
   private async shareOf(item: Item, { filters }: JoinPlan): Promise<number> {
     if (!('places' in item) || filters.length === 0) return 1;
     const known = recallStatistics(this.execution, { part: item, as: 'share' }, (): { share?: number } => ({}));
@@ -221,7 +221,7 @@ export class NumberedPlan {
     }
   }
 
-  /** Yields the rows of a plan that runs as rows of terms. */
+  /** Executes a plan over rows of terms, and yields its rows as term IDs. */
   private async *numbered(plan: Plan, needed: ReadonlySet<Slot>, input?: Blocks): AsyncGenerator<NumberedRows> {
     for await (const rows of this.run(plan, input)) {
       const columns: Uint32Array[] = [];
@@ -252,7 +252,7 @@ export class NumberedPlan {
     }
   }
 
-  /** Joins rows with the matches of a pattern or a plan: those of few rows are looked up, others are all read into a table. */
+  /** Joins rows with a pattern or plan. For few keys, matches are looked up. For many, all matches are read into a table. */
   private async *joined(input: Batches, of: NumberedJoin): AsyncGenerator<NumberedRows> {
     const { item, kind } = of;
     const others = kind === 'inner' || kind === 'left' ? othersOf(of) : [];
@@ -270,7 +270,7 @@ export class NumberedPlan {
         count += next.value.length;
         if (isPath) this.allocate(8 * next.value.length);
         if (count < most) continue;
-        // Many rows may have few keys.
+        // Count distinct keys, because many rows may have few.
         if (isPattern && of.keys.length > 0) asked = this.distinct(asked ? [next.value] : first, of.keys, asked);
         isMany = !asked || asked.size >= most || count >= manyMatches * most;
       }
@@ -294,7 +294,7 @@ export class NumberedPlan {
     }
   }
 
-  /** @param input rows for a plan that runs as rows */
+  /** Reads all matches into a table. @param input input rows, for a plan that runs over rows of terms */
   private async joinTable({ item, keys }: NumberedJoin, others: readonly Slot[], input?: Blocks): Promise<JoinTable> {
     const table = new JoinTable(this.options(keys.length), others.length);
     const needed = new Set([...keys, ...others]);
@@ -320,7 +320,7 @@ export class NumberedPlan {
     return found;
   }
 
-  /** Yields a row of terms for each key of the rows. */
+  /** Yields a row of terms for each distinct key of the rows. */
   private async *rowsFor(batches: readonly NumberedRows[], slots: readonly Slot[]): AsyncGenerator<Row[]> {
     const { keys, size } = this.distinct(batches, slots);
     for (let from = 0; from < size; from += lookUpsAtOnce)
@@ -333,7 +333,7 @@ export class NumberedPlan {
       });
   }
 
-  /** Looks up the matches for each key. */
+  /** Looks up the matches of each key and returns them as a table. */
   private async lookedUp(
     pattern: Pattern,
     asked: NumberTable,
@@ -369,7 +369,7 @@ const with_ = (slots: ReadonlySet<Slot>, ...more: readonly Iterable<Slot>[]): Re
 
 const slotAt = ({ places }: Pattern, at: number): Slot => (places[at] as { slot: Slot }).slot;
 
-/** Returns the positions of the needed variables, and of repeated ones, which must be equal. @param bound variables that are bound by keys */
+/** Returns the positions of needed variables, and of repeated ones, which must be equal. @param bound variables of the keys */
 function placesOf(
   pattern: Pattern,
   needed: ReadonlySet<Slot>,

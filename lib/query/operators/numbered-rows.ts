@@ -1,26 +1,23 @@
-/**
- * Rows as columns of numbers of terms. Equal rows may be one row with a weight, so that variables that nothing needs do not multiply
- * the rows.
- */
+/** Rows as columns of term IDs. Equal rows may be one row with a weight, so that unneeded variables do not multiply rows. */
 import type { Item } from '../plan/numerable.js';
 import type { Slot } from '../plan/plan.js';
 import { type JoinTable, NumberTable } from './number-table.js';
 
-/** Rows by slot: columns of numbers. */
+/** Batch of rows, as columns of term IDs by slot. */
 export interface NumberedRows {
   readonly length: number;
-  /** A slot without a column is unbound in all rows. */
+  /** Columns by slot. A slot without a column is unbound in all rows. */
   readonly columns: readonly (Uint32Array | undefined)[];
-  /** Number of times that each row counts. Absent: once. */
+  /** Count of equal rows that each row stands for. Undefined: one each. */
   readonly weights: Float64Array | undefined;
 }
 
-/** `semi` and `anti` keep the rows with and without a match. */
+/** Kind of join. `semi` keeps the rows with a match, `anti` those without. */
 type Kind = 'inner' | 'left' | 'semi' | 'anti';
 
-/** Numbers from here on are those of terms that are in no quad. */
+/** First ID of terms that are in no quad. */
 export const firstOther = 2 ** 31;
-/** Number of an unbound variable. */
+/** ID that stands for an unbound variable. */
 export const unbound = 0xffff_ffff;
 const rowsOfBatch = 8192;
 
@@ -45,28 +42,28 @@ function taken({ columns, weights }: NumberedRows, index: Uint32Array): Numbered
   for (let slot = 0; slot < columns.length; slot++) own[slot] = columns[slot] && picked(columns[slot]!, index);
   let factors: Float64Array | undefined;
   if (weights) {
-    // `from` with a function takes about 50 ns for each number.
+    // A loop, because `Float64Array.from` with a function takes about 50 ns for each element.
     factors = new Float64Array(index.length);
     for (let i = 0; i < index.length; i++) factors[i] = weights[index[i]!]!;
   }
   return { length: index.length, columns: own, weights: factors };
 }
 
-/** Returns the numbers of a column in some rows. */
+/** Returns the IDs of a column in some rows. */
 export function picked(column: Uint32Array, rows: ArrayLike<number>): Uint32Array {
   const to = new Uint32Array(rows.length);
   for (let i = 0; i < rows.length; i++) to[i] = column[rows[i]!]!;
   return to;
 }
 
-/** Merges equal rows of a batch into one with a weight: in a join, each has all matches of its key. */
+/** Merges equal rows of a batch into one row with a weight. A join then looks up each key once. */
 export function merged({ columns, length, weights }: NumberedRows): NumberedRows {
   const slots = [...columns.keys()].filter((slot) => columns[slot]);
   const key = slots.map((slot) => columns[slot]);
-  // Not charged: it ends with the batch.
+  // Not charged to the memory limit, because the table is dropped after the batch.
   const table = new NumberTable({ width: slots.length, allocate: () => {}, direct: 0 });
   for (let row = 0; row < length; row++) {
-    // May replace the array of weights.
+    // `add` may replace the array `weights`.
     const entry = table.add(key, row);
     table.weights[entry]! += weights ? weights[row]! : 1;
   }
@@ -78,11 +75,11 @@ export function merged({ columns, length, weights }: NumberedRows): NumberedRows
 }
 
 export interface Probed extends NumberedJoin {
-  /** Slots of the other columns of the table. */
+  /** Slots of the columns of the table that are not keys. */
   readonly others: readonly Slot[];
 }
 
-/** Returns the first entries of a buffer. The next join may keep them: a view would keep a buffer that is mostly empty. */
+/** Returns the first elements of a buffer. Copies them if they are less than half, so that a view does not retain the rest. */
 const beginning = <T extends Uint32Array | Float64Array>(buffer: T, count: number): T =>
   (2 * count < buffer.length ? buffer.slice(0, count) : buffer.subarray(0, count)) as T;
 
@@ -109,7 +106,7 @@ export function* probed(
     yield kept({ length, columns, weights: found }, (row) => found[row]! > 0);
     return;
   }
-  // Few rows have few matches: buffers of this size for each batch would be most of the garbage.
+  // Size the buffers by the expected matches. Otherwise mostly unused buffers would be most of the garbage.
   const perRow = 1 + table.size / Math.max(1, entries.size);
   const most = Math.min(rowsOfBatch, Math.ceil(2 * length * perRow));
   let [index, own, factors, count] = [noRows, [] as Uint32Array[], noFactors, 0];

@@ -1,4 +1,4 @@
-/** Access to a pattern at run time: its number of matches, the cost of lookups, and the number of rows worth waiting for. Does not join. */
+/** Statistics and costs of a pattern at run time: count of matches, cost of lookups, and rows to wait for. Does not join. */
 
 import { countsNamed, type PatternCounts, roughly } from '../access/estimates.js';
 import type { Terms } from '../access/key-reader.js';
@@ -16,23 +16,23 @@ import {
 import { type Execution, emptyRow, holdsFor, recall } from './execution.js';
 
 /**
- * Cost of a lookup, and of the existence check of a quad, relative to a match of a scan: a lookup takes 2 to 3 µs, a match of a scan
- * 0.1 to 0.3 µs, and as much again to be joined.
+ * Cost of a lookup, and of a lookup of a whole quad, relative to a match of a scan. A lookup takes 2 to 3 µs. A match of a scan
+ * takes 0.1 to 0.3 µs, and as much again to be joined.
  */
 const costs = { lookUp: 6, quad: 3 };
-/** Maximum number of rows buffered before the join method is chosen. */
+/** Maximum number of rows to read before the join method is chosen. */
 const maxGathered = 65_536;
-/** Lookups before the first output. Fewer if few rows are needed. */
+/** Lookups in the first batch. Fewer if the consumer needs only a few rows. */
 const [firstLookups, hastyLookups] = [64, 4];
 
 export type Table = ReadonlyMap<string, readonly Terms[]>;
 
 export interface PatternMemory {
-  /** Number of lookups in a batch. */
+  /** Count of lookups in the next batch. */
   lookups: number;
   scans: number;
   readonly tables: Map<string, Table>;
-  /** Conditions on its matches: others need not be joined. */
+  /** Filters that depend on a match only. Matches that do not pass them are not joined. */
   filters: readonly Expression[];
 }
 
@@ -44,24 +44,24 @@ export const memoryOf = (execution: Execution, pattern: Pattern): PatternMemory 
     filters: [],
   }));
 
-/** PatternCounts by constants: other queries with the same pattern profit too. */
+/** Returns the statistics of a pattern, which are shared by all queries with the same constants. */
 function countsOf(execution: Execution, { part, places }: Pattern): PatternCounts {
-  // Only an object may contain line feeds, so that equal names are equal patterns.
+  // Only an object can contain a line feed, so equal names mean equal patterns.
   let name: string = part;
   for (const place of places) name += place && 'token' in place ? `\n${place.token}` : `\n?${place ? '' : '-'}`;
   return countsNamed(execution.counts, name);
 }
 
-/** Estimates the number of keys that match the constants of the pattern. */
+/** Estimates the number of matches of the pattern's constants. */
 export async function estimateOf(execution: Execution, pattern: Pattern): Promise<number> {
   const counts = countsOf(execution, pattern);
   counts.estimate ??= await execution.matches.estimate(constants(pattern), pattern.part);
   return counts.estimate;
 }
 
-/** Default number of matches per term: few for a subject, more for an object and many for a graph. */
+/** Assumed number of matches per term in each position (S, P, O, G). */
 const usual = [8, 1000, 20, 50];
-/** Values of a property per subject. */
+/** Assumed number of values of a property per subject. */
 const usualValues = 2;
 
 /** Estimates the number of matches per term of each variable without reading data. */
@@ -76,7 +76,7 @@ export function usualFanOut({ places }: Pattern, rows: number): ReadonlyMap<Slot
   return fanOut;
 }
 
-/** Sample size: number of matches for which the others with the same term are counted. */
+/** Sample size: count of matches for whose terms all matches are counted. */
 const maxSampled = 8;
 
 /** Estimates the number of readable matches per term of each variable. */
@@ -101,17 +101,17 @@ async function sampledFanOut(execution: Execution, pattern: Pattern): Promise<Re
   for (const at of wanted) {
     const bounds = samples.map((terms) => own.map((token, place) => (place === at ? terms[at] : token)));
     const found = await Promise.all(bounds.map((bound) => matches.estimate(bound as Terms, part)));
-    // A term with many matches is in the sample proportionally more often.
+    // Use the harmonic mean, because the probability of a term to be sampled is proportional to its matches.
     const mean = found.length / found.reduce((sum, count) => sum + 1 / Math.max(1, count), 0);
     fanOut.set(at, samples.length === 0 ? Math.min(1, all) : Math.min(all, roughly(mean)));
   }
   return fanOut;
 }
 
-/** Sample size for filters: a share below its inverse counts as half of it. */
+/** Sample size for filters. If no match in the sample passes, half a match is assumed. */
 const maxFiltered = 32;
 
-/** Estimates the share of the matches of a pattern for which the filters on its variables hold, as a power of two. */
+/** Estimates the share of a pattern's matches that pass the filters on its variables, as a power of two. */
 export async function selectivityOf(
   execution: Execution,
   pattern: Pattern,
@@ -127,7 +127,7 @@ export async function selectivityOf(
   return 2 ** Math.round(Math.log2(Math.max(held, 0.5) / samples.length));
 }
 
-/** Returns true if all conditions hold for a match. @param row receives its terms */
+/** Returns true if all conditions hold for a match. @param row row that is overwritten with the terms of the match */
 export function holdsForTerms(
   pattern: Pattern,
   { terms, row, conditions }: { readonly terms: Terms; readonly row: Row; readonly conditions: readonly Expression[] },
@@ -139,11 +139,11 @@ export function holdsForTerms(
 export const constants = ({ places }: Pattern): Terms =>
   places.map((place) => (place && 'token' in place ? place.token : undefined));
 
-/** Slots of the required positions, in order. */
+/** Returns the slots of the required positions, in order. */
 export const slotsOfWanted = ({ places, wanted }: Pattern): Slot[] =>
   wanted.map((at) => (places[at] as { slot: Slot }).slot);
 
-/** Terms of the pattern for a row. */
+/** Returns the terms of the pattern with the variables that a row binds. */
 export const boundBy = ({ places }: Pattern, row: Row): Terms => places.map((place) => termAt(place, row));
 
 export const wantedOf = ({ part, wanted }: Pattern): MatchOptions => ({ part, places: wanted });
@@ -161,11 +161,11 @@ export async function isLookUpCheaper(
 
 export interface Batch {
   readonly rows: Row[];
-  /** There are no more rows. */
+  /** True if no more rows follow. */
   readonly isLast: boolean;
 }
 
-/** Reads rows until there are no more, or until a scan costs less than their lookups. */
+/** Reads rows into batches. A batch ends when a scan costs less than lookups for its rows. */
 export async function* batches(execution: Execution, pattern: Pattern, input: Blocks): AsyncGenerator<Batch> {
   let rows: Row[] = [];
   let enough = 0;

@@ -1,6 +1,7 @@
 /**
- * Paths of arbitrary length: nodes reached by repeated steps, once for each start node, within one graph (ALP of SPARQL 1.1
- * 18.4). Steps are cached.
+ * Evaluates property paths of arbitrary length. Each start node yields each node that repeated steps within one graph reach,
+ * once
+ * (function ALP of SPARQL 1.1, 18.4). Successors of nodes are cached.
  */
 import { addNew, addTo } from '../../tools/collections.js';
 import type { Terms } from '../access/key-reader.js';
@@ -9,7 +10,7 @@ import { type Blocks, type ClosurePlan, type Place, type Plan, type Row, type Sl
 import { blockLength, type Execution, emptyRow, oneBlock, recall } from './execution.js';
 import { graphNames } from './named-graphs.js';
 
-/** Nodes of a graph, its subjects and objects, for zero-length paths (SPARQL 1.1 18.4). Does not walk. */
+/** Tests for zero-length paths (SPARQL 1.1 18.4), which start at the nodes of a graph: its subjects and objects. */
 interface GraphNodes {
   /**
    * Returns true if a zero-length path matches the ends that a row binds: always for a constant, only for a node of the graph if
@@ -48,7 +49,7 @@ function graphNodes(execution: Execution, plan: ClosurePlan): GraphNodes {
   };
 }
 
-/** Node in a graph. Without graph: the union of all. */
+/** Node in a graph. An undefined graph stands for the union of all graphs. */
 interface Node {
   readonly token: TermKey;
   readonly graph: TermKey | undefined;
@@ -59,7 +60,7 @@ type Run = (plan: Plan, input: Blocks) => Blocks;
 interface Direction {
   readonly start: Slot;
   readonly end: Slot;
-  /** Known successors by node. */
+  /** Successors of the nodes from which a step was evaluated, by node. */
   readonly known: Map<string, readonly Node[]>;
   /** All steps are loaded, so an unknown node has no successor. */
   isWhole: boolean;
@@ -105,7 +106,7 @@ function mergedWith(row: Row, { from, to, graph }: ClosurePlan, start: Node, end
   return put(from, start.token) && put(to, end.token) && put(graph, end.graph ?? start.graph) ? merged : undefined;
 }
 
-/** Nodes include their graph, unless there is only one. */
+/** Returns the slot of the graph variable. If there is none, nodes are compared without their graph. */
 const graphSlot = ({ graph }: ClosurePlan): Slot | undefined => (graph && 'slot' in graph ? graph.slot : undefined);
 
 type Walk = readonly [row: Row, from: Node, to: Node];
@@ -121,7 +122,9 @@ function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: rea
   const steps = stepsOf(execution, plan, slot, run);
   const graphOf = (row: Row): TermKey | undefined => (slot === undefined ? undefined : row[slot]);
 
-  /** Without a bound end, the path starts at every node. */
+  /**
+   * Yields the start nodes of a path with two unbound ends: every node if its length may be zero, otherwise those with steps.
+   */
   async function* beginnings(row: Row): AsyncGenerator<Node> {
     const own = graphOf(row);
     const seen = new Set<string>();
@@ -158,7 +161,7 @@ function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: rea
   };
 }
 
-/** A zero-length path exists in every graph. If the graph is a variable, all graphs are visited in turn. */
+/** A zero-length path matches in every graph: a row whose graph variable is unbound becomes one row for each graph. */
 async function withGraphs(execution: Execution, plan: ClosurePlan, rows: readonly Row[]): Promise<readonly Row[]> {
   const { graph, isNullable, part, from, to } = plan;
   if (!isNullable || part !== 'named' || !graph || 'token' in graph) return rows;
@@ -187,7 +190,7 @@ async function allOf(blocks: AsyncIterable<readonly TermKey[]>): Promise<TermKey
 
 const keyOf = ({ token, graph }: Node): string => (graph === undefined ? token : `${graph}\u0000${token}`);
 
-/** Yields the nodes that a walk reaches, level by level. */
+/** Yields the nodes that the path reaches from `start`, by breadth-first search. */
 async function* reached(
   { assertTime }: Execution,
   { least, most }: ClosurePlan,
@@ -222,7 +225,7 @@ function stepsOf(execution: Execution, { step, start, end, counter }: ClosurePla
     graph: slot === undefined ? undefined : row[slot],
   });
   return {
-    /** Takes a step from each node, concurrently. */
+    /** Evaluates one path step from all nodes in one run of the plan, and stores the successors in `direction.known`. */
     async of(direction: Direction, nodes: readonly Node[]): Promise<void> {
       const found = nodes.map(() => [] as Node[]);
       const rows = nodes.map(({ token, graph: own }, index) => {

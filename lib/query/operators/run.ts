@@ -8,23 +8,23 @@ import type { Plan, Row } from '../plan/plan.js';
 import { execute } from './execute.js';
 import { type Execution, type Memory, maxOfTexts, type Observer } from './execution.js';
 
-/** Below it, rows of terms cost less than tables. */
+/** Default of `numbersFrom`. For fewer matches, rows of terms cost less than tables of IDs. */
 const usualNumbersFrom = 2048;
 
 export interface RunOptions {
-  /** Quads to query, closed with the run. */
+  /** Quads to query. `Run.close` closes them. */
   readonly matches: QuadMatches;
-  /** Graphs without a quad (default: none) exist. */
+  /** Named graphs without quads. Default: none. */
   readonly emptyGraphs?: EmptyGraphs | undefined;
-  /** Statistics of earlier executions of the plan over the same readable quads. Default: none. */
+  /** Statistics of earlier executions of the plan over the same readable quads. They are updated. Default: none. */
   readonly statistics?: Memory | undefined;
-  /** Numbers of matches by pattern over the same readable quads. Default: none. */
+  /** Counts of matches by pattern over the same readable quads. They are updated. Default: none. */
   readonly counts?: Map<string, PatternCounts> | undefined;
   /** Called in every block. Throws to stop the query. */
   readonly assertTime?: AssertTime;
   /** Records statistics of operators. */
   readonly observer?: Observer | undefined;
-  /** Number of matches from which plans run over numbers of terms (default: 2048). */
+  /** Minimum number of matches for which plans run over term IDs (default: 2048). */
   readonly numbersFrom?: number | undefined;
   /** Sends a request to another endpoint. */
   readonly callService?: ((call: ServiceCall) => Promise<ServiceAnswer>) | undefined;
@@ -64,7 +64,7 @@ export function startRun(
     rows: running,
     async close() {
       await running.return(undefined);
-      // Whatever still refers to the run, such as the engine's contexts, must not keep its tables.
+      // Clear the caches, because the engine's contexts may refer to the run for longer.
       execution.memory.clear();
       execution.lasting.clear();
       await matches.close();

@@ -17,8 +17,8 @@ import type { ServiceClause } from '../parse/service-clauses.js';
 import type { Row, Slot } from '../plan/plan.js';
 
 /**
- * Returns the rows of a clause, or the one empty row of SILENT (SPARQL 1.1 Federated Query 2.3).
- * @param values the VALUES that end the query
+ * Returns the solutions of a SERVICE clause. If the call fails, SILENT has one empty row (SPARQL 1.1 Federated Query 2.3).
+ * @param values VALUES clause at the end of the query, or an empty text
  * @throws LwsError `service-failed`, `query-limit`
  */
 export async function serviceRows(
@@ -78,7 +78,7 @@ function objectOf(value: unknown, what: string): Readonly<Record<string, unknown
   throw unusable(`${what} is not an object.`);
 }
 
-/** Reads the terms of one response, the scope of its blank node labels. */
+/** Returns a reader for the terms of one response. Blank node labels are scoped to the response. */
 function tokenReader(): (term: unknown) => TermKey {
   const scope = randomBytes(12).toString('hex');
   const labels = new Map<string, TermKey>();
@@ -86,7 +86,7 @@ function tokenReader(): (term: unknown) => TermKey {
     termKey({ termType: 'BlankNode', value: `b${scope}x${labels.size.toString(36)}` } as Term);
   const read = (term: unknown, depth = 0): TermKey => {
     const { type, value, datatype, 'xml:lang': language, 'its:dir': direction } = objectOf(term, 'A term');
-    // Before the recursion, whose stack the endpoint could exhaust.
+    // Check before the recursion, because deep terms would exhaust the stack.
     if (depth > maxTripleDepth) throw unusable('Triple terms are nested too deeply.');
     if (type === 'triple') return tripleToken(value, (each) => read(each, depth + 1));
     if (typeof value !== 'string') throw unusable('A term has no value.');

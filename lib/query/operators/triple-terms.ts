@@ -1,6 +1,6 @@
 /**
- * Triple terms with variables. Rows that bind all variables of a term get the term, so that its pattern is a lookup. Rows that bind
- * the term get its variables. Must not read data.
+ * Binds triple terms with variables. If a row binds all variables of a term, the term is built, so that its pattern is a
+ * lookup. If a row binds the term, its variables are extracted. Must not read data.
  */
 import { LwsError } from '../../tools/errors.js';
 import { isTriple, type TermKey } from '../access/terms.js';
@@ -19,11 +19,11 @@ import { type Execution, spend } from './execution.js';
 
 type Triples = readonly TripleTerm[];
 
-/** True if rows with its variables determine the term: none of its places is ignored. */
+/** Returns true if the known variables determine the term: it has no ignored place. */
 const isMade = ({ places, slots }: TripleTerm, known: ReadonlySet<Slot>): boolean =>
   !places.includes(undefined) && isSubset(slots, known);
 
-/** Adds the slots that follow from known ones: variables of a known term, and terms whose variables are known. */
+/** Adds the slots that follow from known slots: variables of a known term, and terms whose variables are known. */
 export function addDerived(known: Set<Slot>, triples: Triples): void {
   for (let before = -1; before !== known.size; ) {
     before = known.size;
@@ -35,10 +35,10 @@ export function addDerived(known: Set<Slot>, triples: Triples): void {
 
 const slotsOf = (item: Pattern | Plan): ReadonlySet<Slot> => ('places' in item ? item.slots : item.possible);
 
-/** Returns the triple terms of a pattern or a path, with those within them, inner ones first. */
+/** Returns the triple terms of a pattern or path, and those nested in them, inner ones first. */
 export function triplesOf(item: Pattern | Plan, triples: Triples): Triples {
   const within = new Set(slotsOf(item));
-  // Outer ones come last in the list.
+  // In the list, outer terms follow the terms that are nested in them.
   return triples
     .toReversed()
     .filter(({ slot, slots }) => {
@@ -50,8 +50,8 @@ export function triplesOf(item: Pattern | Plan, triples: Triples): Triples {
 }
 
 /**
- * Returns the triple terms of a part that shares variables with the rows only within them, which gives no lookup: the part must
- * run alone. Empty for any other part.
+ * Returns the triple terms of a part that shares variables with the rows only within these terms. No index supports a lookup of
+ * such variables, so the part must run alone. Empty for any other part.
  */
 export function scannedTriples(item: Pattern | Plan, triples: Triples, isKnown: (slot: Slot) => boolean): Triples {
   const own = triplesOf(item, triples);
@@ -59,21 +59,21 @@ export function scannedTriples(item: Pattern | Plan, triples: Triples, isKnown: 
   return own.some(({ slots }) => [...slots].some(isKnown)) ? own : [];
 }
 
-/** Triple terms of a join that is executed. */
+/** Triple terms of a join during its execution. */
 export class JoinedTriples {
   constructor(
     private readonly execution: Execution,
     private left: Triples,
   ) {}
 
-  /** Makes the terms of rows that bind all of their variables, although the plan does not say so. Adds their slots to the known ones. */
+  /** Builds the terms whose variables the input rows bind. Adds their slots to `known`. */
   begin(rows: Blocks, known: Set<Slot>): Blocks {
     addDerived(known, this.left);
     const made = this.left.filter(({ slot }) => known.has(slot));
     return made.length === 0 ? rows : unified(this.execution, made, rows);
   }
 
-  /** Makes the terms, and takes those apart, that the rows now allow. Adds their slots to the bound ones. */
+  /** Builds the terms, and extracts the variables, that the rows now determine. Adds their slots to `bound`. */
   next(rows: Blocks, bound: Set<Slot>): Blocks {
     if (this.left.length === 0) return rows;
     addDerived(bound, this.left);
@@ -84,7 +84,7 @@ export class JoinedTriples {
 }
 
 async function* unified(execution: Execution, triples: Triples, input: Blocks): AsyncGenerator<Row[]> {
-  // Inner terms are made first, and taken apart last.
+  // Inner terms are built before outer ones, and split after them.
   const order = triples.length === 1 ? triples : [...triples, ...triples.toReversed()];
   for await (const rows of input) {
     execution.assertTime(rows.length);
@@ -96,7 +96,7 @@ async function* unified(execution: Execution, triples: Triples, input: Blocks): 
   }
 }
 
-/** Makes the term of a row, or takes it apart. Returns false if the row is no match. */
+/** Builds the triple term of a row, or binds its variables. Returns false if the row does not match. */
 function unifies(execution: Execution, { slot, places }: TripleTerm, row: Row): boolean {
   const token = row[slot];
   if (token === undefined) return makes(execution, { slot, places }, row);
@@ -109,7 +109,7 @@ function unifies(execution: Execution, { slot, places }: TripleTerm, row: Row): 
   });
 }
 
-/** Returns a triple term, none if it is beyond the limits of stored ones. */
+/** Returns a triple term, or `undefined` if it exceeds the limits of stored terms. */
 function storedTriple(parts: TripleKeys): TermKey | undefined {
   try {
     return tripleKey(parts);

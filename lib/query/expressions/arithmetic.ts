@@ -1,4 +1,4 @@
-/** Arithmetic of SPARQL's four numeric types, exact for integers and decimals. */
+/** Arithmetic of SPARQL's four numeric types. Exact for integers and decimals. */
 import { aligned, decimalFrom, digitsOf } from './exact-digits.js';
 import { type NumberType, numberValue, type Value } from './values.js';
 
@@ -6,7 +6,7 @@ export type ArithmeticOperator = '+' | '-' | '*' | '/';
 
 const order: readonly NumberType[] = ['integer', 'decimal', 'float', 'double'];
 
-/** Returns `undefined` for operands that are not numbers, for division of an integer or decimal by zero, and for too many digits. */
+/** Returns the result; `undefined` for operands that are not numbers, exact division by zero, and too many digits. */
 export function calculate(operator: ArithmeticOperator, a: Value, b: Value): Value | undefined {
   if (a.kind !== 'number' || b.kind !== 'number' || a.number === undefined || b.number === undefined) return undefined;
   const type = order[Math.max(order.indexOf(a.numberType!), order.indexOf(b.numberType!))]!;
@@ -41,7 +41,7 @@ function integers(operator: ArithmeticOperator, a: Value, b: Value): Value | und
   return numberValue(Number(exact), 'integer', exact);
 }
 
-/** 0.1 + 0.2 is 0.3: computes with the decimal digits. */
+/** Computes with decimal digits, so that 0.1 + 0.2 is 0.3. */
 function decimals(operator: ArithmeticOperator, a: Value, b: Value): Value | undefined {
   const [left, right] = [digitsOf(a), digitsOf(b)];
   if (!left || !right) return undefined;

@@ -19,7 +19,7 @@ import {
 
 type Cast = (value: Value) => Value | undefined;
 
-/** Returns true if a literal is well-formed for its type. Others cannot be cast. */
+/** Returns true if a literal is valid for its type. Other literals cannot be cast. */
 const hasValue = ({ kind, text, number }: Value): boolean => {
   if (kind === 'duration') return monthsAndSeconds(text) !== undefined;
   return kind === 'iri' || kind === 'string' || kind === 'lang' || kind === 'other' || number !== undefined;
@@ -77,7 +77,7 @@ const toText: Cast = ({ kind, text, number, numberType }) => {
   }
 };
 
-/** Exponents are used for very large or small numbers only. */
+/** Returns the canonical text of a number. Only very large or small ones get an exponent. */
 function numberText(text: string, number: number, type: NumberType): string {
   if (type === 'integer') return integerOf(text).text;
   if (type === 'decimal') return withoutPoint(decimalOf(text).text);
@@ -120,7 +120,7 @@ const toDuration =
     return written === undefined ? undefined : typedValue(written, xsd.namespace + to);
   };
 
-/** By the IRI of the type. */
+/** Casts by the IRI of the type. */
 export const casts: Makes = Object.fromEntries(
   Object.entries({
     boolean: toBoolean,

@@ -1,5 +1,5 @@
 /**
- * Equality and order of values: SPARQL's operators, whose type errors are `undefined`, and the total order of ORDER BY. Strings
+ * Equality and order of values. SPARQL's operators return `undefined` for a type error. ORDER BY has a total order. Strings
  * compare by code points.
  */
 
@@ -18,14 +18,14 @@ export function areEqual(a: Value, b: Value): boolean | undefined {
   if (isText(a) && isText(b)) return false;
   if (isDuration(a) && isDuration(b)) return equalDurations(a, b);
   if (a.kind === b.kind && a.kind !== 'other') {
-    // An ill-typed literal only equals itself.
+    // A literal that is invalid for its type only equals itself.
     if (a.number === undefined || b.number === undefined) return toToken(a) === toToken(b) ? true : undefined;
     return a.number === b.number && compareDigits(a, b) === 0;
   }
   return toToken(a) === toToken(b) ? true : undefined;
 }
 
-/** Equal if their terms are. One unequal term decides, even if another comparison is an error. */
+/** Triple terms are equal if their terms are. One unequal term decides, even if another comparison is an error. */
 function areEqualTriples(a: Value, b: Value): boolean | undefined {
   if (a.text === b.text) return true;
   const [left, right] = [termsOf(a), termsOf(b)];
@@ -58,11 +58,11 @@ export function isAtMost(a: Value, b: Value): boolean | undefined {
   return !Number.isNaN(a.number) && !Number.isNaN(b.number);
 }
 
-/** Unbound, blank nodes, IRIs, literals, triple terms. */
+/** Returns the rank by kind: unbound, blank node, IRI, literal, triple term. */
 const rankOf = (value: Value | undefined): number =>
   !value ? 0 : value.kind === 'blank' ? 1 : value.kind === 'iri' ? 2 : value.kind === 'triple' ? 4 : 3;
 
-/** Order of ORDER BY, MIN and MAX. */
+/** Compares values in the order of ORDER BY, MIN and MAX. */
 export function compareValues(a: Value | undefined, b: Value | undefined): number {
   const rank = rankOf(a) - rankOf(b);
   if (rank !== 0 || !a || !b) return rank;
@@ -83,7 +83,7 @@ function compareTriples(a: Value, b: Value): number {
   return 0;
 }
 
-/** Numbers of all types are one class. Ill-typed literals are another. */
+/** Returns the type by which literals are ordered first. Valid numbers of all types are one class. */
 function orderedType(value: Value): string {
   const datatype = value.kind === 'number' && value.number !== undefined ? xsd.decimal : datatypeOf(value)!;
   return datatype;

@@ -1,14 +1,14 @@
 /** Dates and times of XML Schema as numbers and as fields. Pure. */
 import { xsd } from '../../rdf/vocabulary.js';
 
-/** Types with an instant. */
+/** Types of values with a position in time. */
 export type DatedValue = 'dateTime' | 'date' | 'time';
 
 const year = '(-?(?:[1-9]\\d{3,}|0\\d{3}))';
 const date = `${year}-(\\d\\d)-(\\d\\d)`;
 const time = '(\\d\\d):(\\d\\d):(\\d\\d(?:\\.\\d+)?)';
 const end = '(Z|[+-](?:(?:0\\d|1[0-3]):[0-5]\\d|14:00))?$';
-/** Seven groups each: year, month, day, hours, minutes, seconds, zone. */
+/** Patterns by type. Each has seven groups: year, month, day, hours, minutes, seconds, zone. */
 const forms: Readonly<Record<DatedValue, RegExp>> = {
   dateTime: new RegExp(`^${date}T${time}${end}`),
   date: new RegExp(`^${date}()()()${end}`),
@@ -27,7 +27,7 @@ export interface DateFields {
   readonly zone: string;
 }
 
-// Object spread would take ten times as long.
+// Assign the fields one by one. Object spread would take ten times as long.
 const fieldsAt = (day: number, hours: number, minutes: number, seconds: number, zone: string): DateFields => {
   const [year, month, dayOfMonth] = dayAt(day);
   return { year, month, day: dayOfMonth, hours, minutes, seconds, zone };
@@ -48,7 +48,7 @@ export function fieldsOf(kind: DatedValue, text: string): DateFields | undefined
   return { year, month, day, hours, minutes, seconds, zone };
 }
 
-/** Types of parts of a date (XML Schema 2, 3.3.10 to 3.3.14): four groups each, as in `forms` without the time. */
+/** Patterns of parts of a date (XML Schema 2, 3.3.10 to 3.3.14). Each has four groups, as in `forms` without the time. */
 const partForms = new Map(
   Object.entries({
     gYear: `${year}()()`,
@@ -58,10 +58,10 @@ const partForms = new Map(
     gDay: '()()---(\\d\\d)',
   }).map(([name, form]) => [xsd.namespace + name, new RegExp(`^${form}${end}`)]),
 );
-/** A leap year, with every day that a year can have. */
+/** A leap year, so that February 29 is valid. */
 const leapYear = 1972;
 
-/** Fields of a part of a date. Those that its type lacks are `undefined`. */
+/** Fields of a part of a date. Fields that its type lacks are `undefined`. */
 export type PartFields = { readonly [Field in 'year' | 'month' | 'day']: number | undefined } & Pick<
   DateFields,
   'zone'
@@ -90,8 +90,8 @@ export function zoneMinutes(zone: string): number | undefined {
 }
 
 /**
- * Returns milliseconds since the epoch, or `undefined` for an invalid date or time. Without zone it is UTC, as in the order of
- * the keys, so that results do not depend on the server's time zone.
+ * Returns milliseconds since the epoch, or `undefined` for an invalid date or time. Without a zone it is taken as UTC, so that
+ * results do not depend on the server's time zone.
  */
 export function instantOf(kind: DatedValue, text: string): number | undefined {
   const fields = fieldsOf(kind, text);
@@ -105,7 +105,7 @@ const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 ||
 const daysOf = (year: number, month: number): number =>
   month === 2 ? (isLeap(year) ? 29 : 28) : 30 + ((month + (month >> 3)) & 1);
 
-/** Returns days since the epoch. Years begin with March, so that the leap day is the last one. */
+/** Returns days since the epoch. In the computation, years begin with March, so that the leap day is the last one. */
 function dayNumber(year: number, month: number, day: number): number {
   const march = month > 2 ? year : year - 1;
   const past = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
@@ -130,7 +130,7 @@ function dayAt(number: number): [year: number, month: number, day: number] {
 
 const digits = (number: number, count = 2): string => String(number).padStart(count, '0');
 
-/** Serializes as in XPath (Functions and Operators 17.1.5). */
+/** Serializes a date or time as in XPath (Functions and Operators 17.1.5). */
 export function writeFields(kind: DatedValue, fields: DateFields): string {
   const { year, month, day, hours, minutes, seconds, zone } = fields;
   const own = zoneMinutes(zone) === 0 ? 'Z' : zone;
@@ -142,7 +142,7 @@ export function writeFields(kind: DatedValue, fields: DateFields): string {
   return kind === 'time' ? clock : `${calendar}T${clock}`;
 }
 
-/** Whole seconds and fraction, without rounding errors of doubles. */
+/** Splits seconds into whole ones and a fraction, without rounding errors of doubles. */
 export function splitSeconds(seconds: number): [whole: number, rest: number] {
   const ticks = Math.abs(seconds) < 9e9 ? 1e6 : 1e3;
   const all = Math.round(seconds * ticks);

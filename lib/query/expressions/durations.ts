@@ -22,7 +22,7 @@ export const monthsOf = (text: string): number | undefined =>
 export const secondsOf = (text: string): number | undefined =>
   /^[^T]*[YM]/.test(text) ? undefined : monthsAndSeconds(text)?.[1];
 
-/** Serializes as in XPath (Functions and Operators 17.1.4). @param nothing text of the empty duration */
+/** Serializes a duration as in XPath (Functions and Operators 17.1.4). @param nothing text of the empty duration */
 export function writeDuration(months: number, seconds: number, nothing = 'PT0S'): string {
   const month = Math.abs(months);
   const [whole, rest] = splitSeconds(Math.abs(seconds));

@@ -1,18 +1,18 @@
 /** Integers and decimals as decimal digits, without the rounding of doubles. */
 import { decimalOf, type Value } from './values.js';
 
-/** Number as an integer and the number of its fraction digits. */
+/** Number as an integer and the count of its fraction digits. */
 export interface Digits {
   readonly digits: bigint;
   readonly scale: number;
 }
 
-/** Maximum number of digits in calculations; each product has twice as many. XPath requires 18 (Functions and Operators 4.2). */
+/** Maximum number of digits of operands. A product has up to twice as many. XPath requires 18 (Functions and Operators 4.2). */
 const maxDigits = 1000;
 
 export const isExact = ({ numberType }: Value): boolean => numberType === 'integer' || numberType === 'decimal';
 
-/** Returns `undefined` for too many digits: the overflow error of XPath. */
+/** Returns the digits of a number; `undefined` if there are too many, which is XPath's overflow error. */
 export function digitsOf({ text }: Value): Digits | undefined {
   if (text.length > maxDigits) return undefined;
   const point = text.indexOf('.');
@@ -26,7 +26,7 @@ export function digitsOf({ text }: Value): Digits | undefined {
   };
 }
 
-/** Scales both to the same number of fraction digits. */
+/** Scales two numbers to the same count of fraction digits. */
 export function aligned(a: Digits, b: Digits): [a: bigint, b: bigint, scale: number] {
   const scale = Math.max(a.scale, b.scale);
   const at = ({ digits, scale: own }: Digits): bigint => digits * 10n ** BigInt(scale - own);
@@ -40,7 +40,7 @@ function writeDigits({ digits, scale }: Digits): string {
 
 export const decimalFrom = (number: Digits): Value => decimalOf(writeDigits(number));
 
-/** Doubles distinguish different numbers with texts up to this length. */
+/** Different numbers with texts up to this length are different doubles. */
 const safeLength = 15;
 
 /** Compares two numbers that are equal as doubles. */
@@ -52,7 +52,7 @@ export function compareDigits(a: Value, b: Value): number {
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/** Compares the characters, because there are too many digits to calculate with. */
+/** Compares numbers with too many digits for calculations, by their characters. */
 function compareLong(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)];
   if (left.isNegative !== right.isNegative) return left.isNegative ? -1 : 1;

@@ -1,4 +1,4 @@
-/** Building blocks of functions. */
+/** Higher-order functions that create functions of SPARQL from functions of values. */
 import type { Evaluate, Facts } from './evaluate.js';
 import { truth, type Value } from './values.js';
 
@@ -23,18 +23,18 @@ export const binary =
     return b && apply(a, b);
   };
 
-/** String with or without a language. */
+/** Returns true for a string with or without a language. */
 export const isText = ({ kind }: Value): boolean => kind === 'string' || kind === 'lang';
 
-/** Function of a string with or without a language. */
+/** Creates a function of a string with or without a language. */
 export const ofText = (apply: (value: Value) => Value): Make =>
   unary((value) => (isText(value) ? apply(value) : undefined));
 
-/** Function of a string without a language. */
+/** Creates a function of a string without a language. */
 export const ofString = (apply: (text: string) => Value | undefined): Make =>
   unary((value) => (value.kind === 'string' ? apply(value.text) : undefined));
 
-/** Function of two strings: the second has no language, or that of the first (SPARQL 1.1 17.4.3.1.2). */
+/** Creates a function of two strings. The second has no language, or that of the first (SPARQL 1.1 17.4.3.1.2). */
 export const ofTexts = (apply: (first: Value, second: Value) => Value): Make =>
   binary((a, b) => {
     if (!isText(a) || !isText(b) || (b.kind === 'lang' && a.language !== b.language)) return undefined;

@@ -5,10 +5,10 @@ import { isText, type Makes } from './function-forms.js';
 import { compileRegex } from './patterns.js';
 import { maxCharacters, textValue, tooLong, truth } from './values.js';
 
-/** Maximum number of cached patterns that come from rows. */
+/** Maximum number of cached patterns, because patterns may differ between rows. */
 const maxPatterns = 256;
 
-/** Caches a result per pattern and flags. A constant is found without a lookup in the map. */
+/** Caches a result per pattern and flags. The last one is found without the map, because patterns are mostly constant. */
 function remembering<T>(make: (pattern: string, flags: string) => T): (pattern: string, flags: string) => T {
   const known = new Map<string, T>();
   let last: { readonly pattern: string; readonly flags: string; readonly made: T } | undefined;
@@ -25,7 +25,7 @@ function remembering<T>(make: (pattern: string, flags: string) => T): (pattern: 
   };
 }
 
-/** Returns the text of a plain string. Absent flags are empty. */
+/** Returns the text of a string without a language. An absent argument (flags) is empty. */
 function stringOf(arg: Evaluate | undefined, row: Row): string | undefined {
   if (!arg) return '';
   const value = arg(row);
@@ -34,12 +34,12 @@ function stringOf(arg: Evaluate | undefined, row: Row): string | undefined {
 
 interface Replacer {
   readonly expression: RegExp;
-  /** Maximum number of groups in a replacement: JavaScript's references have two digits. */
+  /** Count of groups, at most 99: JavaScript's references have two digits. */
   readonly groups: number;
   readonly isQuoted: boolean;
 }
 
-/** Returns `undefined` for a pattern that matches the empty string: an error (SPARQL 1.1, 17.4.3.15; XPath F&O err:FORX0003). */
+/** Returns `undefined` if the pattern matches the empty string, which is an error (SPARQL 1.1, 17.4.3.15; err:FORX0003). */
 function makeReplacer(pattern: string, flags: string): Replacer | undefined {
   const expression = compileRegex(pattern, flags, true);
   if (!expression || ''.search(expression) === 0) return undefined;
@@ -47,7 +47,7 @@ function makeReplacer(pattern: string, flags: string): Replacer | undefined {
   return { expression, groups: Math.min(alternative.exec('')!.length - 1, 99), isQuoted: flags.includes('q') };
 }
 
-/** Converts an XPath replacement to JavaScript. Returns `undefined` for a `$` without a number, and for an invalid escape. */
+/** Converts an XPath replacement to JavaScript. Returns `undefined` for a `$` without digits or an invalid escape. */
 function templateOf(replacement: string, { groups, isQuoted }: Replacer): string | undefined {
   if (isQuoted) return replacement.replaceAll('$', '$$$$');
   if (!/[$\\]/.test(replacement)) return replacement;

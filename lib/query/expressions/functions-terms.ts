@@ -31,12 +31,12 @@ const iri: Make = ([arg], { base }) => {
   };
 };
 
-/** Label prefix of blank nodes, unique to this process and never in the store. */
+/** Label prefix of new blank nodes: unique to this process, and not used in the store. */
 const label = `n${randomUUID().replaceAll('-', '')}`;
 let labels = 0;
 const newNode = (): Value => blankValue(`${label}${(labels++).toString(36)}`);
 
-/** BNODE(label) returns one node for each label and row; a row is the same object in all expressions. */
+/** Nodes of BNODE(label): one for each label and row. A row is the same object in all expressions. */
 const nodesOfRows = new WeakMap<Row, Map<string, Value>>();
 
 const nodeOf = (row: Row, name: string): Value =>
@@ -54,12 +54,12 @@ const bnode: Make = ([name]): Evaluate => {
   };
 };
 
-/** A string with a language, or with a direction as well, needs more than its datatype. */
+/** Datatypes that STRDT rejects, because they need a language or a direction. */
 const languageTypes: ReadonlySet<string> = new Set([rdf.langString, `${rdf.namespace}dirLangString`]);
 /** Language tags that the store accepts. */
 const languageTag = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/;
 
-/** Returns a term of a triple term. That of a new one is charged as new, too. */
+/** Creates a function that returns a part of a triple term. The part of a new triple term is charged as a new string. */
 const part = (at: number): Make =>
   unary(({ kind, text, termKey }) => {
     if (kind !== 'triple') return undefined;
@@ -103,7 +103,7 @@ export const termFunctions: Makes = {
       ? typedValue(text.text, type.text)
       : undefined,
   ),
-  // Language tags are case-insensitive. Those of literals in queries are parsed in this case.
+  // Language tags are case-insensitive. The parser converts those in queries to lower case too.
   strlang: binary((text, tag) =>
     text.kind === 'string' && tag.kind === 'string' && languageTag.test(tag.text)
       ? textValue(text.text, tag.text.toLowerCase())

@@ -19,7 +19,7 @@ const fieldsByKind: Readonly<Record<DatedValue, readonly Field[]>> = {
   time: ofTime,
 };
 
-/** Returns the fields of a value, or `undefined` if it is not valid or its type lacks the wanted field. */
+/** Returns the fields of a value, or `undefined` if it is invalid, or its type lacks the wanted field. */
 function fieldsWith(
   field: Field,
   { kind, text, datatype = '' }: Value,
@@ -28,7 +28,7 @@ function fieldsWith(
   return kind === 'other' ? partFieldsOf(datatype, text) : undefined;
 }
 
-/** Function of a field of values whose type has it. */
+/** Creates a function of a field of a date or time. Its result is an error for types without this field. */
 const ofField = <F extends Field>(field: F, apply: (value: DateFields[F]) => Value | undefined): Make =>
   unary((value) => {
     const found = fieldsWith(field, value)?.[field];
@@ -57,7 +57,7 @@ export const timeFunctions: Makes = {
 const dayTimeDuration = (seconds: number): Value =>
   typedValue(writeDuration(0, seconds), `${xsd.namespace}dayTimeDuration`);
 
-/** Arithmetic of numbers, and of dates and times: differences, and addition or subtraction of a duration. */
+/** Calculates with numbers, and with dates and times: their difference, and the sum or difference with a duration. */
 export function calculateAny(operator: ArithmeticOperator, a: Value, b: Value): Value | undefined {
   if (a.kind === 'number') return calculate(operator, a, b);
   if ((operator !== '+' && operator !== '-') || !isDated(a.kind) || b.number === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Compiled functions, by their names in the algebra. */
+/** Functions of SPARQL, by their names in the algebra. */
 
 import { hash } from 'node:crypto';
 import { decimalFrom, digitsOf, isExact } from './exact-digits.js';
@@ -23,7 +23,7 @@ const hashFunctions: Makes = {
 /** Numeric functions (SPARQL 1.1 17.4.4). The result has the type of the argument. */
 type Rounding = (digits: bigint, unit: bigint) => bigint;
 
-/** @param apply for doubles and floats @param exactly for integers and decimals, given as digits and the value of 1 in them */
+/** @param apply function of doubles and floats @param exactly function of integers and decimals, as digits and their unit */
 const numeric = (apply: (number: number) => number, exactly: Rounding) =>
   unary((value) => {
     const { kind, number, numberType } = value;

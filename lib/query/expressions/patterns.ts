@@ -1,11 +1,11 @@
 /**
  * Converts XPath patterns (XPath and XQuery Functions and Operators 5.6, XML Schema 2 F) to JavaScript regular expressions.
- * JavaScript syntax that XPath lacks is accepted. Pure.
+ * Also accepts JavaScript syntax that XPath lacks. Pure.
  */
 import { nameCharacters } from '../../rdf/vocabulary.js';
 import { blockRange } from './unicode-blocks.js';
 
-/** @returns `undefined` for an invalid pattern or flags */
+/** Compiles a pattern. Returns `undefined` for an invalid pattern or flags. */
 export function compileRegex(pattern: string, flags: string, isGlobal = false): RegExp | undefined {
   if (!/^[smixq]*$/.test(flags)) return undefined;
   try {
@@ -19,14 +19,14 @@ export function compileRegex(pattern: string, flags: string, isGlobal = false): 
 
 const quote = (text: string): string => [...text].map(literal).join('');
 
-/** Literal character. */
+/** Returns the source that matches a character literally. */
 const literal = (character: string): string =>
   /[^A-Za-z0-9]/.test(character) && character < '\x80'
     ? `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
     : character;
 
 const nameInner = `.:${nameCharacters.inner.replace(/-$/, '\\-')}`;
-/** Character class escapes with another meaning in JavaScript. */
+/** Escapes of character classes that have another meaning in JavaScript. */
 const classes: ReadonlyMap<string, string> = new Map(
   Object.entries({
     d: '\\p{Nd}',
@@ -63,7 +63,7 @@ function translate(pattern: string, flags: string): string {
   return source;
 }
 
-/** White space is significant in classes only. */
+/** Removes white space outside of classes, for the flag `x`. */
 function withoutSpace(pattern: string): string {
   let depth = 0;
   let kept = '';
@@ -78,7 +78,7 @@ function withoutSpace(pattern: string): string {
   return kept;
 }
 
-/** JavaScript has more kinds of line breaks. */
+/** Translations of `.`, `^` and `$`, because JavaScript has more kinds of line breaks than XPath. */
 const lineMarks = (flags: string): ReadonlyMap<string, string> =>
   new Map([
     ['.', flags.includes('s') ? '.' : '[^\\n\\r]'],
@@ -86,7 +86,7 @@ const lineMarks = (flags: string): ReadonlyMap<string, string> =>
     ['$', flags.includes('m') ? '(?=\\n|$)' : '$'],
   ]);
 
-/** A back-reference has as many digits as there are groups before it. Further digits are literal. */
+/** Translates a back-reference: its longest prefix that is the number of a preceding group. Further digits are literal. */
 function backReference(token: string, groups: number): string {
   let length = token.length;
   while (length > 2 && Number(token.slice(1, length)) > groups) length--;
@@ -96,18 +96,18 @@ function backReference(token: string, groups: number): string {
 const escaped = (token: string): string =>
   classes.get(token) ?? blockOf(token) ?? (/^\\[A-Za-z0-9]/.test(token) ? token : literal(token.slice(1)));
 
-/** Unicode block: `\p{IsGreek}`, or all other characters with `\P`. @throws SyntaxError for a name that is not of a block */
+/** Translates a Unicode block `\p{IsGreek}`, or its complement with `\P`. @throws SyntaxError for an unknown name */
 function blockOf(token: string): string | undefined {
   const [, sign, name] = /^\\([pP])\{Is(.+)\}$/s.exec(token) ?? [];
   return name === undefined ? undefined : `[${sign === 'P' ? '^' : ''}${blockRange(name)}]`;
 }
 
-/** Class, after its opening bracket. `-[...]` is subtracted from it. */
+/** Translates a class, after its opening bracket. `-[...]` at its end is subtracted. */
 function readClass(tokens: Tokens): string {
   const sign = tokens.all[tokens.at] === '^' ? '^' : '';
   tokens.at += sign.length;
   let source = '';
-  /** Text that a following hyphen would continue. */
+  /** What precedes a hyphen, which determines its meaning. */
   let last = 'nothing' as 'nothing' | 'character' | 'hyphen';
   for (;;) {
     const token = tokens.all[tokens.at++];

@@ -1,6 +1,6 @@
 /** Blocks of Unicode 14 (Blocks.txt), which patterns name as `\\p{IsGreek}` (XML Schema 2 F.1.1). JavaScript has no blocks. Pure. */
 
-/** Names without spaces, with the first and the last code point. */
+/** Names of blocks without spaces, with first and last code point. */
 const blocks = `
   BasicLatin:0-7F Latin-1Supplement:80-FF LatinExtended-A:100-17F LatinExtended-B:180-24F IPAExtensions:250-2AF
   SpacingModifierLetters:2B0-2FF CombiningDiacriticalMarks:300-36F GreekandCoptic:370-3FF Cyrillic:400-4FF
@@ -90,7 +90,7 @@ const blocks = `
   SupplementaryPrivateUseArea-A:F0000-FFFFF SupplementaryPrivateUseArea-B:100000-10FFFF
 `;
 
-/** Ranges of names of XML Schema 2 (2004) that Unicode has changed. */
+/** Ranges of block names in XML Schema 2 (2004) that Unicode has renamed. */
 const formerNames: Readonly<Record<string, string>> = {
   Greek: '\\u{370}-\\u{3FF}',
   CombiningMarksforSymbols: '\\u{20D0}-\\u{20FF}',
@@ -108,7 +108,7 @@ function allRanges(): ReadonlyMap<string, string> {
   return found;
 }
 
-/** Returns the content of a character class with a block, for a regular expression with the flag `u` or `v`. @throws SyntaxError */
+/** Returns a block as the content of a character class, for the flag `u` or `v`. @throws SyntaxError for an unknown name */
 export function blockRange(name: string): string {
   ranges ??= allRanges();
   const range = ranges.get(name);

@@ -1,6 +1,6 @@
 /**
- * Serializes rows as the VALUES clause that ends a query (SPARQL 1.1 Federated Query 4), with the variables bound in each of
- * them. Must not depend on the endpoint.
+ * Serializes rows as a VALUES clause at the end of a query (SPARQL 1.1 Federated Query 4), with the variables that every row
+ * binds. Must not depend on the endpoint.
  */
 import type { Literal } from '@rdfjs/types';
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
@@ -9,10 +9,10 @@ import { xsd } from '../../rdf/vocabulary.js';
 import { isBlank, isIri, isTriple, type TermKey, termOf } from '../access/terms.js';
 import type { Row, Slot } from './evaluate.js';
 
-/** Maximum length that any endpoint should accept. */
+/** Maximum length of the clause in characters, which any endpoint should accept. */
 const maxCharacters = 32_768;
 
-/** Returns `undefined` if there is no such variable, or the text would be too long. */
+/** Returns the clause; `undefined` if no variable is bound in all rows, or the text would be too long. */
 export function valuesText(
   rows: readonly Row[],
   columns: readonly (readonly [name: string, slot: Slot])[],
@@ -26,8 +26,8 @@ export function valuesText(
 }
 
 /**
- * Returns undefined for a term that cannot be serialized or may be read as another one. Expressions create such terms, and an
- * endpoint may treat 01 as 1, so that a solution would be returned for both.
+ * Returns the text of a term, or `undefined` if it cannot be serialized or an endpoint may read it as another term. An endpoint
+ * may treat 01 as 1, for example, and a solution would then be returned for both.
  */
 function textOf(token: TermKey | undefined): string | undefined {
   // An endpoint of SPARQL 1.1 would reject a triple term.

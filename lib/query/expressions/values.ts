@@ -1,5 +1,5 @@
 /**
- * Values of terms in expressions: numbers, instants, strings. Operations return `undefined` for a SPARQL type error. Must not
+ * Values of terms in expressions: numbers, times, strings. Operations return `undefined` for a SPARQL type error. Must not
  * depend on rows or queries.
  */
 
@@ -19,12 +19,12 @@ export interface Value {
   readonly kind: Kind;
   /** Lexical form of a literal, an IRI, a label, or the token of a triple term. */
   readonly text: string;
-  /** Numbers, booleans as 0 and 1, instants in ms, durations in their unit, or `undefined` if the literal is ill-typed. */
+  /** Value as a number: boolean as 0 or 1, time in ms, duration in months or seconds. `undefined` if the literal is invalid. */
   readonly number?: number | undefined;
   readonly numberType?: NumberType;
   /** Datatype of a literal, if not determined by its kind. */
   readonly datatype?: string | undefined;
-  /** With a base direction, `--` and the direction follow the tag. */
+  /** Language tag, followed by `--` and the base direction if there is one. */
   readonly language?: string | undefined;
   readonly termKey?: TermKey | undefined;
 }
@@ -71,7 +71,7 @@ const kinds = new Map<string, Kind>([
   [`${xsd.namespace}dateTimeStamp`, 'dateTime'],
 ]);
 
-/** Cache of numbers, dates etc., which repeat in rows: maximum number of entries and of characters per entry. */
+/** Cache of values with a datatype, which repeat in rows: maximum number of entries, and of characters per entry. */
 const typed = new Map<TermKey, Value>();
 const [maxTyped, longestTyped] = [8192, 128];
 
@@ -92,7 +92,7 @@ export function toValue(token: TermKey): Value {
   return value;
 }
 
-/** Literal of any type without language. */
+/** Returns the value of a literal of any type, without language. */
 export function typedValue(text: string, datatype: string, token?: TermKey): Value {
   const kind = kinds.get(datatype) ?? 'other';
   if (kind === 'number') {
@@ -108,7 +108,7 @@ const integer = /^[+-]?\d+$/;
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 const double = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** Returns the number for a string, or `undefined` if it is ill-formed for that type. */
+/** Returns the number for a text, or `undefined` if the text is invalid for the type. */
 export function parseNumber(text: string, type: NumberType): number | undefined {
   const number = readNumber(text, type);
   return type === 'float' && number !== undefined ? Math.fround(number) : number;
@@ -133,10 +133,10 @@ function parseOther(kind: Kind, text: string): number | undefined {
 export const isTrue: Value = { kind: 'boolean', text: 'true', number: 1, datatype: xsd.boolean };
 export const isFalse: Value = { kind: 'boolean', text: 'false', number: 0, datatype: xsd.boolean };
 export const truth = (value: boolean): Value => (value ? isTrue : isFalse);
-/** Maximum length of a string that a query can create, in characters. Functions on longer ones could not be interrupted. */
+/** Maximum length of a string that a query creates, in characters. Functions of longer strings could not be interrupted. */
 export const maxCharacters = 1_000_000;
 
-/** @throws LwsError `query-limit` for a string that is too long */
+/** Returns a new string. @throws LwsError `query-limit` for a string that is too long */
 export function textValue(text: string, language?: string): Value {
   if (text.length > maxCharacters) throw tooLong();
   return language === undefined ? { kind: 'string', text } : { kind: 'lang', text, language };
@@ -152,7 +152,7 @@ export const blankValue = (label: string): Value => ({ kind: 'blank', text: labe
 
 /** Returns a computed number in its canonical form. */
 export function numberValue(given: number, numberType: NumberType, exact?: bigint): Value {
-  // Integers and decimals have no negative zero: 1e0 / (-0) is INF.
+  // Adding 0 removes the sign of a negative zero, which integers and decimals do not have: 1e0 / (-0) is INF.
   const number = numberType === 'float' ? Math.fround(given) : numberType === 'double' ? given : given + 0;
   const text =
     exact === undefined ? writeNumber(numberType === 'float' ? shortest(number) : number, numberType) : String(exact);
@@ -188,7 +188,7 @@ export function decimalOf(digits: string): Value {
   };
 }
 
-/** Returns the number with the fewest digits that is equal in 32 bits. */
+/** Returns the number with the fewest digits that is the same 32-bit float. */
 function shortest(float: number): number {
   for (let digits = 1; digits < 9; digits++) {
     const number = Number(float.toPrecision(digits));
@@ -214,13 +214,13 @@ function writeNumber(number: number, type: NumberType): string {
   return `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}E${exponent.replace('+', '')}`;
 }
 
-/** Expands a number that JavaScript writes with a negative exponent. */
+/** Writes a number without the negative exponent that JavaScript uses. */
 function small(text: string): string {
   const [, sign, first, others = '', exponent] = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text)!;
   return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${first}${others}`;
 }
 
-/** Returns the base direction of a string, and nothing for one without. */
+/** Returns the base direction of a string; empty if it has none. */
 export const directionOf = ({ language = '' }: Value): string => language.split('--')[1] ?? '';
 
 export function datatypeOf(value: Value): string | undefined {
@@ -244,7 +244,7 @@ function literalToken(value: string, datatype: string, tag: string): TermKey {
   return termKey({ termType: 'Literal', value, language, direction, datatype: datatypeNode } as never);
 }
 
-/** Returns the effective boolean value (SPARQL 1.2 17.2.2), none for an ill-typed literal. */
+/** Returns the effective boolean value (SPARQL 1.2 17.2.2), or `undefined` for a type error. */
 export function booleanOf(value: Value | undefined): boolean | undefined {
   if (value?.kind === 'string') return value.text !== '';
   if ((value?.kind !== 'boolean' && value?.kind !== 'number') || value.number === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Plan of a query from the plan of its shape. */
+/** Creates the plan of a query from the plan of its shape. */
 import { isIri, isTriple, type TermKey, termOf } from '../access/terms.js';
 import { partsOfTriple, type TripleKeys, tripleKey } from '../access/triple-terms.js';
 import { type Constants, constantOf, rewritten } from '../parse/query-shape.js';
@@ -7,7 +7,7 @@ import type { Compiled } from './compile-query.js';
 import type { Expression } from './plan.js';
 
 /**
- * Replaces the tokens of placeholders, and compiles the expressions with placeholders again.
+ * Replaces placeholders by constants, and compiles expressions with placeholders again.
  * @throws NotCompiledError as the compiler, for a constant that cannot be stored
  */
 export function bindConstants(compiled: Compiled, constants: Constants): Compiled {
@@ -22,7 +22,7 @@ export function bindConstants(compiled: Compiled, constants: Constants): Compile
 
 function boundKey(token: TermKey, constants: Constants): TermKey {
   if (isIri(token)) return constants.get(token) ?? token;
-  // An annotation without `<<` has a triple term, too.
+  // An annotation has a triple term, even if the text has no `<<`.
   if (isTriple(token))
     return tripleKey(partsOfTriple(token).map((part) => boundKey(part, constants)) as never as TripleKeys);
   return constantToken(constantOf(termOf(token), constants));

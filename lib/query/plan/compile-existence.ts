@@ -1,6 +1,6 @@
 /**
- * Compiles EXISTS, NOT EXISTS and MINUS to plans, and EXISTS within an expression to a mark that its rows get first (SPARQL 1.1
- * 8). Must not depend on rows.
+ * Compiles EXISTS, NOT EXISTS and MINUS to plans (SPARQL 1.1 8). An EXISTS within an expression becomes a mark, which is
+ * written to the rows before the expression is evaluated. Must not depend on rows.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
@@ -26,7 +26,7 @@ export interface ExistenceTools {
   readonly compile: (node: Algebra.Operation, names: Names) => Plan;
 }
 
-/** Conditions that need no other pattern come first, and are pushed down as far as possible. */
+/** Compiles a FILTER. Conditions without EXISTS come first, and are pushed down as far as possible. */
 export function compileFilter(input: Plan, expression: Algebra.Expression, tools: ExistenceTools): Plan {
   let plan = input;
   const all = conjuncts(expression);
@@ -46,7 +46,7 @@ function conjuncts(node: Algebra.Expression): Algebra.Expression[] {
   return node.subType === 'operator' && operator === '&&' ? args.flatMap(conjuncts) : [node];
 }
 
-/** Finds the EXISTS of an expression, without nested ones, which belong to their patterns. */
+/** Returns the EXISTS of an expression, without those nested in their patterns. */
 function existencesIn(node: Algebra.Expression): Algebra.ExistenceExpression[] {
   if (isExistence(node)) return [node];
   const { args = [], expression } = node as Partial<Algebra.OperatorExpression & Algebra.AggregateExpression>;
@@ -54,7 +54,7 @@ function existencesIn(node: Algebra.Expression): Algebra.ExistenceExpression[] {
 }
 const asksPatterns = (node: Algebra.Expression): boolean => existencesIn(node).length > 0;
 
-/** Adds the marks that expressions require to the rows of a plan. */
+/** Returns a plan that adds the marks of expressions to the rows of another plan. */
 export function marked(input: Plan, expressions: readonly Algebra.Expression[], tools: ExistenceTools): Plan {
   const marks = marksOf(expressions, input, tools);
   if (marks.length === 0) return input;
@@ -73,7 +73,7 @@ export function marksOf(expressions: readonly Algebra.Expression[], outer: Outer
   });
 }
 
-/** An expression depends on the slots that its marks depend on. */
+/** Adds the slots that an expression's marks depend on to those of the expression. */
 export const withMarked = ({ evaluate, bind, slots }: Expression, marks: readonly Mark[]): Expression => ({
   ...{ evaluate, bind },
   slots: unite([slots, ...marks.map(({ existence }) => new Set(existence.shared))]),
@@ -93,11 +93,11 @@ function existenceOf(
   const slots = { shared, mentioned, counter: names.unnamed() };
   const parts = [...partsOf(whole)];
   const asksOthers = parts.some(({ kind }) => kind === 'service');
-  // Runs once for all rows, up to the first match.
+  // Without shared slots, `each` runs once for all rows, and stops at the first match.
   if (shared.length === 0 && !asksOthers) return { right: whole, conditions: [], whole, way: 'each', ...slots };
   const { rest: right, conditions } = withoutConditions(whole, outer);
   const open = new Set([...outer].filter((slot) => !certain.has(slot)));
-  // Without shared variables, each row would be combined with the whole right side.
+  // If the right side binds no variable of the row, joining would combine each row with all of its rows.
   const isJoined = conditions.length === 0 || [...right.certain].some((slot) => outer.has(slot));
   if (right.isJoinable && isJoined && !parts.some((part) => beginsAtOneOf(part, open)))
     return { right, conditions, whole, way: 'through', ...slots };
@@ -116,7 +116,7 @@ function mentionedIn(pattern: Algebra.Operation, names: Names): Slot[] {
   return [...found];
 }
 
-/** @param scope graph name of both sides, which does not count as a shared variable */
+/** Compiles MINUS. @param scope graph name of both sides, which does not count as a shared variable */
 export function minusPlan([left, right]: readonly [Plan, Plan], names: Names, scope: Slot | undefined): Plan {
   const shared = [...left.possible].filter((slot) => right.possible.has(slot));
   const all = new Set(shared.filter((slot) => slot !== scope));

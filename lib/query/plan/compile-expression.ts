@@ -37,14 +37,14 @@ export function compileExpression(node: Algebra.Expression, names: Names): Expre
   };
 }
 
-/** Terms in an expression. */
+/** Slots and placeholders found while an expression is compiled. */
 interface Use {
   readonly slots: Set<Slot>;
   readonly constants: Constants;
   hasPlaceholders: boolean;
 }
 
-/** Deterministic operators that cost less than joining a row. */
+/** Deterministic operators whose evaluation costs less than joining a row. */
 const cheap = new Set(
   '= != < > <= >= && || ! + - in notin bound sameterm isiri isblank isliteral isnumeric'.split(' '),
 );
@@ -70,7 +70,7 @@ function kindsOf(node: Algebra.Expression, names: Names): KindTest | undefined {
   return isTest ? { name: name as KindTest['name'], slots } : undefined;
 }
 
-/** STRSTARTS and REGEX of a variable, or of its STR, with a constant. */
+/** Returns the prefix test of STRSTARTS or REGEX, if it tests a variable or its STR for a constant prefix. */
 function prefixOf(node: Algebra.Expression, names: Names, constants: Constants): PrefixTest | undefined {
   const { operator = '', args = [] } = node as Partial<Algebra.OperatorExpression>;
   const name = operator.toLowerCase();
@@ -86,7 +86,7 @@ function prefixOf(node: Algebra.Expression, names: Names, constants: Constants):
   return found !== undefined && /^[ -~]+$/.test(found) ? { slot, text: found, isStr } : undefined;
 }
 
-/** True if equal arguments always have the same result: no EXISTS and no function that creates values. */
+/** Returns true if the result depends on the arguments only: there is no EXISTS, and no function that creates values. */
 function isPure(node: Algebra.Expression): boolean {
   if (node.subType === 'term') return true;
   const { operator = '', args } = node as Algebra.OperatorExpression;
@@ -120,10 +120,10 @@ function compile(node: Algebra.Expression, names: Names, use: Use): Evaluate {
   }
 }
 
-/** Results of `unknownFunctions` for cached queries (`parseQuery`). */
+/** Cached results of `unknownFunctions`, because `parseQuery` returns cached operations. */
 const unknown = new WeakMap<Algebra.Operation, readonly string[]>();
 
-/** Returns the IRIs of called functions that do not exist. */
+/** Returns the IRIs of called functions that are unknown. */
 export function unknownFunctions(root: Algebra.Operation): readonly string[] {
   const known = unknown.get(root);
   if (known) return known;
@@ -135,7 +135,7 @@ export function unknownFunctions(root: Algebra.Operation): readonly string[] {
 }
 
 /**
- * A call of an unknown function is an error of the expression (SPARQL 1.1, 17.6).
+ * Compiles a call by IRI. An unknown function is an error of the expression (SPARQL 1.1, 17.6), so the result is unbound.
  * @throws LwsError `bad-request` for a cast without exactly one argument
  */
 function compileCast({ name, args }: Algebra.NamedExpression, names: Names, use: Use): Evaluate {
@@ -155,9 +155,9 @@ function compileCall({ operator, args: given }: Algebra.OperatorExpression, name
   return args.every((arg) => constants.has(arg)) && !changing.has(name) ? constant(evaluate([])) : evaluate;
 }
 
-/** Constant for every row. */
+/** Functions that return the same value for every row. */
 const constants = new WeakSet<Evaluate>();
-/** Varies without depending on the row. */
+/** Functions whose results differ between calls. */
 const changing: ReadonlySet<string> = new Set(['rand', 'uuid', 'struuid', 'bnode']);
 
 function constant(value: Value | undefined): Evaluate {
@@ -201,7 +201,7 @@ function compileTerm(term: Term, names: Names, use: Use): Evaluate {
   };
 }
 
-/** The mark is already in the row. It is not among the expression's slots, because only patterns bind those. */
+/** Compiles an EXISTS: reads its mark from the row. The slot is not one of the expression's, because no pattern binds it. */
 function compileMark(node: Algebra.ExistenceExpression, { marks }: Names): Evaluate {
   const slot = marks.get(node);
   if (slot === undefined) throw new NotCompiledError('EXISTS is not allowed here');
@@ -239,7 +239,7 @@ const binaryOperators: Readonly<Record<string, (a: Value, b: Value) => Value | u
   sameterm: (a, b) => truth(toToken(a) === toToken(b)),
 };
 
-/** Forms that continue after an error of an argument. */
+/** Forms that have a result even if an argument is an error. */
 const specialForms: Readonly<Record<string, (args: readonly Evaluate[]) => Evaluate>> = {
   '!': ([arg]) => {
     return (row) => verdict(not(booleanOf(arg!(row))));

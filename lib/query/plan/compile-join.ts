@@ -1,5 +1,5 @@
 /**
- * Merges joins, filters and optional parts to avoid intermediate rows: patterns of nested groups become one join, and filters are
+ * Merges joins, filters and optional parts to avoid intermediate rows. Patterns of nested groups become one join. Filters are
  * pushed down to the point where their variables are bound.
  */
 import { withService } from './compile-service.js';
@@ -34,14 +34,14 @@ export function makeJoin({ patterns = [], parts: given = [], filters = [], tripl
   return { kind: 'join', patterns, parts, filters, triples, certain, possible, isJoinable };
 }
 
-/** Adds triple terms to the plan that binds their slots. */
+/** Returns a plan that also binds the variables of triple terms, whose slots it binds. */
 export function withTriples(plan: Plan, triples: readonly TripleTerm[]): Plan {
   if (triples.length === 0) return plan;
   if (plan.kind !== 'join') return makeJoin({ parts: [plan], triples });
   return makeJoin({ ...plan, triples: [...plan.triples, ...triples] });
 }
 
-/** The subject or object of a pattern is a node of its graph. */
+/** Drops the check for nodes if a path starts at the subject or object of a pattern, which is always a node of the graph. */
 function atNodes(closure: ClosurePlan, patterns: readonly Pattern[]): ClosurePlan {
   const { from, to, graph, part } = closure;
   const isSame = (a: Place, b: Place): boolean =>
@@ -61,7 +61,8 @@ export function joinPlans(inputs: readonly Plan[]): Plan {
   if (optional) {
     const others = inputs.filter((input) => input !== optional);
     const maybe = new Set([...optional.right.possible].filter((slot) => !optional.left.certain.has(slot)));
-    // Bindings of the others do not depend on the optional part, so they may come first. Its filter must not see these bindings.
+    // Join the other parts before the optional one, if they share only certain variables with it, and its filter ignores the
+    // rest.
     const sees = optional.condition?.slots ?? none;
     if (isSubset(sees, optional.possible) && others.every(({ possible }) => areDisjoint(possible, maybe)))
       return makeLeftJoin({ ...optional, left: joinPlans([optional.left, ...others]) });
@@ -104,7 +105,7 @@ export function filterPlan(input: Plan, condition: Expression): Plan {
   if (input.kind === 'service' && input.left && isSubset(condition.slots, input.left.certain))
     return { ...input, left: filterPlan(input.left, condition) };
   if (input.kind === 'semiJoin') return { ...input, left: filterPlan(input.left, condition) };
-  // A later assignment has no effect on it.
+  // The filter does not use the assigned variable, so it can come before.
   if (input.kind === 'extend' && !condition.slots.has(input.slot))
     return { ...input, input: filterPlan(input.input, condition) };
   const { certain, possible } = input;

@@ -33,9 +33,9 @@ function compileAggregate(node: Algebra.BoundAggregate, input: Plan, names: Name
   };
 }
 
-/** The query's own variables in a row: those for blank nodes and path steps are not in solutions. */
+/** Returns the slots of the query's own variables, without those of blank nodes and path steps, which are not in solutions. */
 function solutionOf(wildcard: Algebra.Expression, input: Plan, names: Names): Slot[] {
-  // Set by `nameSolutions`.
+  // `nameSolutions` has set the variables.
   const { variables = [] } = wildcard as { variables?: readonly Term[] };
   return variables.map(({ value }) => names.slot(value)).filter((slot) => input.possible.has(slot));
 }

@@ -7,7 +7,7 @@ import { partOf, patternPlan, placeOf } from './compile-pattern.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
 import type { ClosurePlan, Evaluate, Place, Plan, Slot, TripleTerm } from './plan.js';
 
-/** Minimum and maximum number of steps of a path that is walked until no new node is found. */
+/** Minimum and maximum number of steps of the paths that are evaluated by search. */
 const lengths: Readonly<Record<string, readonly [least: 0 | 1, most: number]>> = {
   ZeroOrOnePath: [0, 1],
   ZeroOrMorePath: [0, Number.POSITIVE_INFINITY],
@@ -19,9 +19,9 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
   const triples: TripleTerm[] = [];
   const [subject, object, graph] = [node.subject, node.object, node.graph].map((term) => placeOf(term, names, triples));
   const part = partOf(node.graph);
-  // All steps of one walk are in one graph.
+  // All steps of a path must be in one graph.
   const within: Place = !graph && part === 'named' ? { slot: names.unnamed() } : graph;
-  // Steps lead from one term to the next.
+  // Slots that count as terms, not as variables: also both ends of a repeated step, which are terms when it is evaluated.
   const terms = new Set(names.terms);
   const walk = (path: Algebra.Operation, from: Place, to: Place, at = graph): Plan => {
     switch (path.type) {
@@ -76,7 +76,7 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
   return withTriples(walk(node.predicate, subject, object), triples);
 }
 
-/** Returns true if it can lead from a node to itself without a triple. */
+/** Returns true if the path may have zero length. */
 function isNullable(path: Algebra.Operation): boolean {
   switch (path.type) {
     case 'inv':

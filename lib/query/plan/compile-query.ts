@@ -1,4 +1,4 @@
-/** Compiles a complete query to a plan and its result form. */
+/** Compiles a query to a plan and the form of its result. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { compileNode, distinctPlan, inputOf, projected } from './compile.js';
@@ -12,13 +12,13 @@ import type { GraphForm, Plan, Slot } from './plan.js';
 export interface Compiled {
   readonly plan: Plan;
   readonly width: number;
-  /** Names of slots. */
+  /** Variable names by slot. */
   readonly variables: readonly (string | undefined)[];
   /** Columns of the result. */
   readonly columns: readonly (readonly [name: string, slot: Slot])[];
-  /** True if any subset of the rows of the required size is a valid result. */
+  /** True if only a few rows are needed, and any of the rows will do. */
   readonly isHasty: boolean;
-  /** The plan is for one execution, because it uses NOW(). */
+  /** True if the plan is valid for one execution only, because it uses NOW(). */
   readonly isOfMoment: boolean;
   /** Triples of CONSTRUCT and DESCRIBE. */
   readonly graph?: GraphForm;
@@ -33,7 +33,7 @@ export function compileQuery(root: Algebra.Operation, base = ''): Compiled {
     const { width, variables, isOfMoment } = names;
     return { plan, width, variables, columns, isHasty: isHasty(plan), isOfMoment };
   }
-  // LIMIT of a CONSTRUCT counts solutions.
+  // A LIMIT of CONSTRUCT limits solutions, not triples.
   const cut = root.type === 'slice' ? (root as Algebra.Slice) : undefined;
   const form = cut?.input ?? root;
   const { input: solutions, graph } = graphForm(form, names);
@@ -44,7 +44,7 @@ export function compileQuery(root: Algebra.Operation, base = ''): Compiled {
   return { plan, width, variables, columns: [], isHasty: isAsk || isHasty(plan), isOfMoment, ...(graph && { graph }) };
 }
 
-/** Source of the triples: the solutions (absent: a single empty one) and the templates. */
+/** Operation whose solutions are the input (undefined: one empty solution), and the form of the result. */
 interface GraphParts {
   readonly input: Algebra.Operation | undefined;
   readonly graph: GraphForm | undefined;
@@ -62,8 +62,8 @@ function graphForm(root: Algebra.Operation, names: Names): GraphParts {
 const isConstruct = (node: Algebra.Operation): node is Algebra.Construct => node.type === 'construct';
 
 /**
- * Comunica translates DESCRIBE to one CONSTRUCT with all triples of each term as subject, and these triples as patterns. A
- * description also follows blank nodes and is looked up separately. Only the terms and the solutions are used here.
+ * Compiles DESCRIBE. Comunica translates it to CONSTRUCTs with all triples of each term as subject. A description also follows
+ * blank nodes, so it is evaluated separately: only the terms and the solutions are taken from the CONSTRUCTs.
  */
 function describeForm(constructs: readonly Algebra.Construct[], names: Names): GraphParts {
   const added = new Set(constructs.flatMap(({ template }) => template.map(nameOf)));
@@ -80,7 +80,7 @@ function describeForm(constructs: readonly Algebra.Construct[], names: Names): G
 const nameOf = ({ subject, predicate, object }: Algebra.Pattern): string =>
   JSON.stringify([subject, predicate, object]);
 
-/** Returns the operation without some patterns, absent if nothing is left. */
+/** Returns the operation without some patterns, or `undefined` if nothing is left. */
 function withoutPatterns(node: Algebra.Operation, names: ReadonlySet<string>): Algebra.Operation | undefined {
   if (node.type === 'pattern') return names.has(nameOf(node as Algebra.Pattern)) ? undefined : node;
   const key = node.type === 'bgp' ? 'patterns' : node.type === 'join' ? 'input' : undefined;
@@ -97,7 +97,7 @@ function isHasty(plan: Plan): boolean {
   return plan.kind === 'extend' && isHasty(plan.input);
 }
 
-/** A larger LIMIT is faster with joins of many rows. */
+/** Maximum LIMIT of a hasty plan. For a larger one, joining many rows at a time is faster. */
 const maxHasty = 10_000;
 const needsAll = (plan: Plan): boolean =>
   plan.kind === 'order' || plan.kind === 'group' || (plan.kind === 'extend' && needsAll(plan.input));
@@ -106,7 +106,7 @@ const modifiers = new Set(['slice', 'distinct', 'reduced']);
 const isSelect = (node: Algebra.Operation): boolean =>
   node.type === 'project' || (modifiers.has(node.type) && isSelect((node as Algebra.Single).input));
 
-/** The outermost projection returns the names of the query itself. */
+/** Compiles the query below its outermost projection, whose variables are in the scope of the query itself. */
 function compileRoot(node: Algebra.Operation, names: Names): Plan {
   if (node.type === 'project') return inputOf(node as Algebra.Project, names);
   if (!modifiers.has(node.type)) return compileNode(node, names);

@@ -1,4 +1,4 @@
-/** Scope shared by the parts of a query: variable names as slots, and the context of functions. */
+/** Scope of a query during compilation: slots of variables, and the context of functions. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { addCount, getOrMake } from '../../tools/collections.js';
@@ -6,35 +6,35 @@ import { LwsError } from '../../tools/errors.js';
 import type { Facts, Slot } from '../expressions/evaluate.js';
 import { nodesOf } from '../parse/query-scopes.js';
 
-/** Maximum number of triple patterns and path steps of a query. Planning a join is quadratic in it. */
+/** Maximum number of triple patterns and path steps of a query. The time to plan a join is quadratic in it. */
 const maxPatterns = 2000;
 
-/** The query cannot be compiled and is rejected. The message names the unsupported part. */
+/** Thrown if the query cannot be compiled and is rejected. The message names the unsupported part. */
 export class NotCompiledError extends Error {}
 
-/** The query has a term that is malformed: no state contains it, and no other server accepts it. */
+/** Thrown if a term of the query is malformed, so that no state can contain it and no server accepts it. */
 export class MalformedTermError extends NotCompiledError {}
 
 export interface Names {
-  /** Returns the slot of a variable, a new one for a new name. */
+  /** Returns the slot of a variable. Assigns a new slot to a new name. */
   slot(name: string): Slot;
   /** Returns true if the variable occurs only once in the query. */
   isIdle(name: string): boolean;
-  /** Returns a slot without variable. */
+  /** Returns a new slot without a variable. */
   unnamed(): Slot;
-  /** Counts a triple pattern, or a step of a path. @throws LwsError `too-complex` above the limit */
+  /** Counts a triple pattern or path step. @throws LwsError `too-complex` above the limit */
   addPattern(): void;
   /** Returns a scope for a subquery, which only shares its projected variables. */
   inner(shared: readonly string[]): Names;
-  /** Slots of EXISTS within expressions, by node. */
+  /** Slots of marks, by the EXISTS in the expression. */
   readonly marks: Map<Algebra.Expression, Slot>;
-  /** Slots that an input row binds for the EXISTS being compiled. */
+  /** Slots that the outer row certainly binds for the EXISTS that is being compiled. */
   terms: ReadonlySet<Slot>;
   readonly width: number;
-  /** Names of slots. A variable of a subquery may have the same name as another one. */
+  /** Variable names by slot. Several slots may have the same name, because subqueries have their own variables. */
   readonly variables: readonly (string | undefined)[];
   readonly facts: Facts;
-  /** The plan is for one execution, because it contains a value for one execution. */
+  /** True if the plan is valid for one execution only, because it contains a value such as NOW(). */
   readonly isOfMoment: boolean;
 }
 
@@ -95,7 +95,7 @@ class Scope implements Names {
 
   isIdle(name: string): boolean {
     const { shared } = this;
-    // INSERT DATA and DELETE DATA have no variables.
+    // Count lazily, because INSERT DATA and DELETE DATA have no variables.
     shared.counts ??= shared.root ? countVariables(shared.root) : new Map();
     return shared.counts.get(name) === 1;
   }
@@ -117,7 +117,7 @@ class Scope implements Names {
   }
 }
 
-/** @param root operation in which variables are counted; absent: every variable is required */
+/** Returns the scope of a query. @param root operation for `isIdle`; undefined: no variable is idle */
 export function namesOf(root: Algebra.Operation | undefined, base = ''): Names {
   let moment: Date | undefined;
   const facts = {

@@ -1,4 +1,4 @@
-/** Compiles SERVICE: the request to another endpoint, and the rows available before it. */
+/** Compiles SERVICE: the request to another endpoint, and the join with local rows. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { ServiceClause } from '../parse/service-clauses.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
@@ -16,7 +16,7 @@ export function compileService(node: Algebra.Service, names: Names): ServicePlan
   return { kind: 'service', clause, columns, left: undefined, certain: none, possible, isJoinable: false };
 }
 
-/** The rest of the join comes first, because few of its rows can be sent with the request. */
+/** Joins a SERVICE with the rest of the join, which is evaluated first: if it has few rows, they are sent with the request. */
 export function withService(service: ServicePlan, left: Plan): ServicePlan {
   const { certain, possible } = left;
   return { ...service, left, certain, possible: unite([service.possible, possible]) };

@@ -1,4 +1,4 @@
-/** Compiles templates of CONSTRUCT and of updates, and updates as the rows of their WHERE with two templates. */
+/** Compiles templates of CONSTRUCT and updates. An update becomes a plan for its WHERE, and two templates. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { BaseQuad, Term } from '@rdfjs/types';
 import { storedToken, type TermKey } from '../access/terms.js';
@@ -6,7 +6,7 @@ import { compileNode } from './compile.js';
 import { type Names, namesOf } from './compile-scope.js';
 import type { Plan, Template, TemplatePlace, TemplateTriple } from './plan.js';
 
-/** @param constant returns the token of a constant */
+/** Compiles a template. @param constant returns the token of a constant */
 export function compileTemplate(
   patterns: readonly Algebra.Pattern[],
   names: Names,
@@ -25,14 +25,14 @@ export function compileTemplate(
   return patterns.map(triple);
 }
 
-/** Triples of one row in one graph. */
+/** Template of triples in one graph. */
 export interface GraphTemplate {
   readonly graph: TemplatePlace;
   readonly template: Template;
 }
 
 export interface CompiledUpdate {
-  /** Plan of the solutions; absent: a single empty one. */
+  /** Plan of the solutions; undefined: one empty solution. */
   readonly plan: Plan | undefined;
   readonly width: number;
   readonly isHasty: boolean;
@@ -41,9 +41,9 @@ export interface CompiledUpdate {
 }
 
 /**
- * Compiles one DELETE and INSERT, for one execution; each triple is in the graph that its pattern names.
+ * Compiles one DELETE and INSERT, for one execution.
  * @param base base IRI for IRI()
- * @param graph graph of patterns without a named graph
+ * @param graph graph of patterns outside of GRAPH
  * @throws NotCompiledError; LwsError as `encodeTerm` for a constant that cannot be stored
  */
 export function compileUpdate(

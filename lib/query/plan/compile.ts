@@ -1,4 +1,4 @@
-/** Compiles the algebra of a query to a plan. Operations without a compiler throw, and the query is rejected. */
+/** Compiles algebra to plans. A query with an operation without a compiler is rejected. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Variable } from '@rdfjs/types';
 import type { TermKey } from '../access/terms.js';
@@ -28,7 +28,7 @@ export function compileNode(node: Algebra.Operation, names: Names): Plan {
 export const inputOf = ({ input }: Algebra.Single, names: Names): Plan => compileNode(input, names);
 const inputsOf = ({ input }: Algebra.Multi, names: Names): Plan[] => input.map((each) => compileNode(each, names));
 
-/** The key is the type of the operation, which is that of the parameter. */
+/** Compilers by type of operation. The type of the parameter corresponds to the key. */
 const compilers: Readonly<Record<string, (node: never, names: Names) => Plan>> = {
   bgp: ({ patterns }: Algebra.Bgp, names) =>
     patterns.length === 0 ? makeJoin({}) : joinPlans(patterns.map((pattern) => compilePattern(pattern, names))),
@@ -60,7 +60,7 @@ const compilers: Readonly<Record<string, (node: never, names: Names) => Plan>> =
   distinct: (node: Algebra.Distinct, names) => distinctPlan(node, inputOf(node, names), names),
   // REDUCED may remove duplicates but need not.
   reduced: (node: Algebra.Reduced, names) => inputOf(node, names),
-  // Only subqueries reach this: their other variables are local.
+  // Only subqueries reach this. Their variables are local, except the projected ones.
   project: (node: Algebra.Project, names) => compileProject(node, names.inner(valuesOf(node.variables)), names),
 };
 

@@ -1,10 +1,10 @@
-/** Analyzes if the right side of a test can be evaluated once for all rows. */
+/** Determines if the right side of EXISTS or MINUS can be evaluated once for all rows. */
 import { filterPlan, makeJoin } from './compile-join.js';
 import { type Existence, type Expression, type Plan, partsOf, type Slot, unite } from './plan.js';
 
 /**
- * True for a path with zero length that starts at nodes of the graph only if a variable is unbound, but anywhere if a term
- * replaces the variable.
+ * Returns true if a plan is a path whose start is one of the slots, and that may have zero length. Such a path starts only at
+ * nodes of the graph if the variable is unbound, but anywhere if a term replaces the variable.
  */
 export function beginsAtOneOf(plan: Plan, slots: ReadonlySet<Slot>): boolean {
   if (plan.kind !== 'closure' || !plan.needsNodes) return false;
@@ -12,8 +12,8 @@ export function beginsAtOneOf(plan: Plan, slots: ReadonlySet<Slot>): boolean {
 }
 
 /**
- * Returns true if comparing a row with the rows of the plan alone gives the same result as the plan with the terms of that row in
- * place of its variables (SPARQL 1.1 18.6, substitute). Every use of such a variable must find it bound.
+ * Returns true if comparing a row with the rows of the plan has the same result as running the plan with the row's terms in
+ * place of its variables (SPARQL 1.1 18.6, substitute). For this, every use of such a variable must find it bound.
  * @param outer slots that the rows may bind
  */
 export function isIndependent(plan: Plan, outer: ReadonlySet<Slot>): boolean {
@@ -77,7 +77,7 @@ function slotsOfExpressions(plan: Plan): ReadonlySet<Slot>[] {
   return plan.kind === 'extend' ? [plan.expression.slots] : [];
 }
 
-/** Returns a plan without its filters on outer slots that it does not bind itself. They may be evaluated last, on a row and its match. */
+/** Splits filters off a plan: those on outer slots that it does not bind can be evaluated last, on a row and its match. */
 export function withoutConditions(
   plan: Plan,
   outer: ReadonlySet<Slot>,

@@ -1,4 +1,4 @@
-/** Plans that can be evaluated over numbers of terms instead of rows of terms. */
+/** Determines which plans can be evaluated over term IDs instead of rows of terms. */
 import { type Expression, type JoinPlan, type Pattern, type Plan, partsOf, type Slot } from './plan.js';
 
 export type Item = Pattern | Plan;
@@ -8,7 +8,7 @@ export const certainOf = (item: Item): ReadonlySet<Slot> => ('places' in item ? 
 
 const isPure = ({ isPure: own }: Expression): boolean => own === true;
 
-/** True if rows of both can be compared by the numbers of their common variables, which they always bind. */
+/** Returns true if rows can be joined by the IDs of their common variables: both sides always bind these. */
 const areComparable = (left: Item, right: Item): boolean =>
   [...slotsOf(right)].every(
     (slot) => !slotsOf(left).has(slot) || (certainOf(left).has(slot) && certainOf(right).has(slot)),
@@ -16,7 +16,7 @@ const areComparable = (left: Item, right: Item): boolean =>
 export const haveCommon = (left: ReadonlySet<Slot>, right: Item): boolean =>
   [...slotsOf(right)].some((slot) => left.has(slot));
 
-/** True if every operator of the plan compares variables that its rows always bind, and no expression depends on anything else. */
+/** Returns true if operators compare only variables that rows always bind, and expressions depend only on variables. */
 export function isNumerable(plan: Plan): boolean {
   switch (plan.kind) {
     case 'join':
@@ -38,8 +38,8 @@ export function isNumerable(plan: Plan): boolean {
 }
 
 /**
- * True if the right side of OPTIONAL, MINUS or EXISTS can be evaluated alone. A path in it would begin at all terms, and one of length
- * zero matches the terms of the left side only.
+ * Returns true if the right side of OPTIONAL, MINUS or EXISTS can be evaluated alone. It must contain no path, which would
+ * start at all terms, and with zero length matches the terms of the left side only.
  */
 const areMatched = (left: Plan, right: Plan): boolean =>
   isNumerable(left) &&
@@ -57,7 +57,7 @@ function isNumerableJoin({ patterns, parts, filters, triples }: JoinPlan): boole
     part.kind === 'closure';
   if (triples.length > 0 || items.length === 0 || !filters.every(isPure) || !parts.every(isKnown)) return false;
   if (!items.every((one, at) => items.slice(at + 1).every((other) => areComparable(one, other)))) return false;
-  // Every part has a variable in common with the ones before it, in some order.
+  // There must be an order in which each part shares a variable with an earlier one.
   const bound = new Set(slotsOf(items[0]!));
   let left = items.slice(1);
   for (let before = -1; left.length !== before; ) {

@@ -1,4 +1,4 @@
-/** Compiled form of queries. Variables are slots of a row. Contains types and functions derived from them only. */
+/** Types of plans, the compiled form of queries, and functions that derive facts from them. Variables are slots of a row. */
 
 import type { TermKey } from '../access/terms.js';
 import type { Evaluate, Row, Slot } from '../expressions/evaluate.js';
@@ -8,7 +8,7 @@ import type { ServiceClause } from '../parse/service-clauses.js';
 export type { Evaluate, Row, Slot };
 export type Blocks = AsyncIterable<Row[]>;
 
-/** Position of a pattern: a term, a variable, or an ignored term. */
+/** Position of a pattern: a term, a variable, or undefined if any term matches and is not needed. */
 export type Place = { readonly token: TermKey } | { readonly slot: Slot } | undefined;
 
 export interface Pattern {
@@ -21,31 +21,31 @@ export interface Pattern {
   readonly slots: ReadonlySet<Slot>;
 }
 
-/** Triple term with variables. Its slot is the object of a pattern, an end of a path, or a term of another triple term. */
+/** Triple term with variables. Its slot is also the object of a pattern, an end of a path, or part of another triple term. */
 export interface TripleTerm {
   readonly slot: Slot;
   /** Subject, predicate, object. */
   readonly places: readonly [Place, Place, Place];
-  /** Slots of its variables, and of triple terms with variables within it. */
+  /** Slots of the variables, and of nested triple terms with variables. */
   readonly slots: ReadonlySet<Slot>;
 }
 
 /** Function of a row. */
 interface Evaluated {
   readonly evaluate: Evaluate;
-  /** Returns what depends on constants; absent: it has no placeholders. */
+  /** Compiles again with constants. Absent if there are no placeholders. */
   readonly bind?: ((constants: Constants) => Pick<Expression, 'evaluate' | 'prefix'>) | undefined;
 }
 
-/** Test whether the text of a variable begins with a prefix in ASCII. */
+/** Test if the text of a variable's term begins with an ASCII prefix. */
 export interface PrefixTest {
   readonly slot: Slot;
   readonly text: string;
-  /** The text is that of STR: IRIs and literals of any type have one. Otherwise only strings do. */
+  /** True to test STR of the term, which IRIs and literals of any type have. Otherwise only strings can match. */
   readonly isStr: boolean;
 }
 
-/** Test of variables whose result mostly follows from the kinds of terms, and from whether they are the same. */
+/** Test whose result mostly follows from the kinds of the terms, and from whether they are equal. */
 export interface KindTest {
   readonly name: '=' | '!=' | 'sameterm' | 'isiri' | 'isuri' | 'isblank' | 'isliteral';
   readonly slots: readonly Slot[];
@@ -55,9 +55,9 @@ export interface Expression extends Evaluated {
   readonly kinds?: KindTest | undefined;
   readonly prefix?: PrefixTest | undefined;
   readonly slots: ReadonlySet<Slot>;
-  /** Depends on its slots only and may be evaluated before the row is complete, which costs less than joining the row. */
+  /** True if the value depends on the slots only, and evaluating it costs less than joining the row. */
   readonly isCheap?: boolean;
-  /** Depends on its slots only. */
+  /** True if the value depends on the slots only. */
   readonly isPure?: boolean;
   /** Its slot, if it is a variable. */
   readonly variable?: Slot | undefined;
@@ -66,10 +66,10 @@ export interface Expression extends Evaluated {
 export interface Aggregate {
   readonly slot: Slot;
   readonly name: 'count' | 'sum' | 'min' | 'max' | 'avg' | 'sample' | 'group_concat';
-  /** Absent: COUNT(*). */
+  /** Argument; undefined for COUNT(*). */
   readonly expression: Expression | undefined;
   readonly isDistinct: boolean;
-  /** Variables of a solution, for COUNT(DISTINCT *). */
+  /** For COUNT(DISTINCT *): the variables of a solution. */
   readonly solution: readonly Slot[];
   /** Separator of GROUP_CONCAT. */
   readonly separator: string;
@@ -86,7 +86,7 @@ interface Scope {
   readonly certain: ReadonlySet<Slot>;
   /** Slots that a row may bind. */
   readonly possible: ReadonlySet<Slot>;
-  /** True if the plan accepts input rows of another part, instead of being joined with its own result. */
+  /** True if the plan can run with input rows of another part, instead of being joined with its own result. */
   readonly isJoinable: boolean;
 }
 
@@ -111,30 +111,30 @@ export interface LeftJoinPlan extends Scope {
   readonly left: Plan;
   readonly right: Plan;
   readonly condition: Expression | undefined;
-  /** Marks that the condition requires on the joined rows. */
+  /** Marks that the condition needs in the joined rows. */
   readonly marks: readonly Mark[];
   /** Slot for the row number, passed through the right side. */
   readonly counter: Slot;
 }
-/** Test for a matching row. */
+/** Test if a row has a match: EXISTS or MINUS. */
 export interface Existence {
   readonly right: Plan;
-  /** Conditions on a row and its match: filters of an EXISTS that use the row. */
+  /** Filters of an EXISTS that use the row. They are tested on the row and its match. */
   readonly conditions: readonly Expression[];
-  /** Right side, including these conditions. */
+  /** Right side including `conditions`. */
   readonly whole: Plan;
   /**
-   * `through`: rows are the input of the right side. `alone`: the right side runs by itself, and rows are compared with its
-   * result. `each`: it runs for each row.
+   * `through`: the rows are the input of the right side. `alone`: the right side runs once, and rows are compared with its
+   * result. `each`: the right side runs for each row.
    */
   readonly way: 'through' | 'alone' | 'each';
-  /** For MINUS, where matches must share a bound variable: true if they always do. */
+  /** For MINUS: matches must share a bound variable. `always` if this is certain. */
   readonly minus?: 'always' | 'perhaps';
-  /** For MINUS within GRAPH: graph name, which both sides have and which does not count as a shared variable. */
+  /** For MINUS within GRAPH: slot of the graph name, which both sides have and which does not count as a shared variable. */
   readonly scope?: Slot | undefined;
   /** Slots of the row that determine the result. */
   readonly shared: readonly Slot[];
-  /** Outer variables referenced by the right side; its result depends on no others. */
+  /** All outer variables in the right side, which depends on no others. */
   readonly mentioned: readonly Slot[];
   /** Slot for the row number, passed through the right side. */
   readonly counter: Slot;
@@ -146,7 +146,7 @@ export interface SemiJoinPlan extends Scope {
   readonly existence: Existence;
   readonly isKept: boolean;
 }
-/** Term in the slot of a row with a match. */
+/** Value of a mark for a row with a match. Without a match the slot is unbound. */
 export const markOfPartner = 'true';
 /** EXISTS within an expression. Its result is written to a slot of each row. */
 export interface Mark {
@@ -174,14 +174,14 @@ export interface GroupPlan extends Scope {
   readonly input: Plan;
   readonly slots: readonly Slot[];
   readonly aggregates: readonly Aggregate[];
-  /** The only slot, if each named graph has a group, even without rows. */
+  /** Slot of the graph name if each named graph has a group, even without rows. It is then the only slot. */
   readonly everyGraph: Slot | undefined;
 }
 export interface OrderPlan extends Scope {
   readonly kind: 'order';
   readonly input: Plan;
   readonly keys: readonly SortKey[];
-  /** Number of rows required from the beginning of the order. */
+  /** Count of rows that are needed from the beginning of the order. */
   readonly most: number;
 }
 export interface DistinctPlan extends Scope {
@@ -198,27 +198,27 @@ export interface SlicePlan extends Scope {
   readonly perGraph: Slot | undefined;
 }
 
-/** Path of arbitrary length. */
+/** Property path of arbitrary length. */
 export interface ClosurePlan extends Scope {
   readonly kind: 'closure';
   readonly from: Place;
   readonly to: Place;
   readonly graph: Place;
   readonly part: Pattern['part'];
-  /** One step, between its own two slots. */
+  /** Plan of one step, from slot `start` to slot `end`. */
   readonly step: Plan;
   readonly start: Slot;
   readonly end: Slot;
-  /** Number of steps. */
+  /** Minimum and maximum number of steps. */
   readonly least: 0 | 1;
   readonly most: number;
   /** Slot for the row number, passed through a step. */
   readonly counter: Slot;
   /** True if zero steps are allowed. */
   readonly isNullable: boolean;
-  /** True if zero steps are allowed between two variables: then the path starts at nodes of the graph only (SPARQL 1.1 18.4). */
+  /** True if zero steps are allowed between two variables: the path then starts at nodes of the graph (SPARQL 1.1 18.4). */
   readonly needsNodes: boolean;
-  /** Slots whose variables are replaced by terms from the beginning, so that the terms need not be nodes. */
+  /** Slots that count as terms, not as variables, because the outer row always binds them. Such terms need not be nodes. */
   readonly terms: ReadonlySet<Slot>;
 }
 
@@ -234,7 +234,7 @@ export interface ServicePlan extends Scope {
   readonly clause: ServiceClause;
   /** Variables that the endpoint may bind. */
   readonly columns: readonly (readonly [name: string, slot: Slot])[];
-  /** Absent: it is not joined. */
+  /** Local part of the join; undefined if there is none. */
   readonly left: Plan | undefined;
 }
 
@@ -242,7 +242,7 @@ export type Plan =
   | (JoinPlan | ValuesPlan | UnionPlan | ClosurePlan | LeftJoinPlan | SemiJoinPlan | MarkPlan | FilterPlan)
   | (ExtendPlan | GroupPlan | OrderPlan | DistinctPlan | SlicePlan | ServicePlan | GraphsPlan);
 
-/** A blank node of a template is a new one for each row. */
+/** Position of a template. A blank node, given by its label, is a new node for each row. */
 export type TemplatePlace =
   | Exclude<Place, undefined>
   | { readonly label: string }
@@ -262,7 +262,7 @@ export const areDisjoint = (a: ReadonlySet<Slot>, b: ReadonlySet<Slot>): boolean
   [...a].every((slot) => !b.has(slot));
 export const unite = (sets: readonly ReadonlySet<Slot>[]): Set<Slot> => new Set(sets.flatMap((set) => [...set]));
 
-/** Returns the pattern of a plan that is a single pattern. */
+/** Returns the pattern of a plan that consists of a single pattern. */
 export const onlyPattern = (plan: Plan): Pattern | undefined =>
   plan.kind === 'join' &&
   plan.patterns.length === 1 &&
@@ -274,7 +274,7 @@ export const onlyPattern = (plan: Plan): Pattern | undefined =>
 export const termAt = (place: Place, row: Row): TermKey | undefined =>
   !place ? undefined : 'token' in place ? place.token : row[place.slot];
 
-/** Yields a plan and all plans and patterns that it contains. */
+/** Yields a plan and all plans in it. */
 export function* partsOf(plan: Plan): Generator<Plan> {
   yield plan;
   const { input, left, right, step, inputs, parts, existence, marks } = plan as Partial<

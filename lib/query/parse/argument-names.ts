@@ -1,20 +1,20 @@
-/** Arguments of a stored query: its variables written with `$` (rule 24.6). */
+/** Finds the arguments of a stored query: its variables written with `$` (rule 24.6). */
 import { decodeEscapes } from './code-point-escapes.js';
 import { assignedIn } from './parameters.js';
 import { nodesOf } from './query-scopes.js';
 import { sparqlReader } from './sparql-parser.js';
 import { commentToken, referenceToken, stringToken, variableName } from './sparql-tokens.js';
 
-/** Strings, comments, references and escaped characters of names, in which `$` begins no variable, and variables with `$`. */
+/** Token: a variable with `$`, or a string, comment, reference or escaped character, in which `$` begins no variable. */
 const token = new RegExp(`${stringToken}|${commentToken}|<${referenceToken}>|\\\\.|\\$(${variableName})`, 'gsu');
 
-/** Names of queries that were parsed before: a list of tools reads the same queries again. */
+/** Cache of argument names by query text, because each list of tools needs them for the same queries. */
 const known = new Map<string, readonly string[]>();
 const maxKnown = 100;
 
 /**
- * Returns the names of the variables with `$` in the order of the text, without those that the query assigns, which cannot be
- * given. Returns none for a text that is not a query, or that has SERVICE.
+ * Returns the names of the variables with `$`, in the order of the text. Omits those that the query assigns, which cannot be
+ * arguments. Returns none for a text that is not a query, or that has SERVICE.
  */
 export async function argumentNames(text: string, base: string): Promise<readonly string[]> {
   const query = decodeEscapes(text);
@@ -32,7 +32,7 @@ async function namesIn(query: string, base: string): Promise<readonly string[]> 
   try {
     nodes = nodesOf(parse(query));
   } catch {
-    // The error is that of a call.
+    // A call of the stored query reports the syntax error.
     return [];
   }
   const variables = new Set<unknown>();

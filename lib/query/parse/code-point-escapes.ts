@@ -1,15 +1,15 @@
-/** `\u` escapes in names and IRIs. SPARQL allows them everywhere (19.2), but the parser decodes them only in strings and IRIs. Pure. */
+/** Decodes `\u` escapes in names and IRIs. SPARQL allows them everywhere (19.2), the parser only in strings and IRIs. Pure. */
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
-/** Strings, comments, IRIs and escaped characters of names, which are kept, and escapes. Any other character matches itself. */
+/** Token: a string, comment, IRI or escaped character of a name, which is kept, or an escape. Other characters do not match. */
 const token = new RegExp(
   `${stringToken}|${commentToken}|<${referenceToken}>|\\\\[^uU]|\\\\u([0-9A-Fa-f]{4})|\\\\U(0[0-9A-Fa-f]{7}|[0-9A-Fa-f]{8})`,
   'gs',
 );
-/** Characters that an escape must not produce: they would not be read as a part of a name. */
+/** Characters that are not decoded, because the parser would not read them as part of a name. */
 const reserved = /[\u0000-\u0020<>"'{}|^`\\#\ud800-\udfff]/;
 
-/** Decodes the escapes that produce a character legal in their position. */
+/** Decodes the escapes of characters that are allowed in their position. */
 export function decodeEscapes(text: string): string {
   if (!/\\u/i.test(text)) return text;
   return text.replace(token, (all, short: string | undefined, long: string | undefined) => {

@@ -1,7 +1,6 @@
 /**
- * Fast parser for the most common updates, INSERT DATA and DELETE DATA: their triples are Turtle inside braces. Anything else is
- * left to the SPARQL parser in a worker, which also reports the errors. Loading that parser here would block the HTTP thread for
- * 250 ms.
+ * Parses the most common updates, INSERT DATA and DELETE DATA, as Turtle in braces. The SPARQL parser in a worker parses all
+ * others and reports errors: loading it here would block the HTTP thread for 250 ms.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad } from '@rdfjs/types';
@@ -12,7 +11,7 @@ import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 const space = /(?:\s|#[^\n\r]*(?:[\n\r]|$))*/y;
 const prefix = /PREFIX\s+([A-Za-z][\w-]*)?:\s*<([^<>"{}|\\^`\s]*)>/iy;
 const keyword = /(INSERT|DELETE)\s+DATA\s*\{/iy;
-/** Maximum number of prefix declarations parsed, counting repetitions. Updates with more are left to the worker. */
+/** Maximum number of prefix declarations to parse: those of the text, times operations. The worker parses other updates. */
 const maxRepeated = 256;
 /** Token of triples: a string, an IRI, a comment, white space or other text without braces. */
 const token = new RegExp(`${stringToken}|<${referenceToken}>|${commentToken}|\\s+|[^"'<>#{}\\s]+`, 'sy');
@@ -55,7 +54,7 @@ export function readDataUpdate(text: string, base: string): ReadUpdate | undefin
     const triples = text.slice(begin, at) + (last === '.' ? '' : '\n.');
     const quads = readTriples(parser, triples, word === 'DELETE', prefixes);
     if (!quads) return undefined;
-    // The prefixes are parsed again for each operation.
+    // The prefixes are parsed again for each operation, so their product is limited.
     if (updates.length * Object.keys(prefixes).length > maxRepeated) return undefined;
     // A label may not occur in two operations (SPARQL 1.1 19.6), which only the SPARQL parser checks.
     if (updates.length > 0 && text.includes('_:')) return undefined;
@@ -66,7 +65,7 @@ export function readDataUpdate(text: string, base: string): ReadUpdate | undefin
   }
 }
 
-/** Same structure as Comunica's translation. */
+/** Returns operations in the structure of Comunica's translation. */
 const composite = (updates: readonly Algebra.Operation[]): Algebra.Operation =>
   updates.length === 1 ? updates[0]! : ({ type: 'compositeupdate', updates } as Algebra.Operation);
 const dataOperation = (word: string, quads: readonly Quad[]): Algebra.Operation => {
@@ -80,7 +79,7 @@ function readTriples(
   deletes: boolean,
   prefixes: Readonly<Record<string, string>>,
 ): Quad[] | undefined {
-  // DELETE DATA cannot contain blank nodes, which a reifier without a name is. Directives and `@` exist only in Turtle, except in language tags.
+  // DELETE DATA has no blank nodes, such as a reifier without a name. Directives and `@` (except in tags) exist only in Turtle.
   if (deletes && /_:|[[(~]/.test(triples)) return undefined;
   if (/@(?:prefix|base|version)\b|(?:^|\s)(?:PREFIX|BASE|VERSION)\s/i.test(triples)) return undefined;
   const declarations = Object.entries(prefixes).map(([name, iri]) => `PREFIX ${name}: <${iri}>\n`);

@@ -1,11 +1,11 @@
-/** A named graph in place of the default graph of an update (rule 14.17). */
+/** Named graph that replaces the default graph of an update (rule 14.17). */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { NamedNode, Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 
 export interface DefaultGraph {
   readonly iri: string;
-  /** False: the request has a dataset for the WHERE. Only changes refer to the graph. */
+  /** False if the request has a dataset for the WHERE, so that only changes use the graph. */
   readonly isRead: boolean;
 }
 
@@ -27,7 +27,7 @@ export function inDefaultGraph(operation: Algebra.Operation, graph: DefaultGraph
     pattern.graph.termType === 'DefaultGraph'
       ? Object.assign(factory.quad(pattern.subject, pattern.predicate, pattern.object, name), { type: 'pattern' })
       : pattern;
-  // The patterns of DELETE WHERE have graphs of their own.
+  // The patterns of DELETE WHERE are also its template: set the graph of each.
   const wrapped = (within: Algebra.Operation) =>
     within.type === 'bgp'
       ? { ...within, patterns: (within as unknown as { patterns: Quad[] }).patterns.map(place) }
@@ -41,7 +41,7 @@ export function inDefaultGraph(operation: Algebra.Operation, graph: DefaultGraph
   } as Algebra.Operation;
 }
 
-/** The default graph always exists: CLEAR succeeds if it is absent, and DROP and MOVE empty it. */
+/** Rewrites graph management. The default graph always exists: CLEAR of an absent one succeeds, DROP and MOVE empty it. */
 function ofGraphs(operation: Algebra.Operation, name: NamedNode): Algebra.Operation {
   const { type, source, destination } = operation as Algebra.Operation & { source?: Operand; destination?: Operand };
   const named = (operand: Operand): Operand => (operand === 'DEFAULT' ? name : operand);

@@ -1,7 +1,7 @@
 /**
- * GRAPH in the algebra (SPARQL 1.1, 18.6): the union, over the named graphs, of the solutions of a group in each graph. The name
- * of the graph becomes a column of the group's operations: patterns bind it, subqueries project and group by it, LIMIT counts for
- * each of its values.
+ * Lowers GRAPH in the algebra (SPARQL 1.1, 18.6): the union of a group's solutions in each named graph. The graph name becomes
+ * a column of the group's operations: patterns bind it, subqueries project and group by it, LIMIT counts for each of its
+ * values.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad_Graph as GraphTerm, NamedNode, Quad, Term, Variable } from '@rdfjs/types';
@@ -11,13 +11,13 @@ import { asksPatterns, namesVariable, renameVariable, useOf } from './graph-vari
 /** Predicate of a pattern that matches each graph once, also a graph without triples. No query can contain it. */
 export const anyGraph = 'urn:every graph';
 
-/** Annotations that the lowering adds to operations. Variables are given by name, because Comunica copies operations property by property. */
+/** Annotations that the lowering adds to operations. Variables are given by name, because Comunica copies operations. */
 export interface GraphMarks {
-  /** MINUS: a column that both sides have as graph name and that does not count as a shared variable (8.3.3). */
+  /** MINUS: column with the graph name of both sides, which does not count as a shared variable (8.3.3). */
   readonly graphScope?: string;
-  /** Group: each value of this column in the named graphs has a group (18.5.1, one group for no solutions). */
+  /** Group: column of graph names, each of which has a group, even without solutions (18.5.1). */
   readonly everyGraph?: string;
-  /** Slice: start and length apply to each value of this column. */
+  /** Slice: column of graph names. Start and length apply to the rows of each one. */
   readonly perGraph?: string;
 }
 
@@ -26,13 +26,13 @@ type Operation = Algebra.Operation & GraphMarks;
 /** The graph that a group is evaluated in. */
 interface Scope {
   readonly term: NamedNode | Variable;
-  /** False for WITH, whose graph may not exist: it is the default graph then, and empty. */
+  /** False for the graph of WITH: it replaces the default graph, so it may be nonexistent and is then empty. */
   readonly isNamed: boolean;
 }
 
 interface Lowered {
   readonly operation: Operation;
-  /** True if each solution comes from the graph. Otherwise the solutions are the same for all graphs and do not bind the column. */
+  /** True if each solution binds the column. Otherwise the solutions are the same in all graphs. */
   readonly isBound: boolean;
 }
 
@@ -78,7 +78,7 @@ class Lowering {
     return { type: 'extend', input: whole, variable: name, expression } as never;
   }
 
-  /** Returns the operation, joined with the graphs unless each solution comes from one. */
+  /** Returns the operation, joined with all named graphs if its solutions do not bind the column. */
   private bound({ operation, isBound }: Lowered, { term, isNamed }: Scope): Operation {
     return isBound || !isNamed ? operation : join(patternOfGraphs(term), operation);
   }
@@ -124,7 +124,7 @@ class Lowering {
     }
   }
 
-  /** A zero-length path, from a term to itself, exists in each graph and matches no triple. */
+  /** Lowers a path. A zero-length path from a term to itself exists in each graph and matches no triple. */
   private path(node: Algebra.Path, scope: Scope): Lowered {
     const { subject, predicate, object } = node;
     node.graph = scope.term;
@@ -154,7 +154,7 @@ class Lowering {
     return lowered({ ...node, input, ...graphScope }, true);
   }
 
-  /** FILTER, BIND and ORDER BY can use the graph name (rule 14.14). */
+  /** Lowers FILTER, BIND and ORDER BY, whose expressions can use the graph name (rule 14.14). */
   private expressing(node: Algebra.Filter | Algebra.Extend | Algebra.OrderBy, scope: Scope): Lowered {
     const inner = this.lower(node.input, scope);
     const sees = isVariable(scope.term) && this.sees({ ...node, input: undefined }, scope.term);
@@ -176,7 +176,7 @@ class Lowering {
     return lowered({ ...group, variables: [...others, term], ...(isOne && { everyGraph: term.value }) }, true);
   }
 
-  /** In a subquery, the variable with the graph name is a different one unless the subquery projects it. */
+  /** Lowers a subquery. Its variable of the same name is another one unless the subquery projects it. */
   private project(node: Algebra.Project, scope: Scope): Lowered {
     const { term } = scope;
     const adds = isVariable(term) && !node.variables.some((variable) => variable.equals(term));

@@ -1,4 +1,4 @@
-/** The variable of GRAPH within its group: its uses, and if it can be bound to the graph name there. Pure. */
+/** Analyzes the uses of GRAPH's variable within the group, which determine if it can be bound to the graph name there. Pure. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { DataFactory } from 'rdf-data-factory';
 import { nodesOf } from './query-scopes.js';
@@ -10,13 +10,13 @@ const isIt = (term: unknown, name: string): boolean => {
   return termType === 'Variable' && value === name;
 };
 
-/** True if a variable occurs in a part of the algebra. */
+/** Returns true if a variable occurs in a part of the algebra. */
 export function namesVariable(root: unknown, name: string): boolean {
   for (const node of nodesOf(root)) if (isIt(node, name)) return true;
   return false;
 }
 
-/** True if a part of the algebra contains an EXISTS. */
+/** Returns true if a part of the algebra contains an EXISTS. */
 export function asksPatterns(root: unknown): boolean {
   for (const node of nodesOf(root)) if (node['subType'] === 'existence') return true;
   return false;
@@ -39,7 +39,7 @@ export function renameVariable(root: unknown, from: string, to: string): void {
     }
 }
 
-/** Which solutions of an operation bind a variable. */
+/** Which of an operation's solutions bind a variable. */
 enum Bound {
   never,
   sometimes,
@@ -48,12 +48,12 @@ enum Bound {
 
 /** Use of a variable in a group. */
 interface Use {
-  /** True if the group may bind it. */
+  /** True if some solutions of the group may bind the variable. */
   readonly isBound: boolean;
   /**
-   * True if the group may be evaluated with the variable bound to the graph name, although the name is joined after the group
-   * (18.6). False if an unbound variable makes a difference: in the right side of OPTIONAL or MINUS, and below LIMIT or an
-   * aggregate.
+   * True if the group may be evaluated with the variable bound to the graph name, although SPARQL joins the name after the
+   * group (18.6). False if an unbound variable makes a difference: in the right side of OPTIONAL or MINUS, and below LIMIT or
+   * an aggregate.
    */
   readonly isSafe: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * N3 Patch (Solid Protocol, 5.3.1), parsed as an update of one graph: one `solid:InsertDeletePatch` whose clauses are formulae of
- * triples. The parser accepts all of Notation3, so syntax outside of patches is rejected here.
+ * Parses an N3 Patch (Solid Protocol, 5.3.1) as an update of one graph: one `solid:InsertDeletePatch` whose clauses are
+ * formulae of triples. The N3 parser accepts all of Notation3, so other syntax is rejected here.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad, Term, Variable } from '@rdfjs/types';
@@ -23,7 +23,7 @@ const refuse = (why: string): never => {
 };
 
 /**
- * Parses a patch. Without conditions it contains only triples without variables, like INSERT DATA and DELETE DATA.
+ * Parses a patch. A patch without conditions becomes an update without variables, like INSERT DATA and DELETE DATA.
  * @throws LwsError `malformed-body` for invalid Notation3, `invalid-patch` for a document that is not a patch, `too-large`
  */
 export function readN3Patch(text: string, base: string): ReadUpdate {
@@ -46,8 +46,8 @@ export function readN3Patch(text: string, base: string): ReadUpdate {
 }
 
 /**
- * Rejects syntax that leaves no trace in the triples: quantifiers, nested formulae, formulae outside of clauses, and clauses
- * without a formula.
+ * Rejects syntax that cannot be detected in the parsed triples: quantifiers, nested formulae, formulae outside of clauses, and
+ * clauses without a formula.
  */
 function assertTokens(text: string): void {
   let depth = 0;
@@ -99,7 +99,7 @@ const termsOf = ({ subject, predicate, object }: Quad): readonly Term[] => [subj
 const variablesOf = (quad: Quad): string[] =>
   termsOf(quad).flatMap(({ termType, value }) => (termType === 'Variable' ? [value] : []));
 
-/** Checks that a triple or triple pattern is allowed in RDF. */
+/** Returns a triple or pattern of the patch. Rejects one that RDF does not allow. */
 function tripleOf({ subject, predicate, object }: Quad): Quad {
   if (predicate.value === implies) refuse('it has =>');
   if ((subject.termType as string) === 'Literal') refuse('a literal cannot be a subject');
@@ -109,7 +109,7 @@ function tripleOf({ subject, predicate, object }: Quad): Quad {
   return factory.quad(subject, predicate, object);
 }
 
-/** Returns the distinct bindings of the variables that satisfy the conditions. Blank nodes match any term. */
+/** Returns a query for the distinct bindings that satisfy the conditions. Blank nodes match any term. */
 function solutionsOf(where: readonly Quad[], names: readonly string[]): object {
   // Variable names of a patch contain no spaces, so the new name is unique.
   const asVariable = <T extends Term>(term: T): T | Variable =>

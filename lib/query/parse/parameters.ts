@@ -1,4 +1,4 @@
-/** Query parameters: terms that replace variables in the syntax tree, so that no value can be parsed as syntax. */
+/** Binds query parameters: terms replace variables in the syntax tree, so that no value can be parsed as syntax. */
 import { LwsError } from '../../tools/errors.js';
 import { nodesOf } from './query-scopes.js';
 import type { Syntax } from './sparql-parser.js';
@@ -8,7 +8,7 @@ export type ParameterTerm =
   | { readonly iri: string }
   | { readonly literal: string; readonly language?: string; readonly datatype?: string };
 
-/** Parameters by variable name, without question mark. */
+/** Parameters by variable name, without `?`. */
 export type Parameters = Readonly<Record<string, ParameterTerm>>;
 
 type Mutable = Record<string, unknown>;
@@ -16,8 +16,8 @@ type Mutable = Record<string, unknown>;
 const refused = (detail: string): LwsError => new LwsError('bad-request', detail);
 
 /**
- * Replaces variables by terms. A selected variable is still a column, with the value in each row.
- * @throws LwsError `bad-request` for a variable that does not occur in the query or is assigned by it, and for a literal   in a
+ * Replaces variables by terms. A selected variable remains a column, with the term in each row.
+ * @throws LwsError `bad-request` for a variable that does not occur in the query or is assigned by it, and for a literal in a
  * position that requires an IRI
  */
 export function bindParameters(syntax: Syntax, parameters: Parameters): void {
@@ -32,7 +32,7 @@ export function bindParameters(syntax: Syntax, parameters: Parameters): void {
   for (const name of names) if (!found.has(name)) throw refused(`The query has no variable ?${name}.`);
   if (nodes.some(({ subType }) => subType === 'service'))
     throw refused('Parameters are not supported in a query with SERVICE.');
-  // The parser may use one object in several positions.
+  // Visit each node once, because the parser may use one object in several positions.
   for (const node of new Set(nodes)) {
     assertUnassigned(node, isParameter);
     const isTriple = node.type === 'triple' || node.subType === 'triple';
@@ -54,7 +54,7 @@ interface Place {
   readonly put: (term: Syntax & { readonly value: string }) => object;
 }
 
-/** Replaces an item of a list: of selected variables, function arguments, etc. */
+/** Replaces an item of a list, such as a selected variable or an argument of a function. */
 function replaced(each: unknown, { node, key, isParameter, put }: Place): unknown {
   if (!isParameter(each)) return withoutBound(each, isParameter);
   const term = put(each);
@@ -62,7 +62,7 @@ function replaced(each: unknown, { node, key, isParameter, put }: Place): unknow
   return isSelected ? { type: 'pattern', subType: 'bind', expression: term, variable: each, loc: each['loc'] } : term;
 }
 
-/** The argument of BOUND must be a variable, and parameters are always bound. */
+/** Replaces BOUND of a parameter by true: its argument must be a variable, and parameters are always bound. */
 function withoutBound(node: unknown, isParameter: Place['isParameter']): unknown {
   const { type, subType, operator, args, loc } = (node ?? {}) as Syntax;
   if (type !== 'expression' || subType !== 'operation' || operator !== 'bound') return node;

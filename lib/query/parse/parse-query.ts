@@ -1,4 +1,4 @@
-/** Parses and checks a query: returns its dataset and its algebra, or rejects it. Must not depend on the caller, and runs nothing. */
+/** Parses and checks a query. Returns its dataset and its algebra. Must not depend on the caller or run anything. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { LRUCache } from 'lru-cache';
 import { resolveIri } from '../../rdf/resolve-iri.js';
@@ -19,10 +19,10 @@ export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
 
 export interface ReadQuery {
   readonly form: QueryForm;
-  /** The algebra without its dataset clauses, with placeholders for the constants. Shared by the queries of one shape. */
+  /** Algebra without dataset clauses, with placeholders for constants. Queries of one shape share this object. */
   readonly shape: Algebra.Operation;
   readonly constants: Constants;
-  /** Graphs of FROM and FROM NAMED, absent without such clauses. */
+  /** Graphs of FROM and FROM NAMED; undefined without such clauses. */
   readonly from: { readonly defaultGraphs: readonly string[]; readonly namedGraphs: readonly string[] } | undefined;
   /** Names of the variables of a SELECT, in order. */
   readonly variables: readonly string[];
@@ -36,16 +36,16 @@ export interface ReadOptions {
   readonly allowedServices?: readonly AllowedHost[];
   /** Values of parameters. */
   readonly parameters?: Parameters;
-  /** Finds the rows of `text:query` patterns. Absent: they are patterns like others. */
+  /** Searches the rows of `text:query` patterns. Absent: these are ordinary patterns. */
   readonly searchTexts?: SearchTexts | undefined;
   /** Dataset of the request. */
   readonly defaultGraphs?: readonly string[] | undefined;
   readonly namedGraphs?: readonly string[] | undefined;
 }
 
-/** Maximum length of cached queries, in characters. Queries whose algebra is modified afterwards are not cached. */
+/** Maximum length of cached queries in characters. Queries with parameters or text patterns are not cached. */
 const longestKept = 8192;
-/** Parsed shapes and texts. Without `fixed` (`fixedTerms`), the shape cannot be used. */
+/** Cache of parsed shapes and texts. If `fixed` (`fixedTerms`) is undefined, the shape cannot be used. */
 const kept = new LRUCache<
   string,
   { readonly query: ReadQuery | undefined; readonly fixed: ReadonlySet<string> | undefined }
@@ -56,7 +56,7 @@ const kept = new LRUCache<
 const none: Constants = new Map();
 
 /**
- * Parses a query, or finds the parsed one of the same shape.
+ * Parses a query, or returns the cached one of the same shape.
  * @throws LwsError `malformed-query` with line and column, also for an update, `too-complex` for a SERVICE that is not allowed,
  * `bad-request` as `bindParameters`
  */
@@ -83,7 +83,7 @@ async function keptOf({ text, constants }: QueryShape, base: string) {
   let found = kept.get(name);
   if (!found) {
     const query = await parsed(text, base).catch((error: unknown) => {
-      // After the shape, the text is parsed, so that its own error is reported.
+      // The caller then parses the text itself, whose error has the right terms and position.
       if (constants.size === 0) throw error;
       return undefined;
     });
@@ -175,13 +175,13 @@ function orderColumns(algebra: Algebra.Operation, { variables }: Syntax, text: s
   project.variables = [...project.variables].sort((a, b) => placeOf(a) - placeOf(b));
 }
 
-/** Strings, comments and references, which contain no variables, and variables. */
+/** Token: a string, comment or reference, which contains no variables, or a variable. */
 const variableToken = new RegExp(
   `${stringToken}|${commentToken}|<${referenceToken}>|[?$]([\\w\\u00b7-\\uffff]+)`,
   'gs',
 );
 
-/** Returns the last BASE. Each is relative to the previous one. */
+/** Returns the last BASE of the query. Each BASE is relative to the previous one. */
 function baseOf({ context }: Syntax, outer: string): string {
   let base = outer;
   for (const { subType, value } of (context as Syntax[] | undefined) ?? [])

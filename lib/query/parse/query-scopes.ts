@@ -1,10 +1,10 @@
 /**
- * Scope rules of variables that the grammar does not check (SPARQL 1.1 11.4, 18.2.4.4). Checked before the query runs. Walks
- * without recursion, because the nesting depth of a query grows with its length.
+ * Checks scope rules of variables that the grammar does not express (SPARQL 1.1 11.4, 18.2.4.4), before the query runs. Does
+ * not recurse, because the nesting depth of a query grows with its length.
  */
 import { LwsError } from '../../tools/errors.js';
 
-/** Node of the algebra or syntax, searched by its members. */
+/** Node of the algebra or syntax, whose members are searched. */
 export interface AlgebraNode {
   readonly type?: string;
   readonly [member: string]: unknown;
@@ -26,9 +26,9 @@ export function assertScopes(root: object): void {
 }
 
 /**
- * The variable of GRAPH is bound outside of its group, and may be assigned within it (SPARQL 1.1 18.2.1, 18.6). The parser
- * rejects it if it is assigned after GRAPH in a group. This rejects it if SELECT assigns it, which cannot be detected in the
- * algebra.
+ * Rejects a SELECT that assigns the variable of a GRAPH in its WHERE. The variable is bound outside of the group, and may be
+ * assigned within it (SPARQL 1.1 18.2.1, 18.6). The parser rejects only assignments after GRAPH in a group. In the algebra this
+ * cannot be detected.
  * @throws LwsError `malformed-query`
  */
 export function assertGraphNames(syntax: object): void {
@@ -62,8 +62,8 @@ export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean = (
 }
 
 /**
- * Returns the variables in scope in a part of the syntax (SPARQL 1.1, 18.2.1): those that its solutions may bind. Of a subquery,
- * the projected ones.
+ * Returns the variables in scope in a part of the syntax (SPARQL 1.1, 18.2.1): those that its solutions may bind. A subquery
+ * has the projected ones.
  */
 export function scopeOf(part: object): Set<string> {
   const names = new Set<string>();
@@ -80,7 +80,7 @@ export function scopeOf(part: object): Set<string> {
         ...(isAll ? [of['where'], values] : (variables as AlgebraNode[]).map((each) => each['variable'] ?? each)),
       );
     } else if (type !== 'pattern')
-      // An annotation has its reifier as `val`.
+      // The member `val` is the reifier of an annotation.
       for (const name of ['subject', 'predicate', 'object', 'identifier', 'triples', 'annotations', 'val'])
         left.push(of[name]);
     else if (subType === 'values') left.push(variables);
@@ -90,7 +90,7 @@ export function scopeOf(part: object): Set<string> {
   return names;
 }
 
-/** A grouped query may project only grouping variables, aggregates, and expressions of them. */
+/** Rejects a grouped query that projects other variables than grouping variables, aggregates, and expressions of them. */
 function assertProjection(project: AlgebraNode): void {
   const known = new Set<string>();
   for (let node = project['input'] as AlgebraNode | undefined; node; node = node['input'] as AlgebraNode | undefined) {
@@ -111,10 +111,10 @@ function assertDistinct(names: readonly string[]): void {
   if (repeated !== undefined) throw malformed(`VALUES has the variable ?${repeated} twice.`);
 }
 
-/** Expressions and the right side of MINUS bind no variables. A subquery binds its projected ones, a group those it is grouped by. */
+/** Returns true if only a node's own variables are in scope outside of it, and none for an expression or MINUS. */
 const hidesVariables = ({ type }: AlgebraNode): boolean => /^(?:expression|project|group|minus)$/.test(type ?? '');
 
-/** BIND and AS require a variable that is not bound yet. */
+/** Rejects BIND or AS of a variable that is already bound. */
 function assertFresh(extend: AlgebraNode): void {
   const { value } = extend['variable'] as Named;
   const isIt = (term: unknown): boolean => {

@@ -1,13 +1,13 @@
 /**
- * Shape of a query: its text with placeholders for the constants, which are absolute IRIs and strings in term positions. Queries
- * of one shape are parsed and compiled once. A term may always stay in the shape, so unusual ones do. Pure.
+ * Computes the shape of a query: its text with placeholders for the constants, absolute IRIs and strings in term positions.
+ * Queries of one shape are parsed and compiled once. A term may always stay in the shape, so unusual terms do. Pure.
  */
 import type { Literal, NamedNode, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { nodesOf } from './query-scopes.js';
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
-/** Constants of a query by placeholder. Equal constants have one placeholder. */
+/** Constants of a query by placeholder. Equal constants share one placeholder. */
 export type Constants = ReadonlyMap<string, string>;
 
 export interface QueryShape {
@@ -18,18 +18,18 @@ export interface QueryShape {
 /** Start of placeholders, with a private-use character. Texts that contain the character have no shape. */
 const placeholder = 'urn:\ue000';
 
-/** Strings, comments, references (with the parenthesis of a function call), and words. Any other character matches itself. */
+/** Token: a string, comment, reference (with the parenthesis of a function call), word, or any other character. */
 const token = new RegExp(
   `${stringToken}|${commentToken}|<${referenceToken}>(?:\\s*\\()?|[?$@:%.\\w\\u0080-\\uffff-]+|\\S`,
   'gs',
 );
-/** Without surrogates, which the parser checks. */
+/** Reference to an absolute IRI. Excludes surrogates, which the parser checks. */
 const absoluteIri = /^<[A-Za-z][A-Za-z0-9+.-]*:[!-~\u00a1-\ud7ff\uf900-\ufffd]*>$/;
 const shortString = /^(["'])(?!\1.)[ -~\u00a0-\ud7ff\uf900-\ufffd]*\1$/;
-/** Token before an IRI or string that is not a term: a keyword, a declared prefix, or the end of `^^`. */
+/** Token after which an IRI or string is not a term: a keyword, a declared prefix, or the end of `^^`. */
 const isBeforeOther = /^(?:from|named|base|version|separator|\^|.*:)$/is;
 
-/** Returns the shape of a query text. Without constants, it is the text. `undefined`: the text may contain placeholders. */
+/** Returns the shape of a query. Without constants, it is the text. `undefined` if the text could contain a placeholder. */
 export function queryShapeOf(text: string): QueryShape | undefined {
   if (text.includes('\ue000')) return undefined;
   const constants = new Map<string, string>();
@@ -61,7 +61,7 @@ export function queryShapeOf(text: string): QueryShape | undefined {
 
 const factory = new DataFactory();
 
-/** Returns the term, or the constant if it is a placeholder. */
+/** Returns the constant for which a term is a placeholder, otherwise the term. */
 export function constantOf<T extends Term>(term: T, constants: Constants): T {
   const value = constants.get(term.value);
   if (value === undefined) return term;
@@ -70,10 +70,10 @@ export function constantOf<T extends Term>(term: T, constants: Constants): T {
   return factory.literal(value, (language ? { language, direction } : datatype) as NamedNode) as never;
 }
 
-/** True for a term of a shape that stands for a constant. */
+/** Returns true if a term of a shape is a placeholder. */
 export const isPlaceholder = ({ value }: { readonly value: string }): boolean => value.startsWith(placeholder);
 
-/** Returns an operation with its constants. */
+/** Returns an operation with its placeholders replaced by the constants. */
 export const withConstants = <T extends object>(operation: T, constants: Constants): T =>
   constants.size === 0
     ? operation
@@ -84,8 +84,8 @@ export const withConstants = <T extends object>(operation: T, constants: Constan
 type Parts = Record<string, unknown>;
 
 /**
- * Replaces parts of a tree. All other parts are shared with the original.
- * @param replace returns the same part to continue below it
+ * Returns a tree with some parts replaced. It shares all other parts with the original.
+ * @param replace returns the replacement; if it returns the part itself, its members are visited
  */
 export function rewritten<T extends object>(root: T, replace: (part: unknown) => unknown): T {
   const done = new Map<unknown, unknown>();
@@ -108,13 +108,14 @@ export function rewritten<T extends object>(root: T, replace: (part: unknown) =>
 function cloned(part: object): object {
   if (Array.isArray(part)) return [...part];
   const prototype = Object.getPrototypeOf(part);
-  // A literal has the hidden class of the original, so that code optimized for it runs on both.
+  // Keep the prototype, so that a literal has the hidden class of the original, and code optimized for it runs on both.
   return prototype === Object.prototype ? { ...part } : Object.assign(Object.create(prototype), part);
 }
 
 /**
- * Returns the terms of a parsed shape that are not constants. A constant equal to one of them would be the same term in a parser
- * and a compiler, but its placeholder is not. `undefined`: a placeholder is lost, or is not a term, so the shape cannot be used.
+ * Returns the terms of a parsed shape that are not placeholders. If a constant equals one of them, the shape is not used,
+ * because parser and compiler merge equal terms. `undefined` if a placeholder is lost or not a term: the shape is then never
+ * used.
  */
 export function fixedTerms(parts: object, constants: Constants): ReadonlySet<string> | undefined {
   const [fixed, found] = [new Set<string>(), new Set<string>()];
@@ -126,7 +127,7 @@ export function fixedTerms(parts: object, constants: Constants): ReadonlySet<str
     if (isTerm) (isOpen(value) ? found : fixed).add(value!);
     for (const [key, member] of Object.entries(node)) {
       if (isTerm && key === 'value') continue;
-      // A function, or the datatype of a literal.
+      // `name` is the function of a call.
       const isFixed = key === 'name' || key === 'datatype';
       if (isOpen(member) || (isFixed && isOpen((member as Term | undefined)?.value))) return undefined;
     }

@@ -1,4 +1,4 @@
-/** Parses and checks an update of one graph. Must not depend on the caller, and runs nothing. */
+/** Parses and checks updates. Must not depend on the caller or run anything. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { LwsError } from '../../tools/errors.js';
@@ -9,7 +9,7 @@ import { assertGraphNames, assertScopes, nameSolutions, nodesOf } from './query-
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
 import { explainSyntax } from './syntax-errors.js';
 
-/** An update of one graph. */
+/** Update of one graph, as sent by the client. */
 export interface SentUpdate {
   readonly text: string;
   /** True for an N3 Patch, false for SPARQL. */
@@ -19,22 +19,22 @@ export interface SentUpdate {
 export interface UpdateTarget {
   /** IRI of the graph. */
   readonly graph: string;
-  /** The graph does not exist: the result of INSERT DATA includes its Turtle. */
+  /** True if the graph does not exist. The result of INSERT DATA then includes its Turtle. */
   readonly isNew?: boolean | undefined;
-  /** Key of the entry that holds the graph in JSON: `revision`, `prefixes`, `keys`. Absent for the graph of an RDF resource. */
+  /** Key of a LevelDB entry with the graph in JSON: `revision`, `prefixes`, `keys`. Absent for an RDF resource. */
   readonly entry?: string | undefined;
-  /** Do not ask a worker: return undefined unless the update contains triples without variables only. */
+  /** True to not use a worker thread: the result is then `undefined` if the update has variables. */
   readonly inlineOnly?: boolean;
 }
 
-/** Context in which an update is read. */
+/** Context in which an update is parsed. */
 export interface UpdatePlace {
   readonly base: string;
   /** Named graph in place of the default graph. */
   readonly defaultGraph?: DefaultGraph | undefined;
 }
 
-/** Operations that have the same base. */
+/** Operation of an update. */
 export interface UpdateStep {
   readonly operation: Algebra.Operation;
   /** Base IRI for IRI(). */
@@ -44,13 +44,13 @@ export interface UpdateStep {
 export interface ReadUpdate {
   readonly prefixes: Readonly<Record<string, string>>;
   readonly steps: readonly UpdateStep[];
-  /** Fails unless its WHERE has exactly one solution and all removed triples exist (N3 Patch). */
+  /** True to fail unless the WHERE has exactly one solution and all removed triples exist (N3 Patch). */
   readonly isStrict?: boolean;
 }
 
 /**
  * Parses an update and rejects operations that do not apply to a resource, which is a single graph.
- * @throws LwsError `malformed-body` for a syntax error, `named-graph` for a named graph, `bad-request`   for graph management,
+ * @throws LwsError `malformed-body` for a syntax error, `named-graph` for a named graph, `bad-request` for graph management,
  * LOAD and SERVICE (rule 6.15)
  */
 export const readUpdate = (written: string, base: string): Promise<ReadUpdate> =>
@@ -69,7 +69,7 @@ async function readSteps(written: string, place: UpdatePlace, prepare: (syntax: 
     if (syntax.type !== 'update') throw new Error('it is a query, not an update');
     prepare(syntax);
     const algebra = translate(syntax);
-    // INSERT DATA and DELETE DATA contain neither, and may be long.
+    // Skip the check for INSERT DATA and DELETE DATA, which may be long.
     if (/bind|select|values/i.test(text)) assertScopes(algebra);
     if (/count/i.test(text)) nameSolutions(algebra, syntax);
     return { prefixes: declaredPrefixes(syntax), steps: stepsOf(syntax, algebra, place) };
@@ -101,7 +101,7 @@ function assertOneGraph(root: Syntax): void {
   }
 }
 
-/** `WITH <g>` is the member `graph` of a modify operation, `USING` its non-empty `from`. */
+/** Returns true for a dataset clause. `WITH <g>` is the member `graph` of a modify operation, `USING` its non-empty `from`. */
 function hasDatasetClause(node: Readonly<Record<string, unknown>>): boolean {
   if (node['type'] === 'datasetClauses') return ((node['clauses'] as unknown[] | undefined) ?? []).length > 0;
   return node['type'] === 'updateOperation' && node['subType'] === 'modify' && node['graph'] !== undefined;
@@ -112,7 +112,7 @@ const unitsOf = (syntax: Syntax): readonly Syntax[] => (syntax['updates'] as Syn
 const declaredPrefixes = (syntax: Syntax): Record<string, string> =>
   Object.assign({}, ...unitsOf(syntax).map(prefixesOf)) as Record<string, string>;
 
-/** Each operation may have a prologue, which also applies to the following operations. */
+/** Returns the operations with their base IRIs. A prologue before an operation also applies to the following ones. */
 function stepsOf(syntax: Syntax, algebra: Algebra.Operation, { base: outer, defaultGraph }: UpdatePlace): UpdateStep[] {
   const composite = algebra as Algebra.CompositeUpdate;
   const operations = algebra.type === 'compositeupdate' ? composite.updates : [algebra];
@@ -127,7 +127,7 @@ function stepsOf(syntax: Syntax, algebra: Algebra.Operation, { base: outer, defa
     const hasWith = written['graph'] !== undefined;
     const operation = operations[at++]!;
     const placed = defaultGraph ? inDefaultGraph(operation, defaultGraph, hasWith) : operation;
-    // The default graph may not exist either.
+    // The named graph that replaces the default graph may be nonexistent, like that of WITH.
     steps.push({ operation: lowerGraphs(placed, hasWith || defaultGraph?.isRead), base });
   }
   return steps;

@@ -1,6 +1,6 @@
 /**
- * SERVICE clauses of a query: checked, extracted from its syntax as query strings for other endpoints, and added to its algebra.
- * Must not send requests or depend on the evaluation of the query.
+ * Checks SERVICE clauses, extracts them from the syntax as queries for other endpoints, and adds them to the algebra. Must not
+ * send requests or depend on the evaluation of the query.
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
@@ -68,7 +68,7 @@ function valuesOf({ variables, bindings }: Algebra.Values): ReadonlySet<string> 
 export interface ServiceClause {
   readonly endpoint: string;
   readonly isSilent: boolean;
-  /** True if the endpoint is not queried, because it is not allowed and the clause is SILENT. The clause then has one empty solution. */
+  /** True if the endpoint is not allowed but the clause is SILENT. The clause then has one empty solution, without request. */
   readonly isDenied: boolean;
   /** The group as a complete query. */
   readonly query: string;
@@ -78,12 +78,12 @@ export interface ServiceClause {
   readonly certain: readonly string[];
 }
 
-/** Replaces the endpoint in the algebra, so that no code without the clauses can send a request to it. */
+/** Start of the names that replace endpoints, so that only code with the clauses can send a request. */
 const placeholder = 'urn:quadpod:service:';
 
 /**
- * Replaces the endpoints in the syntax by names that `putServices` finds. Their groups are kept for the variables in them.
- * @throws LwsError `too-complex` for a clause that is not allowed, nested ones too, unless it is SILENT
+ * Replaces the endpoints in the syntax by names that `putServices` finds. The groups stay in the syntax for their variables.
+ * @throws LwsError `too-complex` for a clause that is not allowed, even a nested one, unless it is SILENT
  */
 export async function takeServices(
   syntax: Syntax,
@@ -99,15 +99,15 @@ export async function takeServices(
   const denied = new Set(all.filter((node) => isDenied(tools.meaningOf(node), allowed)));
   const outer = [...nodesOf(syntax, (node) => !isService(node))].filter(isService);
   const meanings = outer.map((node) => ({ ...tools.meaningOf(node), isDenied: denied.has(node) }));
-  // Other endpoints must not query them either.
+  // Remove denied nested clauses, so that other endpoints do not query them either.
   for (const node of denied) if (!outer.includes(node)) Object.assign(node, { subType: 'group', patterns: [] });
   const clauses = outer.map((node, at) => ({ ...meanings[at]!, query: tools.textOf(node) }));
-  // Nested clauses last, in the texts of the outer ones.
+  // Rename endpoints last, because the queries of the outer clauses contain the nested ones.
   for (const node of all) rename(node, outer.indexOf(node));
   return clauses;
 }
 
-/** Adds the clauses to the nodes of the algebra, as `clause`. */
+/** Adds the clauses to their nodes in the algebra, as the member `clause`. */
 export function putServices(algebra: Algebra.Operation, clauses: readonly ServiceClause[]): void {
   if (clauses.length === 0) return;
   for (const node of nodesOf(algebra)) {
@@ -148,7 +148,7 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
   return {
     meaningOf(service) {
       const name = service['name'] as Syntax;
-      // Its endpoint would depend on data and be known only while the query runs.
+      // The endpoint would depend on data, and would be known only while the query runs.
       if (name.subType === 'variable')
         throw refused(`SERVICE ?${name['value']} is not supported. Write the IRI of the endpoint.`);
       const algebra = toAlgebra(query(prologue, [service]), base);
@@ -173,11 +173,11 @@ async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
   };
 }
 
-/** True for an IRI that is relative to the base. */
+/** Returns true for an IRI that is relative to the base. */
 const isReference = ({ subType, prefix, value }: Syntax): boolean =>
   subType === 'namedNode' && prefix === undefined && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(String(value));
 
-/** Maximum number of SERVICE clauses of a query, nested ones included. Each is sent once. */
+/** Maximum number of SERVICE clauses of a query, including nested ones. A request is sent for each. */
 export const maxServices = 8;
 
 /**
@@ -204,5 +204,5 @@ function isDenied({ endpoint, isSilent }: Meaning, allowed: readonly AllowedHost
   }
 }
 
-/** Error for a query that is rejected because of its SERVICE, before it runs. */
+/** Returns the error for a query that is rejected because of its SERVICE. */
 const refused = (message: string): LwsError => new LwsError('too-complex', message);

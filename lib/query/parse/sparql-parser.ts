@@ -1,4 +1,4 @@
-/** SPARQL parser, with corrections of the text before parsing: escapes and relative references. */
+/** Parses SPARQL and translates it to algebra. Before, corrects escapes and relative references in the text. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { nodesOf, scopeOf } from './query-scopes.js';
@@ -14,9 +14,9 @@ const token = new RegExp(
 const hasScheme = (reference: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:/.test(reference);
 const hasDots = (reference: string): boolean => /(?:^|\/)\.{1,2}(?:[/?#]|$)/.test(reference);
 
-/** Resolves references that the parser gets wrong: the base can change in the text (SPARQL 1.1 4.1.1.2) and between updates. */
+/** Resolves references that the parser does not: BASE can change in the text (SPARQL 1.1 4.1.1.2) and between updates. */
 export function resolveReferences(text: string, outer: string): string {
-  // Most texts contain no such reference.
+  // Most texts contain no reference to resolve.
   if (!/\.[/?#>]|<\/\/|\bbase\b/i.test(text)) return text;
   let base = outer;
   let isBase = false;
@@ -50,7 +50,7 @@ export interface Syntax {
 /** Translates a syntax tree. GRAPH, and the WITH of an update, become `graph` operations. */
 type ToAlgebra = (syntax: Syntax, baseIRI: string, blankToVariable?: boolean) => Algebra.Operation;
 
-/** Building the grammar takes 250 ms, so there is a single parser. */
+/** Builds the parser. This takes 250 ms, so there is a single one. */
 async function makeParser() {
   const [{ Parser }, { toAlgebra12Builder }, { createAlgebraContext }, { IndirBuilder }] = await Promise.all([
     import('@traqula/parser-sparql-1-2'),
@@ -59,12 +59,12 @@ async function makeParser() {
     import('@traqula/core'),
   ]);
   const rules = {
-    // Comunica's package would distribute the graph over all patterns.
+    // By default, the package moves the graph into all patterns.
     recurseGraph: ({ algebraFactory }: Context, input: Algebra.Operation, name: never) =>
       algebraFactory.createGraph(input, name),
-    // The package includes variables of a subquery that it does not project.
+    // By default, the package includes variables of a subquery that it does not project.
     inScopeVariables: (_: Context, query: Syntax) => scopeOf(query),
-    // The package restarts the numbers after a subquery, with names that a query can contain.
+    // By default, the package numbers variables again after a subquery, and uses names that a query can contain.
     generateFreshVar: (context: Context) => context.dataFactory.variable!(`..v${context.varCount++}`),
   };
   const patches = Object.entries(rules).map(([name, rule]) => ({ name, fun: (_: Subrules): unknown => rule }));
@@ -128,7 +128,7 @@ export async function sparqlReader(base: string): Promise<SparqlReader> {
         syntax = parser.parse(resolveReferences(text, base), { baseIRI: base }) as unknown as Syntax;
       } catch (error) {
         if (error instanceof RangeError) throw error;
-        // Keeps source locations as sent.
+        // Parse the original text, so that the error has its source location.
         parser.parse(text, { baseIRI: base });
         throw error;
       }
@@ -148,7 +148,7 @@ function decodeLocalNames(root: Syntax): void {
   }
 }
 
-/** Returns the prefixes of a prologue. */
+/** Returns the prefixes that a prologue declares. */
 export function prefixesOf({ context }: Syntax): Record<string, string> {
   const prefixes: Record<string, string> = {};
   for (const { subType, key, value } of (context as Syntax[] | undefined) ?? [])

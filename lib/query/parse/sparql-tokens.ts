@@ -1,9 +1,9 @@
-/** Tokens of SPARQL and Turtle that can contain brackets and references as text, as sources of regular expressions. */
+/** Regular expressions (as strings) of tokens in SPARQL and Turtle that can contain brackets and references as text. */
 
-/** Long string. Unterminated, it matches the rest of the text. Otherwise a search would rescan the text from each quote in it. */
+/** Returns the pattern of a long string. Without an end, it matches the rest: a search from each quote would be quadratic. */
 const long = (quote: string): string =>
   `${quote.repeat(3)}(?:(?:${quote}|${quote.repeat(2)})?(?:[^${quote}\\\\]|\\\\.))*(?:${quote.repeat(3)}|$)`;
-/** Short string. Unterminated, it matches the rest of the line. */
+/** Returns the pattern of a short string. Without an end, it matches the rest of the line. */
 const short = (quote: string): string => `${quote}(?:[^${quote}\\\\\\n\\r]|\\\\.)*${quote}?`;
 
 /** All four kinds of strings. Requires the flag `s`, because an escape may precede a line break. */

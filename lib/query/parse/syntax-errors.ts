@@ -14,7 +14,7 @@ class UnexpectedToken extends Error {
   }
 }
 
-/** Replaces the parser's messages, which use internal token names. @throws UnexpectedToken */
+/** Error handler of the parser, whose messages use internal token names. @throws UnexpectedToken */
 export const onParseErrors = ([first]: readonly unknown[]): never => {
   throw new UnexpectedToken(first as TokenFault);
 };
@@ -38,11 +38,11 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/^(?:Select|Construct|Describe|Ask|Where|Values|By|As|Limit|Offset|From|Filter|Optional)$/, ''],
 ];
 
-/** Returns the expected tokens, or nothing if the list would be the whole grammar. */
+/** Returns a text with the expected tokens. Empty if the list would be too long. */
 function expected({ message, token: { image } }: TokenFault): string {
   const [, one] = /--> ([^ ]+) <--/.exec(message) ?? [];
   const all = one !== undefined ? [one] : [...message.matchAll(/\[(\w+)/g)].map(([, name]) => name!);
-  // The two kinds of prefixed names are listed as one. The parser lists variables even if they are not allowed.
+  // Omit the second kind of prefixed names, and variables if one was found: the parser lists them everywhere.
   const names = all.filter(
     (name) => !(all.length > 1 && name === 'PNameNs') && !(/^[?$]/.test(image) && /^Var/.test(name)),
   );
@@ -70,7 +70,7 @@ const prefixes: Readonly<Record<string, string>> = {
   xsd: 'http://www.w3.org/2001/XMLSchema#',
 };
 
-/** Returns the first or last position of a token outside of strings, comments and IRIs. */
+/** Returns the offset of the first or last occurrence of a token outside of strings, comments and IRIs. */
 function placeOf(text: string, token: string, isLast = false): number | undefined {
   const skipped = `${stringToken}|${commentToken}|<${referenceToken}>`;
   let at: number | undefined;
@@ -79,7 +79,7 @@ function placeOf(text: string, token: string, isLast = false): number | undefine
   return at;
 }
 
-/** Errors that the parser detects after the grammar, in terms of SPARQL. `NAME` is the name in its message. */
+/** Explanations of errors that the parser detects after parsing. `NAME` is the name in the parser's message. */
 const faults: readonly (readonly [said: RegExp, what: string])[] = [
   [/^Variable (?<name>\S+) used more than once in SELECT/, '?NAME is selected twice'],
   [/^Variable used to bind is already bound \(\?(?<name>.*)\)$/, '?NAME is assigned by BIND but is already bound'],
@@ -109,7 +109,7 @@ function explained(text: string, error: Error): Explained {
   }
   const [, offset] = /^unexpected character: .* at offset: (\d+)/s.exec(error.message) ?? [];
   if (offset !== undefined) {
-    // Extend a word that begins with a SPARQL keyword.
+    // The offset may be within a word, after a keyword. Start at the beginning of the word.
     const before = /\b\w+$/.exec(text.slice(Math.max(0, Number(offset) - 60), Number(offset)))?.[0] ?? '';
     const at = Number(offset) - (/\w/.test(text[Number(offset)] ?? '') ? before.length : 0);
     const rest = text.slice(at, at + 200);

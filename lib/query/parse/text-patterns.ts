@@ -1,4 +1,4 @@
-/** `text:query` patterns in the form of Apache Jena, replaced in the syntax tree by the rows of a text search, as VALUES. */
+/** Replaces `text:query` patterns, as defined by Apache Jena, by VALUES with the rows of a text search. */
 
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { xsd } from '../../rdf/vocabulary.js';
@@ -7,24 +7,24 @@ import { prefixesOf, type Syntax } from './sparql-parser.js';
 
 const namespace = 'http://jena.apache.org/text#';
 
-/** A text search of a pattern. */
+/** Text search that a pattern requests. */
 export interface TextCall {
   readonly query: string;
   readonly predicate?: string;
   /** Maximum number of rows. */
   readonly limit: number;
   readonly lang?: string;
-  /** Name of the graph of the literals. Absent: of any, each triple once. */
+  /** Graph to search. Absent: all graphs, with one row for each triple. */
   readonly graph?: string;
 }
 
-/** A literal with matches, and its subject. */
+/** Result of a text search: a matching literal with its subject. */
 export interface TextRow {
   readonly subject: string;
   readonly predicate: string;
   readonly score: number;
   readonly literal: string;
-  /** Empty for none. */
+  /** Language tag; empty for none. */
   readonly language: string;
 }
 
@@ -44,7 +44,7 @@ const [maxRows, maxPatterns] = [10_000, 4];
 
 const refused = (detail: string): LwsError => new LwsError('malformed-query', detail);
 
-/** True if a query may have such patterns: a prefix or a base can end anywhere within the IRI, and characters can be escaped. */
+/** Returns true if a query may have text patterns. A prefix may end anywhere in the IRI, and characters may be escaped. */
 export const mayHaveTextPatterns = (text: string): boolean => /jena\.apache|text\\?#query|\\u/i.test(text);
 
 type Terms = readonly (Syntax & { readonly value: string })[];
@@ -54,7 +54,7 @@ interface TextContext {
   /** Base IRI of the query. */
   readonly base: string;
   readonly search: SearchTexts;
-  /** True if the request has a dataset, which restricts the graphs. */
+  /** True if the query or the request has a dataset, which restricts the graphs. */
   readonly hasDataset: boolean;
 }
 
@@ -86,7 +86,7 @@ export async function replaceTextPatterns(syntax: Syntax, context: TextContext):
       const tables: object[] = [];
       for (const triple of found) tables.push(await tableOf(triple, graph, reading));
       const bgp = rest.length === 0 ? [] : [{ ...patterns[at]!, triples: rest }];
-      // One element, so that the positions of the others stay the same.
+      // Replace one element by one group, so that the indexes of the others stay the same.
       (patterns as object[])[at] = { type: 'pattern', subType: 'group', patterns: [...bgp, ...tables], loc: triples };
     }
 }
@@ -148,7 +148,7 @@ async function tableOf(
     values: rows.map((row) => Object.fromEntries(cells.map(([name, at]) => [name, termsOf(row)[at]]))),
   });
   if (!isChecked) return table(columns);
-  // The triples are looked up, so that one that is in two graphs is found in each, and none outside of the dataset.
+  // Look up the triples in the dataset: one that is in two graphs is found in each, and none outside of the dataset.
   const own = variables.length === 3 ? [] : ([[hidden.literal, 2]] as typeof columns);
   const literal = variables[2] ?? term('variable', hidden.literal);
   const triple = { subject: first, predicate: term('variable', hidden.predicate), object: literal };
@@ -172,14 +172,14 @@ function termsAt(loc: unknown) {
   return [term, term('namedNode', xsd.double)] as const;
 }
 
-/** True if a term is a string, with or without a language tag. */
+/** Returns true if a term is a string, with or without a language tag. */
 const isText = (term: unknown): term is Terms[number] =>
   isTerm(term, 'literal') && (typeof term['langOrIri'] !== 'object' || isOf(term, xsd.string));
 
 const isOf = ({ langOrIri }: Syntax, datatype: string): boolean =>
   isTerm(langOrIri, 'namedNode') && langOrIri.value === datatype;
 
-/** Reads the arguments: property, words, maximum number of rows, and language; all but the words are optional. */
+/** Reads the arguments: property, words, maximum number of rows, language. All except the words are optional. */
 function callOf(terms: Terms, iriOf: (term: Syntax) => string): TextCall {
   const rest = [...terms];
   const predicate = isTerm(rest[0], 'namedNode') ? iriOf(rest.shift()!) : undefined;

@@ -1,6 +1,6 @@
 /**
- * Merges segments. Numbers follow the order of the terms in every segment, so that sorted quads stay sorted with new numbers: the
- * merge reads and writes sequentially. Terms without a quad are dropped.
+ * Merges segments. In every segment, IDs have the order of the terms, so that quads stay sorted when they get the IDs of the
+ * new segment: the merge reads and writes sequentially. Terms without a quad are dropped.
  */
 
 import {
@@ -16,7 +16,7 @@ import {
 import { type Segment, type SegmentName, SegmentWriter } from './segment.js';
 import type { TermWriter } from './term-writer.js';
 
-/** A set of numbers, as bits. */
+/** Set of IDs, as a bitmap. */
 class Bits {
   private readonly words: Uint32Array;
 
@@ -33,14 +33,14 @@ class Bits {
   }
 }
 
-/** A segment with the graphs that newer segments replace, in its own numbers. */
+/** Segment to merge, with the graphs whose quads newer segments replace. */
 export interface MergeInput {
   readonly segment: Segment;
-  /** Graphs whose quads are outdated; absent: none. */
+  /** Outdated graphs, by the IDs of this segment. Undefined if there are none. */
   readonly graphs: Bits | undefined;
 }
 
-/** Returns the segments with the graphs that newer ones replace. @param segments the oldest first */
+/** Returns the inputs of a merge. @param segments the oldest first */
 export const mergeInputs = (segments: readonly Segment[]): MergeInput[] =>
   segments.map((segment, at) => ({ segment, graphs: outdatedGraphs(segment, segments.slice(at + 1)) }));
 
@@ -75,9 +75,9 @@ export interface MergeOptions {
 }
 
 /**
- * Writes a new segment with the current quads, which replaces the merged ones: it must include the oldest segment.
+ * Writes a segment with the current quads of the inputs. It replaces them, so the inputs must include the oldest segment.
  * @param inputs the oldest first
- * @throws the file system's error, DamagedSegmentError, or the error of `check`; then nothing is left of the new file
+ * @throws the file system's error, DamagedSegmentError, or the error of `check`, after removing the new file
  */
 export function mergeSegments(inputs: readonly MergeInput[], { name, check = () => {} }: MergeOptions): SegmentName {
   const writer = new SegmentWriter(name);
@@ -103,7 +103,7 @@ export function mergeSegments(inputs: readonly MergeInput[], { name, check = () 
   }
 }
 
-/** Returns the terms of current quads. `undefined`: all. */
+/** Returns the terms of quads that are not outdated, or `undefined` if all terms are used. */
 function usedTerms({ segment: { terms, orders }, graphs }: MergeInput): Bits | undefined {
   if (!graphs) return undefined;
   const used = new Bits(terms.size);
@@ -113,7 +113,7 @@ function usedTerms({ segment: { terms, orders }, graphs }: MergeInput): Bits | u
   return used;
 }
 
-/** Writes the terms in use and returns their new numbers by the old ones. */
+/** Writes the used terms. Returns for each input its new term IDs by the old ones. */
 function mergeTerms(inputs: readonly MergeInput[], to: TermWriter, check: () => void): readonly Uint32Array[] {
   const cursors = inputs.map(({ segment }) => segment.terms.cursor());
   const used = inputs.map(usedTerms);
@@ -155,12 +155,12 @@ interface Text {
 }
 
 interface CursorOptions extends Pick<MergeInput, 'graphs'> {
-  /** New numbers by the old ones. */
+  /** New term IDs by the old ones. */
   readonly numbers: Uint32Array;
   readonly check: () => void;
 }
 
-/** Cursor over the current quads of an input in one order, with new numbers. */
+/** Cursor over the quads of an input in one order, without outdated ones and with new term IDs. */
 class QuadCursor {
   at = 0;
   columns: Columns = newColumns(0);
@@ -207,7 +207,7 @@ class QuadCursor {
   }
 }
 
-/** Writes the quads of an order. Returns true if two successive ones have the same triple, as copies of a triple in SPOG. */
+/** Merges one order. Returns true if successive quads have the same triple, which in SPOG are copies in several graphs. */
 function mergeQuads(cursors: readonly QuadCursor[], order: number, to: OrderWriter): boolean {
   const [a, b, c, d] = orderPlaces[order]!;
   const isLess = (x: number, y: number): boolean => {
@@ -232,7 +232,7 @@ function mergeQuads(cursors: readonly QuadCursor[], order: number, to: OrderWrit
   return hasCopies;
 }
 
-/** Binary heap of input numbers, the least first. */
+/** Binary heap of inputs, by index. The input with the least current quad is first. */
 class Heap {
   private readonly items: number[];
 
@@ -252,7 +252,7 @@ class Heap {
     return this.items[0]!;
   }
 
-  /** Restores the order after the input at a position has moved on. */
+  /** Restores the heap order after the cursor of the input at a position has moved. */
   sink(from = 0): void {
     const { items, isLess } = this;
     const item = items[from]!;
@@ -266,7 +266,7 @@ class Heap {
     items[at] = item;
   }
 
-  /** Removes the least one. */
+  /** Removes the first input. */
   drop(): void {
     const last = this.items.pop()!;
     if (this.items.length === 0) return;

@@ -1,35 +1,35 @@
 /**
- * Pages of 8 KiB with a CRC-32, which covers the identity of the file and the number of the page too: a page in the place of another
- * one, or of another file, is detected. A page is read from a copy in shared memory, or from the file through a cache that belongs to
- * one thread. Must not depend on the content of pages.
+ * Pages of 8 KiB with a CRC-32. The checksum also covers the identity of the file and the index of the page, so that a page in
+ * a wrong position or file is detected. Pages are read from a copy in shared memory, or through a cache that belongs to one
+ * thread. Must not depend on the content of pages.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
 export const pageBytes = 8192;
 export const pageWords = pageBytes / 4;
-/** Bytes of the checksum, at the end of the page. */
+/** Length of the checksum at the end of a page, in bytes. */
 export const checksumBytes = 4;
 
-/** The file is truncated, or a checksum does not match. The index has to be rebuilt. */
+/** Thrown if the file is truncated or a checksum does not match. The index has to be built again. */
 export class DamagedSegmentError extends Error {}
 
 const place = new Uint32Array(2);
 const placeBytes = new Uint8Array(place.buffer);
 
-/** Returns the checksum of bytes at a place (an offset, or a page number) of the file with an identity. */
+/** Returns a checksum of bytes that covers the identity of the file and the position: an offset, or the index of a page. */
 export function checksumAt(id: string, at: number, bytes: Uint8Array): number {
   place[0] = at % 2 ** 32;
   place[1] = Math.floor(at / 2 ** 32);
-  // Two numbers below 2^32 always give different checksums of the same bytes: a CRC-32 detects every change within 32 bits.
+  // Two positions below 2^32 always give different checksums of the same bytes: a CRC-32 detects every change within 32 bits.
   return crc32(bytes, crc32(placeBytes, crc32(id)));
 }
 
-/** @param at number of the page in the file */
+/** @param at index of the page in the file */
 const checksumOf = (id: string, at: number, page: Uint8Array): number =>
   checksumAt(id, at, page.subarray(0, pageBytes - checksumBytes));
 
-/** Buffered sequential writer of a file of mode 0600. */
+/** Buffered sequential writer of a file with mode 0600. */
 export class PageWriter {
   /** Bytes written so far. */
   bytes = 0;
@@ -49,7 +49,7 @@ export class PageWriter {
     this.handle = openSync(name, 'w', 0o600);
   }
 
-  /** Pages are the beginning of the file. @param page `pageBytes` bytes, of which the last four are overwritten with the checksum */
+  /** Appends a page. Pages must come first in the file. @param page `pageBytes` bytes; the last four are set to the checksum */
   page(page: Uint8Array): void {
     const checksum = checksumOf(this.id, this.bytes / pageBytes, page);
     for (let at = 0; at < checksumBytes; at++) page[pageBytes - checksumBytes + at] = (checksum >>> (8 * at)) & 255;
@@ -74,7 +74,7 @@ export class PageWriter {
     this.close();
   }
 
-  /** Closes the file without the rest. Does nothing if it is closed: another file may have its descriptor. */
+  /** Closes the file without writing the buffer, once only: another file may have the descriptor later. */
   close(): void {
     if (!this.isOpen) return;
     this.isOpen = false;
@@ -116,7 +116,7 @@ export class PageFile {
     return shared;
   }
 
-  /** Fills `target` from a position of the file. @throws DamagedSegmentError at the end of the file, or if it cannot be read */
+  /** Fills `target` from an offset of the file. @throws DamagedSegmentError at the end of the file, or if it cannot be read */
   readInto(target: Uint8Array, from: number): void {
     for (let at = 0; at < target.length; ) {
       let count: number;
@@ -135,7 +135,7 @@ export class PageFile {
   }
 }
 
-/** Pages of a section of a segment. */
+/** Access to the pages of a section, which are in memory or cached. */
 export interface Pages {
   readonly words: Uint32Array;
   readonly bytes: Uint8Array;
@@ -158,14 +158,14 @@ export class ResidentPages implements Pages {
   }
 }
 
-/** Pages of a file that follow each other. */
+/** Range of successive pages in a file. */
 export interface Section {
   /** Offset of the first page in the file. */
   readonly from: number;
   readonly pages: number;
 }
 
-/** @param shared the pages of a section @param id identity of the file @throws DamagedSegmentError */
+/** Verifies the checksums of a section. @param shared its pages @param id identity of the file @throws DamagedSegmentError */
 export function verifyPages(shared: SharedArrayBuffer, id: string, { from, pages }: Section): void {
   const [words, bytes] = [new Uint32Array(shared), new Uint8Array(shared)];
   for (let page = 0; page < pages; page++) verify(bytes, words, { id, slot: page, number: from / pageBytes + page });
@@ -174,9 +174,9 @@ export function verifyPages(shared: SharedArrayBuffer, id: string, { from, pages
 interface PageIdentity {
   /** Identity of the file. */
   readonly id: string;
-  /** Number of the page in the file. */
+  /** Index of the page in the file. */
   readonly number: number;
-  /** Number of the page in memory. */
+  /** Index of the page in memory. */
   readonly slot: number;
 }
 
@@ -187,14 +187,14 @@ function verify(bytes: Uint8Array, words: Uint32Array, { id, number, slot }: Pag
     throw new DamagedSegmentError(`The checksum of page ${number} does not match.`);
 }
 
-/** Page cache of one thread, for all segments that it reads. Evicts by CLOCK. */
+/** Page cache of one thread, for all segments that it reads. Evicts pages by the CLOCK algorithm. */
 export class PageCache {
   readonly words: Uint32Array;
   readonly bytes: Uint8Array;
   private next = 0;
   private readonly owners: (CachedPages | undefined)[];
   private readonly numbers: Uint32Array;
-  /** 1: read since the hand passed. */
+  /** Reference bits of CLOCK: 1 if the page was read since the hand last passed the slot. */
   readonly used: Uint8Array;
 
   /** @param size in bytes */
@@ -208,7 +208,7 @@ export class PageCache {
     this.used = new Uint8Array(slots);
   }
 
-  /** Returns a slot, from which another page is removed if necessary. */
+  /** Returns a slot for a page. If necessary, evicts another page. */
   take(owner: CachedPages, page: number): number {
     for (;;) {
       const slot = this.next;
@@ -231,7 +231,7 @@ export class PageCache {
     this.used[slot] = 0;
   }
 
-  /** Empties the slots of a section that is no longer read. */
+  /** Empties the slots of a section that is no longer used. */
   remove(owner: CachedPages): void {
     for (let slot = 0; slot < this.owners.length; slot++) if (this.owners[slot] === owner) this.free(slot);
   }
@@ -241,10 +241,10 @@ export class PageCache {
 export class CachedPages implements Pages {
   readonly words: Uint32Array;
   readonly bytes: Uint8Array;
-  /** Slot plus one by page number; 0: not cached. */
+  /** For each page of the section, its slot plus one; 0 if the page is not cached. */
   private readonly slots: Uint32Array;
 
-  /** @param section with the identity of the file */
+  /** @param section pages, and the identity of the file */
   constructor(
     private readonly file: PageFile,
     private readonly section: Section & { readonly id: string },

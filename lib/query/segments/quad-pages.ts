@@ -1,6 +1,6 @@
 /**
- * One sort order of the quads of a segment: pages of bit-packed columns. The first quad of each page and its index (the fences)
- * stay in memory. Must not depend on the terms behind the numbers.
+ * One sort order of the quads of a segment: pages of bit-packed columns. The first quad of each page (the fence) and its index
+ * stay in memory. Must not depend on the terms that the IDs stand for.
  */
 import { type Pages, type PageWriter, pageBytes, pageWords } from './page-file.js';
 
@@ -26,7 +26,7 @@ const wordsFor = (count: number, bits: number): number => Math.ceil((count * bit
 
 /** Sections of an order in the file, with its fences. */
 export interface OrderFences {
-  /** Four numbers per page: the first quad, in sort order. */
+  /** Fences: the first quad of each page, as four term IDs in sort order. */
   readonly fences: Uint32Array;
   /** Index of the first quad of each page. */
   readonly firsts: Uint32Array;
@@ -56,7 +56,7 @@ export class OrderWriter {
     private readonly order: number,
   ) {}
 
-  /** @param columns S, P, O and G, of which one row is added */
+  /** Adds one row of the columns S, P, O and G. */
   add(columns: Columns, row: number): void {
     const { count, least, most, listed } = this;
     const predicate = columns[1][row]!;
@@ -104,7 +104,7 @@ export class OrderWriter {
     return this.listed.size <= maxListed && this.bits(1) > bitsOf(this.listed.size - 1) + 1;
   }
 
-  /** Length of a page with so many quads. */
+  /** Returns the length of a page with `count` quads, in words. */
   private wordsOf(count: number): number {
     const { isListed, listed } = this;
     const ofPredicate = isListed ? bitsOf(listed.size - 1) : this.bits(1);
@@ -171,11 +171,11 @@ function twice(from: Uint32Array): Uint32Array<ArrayBuffer> {
 /** Columns S, P, O and G. */
 export type Columns = readonly [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
 
-/** Part of an order. */
+/** Range of successive quads in an order. */
 export interface Window {
-  /** Index in the order of its first row. */
+  /** Index of the first row in the order. */
   readonly first: number;
-  /** Index in the order after its last row. */
+  /** Index after the last row in the order. */
   readonly end: number;
   /** Returns a column, decoded at the first call. The first row has index 0. */
   column(place: number): Uint32Array;
@@ -207,7 +207,7 @@ class PageWindow implements Window {
   }
 }
 
-/** Reads one sort order. Terms that are not in the dictionary are searched for at their position minus 0.5. */
+/** Reads one sort order. For a term that is not in the dictionary, callers search with the ID of the next term minus 0.5. */
 export class OrderReader {
   readonly quads: number;
   private readonly fences: Uint32Array;
@@ -226,12 +226,12 @@ export class OrderReader {
   }
 
   /**
-   * Returns the index of the first quad that is not less than a prefix, or, with `isAfter`, that is greater.
-   * @param prefix terms in sort order, of which the first `length` are compared
+   * Returns the index of the first quad that is at least a prefix or, with `isAfter`, greater than it.
+   * @param prefix term IDs in sort order, of which the first `length` are compared
    */
   bound(prefix: readonly number[], length: number, isAfter = false): number {
     const { fences, firsts } = this;
-    // Number of pages whose first quad is before the bound.
+    // After the loop, `low` is the count of pages whose first quad is before the bound.
     let [low, high] = [0, firsts.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -253,7 +253,7 @@ export class OrderReader {
     return [from, this.after(prefix, length, from)];
   }
 
-  /** Like `bound` with `isAfter`, for a bound that is mostly near: a galloping search from `from`. */
+  /** Like `bound` with `isAfter`, but uses a galloping search from `from`, because the result is mostly near. */
   after(prefix: readonly number[], length: number, from: number): number {
     const page = this.pageOf(from);
     const first = this.firsts[page]!;
@@ -271,7 +271,7 @@ export class OrderReader {
     return this.bound(prefix, length, true);
   }
 
-  /** Returns a term of a quad. */
+  /** Returns the term ID of a quad in a position (S, P, O, G). */
   term(index: number, place: number): number {
     const page = this.pageOf(index);
     return this.value(this.pages.get(page), place, index - this.firsts[page]!);
@@ -298,14 +298,14 @@ export class OrderReader {
     });
   }
 
-  /** Decodes a column of a page from an index of the order on. */
+  /** Decodes the rows `first` to `end` of a column; both are indexes of the order. */
   column(page: number, place: number, { first, end }: Pick<Window, 'first' | 'end'>): Uint32Array {
     const into = new Uint32Array(end - first);
     this.decode(this.pages.get(page), place, { into, row: first - this.firsts[page]! });
     return into;
   }
 
-  /** Returns a value of the page at a word offset without decoding the page. */
+  /** Returns one value of a page without decoding the page. @param at offset of the page, in words */
   private value(at: number, place: number, row: number): number {
     const { words } = this;
     const code = words[at + 5 + place]!;
@@ -359,7 +359,7 @@ export class OrderReader {
     return low - 1;
   }
 
-  /** Decodes values of a column from a row on. */
+  /** Decodes values of a column into an array, from a row of the page on. @param at offset of the page, in words */
   private decode(at: number, place: number, { into, row }: { readonly into: Uint32Array; readonly row: number }): void {
     const { words } = this;
     const code = words[at + 5 + place]!;

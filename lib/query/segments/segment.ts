@@ -27,7 +27,7 @@ const magic = 'QPSEG004';
 const tailBytes = 20;
 export const longName = (name: string): string => `${name}.long`;
 
-/** Part of the file that is read as a whole: offset, length, and checksum. */
+/** Array in the file: offset, length in bytes, and checksum. */
 type ArrayPlace = readonly [from: number, length: number, checksum: number];
 
 interface OrderMeta extends Section {
@@ -58,7 +58,7 @@ interface Footer {
 export interface SegmentName {
   /** Path of the file. */
   readonly name: string;
-  /** Digest of its footer, which has the identity of the file and the checksums of its arrays. */
+  /** Digest of the footer, which contains the identity of the file and the checksums of its arrays. */
   readonly digest: string;
 }
 
@@ -67,14 +67,14 @@ const digestOf = (footer: Uint8Array): string => createHash('sha256').update(foo
 const bytesOf = (array: Uint8Array | Uint32Array): Uint8Array =>
   new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 
-/** Writes a segment: terms, the four orders, and `end`. */
+/** Writes a segment: call `writeTerms`, `writeOrder` for each of the four orders, and `end`. */
 export class SegmentWriter {
   private readonly id = randomBytes(16).toString('hex');
   private readonly writer: PageWriter;
   private readonly long!: PageWriter;
   private readonly orders: OrderMeta[] = [];
   private terms!: Footer['terms'];
-  /** Arrays at the end of the file. */
+  /** Arrays that `end` writes after the pages. `place` is completed by it. */
   private readonly arrays: { readonly bytes: Uint8Array; readonly place: [number, number, number] }[] = [];
 
   /** @throws the file system's error, here and in all methods */
@@ -88,7 +88,7 @@ export class SegmentWriter {
     }
   }
 
-  /** @param write adds the terms in order */
+  /** Writes the dictionary. @param write adds the terms in order */
   writeTerms(write: (to: TermWriter) => void): void {
     const { long, writer } = this;
     const to = new TermWriter(writer, (bytes) => {
@@ -105,7 +105,7 @@ export class SegmentWriter {
     this.terms = { from: 0, pages, ...places };
   }
 
-  /** @param write adds the quads in the order */
+  /** Writes the quads in one order. @param write adds the quads in this order */
   writeOrder(order: number, write: (to: OrderWriter) => void): void {
     const from = this.writer.bytes;
     const to = new OrderWriter(this.writer, order);
@@ -114,7 +114,7 @@ export class SegmentWriter {
     this.orders[order] = { from, pages, quads, fences: this.array(fences), firsts: this.array(firsts) };
   }
 
-  /** Writes the rest, syncs and renames the file. The name is on disk after a sync of the directory. */
+  /** Writes arrays and footer, syncs and renames the file. The new name is only durable after a sync of the directory. */
   end({ isUnique, facts }: Pick<Footer, 'isUnique' | 'facts'>): SegmentName {
     const { writer, long, terms, orders } = this;
     for (const { bytes, place } of this.arrays) {
@@ -136,7 +136,7 @@ export class SegmentWriter {
     return { name: this.name, digest: digestOf(text) };
   }
 
-  /** Removes what was written. */
+  /** Closes and removes the files. */
   abandon(): void {
     this.writer.close();
     this.long?.close();
@@ -151,18 +151,18 @@ export class SegmentWriter {
   }
 }
 
-/** Sections in the order in which they are kept in memory. */
+/** Sections in the order in which they are loaded into memory. */
 const sections = ['terms', 0, 1, 2, 3] as const;
 
-/** Bytes of a quad in the columns of all orders. */
+/** Memory of a quad in the decoded columns of all orders, in bytes. */
 const decodedBytes = 64;
 /**
- * Share of the memory limit within which the orders are decoded. All storages of a process share the limit, and pages take less than
- * half the space.
+ * Share of the memory limit up to which the orders are decoded. Undecoded pages take less than half of the space, and all
+ * storages of a process share the limit.
  */
 const decodedShare = 0.5;
 
-/** An opened segment, in messages between threads. */
+/** An opened segment, as sent between threads. */
 export interface SegmentData extends SegmentName {
   /** Identity of the file. */
   readonly id: string;
@@ -188,8 +188,8 @@ interface OrderData extends Section {
 }
 
 /**
- * Opens a segment. If its decoded orders are small compared to `most` bytes, they are in memory: a lookup in pages takes 1.2 times as
- * long. If not, as many sections as fit are in memory.
+ * Opens a segment. If its decoded orders fit into a share of `most` bytes, they are loaded: a lookup in pages takes 1.2 times
+ * as long. Otherwise as many sections as fit are loaded.
  * @throws DamagedSegmentError, also if the file has another digest, or the file system's error
  */
 export function openSegment({ name, digest }: SegmentName, most: number): SegmentData {
@@ -253,7 +253,7 @@ function footerOf(file: PageFile, digest: string): Footer {
   return JSON.parse(text.toString()) as Footer;
 }
 
-/** Memory of an opened segment in bytes. */
+/** Returns the memory of an opened segment, in bytes. */
 export const segmentBytes = ({ resident, columns = [], terms, orders }: SegmentData): number =>
   [
     ...[...resident, ...columns.flat(), terms.text, terms.offsets, terms.ids],
@@ -264,7 +264,7 @@ export const segmentBytes = ({ resident, columns = [], terms, orders }: SegmentD
 export const isResident = ({ resident, columns }: SegmentData): boolean =>
   columns !== undefined || resident.length === sections.length;
 
-/** A segment in one thread. */
+/** A segment as opened in one thread, which reads its files. */
 export class Segment {
   readonly terms: TermReader;
   readonly orders: readonly OrderReader[];
@@ -282,7 +282,7 @@ export class Segment {
   ) {
     const { id, terms, orders, name } = data;
     this.file = new PageFile(name);
-    // Opened at once, because the file may be replaced later.
+    // Open the file now, because it may be replaced later.
     if (existsSync(longName(name))) this.long = new PageFile(longName(name));
     const readRest = (offset: number, length: number): Buffer => {
       if (!this.long) throw new DamagedSegmentError('The file of long terms is missing.');
@@ -296,12 +296,12 @@ export class Segment {
     this.orders = orders.map((order, at) => new OrderReader(this.pagesOf(at + 1, order), at, orderFences(order)));
   }
 
-  /** Closes the files and leaves the cache to others. */
+  /** Closes the files and removes their pages from the cache. */
   close(): void {
     this.closer();
   }
 
-  /** Returns `close` as a function that does not refer to the segment. */
+  /** `close` as a function without a reference to the segment, so that the segment can be garbage-collected. */
   get closer(): () => void {
     const { cached, cacheOf, file, long } = this;
     return () => {

@@ -1,4 +1,4 @@
-/** Reads the dictionary of a segment: the number of a term, the text of a number, and all terms in order. */
+/** Reads the dictionary of a segment: finds the ID of a term and the text of an ID, and iterates over all terms in order. */
 import { isWellFormed } from '../../rdf/iri.js';
 import { affordable } from '../../tools/threads/thread-limits.js';
 import type { TermKey } from '../access/terms.js';
@@ -6,7 +6,7 @@ import { checksumBytes, type Pages, pageBytes } from './page-file.js';
 import { inPage, maxFence, referenceBytes, restartEvery, type TermFences, termsHead } from './term-writer.js';
 
 const encoder = new TextEncoder();
-/** Slots in the cache of decoded terms. The low bits of the number determine the slot. */
+/** Slots in the cache of decoded terms. The low bits of the ID determine the slot. */
 const cacheSlots = 1 << 16;
 const longestCached = 256;
 /** Maximum characters in the cache. Beyond it, the cache is emptied. */
@@ -15,19 +15,19 @@ const maxCached = affordable(8 << 20);
 /** Cursor over all terms in order. */
 export interface TermCursor {
   readonly id: number;
-  /** The current term: the first `length` bytes. */
+  /** Buffer whose first `length` bytes are the current term. */
   readonly bytes: Uint8Array;
   readonly length: number;
   /** Moves to the next term. Returns false after the last one. */
   next(): boolean;
 }
 
-/** An entry of a page, read at an offset of the bytes. */
+/** Header of an entry in a page. `shared`: length of the prefix that it shares with the preceding entry. */
 interface Entry {
   shared: number;
   isLong: boolean;
   length: number;
-  /** Offset of its own bytes, which follow the shared ones. */
+  /** Offset of the bytes after the shared prefix. */
   at: number;
 }
 
@@ -41,10 +41,10 @@ export class TermReader {
   private cachedIds: Int32Array | undefined;
   private cached: TermKey[] = [];
   private cachedLength = 0;
-  /** The term that `scratch` holds: its number, its page, and the offset of the next entry in the page. */
+  /** Term in `scratch`: its ID, its page, and the offset of the next entry in the page. */
   private last = { id: -1, page: 0, at: 0 };
 
-  /** @param readRest reads the end of a long term at an offset of the second file */
+  /** @param readRest reads the end of a long term from an offset of the second file */
   constructor(
     private readonly pages: Pages,
     private readonly fences: TermFences,
@@ -55,7 +55,7 @@ export class TermReader {
     this.size = fences.ids[this.pageCount]!;
   }
 
-  /** Returns the number of a term, or -1 - (number of terms that are less) if it is not in the dictionary. */
+  /** Returns the ID of a term. If the term is not in the dictionary, returns -1 - (count of terms that sort before it). */
   find(token: TermKey): number {
     if (token.length * 3 > this.query.length) this.query = Buffer.alloc(token.length * 3);
     const { written } = encoder.encodeInto(token, this.query);
@@ -64,13 +64,13 @@ export class TermReader {
     return found >= 0 && written !== token.length && !isWellFormed(token) ? -1 - found : found;
   }
 
-  /** Returns the number of a term, or -1. */
+  /** Returns the ID of a term, or -1 if it is not in the dictionary. */
   idOf(token: TermKey): number {
     const id = this.find(token);
     return id < 0 ? -1 : id;
   }
 
-  /** Returns the number of terms that are less than a text. */
+  /** Returns the count of terms that sort before a text. */
   placeOf(text: string): number {
     const id = this.find(text);
     return id < 0 ? -1 - id : id;
@@ -98,7 +98,7 @@ export class TermReader {
     if (this.size === 0) return -1;
     const page = this.pageFor(query, length);
     const found = this.findIn(page, query, length);
-    // A cut fence does not decide: the term may be before the first one of the page.
+    // A truncated fence does not decide: the term may sort before the first one of the page.
     if (found !== -1 - this.fences.ids[page]! || !this.isCut(page)) return found;
     let [low, high] = [1, page];
     while (low < high) {
@@ -151,7 +151,7 @@ export class TermReader {
     const base = this.pages.get(page) * 4;
     const first = this.fences.ids[page]!;
     const count = this.bytes[base]! | (this.bytes[base + 1]! << 8);
-    // Number of restart points whose term is not greater.
+    // After the loop, `low` is the count of restart points whose term is at most the query.
     let [low, high] = [0, Math.ceil(count / restartEvery)];
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -171,7 +171,7 @@ export class TermReader {
     });
   }
 
-  /** Searches the entries between two restart points. Returns as `find`. */
+  /** Searches the entries between two restart points. Returns the same as `find`. */
   private findAfter(
     from: number,
     query: Uint8Array,
@@ -186,7 +186,7 @@ export class TermReader {
     let [at, matching] = [from, 0];
     for (let i = row; i < end; i++) {
       at = this.readEntry(at) + (this.entry.isLong ? referenceBytes : 0);
-      // It shares more with the term before than the query does, which is greater than both.
+      // The entry shares more bytes with the preceding term than the query does, so the query is greater than both.
       if (entry.shared > matching) continue;
       // The shared length of a long term is at most `inPage`.
       if (entry.shared < matching && !(entry.isLong && entry.shared === inPage)) return -1 - (first + i);
@@ -198,10 +198,10 @@ export class TermReader {
     return -1 - (first + end);
   }
 
-  /** Number of bytes that the last compared entry and the query have in common. */
+  /** Length of the prefix that the query shares with the last compared entry, in bytes. */
   private matched = 0;
 
-  /** Compares the query from a byte on with the own bytes of the current entry. Positive: the query is greater. */
+  /** Compares the query from byte `from` on with the unshared bytes of the current entry. Positive if the query is greater. */
   private compare(query: Uint8Array, { length, from }: { readonly length: number; readonly from: number }): number {
     const { bytes, entry } = this;
     const most = Math.min(length - from, entry.length);
@@ -219,7 +219,7 @@ export class TermReader {
     return base + (this.bytes[at]! | (this.bytes[at + 1]! << 8));
   }
 
-  /** Reads an entry. Returns the offset after its own bytes. */
+  /** Reads an entry. Returns the offset after its unshared bytes. */
   private readEntry(from: number): number {
     const { bytes, entry } = this;
     let at = from;
@@ -239,7 +239,7 @@ export class TermReader {
     return this.readRest(view.getUint32(0, true) + view.getUint16(4, true) * 2 ** 32, view.getUint32(6, true));
   }
 
-  /** Returns the last page whose fence is not greater. */
+  /** Returns the last page whose fence is at most the query. */
   private pageFor(query: Uint8Array, length: number): number {
     const { text, offsets } = this.fences;
     let [low, high, ofLow, ofHigh] = [1, this.pageCount, 0, 0];
@@ -270,7 +270,7 @@ export class TermReader {
   private read(id: number): TermKey {
     const { last, entry } = this;
     const { ids } = this.fences;
-    // Scans in the order of a term read the dictionary in its order.
+    // A scan in the sort order of a term reads successive terms: continue after the last one.
     const isNear = id > last.id && id - last.id < restartEvery && last.id >= 0 && id < ids[last.page + 1]!;
     const page = isNear ? last.page : this.pageOf(id);
     const base = this.pages.get(page) * 4;

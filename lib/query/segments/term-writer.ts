@@ -1,27 +1,27 @@
 /**
- * Dictionary of a segment: terms sorted by their UTF-8 bytes, the position of a term is its number. Pages of front-coded terms with
- * a restart point every 16 terms. Must not depend on the meaning of terms.
+ * Writes the dictionary of a segment: terms sorted by their UTF-8 bytes. The index of a term is its ID. Pages contain
+ * front-coded terms with a restart point every 16 terms. Must not depend on the meaning of terms.
  */
 import { checksumBytes, type PageWriter, pageBytes } from './page-file.js';
 
-/** Terms between two restart points, which are not front-coded. */
+/** Distance of restart points, in terms. A term at a restart point is stored without front coding. */
 export const restartEvery = 16;
-/** Bytes of the header: number of terms, and end of the data. */
+/** Length of the page header in bytes: count of terms, and end of the data. */
 export const termsHead = 4;
-/** Of a term of more than `longest` bytes, the page has the first `inPage` bytes. The rest is in a second file. */
+/** A term of more than `longest` bytes is split: the page has the first `inPage` bytes, and a second file the rest. */
 export const [longest, inPage] = [1024, 256];
-/** Bytes of a reference to the rest of a long term: offset (6) and length (4). */
+/** Length of a reference to the rest of a long term, in bytes: offset (6) and length (4). */
 export const referenceBytes = 10;
-/** Maximum length of a fence. The first term of the page decides beyond it. */
+/** Maximum length of a fence, in bytes. If a fence is truncated, the first term of the page must be compared. */
 export const maxFence = 512;
 
 /** The parts of a dictionary that stay in memory. */
 export interface TermFences {
-  /** Per page, concatenated: the shortest text that separates it from the page before, at most `maxFence` bytes. */
+  /** Fences, concatenated: for each page the shortest text that separates it from the page before, at most `maxFence` bytes. */
   readonly text: Uint8Array;
   /** Start of each fence, and end of the last one. */
   readonly offsets: Uint32Array;
-  /** Number of the first term of each page, and number of all terms. */
+  /** ID of the first term of each page, and the count of all terms. */
   readonly ids: Uint32Array;
 }
 
@@ -37,13 +37,13 @@ export class TermWriter {
   private readonly ids: number[] = [];
   private size = 0;
 
-  /** @param writeRest writes the end of a long term, returns its offset */
+  /** @param writeRest writes the end of a long term and returns its offset */
   constructor(
     private readonly writer: PageWriter,
     private readonly writeRest: (bytes: Uint8Array) => number,
   ) {}
 
-  /** Adds a term: a part of `bytes`. */
+  /** Adds a term: the bytes `from` up to `to`. Terms must be added in order. */
   add(bytes: Uint8Array, from: number, to: number): void {
     const length = to - from;
     const common = this.commonWith(bytes, from, length);
@@ -101,7 +101,7 @@ export class TermWriter {
     this.ids.push(this.size);
   }
 
-  /** Offsets of restart points are at the end of the page, in reverse order. */
+  /** Adds a restart point. The offsets of restart points are at the end of the page, in reverse order. */
   private restart(): void {
     const at = pageBytes - checksumBytes - 2 * (this.count / restartEvery + 1);
     this.page[at] = this.at & 255;

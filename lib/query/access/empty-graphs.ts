@@ -1,6 +1,6 @@
 /**
- * Empty graphs: those of RDF resources without triples. They have no quad keys, so they are found in the records of the
- * resources. Must not depend on queries.
+ * Finds empty graphs: those of RDF resources without triples. They have no keys of quads, so they are found in the records of
+ * the resources. Must not depend on queries.
  */
 
 import { isInRanges, only } from '../../storage/keys/iri-ranges.js';
@@ -24,9 +24,9 @@ export interface EmptyGraphs {
 
 /** Empty graphs of an earlier state. */
 export interface PastEmpty {
-  /** Changed graphs that were empty. */
+  /** Graphs that have changed since and were empty in the earlier state. */
   readonly empty: ReadonlySet<string>;
-  /** True if a graph is the same as then. */
+  /** Returns true if a graph has not changed since the earlier state. */
   isUnchanged(graph: string): boolean;
 }
 
@@ -70,7 +70,7 @@ export function emptyGraphs(graphs: Options, assertTime: () => void): EmptyGraph
           yield isThere(range.from) ? [range.from] : [];
           continue;
         }
-        // Those of a range that ends in a container include records of the next one.
+        // The records of a range that ends in a container include some of the next range: filter them.
         for (const keys of recordsIn(range))
           for await (const names of inRange(keys)) yield names.filter((iri) => isInRanges([range], iri));
       }
@@ -97,7 +97,7 @@ export function emptyGraphs(graphs: Options, assertTime: () => void): EmptyGraph
   };
 }
 
-/** Searches for the text of the field first, because parsing every record costs more. */
+/** Returns true for the record of an empty graph. Searches the text first, because parsing every record would take longer. */
 const isEmpty = (value: string): boolean => {
   if (!value.includes('"triples":0')) return false;
   const { kind, triples } = readRecord('', value);

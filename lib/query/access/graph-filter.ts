@@ -1,4 +1,4 @@
-/** Graphs that a pattern may read: those of the dataset that the caller may read are open, all others are closed. */
+/** Decides which graphs a pattern can read: those of the dataset that the caller may read are open, others are closed. */
 import { only as alone, type IriRange, unionOfRanges } from '../../storage/keys/iri-ranges.js';
 import { allGraphs, type ReadableGraphs } from './readable-graphs.js';
 import { isIri, type TermKey } from './terms.js';
@@ -18,17 +18,17 @@ export type DatasetPart = 'union' | 'named';
 export interface GraphFilter {
   /** True if every graph is readable. */
   readonly all: boolean;
-  /** The only graphs of this part of the dataset, if they are at most `maxFew`. They are looked up one by one. */
+  /** All graphs of this part of the dataset, if it names at most `maxFew`. They are looked up one by one. */
   readonly few: readonly string[] | undefined;
-  /** Graphs with names outside of these ranges are closed. `undefined`: no ranges are known, each graph is decided separately. */
+  /** Graphs with names outside of these ranges are closed. `undefined`: no ranges are known, each graph must be decided. */
   readonly ranges: readonly IriRange[] | undefined;
   /** True if every existing graph in the ranges is open. */
   readonly isExact: boolean;
-  /** Returns `undefined` if the authorizer must be asked first. */
+  /** Returns true if a graph is open, and `undefined` if the authorizer must be asked first. */
   isOpen(graph: TermKey): boolean | undefined;
   /** Asks the authorizer to decide the undecided graphs. */
   ask(graphs: readonly TermKey[]): Promise<void>;
-  /** Like `ask`, for bound graphs before any of their keys is read. Returns `undefined` if all are decided. */
+  /** Like `ask`, for bound graphs, before any of their keys is read. Returns `undefined` if the graphs are already decided. */
   decide(graphs: Iterable<TermKey>): Promise<void> | undefined;
 }
 

@@ -4,7 +4,7 @@ import { type IriRange, isInRanges, only, unionOfRanges, withoutRanges } from '.
 /** Suffix of the graph name of a linkset, after the name of its resource. */
 export const linksetEnd = '.meta';
 
-/** Returns the names of the graphs of the resources in the ranges and of their linksets. @param ranges disjoint and in order */
+/** Returns the ranges of the graphs of resources and linksets. @param ranges ranges of resources, disjoint and in order */
 export function graphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
   const [more, fewer]: IriRange[][] = [[], []];
   for (const { from, to } of ranges) {

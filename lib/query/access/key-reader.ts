@@ -7,7 +7,7 @@ import { mark, rawOf, suffixOf, type TermKey } from './terms.js';
 export type Terms = (TermKey | undefined)[];
 export const graphAt = 3;
 
-/** Positions in the order of a key. */
+/** Positions of the terms, in the order in which a key contains them. */
 const places = [graphAt, 0, 1, 2];
 
 /** Returns the key of a quad in the format of `quad-keys`. */
@@ -21,7 +21,7 @@ export function wholeKey(terms: Terms): string {
   return prefix + suffix + suffix.length.toString(36).padStart(5, '0');
 }
 
-/** Offsets of the terms, shared by all keys with the same types and lengths at their end. By S, P, O, G. */
+/** Offsets of the terms S, P, O and G in a key. Keys whose suffixes (types and lengths) are equal have the same layout. */
 interface Layout {
   readonly starts: readonly number[];
   readonly ends: readonly number[];
@@ -29,10 +29,10 @@ interface Layout {
   readonly heads: readonly string[];
 }
 
-/** Maximum number of cached layouts. There are a few for each length of a term. */
+/** Maximum number of cached layouts. Each length of a term has a few. */
 const maxLayouts = 10_000;
 
-/** Reads keys. Holds the last one. */
+/** Splits the current key into its terms. */
 export class KeyReader {
   private readonly layouts = new Map<string, Layout>();
   private key = '';

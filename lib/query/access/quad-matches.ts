@@ -1,6 +1,6 @@
 /**
- * Quads of the caller's dataset that match given terms: streamed, looked up in batches, counted and estimated. Must not depend on
- * variables, joins or queries.
+ * Interface to the quads of the caller's dataset that match given terms: streams, lookups in batches, counts and estimates.
+ * Must not depend on variables, joins or queries.
  */
 import type { DatasetPart } from './graph-filter.js';
 import type { Terms } from './key-reader.js';
@@ -12,13 +12,13 @@ export interface Among {
   readonly tokens: { has(token: TermKey): boolean };
 }
 
-/** Literals are only allowed as objects, and predicates and graphs must be IRIs. */
+/** Returns false if no quad can match: only objects can be literals, and predicates and graphs must be IRIs. */
 export const canMatch = ([subject, predicate, , graph]: Terms): boolean =>
   (subject === undefined || isIri(subject) || subject.charCodeAt(1) === 49) &&
   (predicate === undefined || isIri(predicate)) &&
   (graph === undefined || isIri(graph));
 
-/** Required parts of the matches of a pattern. */
+/** What the matches of a pattern are needed for: the part of the dataset, and the positions to return. */
 export interface MatchOptions {
   readonly part: DatasetPart;
   /** Positions (S, P, O, G) whose terms are required. */
@@ -26,13 +26,13 @@ export interface MatchOptions {
   readonly among?: Among | undefined;
 }
 
-/** Called in every block with the number of matches or rows. Throws to stop the query. */
+/** Called for each block with its count of matches or rows. Throws to stop the query. */
 export type AssertTime = (work?: number) => void;
 
 /** Called for each term that is read. Throws to stop the query. */
 export type AssertTerm = (token: TermKey) => void;
 
-/** Matches in columns of the numbers of terms. */
+/** Matches as columns of term IDs. */
 export interface NumberBlock {
   readonly length: number;
   /** One column for each required position. */
@@ -43,34 +43,31 @@ export interface NumberBlock {
 export interface NumbersFound {
   /** Index of the lookup. */
   readonly rows: readonly number[];
-  /** Number of times that the match counts. */
+  /** Count of equal matches that each row stands for. */
   readonly weights: readonly number[];
   readonly columns: readonly (readonly number[])[];
 }
 
-/** Matches as numbers of terms, which are valid during one query: equal exactly if the terms are. */
+/** Matches as term IDs, which are valid during one query and are equal if and only if the terms are. */
 export interface NumberedMatches {
-  /**
-   * Numbers below it may have memory each. 0 for callers that may not read everything: how many there are depends on quads that
-   * they may not read.
-   */
+  /** Exclusive limit of IDs to use as indexes of a table; 0 if its size would depend on quads that the caller cannot read. */
   readonly directly: number;
   scan(bound: Terms, wanted: MatchOptions): AsyncGenerator<NumberBlock>;
-  /** Looks up `bound` with further positions bound: `keys` has a column of numbers for each of `places`. */
+  /** Looks up `bound` with more positions bound: `keys` has a column of term IDs for each of `places`. */
   lookUp(
     bound: Terms,
     of: { readonly places: readonly number[]; readonly keys: readonly Uint32Array[]; readonly length: number },
     wanted: MatchOptions,
   ): Promise<NumbersFound>;
-  /** Returns -1 for a term that is in no quad. */
+  /** Returns the ID of a term, or -1 for a term that is in no quad. */
   numberOf(token: TermKey): number;
   termKey(number: number): TermKey;
   kindOf(number: number): TermKind;
-  /** Returns the terms whose text begins with a prefix in ASCII, as ranges of numbers; absent: they are not known. */
+  /** Returns the terms whose text begins with an ASCII prefix, as ranges of IDs, or `undefined` if they are unknown. */
   prefixed(text: string): PrefixedTerms | undefined;
 }
 
-/** Ranges of numbers: starts and ends, alternating and in order. */
+/** Ranges of term IDs as alternating starts and ends, in order. */
 export interface PrefixedTerms {
   /** Ranges of the terms with the prefix. They are IRIs or strings without a language. */
   readonly found: Uint32Array;
@@ -79,17 +76,17 @@ export interface PrefixedTerms {
 }
 
 export interface QuadMatches {
-  /** Absent: matches have no numbers. */
+  /** Absent if matches are not available as term IDs. */
   readonly numbered?: NumberedMatches;
   stream(bound: Terms, wanted: MatchOptions): AsyncGenerator<Terms[]>;
   /** Returns the matches of each pattern, in order. */
   lookUp(bounds: readonly Terms[], wanted: MatchOptions): Promise<Terms[][]>;
   count(bound: Terms, part: DatasetPart): Promise<number>;
-  /** Yields the terms of a position in blocks, possibly repeated. In one of the indexes, the position is the next one after the bound terms. */
+  /** Yields the terms of a position, possibly repeated. An index must have the position directly after the bound terms. */
   distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<TermKey[]>;
   /**
-   * Returns the approximate number of matches: all keys if every graph is readable, exact for small numbers, otherwise matches in
-   * readable graphs.
+   * Returns the approximate number of matches: of all keys if every graph is readable, otherwise of matches in readable graphs.
+   * Small counts are exact.
    * @param part default: `named`
    */
   estimate(bound: Terms, part?: DatasetPart): Promise<number>;

@@ -1,6 +1,6 @@
 /**
- * Readable graphs: those of resources that the caller may read, within the part of the storage that the query is limited to, if
- * any. Each is decided once per query, when the query first reads a key of it.
+ * Determines which graphs a query can read: those of resources that the caller may read, within a part of the storage if the
+ * query is limited to it. Each graph is decided once per query, before the first of its keys is read.
  */
 
 import type { StagedNames } from '../../storage/graphs/staged-keys.js';
@@ -9,7 +9,7 @@ import { readRecord, recordKey } from '../../storage/keys/records.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
 import { linksetEnd, rememberedGraphRanges } from './graph-ranges.js';
 
-/** Resources that the caller may read: those in the ranges and those of the owner. `decide`: the authorizer is asked for each. */
+/** Resources that the caller may read: those in the ranges and of the owner. `decide`: the authorizer decides each one. */
 export type GraphScope =
   | 'everything'
   | 'nothing'
@@ -21,9 +21,9 @@ export interface ReadableGraphsOptions {
   readonly snapshot: LevelSnapshot;
   readonly scope: GraphScope;
   readonly within: string | undefined;
-  /** Graphs with keys in the store that are still being written, or deleted but not yet removed (`stagedGraphs`). */
+  /** Graphs with keys in the store that are being written or deleted (`stagedGraphs`). Queries do not read them. */
   readonly hidden?: Pick<StagedNames, 'has' | 'size'>;
-  /** IRIs of the resources of the scope's owner, in order. Absent: owners are in the records. */
+  /** IRIs of the resources of the scope's owner, in order. Absent: they are found in the records. */
   readonly owned?: readonly string[] | undefined;
   /** Asks the authorizer, which runs in another thread. */
   readonly decide: (iris: readonly string[]) => Promise<readonly boolean[]>;
@@ -32,7 +32,7 @@ export interface ReadableGraphsOptions {
 export interface ReadableGraphs {
   /** True if every graph is readable, so that the authorizer is not needed. */
   readonly all: boolean;
-  /** Graphs with names outside of these ranges are not readable. Absent: no ranges are known, each graph is decided separately. */
+  /** Graphs with names outside of these ranges are unreadable. Absent: no ranges are known, each graph must be decided. */
   readonly ranges?: readonly IriRange[] | undefined;
   /** True if every existing graph in the ranges is readable. */
   readonly isExact?: boolean;
@@ -44,11 +44,11 @@ export interface ReadableGraphs {
   resolve(graphs: readonly string[]): Promise<void>;
 }
 
-/** The graph of a linkset has the permissions of the described resource. */
+/** Returns the resource whose permissions apply to a graph. The graph of a linkset has those of the described resource. */
 export const resourceOf = (graph: string): string =>
   graph.endsWith(linksetEnd) ? graph.slice(0, -linksetEnd.length) : graph;
 
-/** Ranges outside of which no resource is readable (absent: none are known). `isExact`: every resource within them is readable. */
+/** Returns ranges outside of which no resource is readable, if known. `isExact`: every resource within them is readable. */
 function rangesOf({
   scope,
   within,
@@ -78,7 +78,7 @@ export function readableGraphs(options: ReadableGraphsOptions): ReadableGraphs {
   };
 }
 
-/** The graphs of callers that may read all of them. Shared, because creating it and its filters takes 5 µs of each query. */
+/** Graphs of a caller that may read all. Shared, because creating the object and its filters takes 5 µs for each query. */
 export const allGraphs: ReadableGraphs = {
   all: true,
   isExact: false,

@@ -1,4 +1,4 @@
-/** Terms in the query engine: strings that are equal exactly if the terms are, and that can be sliced from keys. */
+/** Terms in the query engine: strings that can be sliced from keys, and are equal if and only if the terms are. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { isAbsoluteIri } from '../../rdf/iri.js';
@@ -8,8 +8,8 @@ import { encodeTerm } from '../../storage/keys/quad-keys.js';
 import { LwsError } from '../../tools/errors.js';
 
 /**
- * An IRI is unchanged. Any other term is U+0001, its types and lengths (as at the end of a key), and its text (as in the front
- * part of a key).
+ * An IRI is the string itself. Any other term is U+0001, its types and lengths (as at the end of a key), and its text (as in
+ * the front part of a key).
  */
 export type TermKey = string;
 
@@ -22,7 +22,7 @@ export const isTriple = (token: TermKey): boolean => token.charCodeAt(1) === 56 
 export type TermKind = 'iri' | 'blank' | 'literal' | 'triple';
 export const kindOf = (token: TermKey): TermKind =>
   isIri(token) ? 'iri' : isBlank(token) ? 'blank' : isTriple(token) ? 'triple' : 'literal';
-/** Least texts of tokens of each kind, in the order of tokens. */
+/** First text of each range of tokens of one kind, in the order of tokens. */
 export const kindStarts: readonly (readonly [text: string, kind: TermKind])[] = [
   [`${mark}1`, 'blank'],
   [`${mark}2`, 'literal'],
@@ -34,7 +34,7 @@ export const kindStarts: readonly (readonly [text: string, kind: TermKind])[] = 
 /** Start of the tokens of strings without a language. */
 export const stringMark = `${mark}3`;
 
-/** Returns the part of such a token before its text, which all strings of that length have. */
+/** Returns the part of a string's token before its text. Strings of the same length have the same. */
 export const headOfString = (token: TermKey): string => token.slice(0, 1 + suffixLengths['3']!);
 
 /** Returns the text of the term as in the front part of a key. */
@@ -62,9 +62,9 @@ const factory = new DataFactory<Quad>();
 
 export interface LiteralParts {
   readonly text: string;
-  /** Absent for plain and language-tagged strings. */
+  /** Undefined for plain and language-tagged strings. */
   readonly datatype: string | undefined;
-  /** With a base direction, `--` and the direction follow the tag. */
+  /** Language tag, followed by `--` and the base direction if there is one. */
   readonly language: string | undefined;
 }
 
@@ -120,10 +120,7 @@ export function termCache(): (token: TermKey) => Term {
   };
 }
 
-/**
- * Joins several terms into one string that is unique for these terms: IRIs contain no control characters, and other tokens
- * contain their length.
- */
+/** Joins terms into a string that no other terms give: IRIs have no control characters, other tokens contain their lengths. */
 export function joinTokens(row: readonly (TermKey | undefined)[], slots: readonly number[]): string {
   if (slots.length === 1) return row[slots[0]!] ?? '\u0002';
   let text = '';

@@ -1,4 +1,4 @@
-/** Triple terms (RDF 1.2) as tokens: made of the tokens of their terms, and taken apart again. */
+/** Converts between the token of a triple term (RDF 1.2) and the tokens of its subject, predicate and object. */
 
 import { keyOfTriple } from '../../storage/keys/key-layout.js';
 import { encodeTriple } from '../../storage/keys/quad-keys.js';

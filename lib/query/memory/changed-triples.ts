@@ -1,4 +1,4 @@
-/** Triples of graphs that differ little from those of a view. Its numbers are used, so that the keys of the graph are not read. */
+/** Computes the triples of a changed graph from a view and the changed keys, without reading the graph again. */
 import type { KeyDifference } from '../../storage/keys/graph-changes.js';
 import { graphAt } from '../access/key-reader.js';
 import type { NumberBlock } from '../access/quad-matches.js';
@@ -10,9 +10,9 @@ import type { Ids, QuadOrders } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
 /**
- * Returns the triples of a graph after a change.
- * @param view has all quads of the graph
- * @param change removed keys need not be in the graph, and added ones may be
+ * Returns the triples of a graph after a change, as term IDs of the view.
+ * @param view contains all quads of the graph before the change
+ * @param change GSPO keys; removed ones may be absent from the graph, and added ones may be in it already
  */
 export async function changedTriples(
   view: MemoryView,
@@ -36,7 +36,7 @@ export async function changedTriples(
   return Uint32Array.from(triples);
 }
 
-/** Yields the triples of a graph as columns. */
+/** Yields the triples of a graph as columns S, P and O. @param graph term ID; negative if the graph has no quads */
 function* quadsOf({ layers }: MemoryView, graph: number): Generator<NumberBlock> {
   for (const layer of layers) {
     const { quads, numbers, masked } = layer;
@@ -47,14 +47,14 @@ function* quadsOf({ layers }: MemoryView, graph: number): Generator<NumberBlock>
   }
 }
 
-/** Graphs of a view to leave out. */
+/** Graphs that `withoutGraphs` removes from a view. */
 export interface OtherGraphs {
   readonly names: readonly string[];
-  /** True for further names. Their number is small, and they are the same for all queries. */
+  /** Returns true for more graphs to remove. The set is small and the same for all queries, so that its IDs are cached. */
   isOther(graph: string): boolean;
 }
 
-/** Returns a view without some graphs. Deciding each graph by its name would take a third of a scan. */
+/** Returns the view with some graphs masked in each layer. A test of each quad's graph name would take a third of a scan. */
 export function withoutGraphs({ terms, layers }: MemoryView, { names, isOther }: OtherGraphs): MemoryView {
   const ids = names.map((name) => terms.idOf(name)).filter((id) => id >= 0);
   const masking = layers.map((layer): Layer => {
@@ -74,7 +74,7 @@ const othersIn = new WeakMap<QuadOrders, readonly number[]>();
 const nameOf = ({ numbers }: Layer, terms: TermIds, graph: number): string =>
   terms.termKey(numbers ? numbers.ids[graph]! : graph);
 
-/** Returns the graphs of a layer by number. */
+/** Returns the IDs of the graphs that have quads in a layer. */
 function graphsOf({ quads }: Layer): number[] {
   const found: number[] = [];
   const to = quads.count;

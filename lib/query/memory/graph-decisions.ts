@@ -1,20 +1,20 @@
-/** Readable graphs of an index, by number. Each is decided once in a query. */
+/** Caches for one query which graphs of an index the caller can read, by graph ID. */
 import type { GraphFilter } from '../access/graph-filter.js';
 import type { TermIds } from './term-ids.js';
 
 const [open, closed] = [1, 2];
-/** Graphs per page. Pages are allocated when needed, so that a query over few graphs does not pay for all. */
+/** Graphs per page. Pages are allocated at their first use, so that a query of few graphs does not allocate memory for all. */
 const pageBits = 12;
 const pageLength = 1 << pageBits;
 
 export class GraphDecisions {
-  /** Number of graphs for which the filter was asked. */
+  /** Count of graphs for which the filter was asked. */
   decided = 0;
-  /** Verdicts by graph number; 0: not known. */
+  /** Verdicts by graph ID: `open`, `closed`, or 0 if not decided yet. */
   private readonly pages: (Uint8Array | undefined)[];
   private readonly undecided = new Set<number>();
 
-  /** @param tell returns known verdicts without asking the filter */
+  /** @param tell returns the verdict for a graph if it is known without the filter, otherwise `undefined` */
   constructor(
     private readonly gate: GraphFilter,
     private readonly terms: TermIds,
@@ -23,12 +23,12 @@ export class GraphDecisions {
     this.pages = new Array<undefined>((terms.size >>> pageBits) + 1).fill(undefined);
   }
 
-  /** True if no graph requires the authorizer. */
+  /** True if the filter decides every graph without the authorizer. */
   get isDecided(): boolean {
     return this.gate.isExact;
   }
 
-  /** Returns `undefined` if the authorizer must be asked first (`note`, `ask`). */
+  /** Returns true if the graph is readable, and `undefined` if the authorizer must be asked first (`note`, `ask`). */
   isOpen(graph: number): boolean | undefined {
     let page = this.pages[graph >>> pageBits];
     if (!page) {
@@ -46,7 +46,7 @@ export class GraphDecisions {
     return isOpen;
   }
 
-  /** Adds a graph to the next `ask`. */
+  /** Adds a graph to those that the next `ask` decides. */
   note(graph: number): void {
     this.undecided.add(graph);
   }

@@ -1,6 +1,6 @@
 /**
- * Converts name ranges of readable graphs to intervals of graph numbers and of their quads. In the base, numbers are in the order of
- * names, and quads in the order of numbers. Must not depend on permissions or on the meaning of quads.
+ * Converts IRI ranges of readable graphs to intervals of graph IDs and of quads in the base, where IDs have the order of names,
+ * and GSPO has the order of IDs. Must not depend on permissions or on the meaning of quads.
  */
 import type { IriRange } from '../../storage/keys/iri-ranges.js';
 import { getOrMake, isInIntervals } from '../../tools/collections.js';
@@ -11,20 +11,20 @@ import type { MemoryView } from './memory-layers.js';
 import type { Ids, QuadOrders, QuadRange } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
-/** More ranges are only searched if later queries will use the result (`isExact`): each takes two binary searches. */
+/** Maximum number of ranges to convert if the result is not cached (`isExact`): each range takes two binary searches. */
 const maxOnce = 64;
-/** With fewer quads to scan, intervals do not pay. */
+/** Minimum number of quads of a scan for which intervals are used. */
 export const leastLength = 1024;
 
-/** Intervals of ranges: starts and ends, alternating and in order. */
+/** Intervals as a sorted array of alternating starts and ends. */
 interface Found {
-  /** As graph numbers. */
+  /** Intervals of graph IDs. */
   readonly ids: Uint32Array;
-  /** As indexes of their quads in the columns of GSPO. */
+  /** Intervals of row indexes in GSPO. */
   readonly quads: Uint32Array;
 }
 
-/** Cached intervals by the quads of the base and by the array of ranges, which stays the same between queries of a caller. */
+/** Intervals by the quads of the base and by the array of ranges, which is the same object for all queries of a caller. */
 const remembered = new WeakMap<QuadOrders, WeakMap<readonly IriRange[], Found | undefined>>();
 
 export class GraphIntervals {
@@ -35,7 +35,7 @@ export class GraphIntervals {
     private readonly view: MemoryView,
   ) {}
 
-  /** Returns true or false if the intervals decide a graph, otherwise `undefined`. */
+  /** Returns whether a graph is readable, or `undefined` if the intervals do not decide that. */
   isOpen(graph: number): boolean | undefined {
     if (graph >= this.view.terms.baseSize) return undefined;
     const { found } = this;
@@ -44,7 +44,7 @@ export class GraphIntervals {
     return this.gate.isExact ? true : undefined;
   }
 
-  /** Returns the parts of the base with readable graphs, or `undefined` if they are unknown or reading all quads is as fast. */
+  /** Returns the ranges of GSPO with readable graphs, or `undefined` if they are unknown or the scan has few quads. */
   ranges(ids: Ids, length: number): readonly QuadRange[] | undefined {
     if (length < leastLength || !this.found) return undefined;
     let rest = 0;
@@ -66,7 +66,8 @@ function intervalsOf({ ranges, isExact }: GraphFilter, { terms, layers }: Memory
   if (!ranges || (!isExact && ranges.length > maxOnce)) return undefined;
   const { quads } = layers[0]!;
   const known = getOrMake(remembered, quads, () => new WeakMap<readonly IriRange[], Found | undefined>());
-  // Beyond ASCII, the order of JavaScript strings differs from that of their UTF-8 bytes.
+  // The base is sorted by UTF-8 bytes. For texts with other characters than ASCII, JavaScript compares strings in another
+  // order.
   if (!known.has(ranges)) known.set(ranges, ranges.every(isAscii) ? search(ranges, terms, quads) : undefined);
   return known.get(ranges);
 }

@@ -1,27 +1,28 @@
 /**
- * Memory budget for the indexes for queries of all storages of a process. Builds run one after the other. Above the budget, the
- * least recently used indexes are dropped. Must not depend on the content of an index.
+ * Memory budget for the query indexes of all storages of a process. Only one index is built at a time. If the budget is
+ * exceeded,
+ * the least recently used indexes are dropped. Must not depend on the content of an index.
  */
 import { Gate } from '../../tools/gate.js';
 
-/** An index that may exist. */
+/** Index of a storage, as the budget uses it. */
 export interface Held {
   /** Drops the index unless it is being built. The next query builds it again, or reads its file. */
   leave(): void;
 }
 
 export class IndexBudget {
-  /** Size of each in bytes, the most recently used last. */
+  /** Indexes in memory with their sizes in bytes, the most recently used last. */
   private readonly held = new Map<Held, number>();
   private most = 0;
   private readonly builds = new Gate({ inAll: 1, perHost: 1 });
 
-  /** Sets the maximum memory of the index of one storage, in bytes. The budget of all is the largest of these. */
+  /** Adds the memory limit of one storage's index, in bytes. The budget for all indexes is the largest of these limits. */
   allow(bytes: number): void {
     this.most = Math.max(this.most, bytes);
   }
 
-  /** Records a query or a new index, with its size in bytes. */
+  /** Marks an index as used most recently. If the budget is exceeded, drops others. @param bytes size of the index */
   use(index: Held, bytes: number): void {
     this.held.delete(index);
     this.held.set(index, bytes);
@@ -29,7 +30,7 @@ export class IndexBudget {
     for (const each of [...this.held.keys()]) if (each !== index && this.taken > this.most) each.leave();
   }
 
-  /** Records that the index is dropped. */
+  /** Removes a dropped index from the sum. */
   free(index: Held): void {
     this.held.delete(index);
   }
@@ -38,7 +39,7 @@ export class IndexBudget {
     return [...this.held.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** Resolves after the preceding builds have ended, to the function that ends this one. Each build has its own thread. */
+  /** Waits until all earlier builds have ended. Returns the function to call at the end of the caller's build. */
   turn(): Promise<() => void> {
     return this.builds.enter({ host: '' });
   }

@@ -1,4 +1,4 @@
-/** Reads quads of a snapshot into memory: all of a store, sorted and shared between threads, or those of one graph. */
+/** Reads quads of a snapshot into memory: all quads, as a sorted index that threads share, or the triples of one graph. */
 
 import { basename } from 'node:path';
 import { DamagedGraphError, digestIn, returnedKeys, withoutReturned } from '../../storage/graphs/graph-digests.js';
@@ -15,7 +15,7 @@ import { type QuadOrders, type SortedQuadsData, sharedQuads, shareQuads } from '
 import type { BaseTerms, TermIds } from './term-ids.js';
 import { TermTable, type TermTableData } from './term-table.js';
 
-/** Index of few quads, in shared memory. */
+/** Index of few quads: sorted arrays in shared memory. */
 export interface SortedData {
   readonly quads: SortedQuadsData;
   readonly terms: TermTableData;
@@ -26,7 +26,7 @@ export type IndexData = SortedData | SegmentData;
 
 const isSegment = (data: IndexData): data is SegmentData => 'resident' in data;
 
-/** Memory of an index in bytes. */
+/** Returns the memory of an index, in bytes. */
 export function bytesOf(data: IndexData): number {
   if (isSegment(data)) return segmentBytes(data);
   const { text, offsets, hashes, slots } = data.terms;
@@ -42,7 +42,7 @@ export const isInMemory = (data: IndexData): boolean => !isSegment(data) || isRe
 /** Names of the files of an index, without those of long terms. */
 export const filesOf = (data: IndexData): readonly string[] => (isSegment(data) ? [basename(data.name)] : []);
 
-/** Page cache of this thread, in bytes. */
+/** Size of the page cache of this thread, in bytes. */
 const cacheBytes = 16 << 20;
 let cache: PageCache | undefined;
 const cacheOfThread = (): PageCache => {
@@ -65,11 +65,12 @@ export function openIndex(data: IndexData): { readonly quads: QuadOrders; readon
   return { quads, terms: segment.terms };
 }
 
-/** Text limit of terms in bytes per allowed quad; up to `leastText` the limit does not apply. */
+/** Limit of the texts of terms: bytes per allowed quad, but at least `leastText` bytes. */
 const [textOfQuad, leastText] = [256, 64 << 20];
 
 /**
- * Reads all quads, or returns `undefined` if there are more than `most`, their texts are too long, or `isStopped` returns true.
+ * Reads all quads. Returns `undefined` if there are more than `most`, if their terms are too long, or if `isStopped` returns
+ * true.
  * @throws TableFullError
  */
 export async function readQuads(
@@ -91,7 +92,7 @@ export function indexOf(quads: NumberedQuads): SortedData {
   return { quads: shareQuads(sorted), terms };
 }
 
-/** Triples of a graph, three numbers each. */
+/** Triples of a graph: three term IDs for each. */
 export type GraphTriples = Uint32Array;
 
 /** Common prefix of the GSPO keys of a subject in a graph. */
@@ -108,7 +109,7 @@ export function recordIn({ level, snapshot }: State, iri: string): ResourceRecor
   return value === undefined ? undefined : readRecord(iri, value);
 }
 
-/** Keys of a graph, or of some of its subjects. @throws DamagedGraphError, for a whole graph only */
+/** Yields the keys of a graph, or of some of its subjects. @throws DamagedGraphError, only without `subjects` */
 export async function* graphBlocks(
   state: State,
   graph: string,
@@ -120,10 +121,10 @@ export async function* graphBlocks(
 }
 
 /**
- * Yields the keys of a graph without deleted ones that LevelDB returned (decision 168), found by the digest in its record.
- * @param record absent for a graph that is not a resource, such as that of a linkset
- * @param blocks its keys
- * @throws DamagedGraphError if they cannot be named, and for a large graph
+ * Yields the keys of a graph. Omits deleted keys that LevelDB returned (decision 168), which the digest in the record reveals.
+ * @param record absent for a graph that is not a resource, such as that of a linkset; its keys are not compared
+ * @param blocks keys of the graph, as read from LevelDB
+ * @throws DamagedGraphError if the digest differs and the deleted keys cannot be identified, or the graph is large
  */
 export async function* comparedKeys(
   record: ResourceRecord | undefined,
@@ -148,7 +149,7 @@ export async function* comparedKeys(
 /** Shared by all readers of a thread, because it caches the layouts of keys. */
 const reader = new KeyReader();
 
-/** Reads the triples of GSPO keys. New terms get numbers. */
+/** Reads the triples of GSPO keys as term IDs. Adds new terms to `terms`. */
 export async function readTriples(
   blocks: AsyncIterable<readonly string[]> | Iterable<readonly string[]>,
   terms: TermIds,

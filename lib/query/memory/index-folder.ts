@@ -1,7 +1,7 @@
 /**
- * Folder beside the database with the segment of an index. `MANIFEST.json` names it and the position in the change log that it
- * corresponds to. The change log shows the graphs that have changed since, or that it does not reach back far enough. The
- * folder is derived data: it can be deleted at any time.
+ * Directory with the segment of an index, beside the database. `MANIFEST.json` has the name of the segment and its position in
+ * the change log, which lists the graphs changed since, if it reaches back to the position. The directory can be deleted at any
+ * time: the index is then built from the database.
  */
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
@@ -17,14 +17,14 @@ import { longName, type SegmentName } from '../segments/segment.js';
 /** Version of the manifest and of the content of segments. */
 const format = 2;
 const manifestName = 'MANIFEST.json';
-/** Maximum number of changed graphs. With more, the index is built from all quads. */
+/** Maximum number of graphs that have changed since the manifest. With more, the index is built from all quads. */
 const maxChanged = 200_000;
 
-/** State of a storage. */
+/** State of a storage that an index corresponds to. */
 export interface IndexedState {
   /** IRI of the storage. */
   readonly storage: string;
-  /** Position of its last event in the change log. */
+  /** Position of the last event in the change log. */
   readonly position: number;
 }
 
@@ -44,8 +44,8 @@ interface Opened {
 }
 
 /**
- * Returns the state of an index of a snapshot, or `undefined` if it cannot be used after a restart because it has graphs that the
- * log does not cover, or there is no log.
+ * Returns the state of a snapshot for a manifest. Returns `undefined` if an index of it could not be used after a restart,
+ * because the snapshot has staged graphs, which the change log does not cover, or there is no log.
  */
 export async function indexedState({ level, snapshot }: Opened, storage: string): Promise<IndexedState | undefined> {
   const [last] = await level.keys({ ...allChanges(), reverse: true, limit: 1, snapshot }).all();
@@ -61,37 +61,37 @@ export class IndexFolder {
     this.manifest = join(folder, manifestName);
   }
 
-  /** True if an index has been written. It may be outdated. */
+  /** True if there is a manifest, which may be outdated. */
   get hasFiles(): boolean {
     return existsSync(this.manifest);
   }
 
-  /** Path of a segment. */
+  /** Returns the path of a file in the directory. */
   path(file: string): string {
     return join(this.folder, file);
   }
 
-  /** Returns the name of a new segment, which no other one had, and creates the folder. @throws the file system's error */
+  /** Returns a file name that no earlier segment had, and creates the directory. @throws the file system's error */
   newName(): string {
     makeFolders(this.folder);
     return `${Date.now()}-${++this.names}.seg`;
   }
 
-  /** Removes the manifest: the next build reads all quads. @throws the file system's error */
+  /** Removes the manifest, so that the next build reads all quads. @throws the file system's error */
   withdraw(): void {
     rmSync(this.manifest, { force: true });
   }
 
-  /** Replaces the manifest, after the segment is on disk. @throws the file system's error */
+  /** Replaces the manifest. Call it after the segment is on disk. @throws the file system's error */
   publish({ name, digest }: SegmentName, { storage, position }: IndexedState): void {
-    // The name of the segment is on disk before that of the manifest.
+    // Sync the directory entry of the segment before the manifest refers to it.
     syncDirectory(this.folder);
     const manifest: Manifest = { format, storage, position, file: basename(name), digest };
     writeWhole(this.manifest, JSON.stringify({ ...manifest, checksum: checksumOf(manifest) }));
   }
 
   /**
-   * Removes all files except those of the manifest and of some segments. Threads that have them open can still read them.
+   * Removes all files except the manifest, its segment and those in `used`. Threads can still read removed files that are open.
    * @throws the file system's error
    */
   async clean(used: readonly string[]): Promise<void> {
@@ -101,7 +101,7 @@ export class IndexFolder {
       if (!kept.has(name)) await rm(join(this.folder, name), { force: true });
   }
 
-  /** Returns the segment of the manifest and the graphs that have changed since, or `undefined` if it cannot be used. */
+  /** Returns the segment of the manifest and the graphs changed since, or `undefined` if the segment cannot be used. */
   async read(
     storage: string,
     opened: Opened,
@@ -123,7 +123,7 @@ export class IndexFolder {
   }
 }
 
-/** Directory of the index beside a LevelDB. */
+/** Returns the index directory beside a LevelDB. @param level directory of the LevelDB */
 export const indexFolder = (level: string): IndexFolder => new IndexFolder(join(dirname(level), 'index'));
 
 async function namesIn(folder: string): Promise<readonly string[]> {
@@ -135,7 +135,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Returns `undefined` if the log does not have all changes since, or there are too many. */
+/** Returns the graphs changed since a position, or `undefined` if the log lacks changes or there are too many graphs. */
 async function changedSince(
   { position, storage }: IndexedState,
   { level, snapshot }: Opened,
@@ -146,7 +146,7 @@ async function changedSince(
     for (const entry of entries) {
       const { previous, events } = readEntry(entry, storage);
       const end = positionOfKey(entry[0]);
-      // The log entry of the position itself may have been removed.
+      // The entry at the position itself may have been removed from the log. The next one then refers to it as `previous`.
       if (end !== position && previous !== (last ?? position)) return undefined;
       last = end;
       for (const { what } of end === position ? [] : events) {

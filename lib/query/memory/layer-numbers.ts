@@ -1,23 +1,23 @@
-/** Numbers of terms within a layer of an index. Must not depend on quads. */
+/** IDs of terms that are valid within one layer of an index. Must not depend on quads. */
 import { partitionPoint } from '../../tools/collections.js';
 import type { TermIds } from './term-ids.js';
 
-/** Number of lookups in a layer after which a bit for each term of the base is worth its memory. */
+/** Lookups in a layer after which a bitmap of the terms of the base is created. */
 const manyLookups = 1000;
 
-/** The layer's own numbers, in the order of the texts. `MemoryView.terms` numbers terms outside of the base in order of arrival. */
+/** Maps terms to IDs within a layer. These have the order of the texts, other than IDs in `MemoryView.terms`. */
 export class LayerNumbers {
   private lookups = 0;
-  /** Bit for each term of the base: set if the layer has it. */
+  /** Bitmap of the terms of the base: the bit of a term is set if the layer has the term. */
   private bits: Uint32Array | undefined;
 
-  /** @param ids numbers in `terms`, in the order of the texts */
+  /** @param ids IDs in `terms` of the layer's terms, in the order of their texts; the index is the ID in the layer */
   constructor(
     readonly ids: Uint32Array,
     private readonly terms: TermIds,
   ) {}
 
-  /** Returns the layer's number of a term, or -1 if the layer lacks it. */
+  /** Returns the layer's ID of a term, or -1 if the layer lacks the term. @param id ID in `terms` */
   of(id: number): number {
     if (id < this.terms.baseSize && ++this.lookups > manyLookups) {
       this.bits ??= this.bitsOfBase();

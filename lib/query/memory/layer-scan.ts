@@ -1,6 +1,6 @@
 /**
- * Scans a part of a layer for matches in readable graphs, each triple of the union default graph once. Synchronous: it stops at a
- * graph that is not authorized yet, and resumes after the authorizer's response.
+ * Scans a range of a layer for matches in readable graphs. In the union default graph, each triple is one match. The scan is
+ * synchronous: it stops at a graph that is not authorized yet, and continues after the authorizer has decided the graph.
  */
 
 import { graphAt } from '../access/key-reader.js';
@@ -10,38 +10,39 @@ import type { GraphDecisions } from './graph-decisions.js';
 import type { Layer } from './memory-layers.js';
 import type { Ids, QuadRange } from './sorted-quads.js';
 
-/** No more matches. */
+/** Result of `MatchScan.next`: no more matches. */
 export const ended = -1;
-/** The scan is paused because a graph is not authorized yet. */
+/** Result of `MatchScan.next`: the scan has stopped at a graph that is not authorized yet. */
 export const stopped = -2;
 
 /** Cursor over matches. */
 export interface MatchScan {
-  /** Moves to the next match. `ended`: there is none. `stopped`: call again after asking for the noted graphs. */
+  /** Moves to the next match. Returns `ended` if there is none. After `stopped`, ask the authorizer and call `next` again. */
   next(): number;
-  /** Returns a term of the match, as its number in `MemoryView.terms`. */
+  /** Returns the term of the match in a position (0 to 3), as its ID in `MemoryView.terms`. */
   id(place: number): number;
 }
 
-/** Places with copies of a triple that take precedence: of all copies in readable graphs, only the first is a match. */
+/** How copies of a triple in several graphs are found. Only the first copy in a readable graph is a match. */
 export interface Copies {
-  /** True if all copies of a triple are adjacent in the scanned part. */
+  /** True if all copies of a triple are adjacent in the scanned range. */
   readonly areAdjacent: boolean;
-  /** Layers whose copies come first. */
+  /** Layers whose copies of a triple come before those of the scanned layer. */
   readonly before: readonly Layer[];
 }
 
 /**
- * Maximum length of a window, and number of quads searched for further undecided graphs, so that the authorizer is asked for all of
- * them together.
+ * Maximum length of a window, in quads. After a stop, as many quads are searched for more undecided graphs, so that one request
+ * to
+ * the authorizer decides all of them.
  */
 const mostAhead = 4096;
-/** Length of the first window of a scan, and of the first one after a leap. */
+/** Length of the first window of a scan, and of the first one after `leapOver`, in quads. */
 const firstAhead = 32;
 
 export class LayerScan implements MatchScan {
   private window: Window | undefined;
-  /** Columns S, P, O and G of the current window, as far as they decide on matches. */
+  /** Columns S, P, O and G of the current window. Columns that no check of a match needs stay empty. */
   private subjects = noNumbers;
   private predicates = noNumbers;
   private objects = noNumbers;
@@ -49,23 +50,23 @@ export class LayerScan implements MatchScan {
   /** Index of the first row of the window, and the index after its last row. */
   private first = 0;
   private end = 0;
-  /** Maps numbers in the columns to those of `MemoryView.terms`. Absent: they are equal. */
+  /** Maps IDs in the columns to IDs in `MemoryView.terms`. Undefined if they are equal. */
   private readonly numbers: Uint32Array | undefined;
   private at: number;
   private readonly maxAhead: number;
-  /** Maximum length of the next window: the first matches may be enough. */
+  /** Maximum length of the next window. It begins small, because the caller may need only the first matches. */
   private ahead: number;
-  /** Index of the last match. The scan may have loaded another window since, and stopped in it. */
+  /** Index of the last match. The current window may be a later one if the scan has stopped since. */
   private taken = -1;
-  /** Index of the last copy that was sought in SPOG, for each layer: the next one is mostly near. */
+  /** For each layer, index in SPOG of the last search for copies. The next search begins there: it mostly ends nearby. */
   private nearCopies: Map<Layer, number> | undefined;
   /** Triple of the last match, which may be in an earlier window. */
   private readonly triple = [-1, -1, -1];
 
   /**
-   * @param ids bound terms, as numbers of the layer
-   * @param verdicts absent: every graph is readable
-   * @param copies absent: copies of a triple are separate matches
+   * @param ids bound terms, as IDs of the layer
+   * @param verdicts undefined if every graph is readable
+   * @param copies undefined if copies of a triple in several graphs are separate matches
    */
   constructor(
     private readonly layer: Layer,
@@ -80,12 +81,12 @@ export class LayerScan implements MatchScan {
     this.ahead = Math.min(firstAhead, this.maxAhead);
   }
 
-  /** True if every quad of the part is a match. */
+  /** True if every quad of the range is a match. */
   get isPlain(): boolean {
     return this.hasBlocks && !this.layer.masked && !this.verdicts;
   }
 
-  /** True if the graph of a quad of the part decides whether it is a match, without the authorizer. */
+  /** True if a quad's graph alone determines whether the quad is a match, and the authorizer is not needed. */
   get hasBlocks(): boolean {
     const { layer, range, verdicts, copies } = this;
     const hasCopies = copies && (copies.before.length > 0 || !layer.quads.isUnique);
@@ -96,7 +97,7 @@ export class LayerScan implements MatchScan {
     return this.range.to - this.range.from;
   }
 
-  /** Yields the matches of a part that `hasBlocks`, as columns of numbers in `MemoryView.terms`. */
+  /** Yields the matches as columns of IDs in `MemoryView.terms`. Only valid if `hasBlocks` is true. */
   *blocks(places: readonly number[]): Generator<NumberBlock> {
     const { layer, range, numbers, isPlain } = this;
     for (let { from: at } = range; at < range.to; ) {
@@ -115,7 +116,7 @@ export class LayerScan implements MatchScan {
     }
   }
 
-  /** Returns the rows of current quads in readable graphs; `undefined`: all of them. */
+  /** Returns the rows whose graph is readable and not masked, or `undefined` if these are all rows. */
   private openRows(graphs: Uint32Array): Uint32Array | undefined {
     const { verdicts } = this;
     const { masked } = this.layer;
@@ -147,7 +148,7 @@ export class LayerScan implements MatchScan {
       if (verdicts) {
         const isOpen = verdicts.isOpen(this.among(graph));
         if (isOpen === false) {
-          // In GSPO the quads of a graph are adjacent, so they are skipped together.
+          // In GSPO the quads of a graph are adjacent: skip all of them.
           if (range.order === gspo) this.at = this.afterGraph(row) - 1;
           continue;
         }
@@ -172,14 +173,15 @@ export class LayerScan implements MatchScan {
     return this.among(this.number(place));
   }
 
-  /** Returns a term of the current match, as a number of the layer. Valid until the next call of `next`. */
+  /** Returns a term of the current match, as an ID of the layer. Valid until the next call of `next`. */
   number(place: number): number {
     return this.window!.column(place)[this.taken - this.first]!;
   }
 
   /**
-   * Skips quads with the same term in this position as the last match. The position is the next one after the bound terms. May be
-   * called again after a stop.
+   * Skips quads that have the same term in a position as the last match. In the scan's order, the position must be the first
+   * one
+   * after the bound terms. If `next` has returned `stopped`, it can be called again for the same match.
    */
   leapOver(place: number): void {
     const next = this.after(this.taken, place);
@@ -187,12 +189,12 @@ export class LayerScan implements MatchScan {
     this.at = Math.max(this.at, next);
   }
 
-  /** Returns the number in `MemoryView.terms` of a number of the layer. */
+  /** Converts an ID of the layer to the ID in `MemoryView.terms`. */
   among(number: number): number {
     return this.numbers ? this.numbers[number]! : number;
   }
 
-  /** Returns the index of the first quad of the next graph: mostly one of the window. */
+  /** Returns the index of the first quad of the next graph. It is searched in the window first. */
   private afterGraph(row: number): number {
     const { graphs, first } = this;
     const length = Math.min(this.end, this.range.to) - first;
@@ -242,7 +244,7 @@ export class LayerScan implements MatchScan {
     );
   }
 
-  /** Returns true if a readable graph has a copy with precedence, and `undefined` if a graph is not authorized yet. */
+  /** Returns true if an earlier copy of the triple is in a readable graph, and `undefined` if a graph is not authorized yet. */
   private isRepeated({ areAdjacent, before }: Copies, row: number): boolean | undefined {
     if (!areAdjacent && !this.layer.quads.isUnique) {
       const isRepeated = this.hasCopy(this.layer, row, this.graphs[row]!);
@@ -255,7 +257,7 @@ export class LayerScan implements MatchScan {
     return false;
   }
 
-  /** Returns true if a layer has the triple in a readable graph with a number below `below`. */
+  /** Returns true if a layer has the triple in a readable graph whose ID is less than `below`, and `undefined` if undecided. */
   private hasCopy(layer: Layer, row: number, below: number): boolean | undefined {
     const numberOf = (number: number): number => (layer === this.layer ? number : numberIn(layer, this.among(number)));
     const s = numberOf(this.subjects[row]!);
@@ -296,14 +298,14 @@ export class LayerScan implements MatchScan {
 
 const noNumbers: Uint32Array = new Uint32Array(0);
 
-/** Returns the numbers at some indexes. A loop takes half as long as `map`. */
+/** Returns the elements at the given indexes. A loop takes half as long as `map`. */
 function picked(numbers: Uint32Array, indexes: Uint32Array): Uint32Array {
   const found = new Uint32Array(indexes.length);
   for (let at = 0; at < found.length; at++) found[at] = numbers[indexes[at]!]!;
   return found;
 }
 
-/** Returns the number of a term in a layer, or -1 if the layer has no quad with it. */
+/** Returns a layer's ID of a term, or -1 if no quad of the layer has the term. @param id ID in `MemoryView.terms` */
 export function numberIn({ numbers, quads }: Layer, id: number): number {
   if (numbers) return numbers.of(id);
   return id <= quads.most ? id : -1;

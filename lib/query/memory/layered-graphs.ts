@@ -1,6 +1,6 @@
 /**
- * Tracks changed graphs: each change has a sequence number. A graph is recorded before a snapshot can include its change, and
- * again when the change is on disk. Must not depend on queries or on the content of graphs.
+ * Records which graphs have changed. Each record has a sequence number. A graph is recorded before a snapshot can include its
+ * change, and again when the change is on disk. Must not depend on queries or on the content of graphs.
  */
 import type { Transaction } from '../../storage/transactions/transaction.js';
 import type { GraphChanges } from './memory-layers.js';
@@ -9,21 +9,21 @@ interface Noted {
   readonly graph: string;
   readonly sequence: number;
   readonly quads: number;
-  /** The change is on disk and left no quads. */
+  /** True if the change is on disk and left no quads. */
   readonly isEmpty: boolean;
 }
 
 type Changes = Pick<Transaction, 'graphs'>;
 
 export class LayeredGraphs {
-  /** Number of the last change. */
+  /** Sequence number of the last record. */
   sequence = 0;
-  /** Number of quads of the recorded graphs. During a change, of the state before or after it, whichever has more. */
+  /** Count of quads in the recorded graphs. While a change is pending, the larger count of before and after. */
   quads = 0;
   private readonly noted = new Map<string, Noted>();
-  /** The same in the order of the numbers, with outdated entries of graphs that changed again. */
+  /** All records in the order of sequence numbers, including outdated ones of graphs that were recorded again. */
   private log: Noted[] = [];
-  /** Graphs with pending changes, with the number of changes. */
+  /** Graphs with pending changes, with the count of these changes. */
   private readonly unsettled = new Map<string, { count: number; quads: number }>();
   private isKept = false;
 
@@ -31,7 +31,7 @@ export class LayeredGraphs {
     return this.noted.size;
   }
 
-  /** The changes are about to be written. */
+  /** Records changes that are about to be written. */
   stage({ graphs }: Changes): void {
     for (const [graph, { triples }] of graphs) {
       const quads = Math.max(triples.before, triples.after);
@@ -41,17 +41,17 @@ export class LayeredGraphs {
     }
   }
 
-  /** The changes are on disk. */
+  /** Records that the changes are on disk. */
   settle({ graphs }: Changes): void {
     for (const [graph, { triples }] of graphs) this.end(graph, triples.after);
   }
 
-  /** The changes were not written, or it is not known if they were. */
+  /** Records that the changes were not written, or that it is unknown if they were. */
   drop({ graphs }: Changes): void {
     for (const graph of graphs.keys()) this.end(graph, undefined);
   }
 
-  /** Ends one change of a graph. @param after number of quads, if the change is on disk */
+  /** Ends one pending change of a graph. @param after count of quads after the change; undefined if it may not be on disk */
   private end(graph: string, after: number | undefined): void {
     const { count, quads } = this.unsettled.get(graph) ?? { count: 1, quads: 0 };
     if (count > 1) this.unsettled.set(graph, { count: count - 1, quads });
@@ -63,7 +63,7 @@ export class LayeredGraphs {
     });
   }
 
-  /** Starts recording. Returns a number: each later snapshot includes all changes, except those of graphs recorded with a greater number. */
+  /** Starts recording. Returns the current sequence number: later snapshots lack only changes of graphs recorded after it. */
   begin(): number {
     this.isKept = true;
     const { sequence } = this;
@@ -71,12 +71,12 @@ export class LayeredGraphs {
     return sequence;
   }
 
-  /** Records graphs that changed before the recording started. @param quads approximate number for each graph */
+  /** Records graphs that changed before the recording started. @param quads approximate count for each graph */
   add(graphs: readonly string[], quads: number): void {
     for (const graph of graphs) this.note({ graph, quads });
   }
 
-  /** Removes the graphs with a last number of at most `upTo`. */
+  /** Removes the graphs whose last sequence number is at most `upTo`. */
   forget(upTo: number): void {
     this.log = this.log.filter((noted) => noted.sequence > upTo && this.noted.get(noted.graph) === noted);
     for (const [graph, { sequence, quads }] of this.noted) {
@@ -86,13 +86,13 @@ export class LayeredGraphs {
     }
   }
 
-  /** Removes everything and stops recording until `begin`. */
+  /** Removes all records and stops recording until `begin`. */
   stop(): void {
     this.forget(this.sequence);
     this.isKept = false;
   }
 
-  /** Returns the graphs that changed after the change with this number. */
+  /** Returns the graphs that were recorded after this sequence number. */
   since(sequence: number): GraphChanges {
     let at = this.log.length;
     const graphs: (readonly [string, number, boolean])[] = [];

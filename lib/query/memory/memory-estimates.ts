@@ -1,26 +1,26 @@
 /**
- * Estimates the number of matches of scans: counted for few quads, extrapolated from samples for many. Must not depend on
- * permissions or on the use of the estimates.
+ * Estimates the number of matches of scans. Matches in few quads are counted, those in many are extrapolated from samples. Must
+ * not depend on permissions or on the use of the estimates.
  */
 import { roughly } from '../access/estimates.js';
 import type { GraphDecisions } from './graph-decisions.js';
 import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js';
 
-/** Maximum number of quads that are counted. `maxDecided` is checked after every `atATime` quads. */
+/** Maximum number of quads to count matches in. The limit `maxDecided` is checked after every `atATime` quads. */
 const maxCounted = 2048;
 export const atATime = 64;
-/** Numbers of matches below it are exact. Others are rounded, because more unreadable quads would make them extrapolated. */
+/** Counts below this are exact. Greater ones are rounded, because they are extrapolated if there are many unreadable quads. */
 const leastRounded = 32;
-/** Maximum number of graphs decided for a count. Beyond it, samples are used. */
+/** Maximum number of graphs to decide for a count. If it is exceeded, samples are used. */
 const maxDecided = 64;
-/** Rounds of evenly spaced samples: their number, their length in quads, and the number of matches that makes a closer round unnecessary. */
+/** Rounds of evenly spaced samples: their count, their length in quads, and matches that make the next round unnecessary. */
 const samples = [
   { count: 16, length: 4, enough: 8 },
   { count: 32, length: 4, enough: 4 },
   { count: 32, length: 32, enough: 0 },
 ] as const;
 
-/** @param verdicts for the graphs of the scans */
+/** Returns the estimated number of matches of all scans together. @param verdicts for the graphs of the scans */
 export async function estimated(scans: readonly LayerScan[], verdicts: GraphDecisions): Promise<number> {
   const length = scans.reduce((sum, scan) => sum + scan.length, 0);
   if (length <= maxCounted) {
@@ -29,13 +29,14 @@ export async function estimated(scans: readonly LayerScan[], verdicts: GraphDeci
   }
   let count = 0;
   for (const scan of scans) count += await judged(scan, verdicts);
-  // A pattern without an open match in the samples gets the same estimate as one without any match.
+  // If the samples have no readable match, the estimate is 0, as for a pattern without any match: it does not reveal unreadable
+  // ones.
   return count === 0 ? 0 : roughly(count);
 }
 
 export const roundedCount = (count: number): number => (count < leastRounded ? count : roughly(count));
 
-/** Returns `undefined` if too many graphs would have to be decided. */
+/** Returns the number of matches, or `undefined` if too many graphs would have to be decided. */
 async function countedAll(scans: readonly LayerScan[], verdicts: GraphDecisions): Promise<number | undefined> {
   const before = verdicts.decided;
   let count = 0;
@@ -70,12 +71,12 @@ async function judged(scan: LayerScan, verdicts: GraphDecisions): Promise<number
   return 0;
 }
 
-/** Number of quads searched for a match from each sample position. */
+/** Maximum number of quads that are searched for a match from each sample position. */
 const maxSearched = 16;
 
 /**
- * Returns matches at evenly spaced positions, each as a scan positioned at it.
- * @param verdicts for the graphs of the scans (default: all) are open
+ * Returns scans that are positioned at matches, at evenly spaced positions of all quads.
+ * @param verdicts for the graphs of the scans; undefined: all graphs are readable
  */
 export async function sampled(
   scans: readonly LayerScan[],

@@ -1,6 +1,6 @@
 /**
- * Lifecycle of the index for queries: a separate thread builds it at the first query, the query threads receive it with the graphs
- * that have changed since, and it is renewed after many changes.
+ * Lifecycle of the query index. A separate thread builds the index at the first query. Query threads receive the index, and for
+ * each query the graphs that have changed since. After many changes, the index is built again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../../storage/transactions/store.js';
@@ -24,7 +24,7 @@ export interface MemoryIndexOptions {
   readonly memory: number;
   /** Minimum number of quads of an index in files. */
   readonly filesFrom?: number;
-  /** Number of changed graphs that never lead to a rebuild: queries read them one by one. */
+  /** Maximum number of changed graphs that never lead to a rebuild. Queries read changed graphs one by one. */
   readonly fewGraphs?: number;
   /** Minimum time between two builds. */
   readonly pauseMs?: number;
@@ -34,11 +34,11 @@ export interface MemoryIndexOptions {
   readonly retryMs?: number;
   /** Time without a query after which the index is dropped. */
   readonly idleMs?: number;
-  /** Number of changed graphs after which the files are renewed even without a query. */
+  /** Count of changed graphs after which the files are renewed even without a query. */
   readonly renewFrom?: number;
 }
 
-/** Memory that a server needs for everything else, and the share and maximum of the rest that indexes may use, in bytes. */
+/** Memory reserved for the rest of a server, share of what is left for indexes, and maximum for indexes, in bytes. */
 const [besides, share, mostMemory] = [448 << 20, 0.25, 512 << 20];
 
 /** Returns the maximum memory of indexes in this process, in bytes. */
@@ -46,30 +46,30 @@ export const memoryForIndexes = (): number =>
   Math.min(mostMemory, Math.max(16 << 20, Math.floor((memoryOfProcess() - besides) * share)));
 
 export interface IndexState {
-  /** Quads of the index when it was built; 0: there is none. */
+  /** Count of quads when the index was built; 0 if there is no index. */
   readonly quads: number;
-  /** Bytes of it in memory. */
+  /** Memory of the index, in bytes. */
   readonly bytes: number;
-  /** Graphs that have changed since. Queries read them one by one. */
+  /** Count of graphs that have changed since the index was built. Queries read them one by one. */
   readonly changedGraphs: number;
   readonly isBuilding: boolean;
-  /** Duration of the running build. */
+  /** Time since the running build began; 0 if none is running. */
   readonly buildSeconds: number;
 }
 
-/** Approximate number of quads of a resource. */
+/** Assumed average number of quads of a graph. */
 const quadsOfGraph = 20;
-/** With this multiple of the changes that lead to a rebuild, the old index is dropped before the new one is complete. */
+/** Multiple of the changes that lead to a rebuild, from which the old index is dropped before the new one is complete. */
 const tooMany = 4;
-/** A client retries after this many seconds. */
+/** Value of `Retry-After`, in seconds. */
 const retryAfter = 10;
 
 export class MemoryIndex {
   private readonly changed = new LayeredGraphs();
-  /** Query threads, with the number of the last change that each received. */
+  /** Query threads, with the sequence number of the last change that each received. */
   private readonly threads = new Map<QueryThread, number>();
   private base: MemoryBase | undefined;
-  /** Memory of the base in bytes. Every query reports it, and a sum over 30 buffers would be 2 % of a lookup. */
+  /** Memory of the base, in bytes. Cached: summing 30 buffers for each query would take 2 % of the time of a lookup. */
   private bytes = 0;
   private quads = 0;
   private builder: Thread<BuilderFunctions> | undefined;
@@ -81,11 +81,11 @@ export class MemoryIndex {
   private version = 0;
   /** Earliest time of the next build, as a timestamp. */
   private nextAt = 0;
-  /** Number of graphs that have changed since the last build began. */
+  /** Count of changes of graphs since the last build began. */
   private unread = 0;
-  /** The files are being renewed without a query. */
+  /** True while the files are renewed although no query needs the index. */
   private isUnasked = false;
-  /** The last build did not produce an index. */
+  /** True if the last build has failed. */
   private hasFailed = false;
   /** Start of the last build, as a timestamp. */
   private startedAt = 0;
@@ -108,8 +108,8 @@ export class MemoryIndex {
   }
 
   /**
-   * Renews the files after many changes without a query. Otherwise the change log would not cover them, and the first query after a
-   * start would wait until the index is built from all quads.
+   * Renews the files after many changes, even without a query. Otherwise the change log would no longer reach back to them, and
+   * the first query after a restart would wait until the index is built from all quads.
    */
   private count(changed: number): void {
     this.unread += changed;
@@ -121,8 +121,7 @@ export class MemoryIndex {
   }
 
   /**
-   * Called for a query that needs the index, because it reads many graphs. Waits for the index. Returns `undefined` if there is
-   * none.
+   * Waits for the index, for a query that reads many graphs. Returns `undefined` if there is none.
    * @param waitMs maximum time to wait for a build
    * @throws LwsError `too-busy` if the build fails or takes longer
    */
@@ -151,7 +150,7 @@ export class MemoryIndex {
     );
   }
 
-  /** Called for each query. The first one starts a build, so a server without queries has no index. */
+  /** Called for each query. The first query starts a build, so that a server without queries has no index. */
   use(): void {
     const { idleMs = 3_600_000 } = this.options;
     if (this.isClosed) return;
@@ -200,7 +199,8 @@ export class MemoryIndex {
         used: this.base ? filesOf(this.base.data) : [],
       });
       if (built?.differing?.length) {
-        // The removal is a change since `sequence`, which the change log of a later start lacks.
+        // The keys are removed after `sequence`, without an entry in the change log: a restart would bring them back from the
+        // files.
         indexFolder(folder).withdraw();
         await store.returned.removeFrom(built.differing);
       }
@@ -214,7 +214,7 @@ export class MemoryIndex {
     if (this.isPaused) return this.drop();
     const ms = Math.round(performance.now() - began);
     this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
-    // Files that were renewed without a query take no memory from other storages.
+    // Without a query, only the files were renewed. The index is not loaded, to leave the memory to other storages.
     const isUnasked = this.isUnasked && !this.isUsed;
     this.isUnasked = false;
     if (isUnasked) {
@@ -225,7 +225,7 @@ export class MemoryIndex {
     else this.giveUp(failure);
   }
 
-  /** State for operators. */
+  /** State of the index, shown to operators. */
   get state(): IndexState {
     return {
       quads: this.base ? this.quads : 0,
@@ -241,29 +241,29 @@ export class MemoryIndex {
     return this.isBuilding || this.timer !== undefined;
   }
 
-  /** Sends a new thread the index, now and after each change. */
+  /** Registers a query thread: it receives the current index and each later one. */
   serve(thread: QueryThread): void {
     this.threads.set(thread, 0);
     void thread.exited.then(() => this.threads.delete(thread));
     if (this.base) void tell(thread, this.base);
   }
 
-  /** Records that a thread now serves another storage. */
+  /** Unregisters a thread that now serves another storage. */
   forget(thread: QueryThread): void {
     this.threads.delete(thread);
   }
 
-  /** Number of quads of graphs that changed since the index was built. */
+  /** Count of quads in graphs that have changed since the index was built. */
   get changedQuads(): number {
     return this.changed.quads;
   }
 
-  /** Index information for a query before its snapshot is taken. */
+  /** Version of the index for a query. Read it before the snapshot of the query is taken. */
   get asked(): MemoryAsked | undefined {
     return this.base && { version: this.base.version, sequence: this.changed.sequence };
   }
 
-  /** Index information for a query after its snapshot is taken, or `undefined` if it cannot use the index. */
+  /** Returns the changes since the thread's last query, read after the snapshot; `undefined` if the index was replaced. */
   changes(thread: QueryThread, { version }: MemoryAsked): GraphChanges | undefined {
     if (this.base?.version !== version) return undefined;
     const changes = this.changed.since(Math.max(this.threads.get(thread) ?? 0, this.base.sequence));
@@ -271,7 +271,7 @@ export class MemoryIndex {
     return changes;
   }
 
-  /** Drops the index and its files because of a damaged one. The next query starts a build. */
+  /** Drops the index and its files because a file is damaged. The next query starts a build. */
   discard(why: string): void {
     if (!this.base || this.isClosed) return;
     this.options.log.warn({ why }, 'The index is damaged and is built again.');
@@ -280,7 +280,7 @@ export class MemoryIndex {
     this.nextAt = 0;
   }
 
-  /** Ends a running build and blocks new ones until the returned function is called. The next query then starts a build. */
+  /** Ends a running build and prevents others until the returned function is called. The next query then starts a build. */
   async pause(): Promise<() => void> {
     this.isPaused = true;
     await this.endBuild();
@@ -346,7 +346,7 @@ export class MemoryIndex {
 
   /** Drops the index after `idleMs` without a query, or if other storages were queried more recently and need the memory. */
   leave(): void {
-    // A running build needs the changed graphs, which `drop` would forget.
+    // A running build needs the records of changed graphs, which `drop` would delete.
     if (this.isBuilding) return void this.idle?.refresh();
     this.isUsed = false;
     clearTimeout(this.timer);
@@ -362,7 +362,7 @@ export class MemoryIndex {
   /** Plans a rebuild after many changes. */
   private review(): void {
     if (!this.base || this.isBuilding || !this.isOver(1)) return;
-    // It is kept until the next build may start, so that queries that waited for it can use it.
+    // Keep the old index until the next build may start, so that waiting queries can use it.
     if (this.isOver(tooMany) && Date.now() >= this.nextAt) this.drop();
     if (this.isUsed) this.later(this.nextAt - Date.now());
   }
@@ -388,6 +388,6 @@ const unavailable = (): Error =>
   tooBusy('The index for queries could not be built. The log says why. Name the graphs to read, or retry later.', 300);
 
 const tell = async (thread: QueryThread, base: MemoryBase | undefined): Promise<void> => {
-  // The call fails if the thread ends, which then needs no index, or if it cannot open the files. Another thread tries again.
+  // The call fails if the thread ends or cannot open the files. Then another thread replaces it and tries again.
   await thread.call('use', base).catch(() => void thread.end());
 };

@@ -1,6 +1,6 @@
 /**
- * The index in one thread: the base, shared by all threads, and the thread's own layers with the graphs that have changed since,
- * in the state of the query's snapshot.
+ * Builds the view of a query in one thread: the base, which all threads share, and the thread's own layers with the graphs that
+ * have changed since, in the state of the query's snapshot.
  */
 import { graphRange, sortGraphs } from '../../storage/keys/quad-keys.js';
 import type { Level, LevelSnapshot } from '../../storage/level/durable-level.js';
@@ -14,56 +14,53 @@ import { TableFullError } from './term-table.js';
 
 export interface MemoryBase {
   readonly version: number;
-  /** The base includes changes up to this number. */
+  /** Sequence number up to which the base includes all changes. */
   readonly sequence: number;
   readonly data: IndexData;
 }
 
-/** Query thread. */
+/** Query thread, as the index uses it. */
 export interface QueryThread {
-  /** Sends the thread the index for its next queries; `undefined`: there is none. */
+  /** Sends the thread the index for its next queries; `undefined` if there is no index any more. */
   call(name: 'use', base: MemoryBase | undefined): Promise<unknown>;
   readonly exited: Promise<void>;
   end(): Promise<unknown>;
 }
 
-/** Index information for the thread before it takes the snapshot of a query. */
+/** Index that a query uses, as known before its snapshot is taken. */
 export interface MemoryAsked {
   /** Version of the base to use. */
   readonly version: number;
-  /** Number of the last change. */
+  /** Sequence number of the last change. */
   readonly sequence: number;
 }
 
-/** Index information for the thread after it has taken the snapshot. */
+/** Changes that a query has to consider, as known after its snapshot is taken. */
 export interface GraphChanges {
-  /**
-   * Graphs that changed since the last message to this thread, each with the number of its last change, and true if that is on
-   * disk and left no quads.
-   */
+  /** Graphs changed since the last message to the thread. `isEmpty`: the last change is on disk and left no quads. */
   readonly graphs: readonly (readonly [graph: string, sequence: number, isEmpty?: boolean])[];
   /** Graphs whose last change may or may not be in the snapshot. */
   readonly unsettled: readonly string[];
 }
 
-/** Triples of a graph after the change `sequence`. -1: valid in one snapshot only, to be read again for the next. */
+/** Triples of a graph after the change `sequence`. If that is -1, they are valid in the current snapshot only. */
 interface KnownGraph {
   readonly sequence: number;
   readonly id: number;
   readonly triples: GraphTriples;
 }
 
-/** Maximum number of graphs read concurrently, and graphs that each reads in a row. */
+/** Maximum number of concurrent readers, and count of graphs that a reader is assigned at a time. */
 const [lanes, graphsInRow] = [4, 64];
-/** Maximum number of quads of changed graphs that are sorted again for each query. More become a persistent layer. */
+/** Maximum number of quads of changed graphs that are sorted again for each query. More become a layer that is kept. */
 const maxRecent = 1000;
 /**
- * Maximum number of terms that are not in the base, at least, and as a share of the terms of the base. Beyond it, all are dropped:
- * most may belong to earlier contents of graphs.
+ * Maximum number of terms outside of the base: the larger of a count and a share of the base's terms. If it is exceeded, these
+ * terms are dropped and the graphs read again, because most of them may belong to earlier contents of graphs.
  */
 const [maxOwnTerms, maxOwnShare] = [250_000, 0.25];
 
-/** Last change of a graph since the base, and true if it left no quads. */
+/** Last change of a graph since the base was built. `isEmpty` is true if this change left no quads. */
 interface LastChange {
   readonly sequence: number;
   readonly isEmpty: boolean;
@@ -74,14 +71,14 @@ export class MemoryLayers {
   private readonly changed = new Map<string, LastChange>();
   private readonly scopes = new ScopeStatistics();
 
-  /** @param base `undefined` if it was dropped */
+  /** Uses another base for the next views. @param base `undefined` if the index was dropped */
   use(base: MemoryBase | undefined): void {
     for (const [graph, { sequence }] of this.changed)
       if (!base || sequence <= base.sequence) this.changed.delete(graph);
     this.base = base && new LayersOfBase(base, this.changed, this.scopes);
   }
 
-  /** Records changes. Called once for each message, whether or not its query reads the index. */
+  /** Records the changes of a message. Must be called for each message, even if the query does not read the index. */
   record({ graphs }: GraphChanges): void {
     for (const [graph, sequence, isEmpty = false] of graphs) {
       this.changed.set(graph, { sequence, isEmpty });
@@ -90,14 +87,14 @@ export class MemoryLayers {
     }
   }
 
-  /** Number of changed graphs that the next view has to read. */
+  /** Count of changed graphs that the next view has to read. */
   get pending(): number {
     return this.base?.pending.size ?? 0;
   }
 
   /**
-   * Returns the quads of the snapshot, or `undefined` if the thread has another version of the base, or too many terms.
-   * @param check called between blocks of keys, throws to stop. The next view continues with the graphs that are not read yet
+   * Returns the view of a snapshot, or `undefined` if the thread has another version of the base, or there are too many terms.
+   * @param check called after each block of keys; throws to stop. The next view then reads the remaining graphs
    */
   async view(
     asked: MemoryAsked,
@@ -113,7 +110,7 @@ export class MemoryLayers {
     const open = new Set(unsettled);
     const pending = [...this.base.pending].map((graph): PendingGraph => {
       const { sequence, isEmpty } = this.changed.get(graph)!;
-      // Only a change that was on disk before the snapshot was taken is certain to be in this and later ones.
+      // Only a change that was on disk before the snapshot was taken is certainly in this snapshot and in later ones.
       return { graph, sequence, isEmpty, lasts: sequence <= asked.sequence && !open.has(graph) };
     });
     try {
@@ -127,7 +124,7 @@ export class MemoryLayers {
 
 interface PendingGraph extends LastChange {
   readonly graph: string;
-  /** Its content stays valid in later snapshots until the next change. */
+  /** True if the content stays valid in later snapshots, until the next change of the graph. */
   readonly lasts: boolean;
 }
 
@@ -139,7 +136,7 @@ class GraphReader {
     private readonly check: () => void = () => {},
   ) {}
 
-  /** Reads graphs concurrently, each of them in key order. @param done called for each graph with its triples */
+  /** Reads graphs concurrently, in key order within each reader. @param done called for each graph with its triples */
   async read<T extends { readonly graph: string }>(
     graphs: readonly T[],
     terms: TermIds,
@@ -178,17 +175,17 @@ class GraphReader {
   }
 }
 
-/** A base with the graphs that have changed since. Each base has its own object, because a query may still read graphs for the old one. */
+/** The base with the graphs changed since. Each base has a new object: a query may still read graphs for the old one. */
 class LayersOfBase {
   readonly version: number;
-  /** Graphs that have changed since they were read. */
+  /** Graphs to read for the next view: they have changed, or their content was valid in one snapshot only. */
   readonly pending: Set<string>;
   private readonly table: BaseTerms;
   private readonly quads: QuadOrders;
   private readonly masked: Uint8Array;
   private terms: TermIds;
   private readonly known = new Map<string, KnownGraph>();
-  /** Persistent layer of changed graphs, and its graphs. */
+  /** Layer of changed graphs that is kept for later queries, and these graphs. */
   private settled: (SortedLayer & { readonly graphs: ReadonlyMap<string, KnownGraph> }) | undefined;
   private last: MemoryView | undefined;
 
@@ -224,7 +221,7 @@ class LayersOfBase {
     return this.last;
   }
 
-  /** Drops what was read if most of its terms may belong to earlier contents. */
+  /** Drops the graphs that were read if there are too many terms outside of the base. The next view reads the graphs again. */
   trim(): void {
     if (this.terms.ownSize <= Math.max(maxOwnTerms, maxOwnShare * this.table.size)) return;
     this.terms = new TermIds(this.table);
@@ -264,7 +261,7 @@ const noQuads = new SortedQuads({ count: 0, most: -1, isUnique: true }, () => [
   noNumbers,
 ]);
 
-/** Returns the quads of some graphs without an index: a layer over an empty base. */
+/** Returns a view of some graphs without an index: a layer over an empty base. */
 export const onlyGraphs = (graphs: GraphKeyBlocks): Promise<MemoryView> =>
   withGraphs(
     { terms: new TermIds(noTerms), layers: [{ quads: noQuads, masked: undefined, numbers: undefined }] },
@@ -272,8 +269,8 @@ export const onlyGraphs = (graphs: GraphKeyBlocks): Promise<MemoryView> =>
   );
 
 /**
- * Returns the quads of one graph for a caller that may read it. Its terms are numbered in order of arrival: nothing depends on the
- * order of matches, and sorting the terms would be a fifth of the work.
+ * Returns a view of one graph for a caller that may read it. Term IDs have the order of arrival: sorting the terms would take a
+ * fifth of the time, and no result depends on the order of matches.
  */
 export async function onlyGraph(graph: string, blocks: AsyncIterable<readonly string[]>): Promise<MemoryView> {
   const terms = new TermIds(noTerms);
@@ -282,10 +279,10 @@ export async function onlyGraph(graph: string, blocks: AsyncIterable<readonly st
   return { terms, layers: [{ quads, masked: undefined, numbers: undefined }] };
 }
 
-/** Graphs with their GSPO keys in blocks. */
+/** Blocks of GSPO keys, by graph. */
 export type GraphKeyBlocks = ReadonlyMap<string, AsyncIterable<readonly string[]>>;
 
-/** Returns the same quads with the content of some graphs replaced. @param graphs with keys, or triples in numbers of the view */
+/** Returns a view with new content of some graphs. @param graphs content as keys, or as triples with term IDs of the view */
 export async function withGraphs(
   { terms, layers }: MemoryView,
   graphs: GraphKeyBlocks | ReadonlyMap<string, () => Promise<GraphTriples>>,
@@ -330,7 +327,7 @@ function sorted(graphs: readonly (readonly [string, KnownGraph])[], terms: TermI
   return { quads, numbers: new LayerNumbers(ids, terms) };
 }
 
-/** @param most greatest number of a term */
+/** Returns the quads of some graphs, sorted. @param most greatest term ID */
 function quadsOf(
   graphs: readonly (readonly [string, KnownGraph])[],
   most: number,
@@ -352,20 +349,20 @@ function quadsOf(
 
 export interface Layer {
   readonly quads: QuadOrders;
-  /** By graph number: 1 if this layer's quads of the graph are outdated. Absent: none are. */
+  /** By graph ID of the layer: 1 if the layer's quads of the graph are outdated. Undefined if no graph is outdated. */
   readonly masked: Uint8Array | undefined;
-  /** Absent: the numbers in the quads are those of `MemoryView.terms`. */
+  /** Maps term IDs to those of this layer. Undefined if the quads contain IDs of `MemoryView.terms`. */
   readonly numbers: LayerNumbers | undefined;
-  /** Maximum number of quads that scans read at once (default: 4096). */
+  /** Maximum length of a scan's window, in quads (default: 4096). */
   readonly maxAhead?: number;
 }
 
 export interface MemoryView {
   readonly terms: TermIds;
-  /** Each graph is unmasked in at most one of them. */
+  /** Layers, the base first. Each graph is unmasked in at most one of them. */
   readonly layers: readonly Layer[];
-  /** Statistics for later queries over the same view. Absent: the view is that of one operation. */
+  /** Statistics that later queries of the same view reuse. Absent if the view is used by one operation only. */
   readonly known?: ViewStatistics;
-  /** Such statistics for callers that may read some of the graphs. */
+  /** The same for callers that may read only some of the graphs. */
   readonly scopes?: ScopeStatistics;
 }

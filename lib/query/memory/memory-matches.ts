@@ -1,4 +1,4 @@
-/** Quads of the caller's dataset that match given terms, from a view: the index with its layers, or a few graphs. */
+/** Finds quads of the caller's dataset that match given terms. Reads a view: the index with its layers, or a few graphs. */
 
 import { type DatasetGraphs, type DatasetPart, graphFilter } from '../access/graph-filter.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
@@ -18,31 +18,31 @@ import { OpenScans } from './open-scans.js';
 import { type Ids, type QuadOrders, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
-/** Matches per block. The first one is shorter, because it may be enough. */
+/** Matches per block. The first block is shorter, because the caller may need only the first matches. */
 const blockLength = 2048;
 const firstLength = 64;
 /**
- * Maximum number of returned terms whose numbers are remembered for lookups: a search in the dictionary of a segment takes 2 µs. Each query has
- * its own, so that the time of a lookup does not depend on the queries of others.
+ * Maximum number of returned terms whose IDs are cached for lookups: a search in the dictionary of a segment takes 2 µs. Each
+ * query has its own cache, so that the time of a lookup does not depend on queries of other callers.
  */
 const maxRemembered = 16_384;
-/** Cost of a lookup, in matches. */
+/** Work that a lookup counts as for the time limit, in matches. */
 const lookUpWork = 4;
 
 export class MemoryMatches implements QuadMatches {
   readonly numbered: MemoryNumbers;
   private readonly terms: TermIds;
   private readonly scans: MemoryScans;
-  /** Quads in which absent terms are sought; absent for callers that may read everything. */
+  /** Quads that are read if a term does not exist (`seek`). Undefined for callers that may read everything. */
   private readonly sought: QuadOrders | undefined;
-  // Last term of each position and its number: patterns in a batch share most terms.
+  // Last term of each position and its ID: patterns in a batch share most terms.
   private readonly lastTokens: Terms = [undefined, undefined, undefined, undefined];
   private readonly lastIds: Ids = [-1, -1, -1, -1];
-  /** The base, for short lookups, and the indexes of the last ones by order. */
+  /** By part of the dataset: the base layer for short lookups, and for each order the index at which the last lookup began. */
   private readonly bases: Partial<
     Record<DatasetPart, { readonly single: SingleLayer | undefined; readonly near: number[] }>
   > = {};
-  /** Numbers of terms in returned matches. */
+  /** IDs of terms in returned matches. */
   private readonly remembered = new Map<TermKey, number>();
 
   private readonly assertTerm: AssertTerm | undefined;
@@ -101,7 +101,7 @@ export class MemoryMatches implements QuadMatches {
     const results: Terms[][] = new Array(bounds.length);
     let left = [...bounds.keys()];
     while (left.length > 0) {
-      // The authorizer is asked for the undecided graphs of all lookups together, then the affected lookups are repeated.
+      // One request to the authorizer decides the graphs of all lookups. The lookups that need these graphs are then repeated.
       const again: number[] = [];
       for (const at of left) {
         const matches = this.found(bounds[at]!, wanted);
@@ -170,7 +170,7 @@ export class MemoryMatches implements QuadMatches {
 
   async close(): Promise<void> {}
 
-  /** Returns the numbers of the bound terms, or `undefined` if one of them is in no quad. */
+  /** Returns the IDs of the bound terms, or `undefined` if one of them is in no quad. */
   private idsOf(bound: Terms): Ids | undefined {
     if (!canMatch(bound)) return undefined;
     const { lastTokens, lastIds } = this;
@@ -191,7 +191,7 @@ export class MemoryMatches implements QuadMatches {
     return isAbsent ? undefined : ids;
   }
 
-  /** Reads the pages that the quads would be on if the terms existed, so that the time does not tell absent terms from hidden or new ones. */
+  /** Reads the pages on which quads with absent terms would be, so that the time does not tell absent from hidden terms. */
   private seek(bound: Terms, ids: Ids, quads: QuadOrders): void {
     const near: Ids = [-1, -1, -1, -1];
     for (let place = 0; place < 4; place++) {
@@ -203,7 +203,7 @@ export class MemoryMatches implements QuadMatches {
     rangeFor(quads, near);
   }
 
-  /** Bound graphs are authorized before any quad is read, even nonexistent ones. */
+  /** Authorizes the bound graphs, even nonexistent ones. Called before any quad is read. */
   private async decide(bounds: readonly Terms[], part: DatasetPart): Promise<void> {
     for (const graph of new Set(bounds.map((bound) => bound[graphAt]))) await this.scans.decide?.(graph, part);
   }
@@ -226,7 +226,7 @@ export class MemoryMatches implements QuadMatches {
     return token;
   }
 
-  /** Returns all matches, or `undefined` if graphs are not authorized yet. */
+  /** Returns all matches of a lookup, or `undefined` if graphs are not authorized yet. */
   private found(bound: Terms, { part, places }: MatchOptions): Terms[] | undefined {
     const matches: Terms[] = [];
     const ids = this.idsOf(bound);

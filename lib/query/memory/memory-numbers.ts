@@ -1,4 +1,4 @@
-/** Matches of the caller's dataset as numbers of terms. Must not depend on joins or queries. */
+/** Finds matches in the caller's dataset as term IDs. Must not depend on joins or queries. */
 import type { DatasetPart } from '../access/graph-filter.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
 import type {
@@ -18,9 +18,9 @@ import type { Ids, QuadRange } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
 const blockLength = 4096;
-/** Maximum number of lengths of strings that are searched for a prefix: each takes a few microseconds. */
+/** Maximum number of distinct string lengths for a prefix search. Each length takes a few microseconds. */
 const maxLengths = 1024;
-/** Cost of a lookup, in matches. */
+/** Work that a lookup counts as for the time limit, in matches. */
 const lookUpWork = 4;
 
 export interface NumbersOptions {
@@ -30,7 +30,7 @@ export interface NumbersOptions {
   readonly scans: MemoryScans;
   readonly assertTime: AssertTime;
   readonly assertTerm: AssertTerm | undefined;
-  /** Authorizes a bound graph. Returns the numbers of the bound terms, or `undefined` if one of them is in no quad. */
+  /** Authorizes a bound graph. Returns the IDs of the bound terms, or `undefined` if one of them is in no quad. */
   readonly begin: (bound: Terms, part: DatasetPart) => Promise<Ids | undefined>;
 }
 
@@ -120,7 +120,7 @@ export class MemoryNumbers implements NumberedMatches {
     return this.options.terms.idOf(token);
   }
 
-  /** Terms of the base are numbered in the order of their texts, so that each kind has a range. */
+  /** Returns the kind of a term. In the base, IDs have the order of the terms' texts, so that each kind is a range of IDs. */
   kindOf(number: number): TermKind {
     const { terms } = this.options;
     if (number >= terms.baseSize) return kindOf(terms.termKey(number));
@@ -130,10 +130,10 @@ export class MemoryNumbers implements NumberedMatches {
     return kindStarts[at]![1];
   }
 
-  /** Strings are in the order of their lengths, so that each length has a range. */
+  /** Returns the terms with a prefix as ranges of IDs. Strings are sorted by length first, so each length has its range. */
   prefixed(text: string): PrefixedTerms | undefined {
     const { terms, isWhole } = this.options;
-    // How many ranges there are depends on all terms.
+    // The number of ranges depends on all terms, so that the time would reveal unreadable ones.
     if (!isWhole) return undefined;
     const rangeOf = (from: string): [from: number, to: number] => [
       terms.baseBelow(from),
@@ -161,7 +161,7 @@ export class MemoryNumbers implements NumberedMatches {
   }
 }
 
-/** Returns the least text after all that begin with a text, which ends in ASCII. */
+/** Returns the first text after all texts with a prefix. The prefix must end with an ASCII character. */
 const afterAll = (text: string): string =>
   text.slice(0, -1) + String.fromCharCode(text.charCodeAt(text.length - 1) + 1);
 

@@ -1,4 +1,4 @@
-/** Scans of the layers for a caller that may read every graph: uses the fastest order. Must not depend on the use of matches. */
+/** Scans of the layers for a caller that may read every graph, in the fastest order. Must not depend on the use of matches. */
 import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
 import { orderPlaces, type Window } from '../segments/quad-pages.js';
@@ -10,17 +10,16 @@ import { LeapingScan } from './ordered-scans.js';
 import { type Ids, type QuadOrders, type QuadRange, rangeFor } from './sorted-quads.js';
 
 export interface MemoryScans {
-  /** Authorizes the graphs that must be decided before any quad is read. */
+  /** Authorizes the graphs that must be decided before any quad is read. @param graph graph of the pattern, if it is bound */
   decide?(graph: string | undefined, part: DatasetPart): Promise<void> | undefined;
-  /** Returns scans that together yield all matches. @param ids numbers of terms; each exists in the index */
+  /** Returns scans that together yield all matches. @param ids term IDs of the view */
   of(ids: Ids, part: DatasetPart): readonly MatchScan[];
   /**
-   * Returns scans that yield each term of a position once per scan. In one of the orders, the position is the next one after the
-   * bound terms.
+   * Returns scans that each yield a term of a position once. An order must have the position directly after the bound terms.
    */
   distinct(ids: Ids, place: number, part: DatasetPart): readonly MatchScan[];
   estimate(ids: Ids, part: DatasetPart): number | Promise<number>;
-  /** Returns the base, if the graph of a quad decides whether it is a match, without the authorizer. */
+  /** Returns the base if a quad's graph alone determines whether the quad is a match, and the authorizer is not needed. */
   single(part: DatasetPart): SingleLayer | undefined;
   /** Returns scans positioned at evenly distributed matches. */
   sample(ids: Ids, part: DatasetPart, most: number): Promise<readonly MatchScan[]>;
@@ -28,23 +27,23 @@ export interface MemoryScans {
   ask(part: DatasetPart): Promise<void>;
 }
 
-/** Longer ranges are read in blocks. */
+/** Maximum length of a range that a lookup reads as a whole, in quads. */
 const mostAtOnce = 4096;
 
-/** The base, for lookups whose matches are all in it. */
+/** The base, for lookups whose matches are all in this layer. */
 export interface SingleLayer {
   readonly quads: QuadOrders;
-  /** By graph number: 1 if the base's quads of the graph are outdated. */
+  /** By graph ID: 1 if the base's quads of the graph are outdated. */
   readonly masked: Uint8Array | undefined;
-  /** The other layers. A lookup with matches in them takes the scans. */
+  /** The other layers. A lookup with matches in one of them uses scans instead. */
   readonly others: readonly Layer[];
-  /** Absent: every graph is readable. */
+  /** Undefined if every graph is readable. */
   readonly verdicts: GraphDecisions | undefined;
-  /** Maximum length of a range that may be read as a whole. */
+  /** Maximum length of a range that may be read as a whole, in quads. */
   readonly most: number;
 }
 
-/** Returns the base if its quads are matches of the part once each. */
+/** Returns the base layer if each of its quads is exactly one match in this part of the dataset: there are no copies. */
 export function singleOf(
   layers: readonly Layer[],
   part: DatasetPart,
@@ -55,8 +54,8 @@ export function singleOf(
 }
 
 /**
- * Returns the part of the base with all matches of some terms, or `undefined` if it is long, or another layer has some.
- * @param near indexes of the last ranges by order, which are updated
+ * Returns the range of the base with all matches of some terms, or `undefined` if it is too long, or another layer has matches.
+ * @param near for each order, index at which the last range began; it is updated
  */
 export function shortRange(base: SingleLayer | undefined, ids: Ids, near: number[]): QuadRange | undefined {
   if (!base || ids[graphAt] >= 0) return undefined;
@@ -66,7 +65,7 @@ export function shortRange(base: SingleLayer | undefined, ids: Ids, near: number
   return range;
 }
 
-/** Calls `found` for each match in a part of the base. The window stays the same for several. */
+/** Calls `found` for each match in a range of the base, with the window and the offset of the match in it. */
 export function eachMatch(
   { quads, masked, verdicts }: SingleLayer,
   { order, from, to }: QuadRange,
@@ -85,7 +84,7 @@ export function eachMatch(
   }
 }
 
-/** Returns true if a layer has quads with some terms, outdated ones included. */
+/** Returns true if a layer has quads with the given terms, even outdated ones. */
 function hasQuads(layer: Layer, ids: Ids): boolean {
   const own = numbersIn(layer, ids);
   if (!own) return false;
@@ -93,7 +92,7 @@ function hasQuads(layer: Layer, ids: Ids): boolean {
   return from < to;
 }
 
-/** @param gates of a caller that may read everything; FROM may still limit the dataset to some graphs */
+/** Returns scans for a caller that may read everything. @param gates filters, because FROM may select some graphs */
 export function plainScans(
   { terms, layers }: MemoryView,
   gates: Readonly<Record<DatasetPart, GraphFilter>>,
@@ -148,7 +147,7 @@ export function plainScans(
   };
 }
 
-/** Returns the bound terms as numbers of a layer, or `undefined` if the layer lacks one of them. */
+/** Returns the layer's IDs of the bound terms, or `undefined` if the layer lacks one of them. */
 export function numbersIn(layer: Layer, ids: Ids): Ids | undefined {
   const own: Ids = [-1, -1, -1, -1];
   for (let place = 0; place < 4; place++) {
@@ -159,7 +158,7 @@ export function numbersIn(layer: Layer, ids: Ids): Ids | undefined {
   return own;
 }
 
-/** Returns a scan over the terms of a position, with leaps if an order allows it. */
+/** Returns a scan over the terms of a position. If there is a suitable order, the scan skips quads with the same term. */
 export function leapingScan(
   layer: Layer,
   ids: Ids,
@@ -176,7 +175,7 @@ export function leapingScan(
   return order < 0 ? scan : new LeapingScan(scan, place);
 }
 
-/** Part of a layer to scan for some bound terms. */
+/** Range of a layer to scan for some bound terms. */
 interface Stretch {
   readonly layer: Layer;
   readonly ids: Ids;
@@ -185,7 +184,7 @@ interface Stretch {
   readonly copies: Copies | undefined;
 }
 
-/** Returns one scan for each of a few graphs if these have less than half of the quads of the whole part, otherwise one scan. */
+/** Returns one scan per graph if the graphs have less than half of the quads of the whole range, otherwise one scan. */
 function ofFew({ layer, ids, whole, verdicts, copies }: Stretch, only: readonly number[]): LayerScan[] {
   const parts = only
     .map((graph) => numberIn(layer, graph))

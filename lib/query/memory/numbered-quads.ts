@@ -1,4 +1,4 @@
-/** Collects the quads of keys in memory as numbers of terms, and sorts them. */
+/** Collects quads in memory as term IDs, and sorts them. */
 import { KeyReader } from '../access/key-reader.js';
 import type { TermKey } from '../access/terms.js';
 import { type SortedQuads, sortQuads } from './sorted-quads.js';
@@ -7,13 +7,13 @@ import { longer, TermTable, type TermTableData } from './term-table.js';
 export class NumberedQuads {
   count = 0;
   private readonly terms = new TermTable();
-  /** S, P, O and G, which grow when quads are added. */
+  /** Columns S, P, O and G. They are enlarged when quads are added. */
   private columns = [0, 1, 2, 3].map(() => new Uint32Array(1024));
   private readonly reader = new KeyReader();
   private readonly ids = [0, 0, 0, 0];
   private readonly tokens: TermKey[] = ['', '', '', ''];
 
-  /** Bytes of the terms. */
+  /** Size of the texts of all terms, in bytes. */
   get textBytes(): number {
     return this.terms.textBytes;
   }
@@ -23,7 +23,7 @@ export class NumberedQuads {
     const { reader, tokens, ids, terms } = this;
     reader.read(key);
     for (let place = 0; place < 4; place++) {
-      // Successive keys mostly have the same graph and subject, so their numbers are reused.
+      // Successive keys mostly have the same graph and subject: reuse their IDs.
       const token = reader.token(place);
       if (this.count > 0 && token === tokens[place]) continue;
       tokens[place] = token;
@@ -34,7 +34,7 @@ export class NumberedQuads {
     this.count++;
   }
 
-  /** Sorts terms and quads. Nothing may be added afterwards. */
+  /** Sorts terms and quads. Quads cannot be added afterwards. @param isShared true to sort into shared memory */
   sort({ isShared = false } = {}): { readonly terms: TermTableData; readonly sorted: SortedQuads } {
     const { data, numbers } = this.terms.share();
     for (const column of this.columns) for (let i = 0; i < this.count; i++) column[i] = numbers[column[i]!]!;

@@ -1,6 +1,7 @@
 /**
- * Scans of the layers for a caller without full read access: the order of matches does not depend on the access path, and few
- * quads of unreadable graphs are read.
+ * Creates scans of the layers for a caller without full read access. The order of matches does not depend on the access path,
+ * and
+ * few quads of unreadable graphs are read.
  */
 import type { DatasetPart, GraphFilter } from '../access/graph-filter.js';
 import { graphAt } from '../access/key-reader.js';
@@ -23,7 +24,7 @@ import { MergedScan, SortedScan } from './ordered-scans.js';
 import { type Ids, type QuadRange, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
-/** Reading graph by graph and sorting the matches pays if they have this many times fewer quads than the sorted whole. */
+/** Graphs are read one by one, and the matches sorted, if the whole range has at least this many times their quads. */
 const worthSorting = 4;
 const adjacent = { areAdjacent: true, before: [] };
 
@@ -32,7 +33,7 @@ interface Part {
   readonly gate: GraphFilter;
   readonly verdicts: GraphDecisions;
   readonly intervals: GraphIntervals;
-  /** Returns the readable graphs among a dataset's few graphs, or `undefined` if it has many. */
+  /** Returns the readable graphs if the dataset names few graphs (`GraphFilter.few`), otherwise `undefined`. */
   readonly few: () => readonly number[] | undefined;
 }
 
@@ -40,7 +41,7 @@ export class OpenScans implements MemoryScans {
   private readonly terms: TermIds;
   private readonly layers: readonly Layer[];
   private readonly parts: Readonly<Record<DatasetPart, Part>>;
-  /** Indexes of the last ranges in the base, by order. */
+  /** For each order, the index at which the last range in the base began. */
   private readonly near: number[] = [];
   private readonly nearEstimates: number[] = [];
 
@@ -56,7 +57,7 @@ export class OpenScans implements MemoryScans {
     return gate.decide(graph === undefined ? (gate.few ?? []) : [graph]);
   }
 
-  /** Longer ranges may be read by the intervals of readable graphs (`slices`). */
+  /** Longer ranges are left to scans, which can use the intervals of readable graphs (`slices`). */
   single(name: DatasetPart): SingleLayer | undefined {
     const { gate, verdicts } = this.parts[name];
     const base = gate.isExact && gate.ranges?.length !== 0 ? singleOf(this.layers, name) : undefined;
@@ -102,7 +103,7 @@ export class OpenScans implements MemoryScans {
     return sampled(this.scansOf(ids, this.parts[name], true), this.parts[name].verdicts, most);
   }
 
-  /** @param isOpenOnly leaves out parts with unreadable quads: their number would move the positions of samples, and change plans */
+  /** @param isOpenOnly omits ranges with unreadable quads: their count would move samples and so change plans */
   private scansOf(ids: Ids, part: Part, isOpenOnly = false): readonly LayerScan[] {
     if (this.isShut(ids, part)) return [];
     return this.layers.flatMap((layer) => {
@@ -121,13 +122,13 @@ export class OpenScans implements MemoryScans {
     return this.parts[part].verdicts.ask();
   }
 
-  /** No graph is readable, or the bound one is not. */
+  /** Returns true if no graph is readable, or if the bound graph is not. */
   private isShut(ids: Ids, { gate }: Part): boolean {
     return gate.ranges?.length === 0 || (ids[graphAt] >= 0 && gate.isOpen(this.terms.termKey(ids[graphAt])) !== true);
   }
 }
 
-/** Part of a layer to scan for some bound terms. */
+/** Range of a layer to scan for some bound terms. */
 interface Stretch {
   readonly layer: Layer;
   /** True if the layer is the base. */
@@ -137,8 +138,9 @@ interface Stretch {
 }
 
 /**
- * Returns the parts of a layer with readable graphs, if they have far fewer quads (`worthSorting`) than the whole part for the terms.
- * @param isAnySize returns them in any case, unless they are unknown
+ * Returns scans of the readable graphs in a layer, if these have far fewer quads (`worthSorting`) than the whole range of the
+ * terms.
+ * @param isAnySize true to return the scans for any number of quads, unless the readable graphs are unknown
  */
 function slices(
   { layer, isBase, own, whole }: Stretch,
@@ -184,7 +186,7 @@ function partOf(view: MemoryView, gate: GraphFilter): Part {
     intervals,
     verdicts: new GraphDecisions(gate, terms, (graph) => intervals.isOpen(graph)),
     few() {
-      // A graph without quads has no number, and a negative one would stand for any graph.
+      // A graph without quads has the ID -1, which would match any graph: remove it.
       few ??= gate.few
         ?.filter((graph) => gate.isOpen(graph) === true)
         .map((graph) => terms.idOf(graph))

@@ -1,21 +1,21 @@
 /**
- * For callers without full read access, all matches of a pattern have one order, even from several scans or from parts with
- * another sort order. The order therefore does not reveal the access path.
+ * Merges and sorts scans for callers without full read access. All matches of a pattern have one order, even if they come from
+ * several scans or from ranges with another sort order, so that the order does not reveal the access path.
  */
 import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import type { TermIds } from './term-ids.js';
 
 const [wanted, there, over] = [0, 1, 2];
 
-/** Merges several sorted scans. */
+/** Merges several sorted scans into one. */
 export class MergedScan implements MatchScan {
   private readonly states: number[];
   private current = -1;
   private readonly last: number[] = [];
 
   /**
-   * @param places positions by whose terms the scans are sorted, the most significant first
-   * @param once of matches with the same terms in these positions, only the first is yielded
+   * @param places positions whose terms the scans are sorted by, the most significant first
+   * @param once true to yield only the first of several matches with the same terms in these positions
    */
   constructor(
     private readonly scans: readonly MatchScan[],
@@ -48,7 +48,7 @@ export class MergedScan implements MatchScan {
     return this.scans[this.current]!.id(place);
   }
 
-  /** The current matches of the scans stay in `states` until the merge continues. */
+  /** Stops the merge. The scans keep their current matches, so that the next call continues here. */
   private stop(): number {
     this.current = -1;
     return stopped;
@@ -76,11 +76,11 @@ export class MergedScan implements MatchScan {
   }
 }
 
-/** Sorts the matches in some parts of one order of a layer by another order. */
+/** Sorts the matches of scans over one layer by another order. */
 export class SortedScan implements MatchScan {
-  /** Terms S, P, O and G of each match, as numbers of the layer. */
+  /** Terms S, P, O and G of each match, as IDs of the layer. */
   private readonly found: number[] = [];
-  /** Offsets of the matches in `found`, in order. */
+  /** Offsets of the matches in `found`, in sort order. */
   private offsets: number[] = [];
   private part = 0;
   private at = -1;
@@ -135,11 +135,11 @@ export class SortedScan implements MatchScan {
   }
 }
 
-/** Scan that yields one match for each term of a position and skips the others. */
+/** Scan that yields one match for each term of a position and skips other matches with that term. */
 export class LeapingScan implements MatchScan {
   private isFirst = true;
 
-  /** @param place the next position after the bound terms in the scan's order */
+  /** @param place first position after the bound terms in the scan's order */
   constructor(
     private readonly scan: LayerScan,
     private readonly place: number,

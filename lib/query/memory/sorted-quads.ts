@@ -1,30 +1,31 @@
 /**
- * Quads of numbered terms, sorted in four orders with four columns each, with binary search for given terms. In three orders the
- * graph comes last, so that the copies of a triple in several graphs are adjacent.
+ * Quads of term IDs in four sort orders with four columns each, with binary search for given terms. In three orders the graph
+ * comes
+ * last, so that copies of a triple in several graphs are adjacent.
  */
 import { type Columns, gspo, orderPlaces, ospg, posg, spog, type Window } from '../segments/quad-pages.js';
 import { shared } from './term-table.js';
 
-/** Subject, predicate, object and graph as numbers; -1 if not bound. */
+/** Subject, predicate, object and graph as term IDs; -1 if not bound. */
 export type Ids = [number, number, number, number];
 
-/** Quads of numbered terms in four orders (`orderPlaces`). */
+/** Quads of term IDs in four sort orders (`orderPlaces`). */
 export interface QuadOrders {
   readonly count: number;
-  /** Greatest number of a term. */
+  /** Greatest term ID. */
   readonly most: number;
   /** True if no triple is in two graphs. */
   readonly isUnique: boolean;
   /**
-   * Returns the part of an order whose first terms are the bound ones, up to the first unbound position.
-   * @param near index near which it probably starts: successive lookups of a join are mostly close to each other
+   * Returns the range of an order in which the terms before the first unbound position equal the bound ones.
+   * @param near index near which the range probably starts: successive lookups of a join are mostly close to each other
    */
   range(order: number, ids: Ids, near?: number): QuadRange;
-  /** Returns the quads from an index on, as many as are at hand, at most up to `to`. */
+  /** Returns the quads from index `at` up to at most `to`. The window may end earlier, for example at the end of a page. */
   window(order: number, at: number, to: number): Window;
-  /** Returns the index of the first quad after `at`, at most `to`, with another term in this position or in one before it. */
+  /** Returns the index of the first quad after `at`, at most `to`, that differs up to this position of the order. */
   after(order: number, at: number, { place, to }: { readonly place: number; readonly to: number }): number;
-  /** Returns the index in GSPO of the first quad whose graph is not less. */
+  /** Returns the index in GSPO of the first quad whose graph ID is at least `graph`. */
   firstOf(graph: number): number;
 }
 
@@ -35,7 +36,7 @@ export interface SortedQuadsData {
   readonly isUnique: boolean;
 }
 
-/** Quads in memory. Each order is sorted at its first use: the query of an update needs one or two. */
+/** Quads in memory. Each order is sorted at its first use, because the query of an update needs only one or two orders. */
 export class SortedQuads implements QuadOrders {
   readonly count: number;
   readonly most: number;
@@ -103,8 +104,8 @@ export const sharedQuads = ({ columns, ...quads }: SortedQuadsData): SortedQuads
 
 /**
  * Sorts quads.
- * @param source the columns S, P, O and G, of which the first `count` rows are used; they must not change afterwards
- * @param of `most` is the greatest number of a term; `isShared` allocates the columns in shared memory
+ * @param source columns S, P, O and G, of which the first `count` rows are used; they must not change afterwards
+ * @param options `most` is the greatest term ID. `isShared` allocates the columns in shared memory
  */
 export const sortQuads = (
   source: readonly Uint32Array[],
@@ -124,7 +125,7 @@ export const sortQuads = (
     }) as never;
   });
 
-/** Below it, the counters of a radix sort cost more than comparisons. */
+/** Minimum number of quads for a radix sort. For fewer quads, its counters cost more than comparisons. */
 const fewQuads = 100;
 
 function compared(source: readonly Uint32Array[], places: readonly number[], count: number): ArrayLike<number> {
@@ -148,7 +149,7 @@ function distributed(
 
 const digitBits = 11;
 
-/** Sorts by a column, stably: a radix sort with digits of `digitBits`, least significant first. */
+/** Sorts row indexes by a column: a stable radix sort with digits of `digitBits`, least significant first. */
 function sortBy(
   by: Uint32Array,
   [first, second]: readonly [Uint32Array, Uint32Array],
@@ -176,16 +177,16 @@ function hasOneCopyOfEach([subjects, predicates, objects]: Columns): boolean {
   return true;
 }
 
-/** Part of an order, from index `from` up to `to`, in which the first terms of the order equal the bound ones. */
+/** Range of an order, from index `from` up to `to`, in which the first terms equal the bound ones. */
 export interface QuadRange {
   readonly order: number;
   readonly from: number;
   readonly to: number;
-  /** Bit mask of the other bound positions, whose terms are compared quad by quad. */
+  /** Bit mask of the other bound positions. Their terms are compared for each quad. */
   readonly rest: number;
 }
 
-/** Orders by the sum of the bound positions (subject 1, predicate 2, object 4, graph 8). Of two, the one with the shorter part is used. */
+/** Orders by the sum of the bound positions (subject 1, predicate 2, object 4, graph 8). Of two, the shorter range is used. */
 const ordersFor: readonly (readonly number[])[] = [
   [spog],
   [spog],
@@ -205,7 +206,7 @@ const ordersFor: readonly (readonly number[])[] = [
   [gspo],
 ];
 
-/** @param near indexes of the last ranges by order, which are updated */
+/** Returns the shortest range with all matches. @param near for each order, start of the last range; it is updated */
 export function rangeFor(quads: QuadOrders, ids: Ids, near?: number[]): QuadRange {
   const mask = (ids[0] >= 0 ? 1 : 0) | (ids[1] >= 0 ? 2 : 0) | (ids[2] >= 0 ? 4 : 0) | (ids[3] >= 0 ? 8 : 0);
   const [order, other] = ordersFor[mask]!;
@@ -216,7 +217,7 @@ export function rangeFor(quads: QuadOrders, ids: Ids, near?: number[]): QuadRang
   return second.to - second.from < range.to - range.from ? second : range;
 }
 
-/** Returns the mask of the bound positions from a level of the order on. */
+/** Returns the bit mask of the bound positions from the position `level` of the order on. */
 export function restOf(order: number, level: number, ids: Ids): number {
   const places = orderPlaces[order]!;
   let rest = 0;
@@ -229,7 +230,7 @@ interface Bounds {
   readonly to: number;
 }
 
-/** Returns the index of the first number that is not less. */
+/** Returns the index of the first ID that is at least `id`, by binary search. */
 function lowerBound(by: Uint32Array, id: number, { from, to }: Bounds): number {
   let [low, high] = [from, to];
   while (low < high) {
@@ -240,7 +241,7 @@ function lowerBound(by: Uint32Array, id: number, { from, to }: Bounds): number {
   return low;
 }
 
-/** Returns the index of the first number that is not less, by galloping search from an index. */
+/** Returns the index of the first ID that is at least `id`, by galloping search from the index `near`. */
 function boundNear(by: Uint32Array, id: number, near: number): number {
   let [low, high, step] = [near, near, 1];
   if (near < by.length && by[near]! < id) {
@@ -251,7 +252,7 @@ function boundNear(by: Uint32Array, id: number, near: number): number {
   return lowerBound(by, id, { from: low, to: high });
 }
 
-/** Returns the index of the first number that is greater. Uses galloping search, because it is mostly near. */
+/** Returns the index of the first ID greater than `id`. Uses galloping search, because the index is mostly close to `from`. */
 function upperBound(by: Uint32Array, id: number, { from, to }: Bounds): number {
   let [low, step] = [from, 1];
   while (low + step <= to && by[low + step - 1]! <= id) {

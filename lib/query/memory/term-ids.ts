@@ -1,16 +1,17 @@
 /**
- * Terms of an index by number: those of the base, shared by all threads, followed by those that this thread has read in changed
- * graphs. `compare` uses the texts, so that threads agree although each numbers the latter on its own.
+ * Maps terms to IDs. The first IDs are those of the base, which all threads share. They are followed by IDs that only this
+ * thread
+ * uses, for terms that it has read in changed graphs. `compare` compares texts, so that the order is the same in all threads.
  */
 import type { TermKey } from '../access/terms.js';
 import { TermTable } from './term-table.js';
 
-/** Terms of the base, numbered in the order of their texts. */
+/** Terms of the base. Their IDs have the order of their texts. */
 export interface BaseTerms {
   readonly size: number;
-  /** Returns the number of a term, or -1 if it is not in the base. */
+  /** Returns the ID of a term, or -1 if the term is not in the base. */
   idOf(token: TermKey): number;
-  /** Returns the number of terms that are less than a string. */
+  /** Returns the count of terms that sort before a string. */
   placeOf(text: string): number;
   termKey(id: number): TermKey;
 }
@@ -27,7 +28,7 @@ export const noTerms: BaseTerms = {
 export class TermIds {
   private readonly own = new TermTable();
   private readonly first: number;
-  /** For each term that is not in the base: the number of base terms that are less. */
+  /** For each term outside of the base: count of base terms that sort before it. Undefined until needed. */
   private readonly places: number[] = [];
 
   constructor(private readonly base: BaseTerms) {
@@ -42,12 +43,12 @@ export class TermIds {
     return this.first;
   }
 
-  /** Number of terms that are not in the base. */
+  /** Count of terms outside of the base. */
   get ownSize(): number {
     return this.own.size;
   }
 
-  /** Returns -1 if no quad has the term. */
+  /** Returns the ID of a term, or -1 if no quad has the term. */
   idOf(token: TermKey): number {
     const id = this.base.idOf(token);
     if (id >= 0 || this.own.size === 0) return id;
@@ -60,19 +61,19 @@ export class TermIds {
     return id >= 0 ? id : this.first + this.own.add(token);
   }
 
-  /** Compares two terms by their texts. For two terms of the base, this is the order of their numbers. */
+  /** Compares two terms by their texts. For two terms of the base, this is the order of their IDs. */
   compare(a: number, b: number): number {
     if (a < this.first && b < this.first) return a - b;
     const between = this.placeOf(a) - this.placeOf(b);
     return between !== 0 ? between : a === b ? 0 : this.own.compare(a - this.first, b - this.first);
   }
 
-  /** Returns the number of base terms that are less than a string. */
+  /** Returns the count of base terms that sort before a string. This is also the ID of the first term that does not. */
   baseBelow(text: string): number {
     return this.base.placeOf(text);
   }
 
-  /** Returns the numbers sorted by the texts of their terms. */
+  /** Returns the IDs sorted by the texts of their terms. */
   sorted(ids: Iterable<number>): Uint32Array {
     const all = Uint32Array.from(ids).sort();
     const own = all.findIndex((id) => id >= this.first);
@@ -84,7 +85,7 @@ export class TermIds {
     return merged;
   }
 
-  /** Odd for a term of the base. Even for another one, between its two neighbors in the base. */
+  /** Returns a sort key: odd for a term of the base; for another term even, between the keys of its neighbors in the base. */
   private placeOf(id: number): number {
     if (id < this.first) return 2 * id + 1;
     const place = this.places[id - this.first] ?? this.base.placeOf(this.own.termKey(id - this.first));

@@ -1,12 +1,13 @@
 /**
- * Numbers terms: their texts are in one buffer, and a hash table finds them. A finished table is in shared memory, so that all
- * threads use one copy, and its numbers are in the order of the texts.
+ * Assigns IDs to terms. Their texts are in one buffer, with a hash table. A finished table is in shared memory, so that all
+ * threads
+ * use one copy, and its IDs have the order of the texts.
  */
 import { randomBytes } from 'node:crypto';
 import { affordable } from '../../tools/threads/thread-limits.js';
 import type { TermKey } from '../access/terms.js';
 
-/** Finished table in messages between threads. */
+/** Finished table, as sent between threads. */
 export interface TermTableData {
   readonly count: number;
   /** UTF-8 texts of the terms, concatenated in byte order. */
@@ -14,12 +15,12 @@ export interface TermTableData {
   /** Start offset of each term, and the end offset of the last one (Uint32). */
   readonly offsets: SharedArrayBuffer;
   readonly hashes: SharedArrayBuffer;
-  /** Hash table: a term's number plus one, or 0 for an empty slot. Its length is a power of two. */
+  /** Hash table: a term's ID plus one, or 0 for an empty slot. Its length is a power of two. */
   readonly slots: SharedArrayBuffer;
   readonly seed: number;
 }
 
-/** Maximum slots in the cache of decoded terms. The low bits of the number determine the slot. */
+/** Maximum number of slots in the cache of decoded terms. The low bits of the ID determine the slot. */
 const keptTerms = 1 << 17;
 const longestKept = 256;
 /** Maximum characters in the cache. Beyond it, the cache is emptied. */
@@ -29,7 +30,7 @@ const maxText = 2 ** 32 - 1;
 /** Random, so that a client cannot choose terms with colliding hashes. */
 const seedOfThread = randomBytes(4).readUInt32LE();
 
-/** The table has no room for another term: its number or its text is too large. */
+/** Thrown if the table cannot store another term, because there are too many terms or their texts are too long. */
 export class TableFullError extends Error {}
 
 export class TermTable {
@@ -40,12 +41,12 @@ export class TermTable {
   private offsets: Uint32Array = new Uint32Array(this.slots.buffer, 4 * 192, 65);
   private seed = seedOfThread;
   private count = 0;
-  /** Empty before the first use: the tables of most updates have a few terms. */
+  /** Cache of decoded terms. Allocated at its first use, because the tables of most updates have few terms. */
   private keptIds = new Int32Array(0);
   private kept: TermKey[] = [];
   private keptLength = 0;
 
-  /** Finished table. Read-only. */
+  /** Opens a finished table. It is read-only. */
   static from({ count, text, offsets, hashes, slots, seed }: TermTableData): TermTable {
     const table = new TermTable();
     table.text = Buffer.from(text);
@@ -64,7 +65,7 @@ export class TermTable {
     return this.offsets[this.count]!;
   }
 
-  /** Copies the table to shared memory, with numbers in the order of the texts. Also returns the new numbers by the old ones. */
+  /** Copies the table to shared memory, with IDs in the order of the texts. `numbers` has the new ID for each old one. */
   share(): { readonly data: TermTableData; readonly numbers: Uint32Array } {
     const { count, seed } = this;
     const order = this.sorted(new Uint32Array(count).map((_, number) => number));
@@ -84,7 +85,7 @@ export class TermTable {
     return { data, numbers };
   }
 
-  /** Returns the number of a term, or -1 if it is not in the table. */
+  /** Returns the ID of a term, or -1 if the term is not in the table. */
   idOf(token: TermKey): number {
     const { slots, hashes } = this;
     const hash = hashOf(token, this.seed);
@@ -136,7 +137,7 @@ export class TermTable {
     return token;
   }
 
-  /** Returns the number of terms of a finished table that are less than a string. */
+  /** Returns the count of terms of a finished table that sort before a string. */
   placeOf(token: string): number {
     const bytes = Buffer.from(token);
     let [low, high] = [0, this.count];
@@ -149,7 +150,7 @@ export class TermTable {
     return low;
   }
 
-  /** Sorts numbers by the texts of their terms, in place. */
+  /** Sorts IDs by the texts of their terms, in place. */
   sorted(ids: Uint32Array): Uint32Array {
     new TextSorter({ text: this.text, offsets: this.offsets }, ids).sort(0, ids.length, 0);
     return ids;
@@ -166,7 +167,7 @@ export class TermTable {
     if (this.keptIds[at] === id) return this.kept[at] === token;
     const from = this.offsets[id]!;
     const length = this.offsets[id + 1]! - from;
-    // With as many bytes as the token has characters, it is either all ASCII or another term.
+    // If the text has as many bytes as the token has characters, the token is ASCII, or the texts differ.
     if (length !== token.length)
       return length > token.length && this.text.toString('utf8', from, from + length) === token;
     for (let i = 0; i < length; i++) {
@@ -185,7 +186,7 @@ export class TermTable {
 
   private widen(): void {
     this.slots = new Uint32Array(this.slots.length * 2);
-    // The next use allocates as many slots as the table has now.
+    // Empty the cache. Its next use allocates slots for the new size of the table.
     [this.keptIds, this.kept, this.keptLength] = [new Int32Array(0), [], 0];
     for (let id = 0; id < this.count; id++) this.place(id, this.hashes[id]!);
   }
@@ -221,23 +222,23 @@ export function shared(from: Uint8Array | Uint32Array): SharedArrayBuffer {
   return buffer;
 }
 
-/** Texts of a buffer. Each begins at the end of the previous one. */
+/** Texts in one buffer. Each text begins at the end of the previous one. */
 interface Texts {
   readonly text: Uint8Array;
   readonly offsets: Uint32Array;
 }
 
-/** Maximum number of texts for insertion sort. */
+/** Below this count of texts, insertion sort is used. */
 const few = 8;
 
-/** Sorts numbers by the bytes of their texts: a three-way radix quicksort, by the first byte, then by the second, etc. */
+/** Sorts IDs by the bytes of their texts: a three-way radix quicksort by the first byte, then by the second, and so on. */
 class TextSorter {
   constructor(
     private readonly texts: Texts,
     private readonly order: Uint32Array,
   ) {}
 
-  /** Sorts a part of the order whose texts have the same first `depth` bytes. */
+  /** Sorts a range of `order` whose texts have the same first `depth` bytes. */
   sort(low: number, high: number, depth: number): void {
     let [from, to, at] = [low, high, depth];
     while (to - from > 1) {
@@ -247,7 +248,8 @@ class TextSorter {
       }
       const pivot = this.middleOf(from, to, at);
       const [less, greater] = this.split(from, to, { pivot, at });
-      // The loop continues with the longest of the three parts, so that the recursion depth is at most the number of bits of the text count.
+      // The loop continues with the longest of the three parts. So the recursion depth is at most the logarithm (base 2) of the
+      // text count.
       const parts: readonly (readonly [number, number, number])[] = [
         [from, less, at],
         // Texts that end here are equal.
@@ -263,7 +265,7 @@ class TextSorter {
     }
   }
 
-  /** Partitions by the byte `at`: less than the pivot, equal, greater. Returns the bounds of the equal ones. */
+  /** Partitions a range by the byte `at`: less than the pivot, equal, greater. Returns the bounds of the equal part. */
   private split(from: number, to: number, { pivot, at }: { pivot: number; at: number }): [number, number] {
     const { order } = this;
     let [less, next, greater] = [from, from, to - 1];
@@ -276,7 +278,7 @@ class TextSorter {
     return [less, greater + 1];
   }
 
-  /** The byte plus one; 0 after the end. */
+  /** Returns the byte of a text at a position, plus one; 0 after the end of the text. */
   private byteOf(number: number, at: number): number {
     const { text, offsets } = this.texts;
     const place = offsets[number]! + at;

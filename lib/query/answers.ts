@@ -1,4 +1,4 @@
-/** Query results in blocks. Must not depend on formats or on the caller. */
+/** Runs queries and returns their results in blocks. Must not depend on formats or on the caller. */
 
 import type { IQuerySource } from '@comunica/types';
 import type { Algebra } from '@comunica/utils-algebra';
@@ -27,15 +27,15 @@ import { makeBindings, querySource } from './query-source.js';
 
 /** Options of `quadSource`. */
 export interface QuadSourceOptions extends Omit<RunOptions, 'matches' | 'statistics' | 'counts'> {
-  /** Quads of an operation, closed with it. */
+  /** Opens the quads for a run, which closes them. */
   readonly matches: () => QuadMatches;
   /** Base IRI for IRI(). */
   readonly base: string;
   /** Constants of the operation. */
   readonly constants?: Constants;
-  /** The operation, if the engine passes it on unchanged: its compiled plan is cached. */
+  /** The operation, if the engine passes this object on unchanged. Its compiled plan is then cached. */
   readonly asked?: Algebra.Operation | undefined;
-  /** Statistics of the readable quads. Absent: none are kept for the next run. */
+  /** Statistics of the readable quads, which later runs reuse. Absent: none are kept. */
   readonly known?: ViewStatistics | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface RowStream extends BlockStream<Row[], unknown> {
 }
 
 export interface QuadSource extends IQuerySource {
-  /** Runs of the operations passed on by the engine. */
+  /** Runs that the engine has started. */
   readonly runs: readonly (Run & { readonly compiled: Compiled })[];
   /** Stops running work. Must be called before the snapshot is closed. */
   close(): Promise<void>;
@@ -57,11 +57,11 @@ interface CachedPlan {
   readonly shape: Compiled;
   readonly constants: Constants;
   readonly bound: Compiled;
-  /** Statistics of the bound plan. They refer to the identity of the quads only, so that an outdated index can be freed. */
+  /** Statistics of the bound plan. `id` is only the identity of the quads, so that outdated indexes can be freed. */
   statistics?: { readonly id: object; readonly memory: Memory };
 }
 
-/** Compiled plans of cached shapes (`parseQuery`), and of the last query of each. */
+/** Compiled plan of each cached shape (`parseQuery`), with the constants of its last query. */
 const plans = new WeakMap<Algebra.Operation, CachedPlan>();
 
 /** Returns the statistics of a cached plan over the same quads, or none. */
@@ -71,7 +71,7 @@ function statisticsOf(cached: CachedPlan | undefined, known: ViewStatistics | un
   return cached.statistics.memory;
 }
 
-/** Source that compiles each operation from Comunica. Its methods throw `too-complex` for an operation that cannot be compiled. */
+/** Creates a source that compiles and runs operations from Comunica. Its methods throw `too-complex` if this is impossible. */
 export function quadSource(options: QuadSourceOptions): QuadSource {
   const { base, constants = new Map(), asked, known } = options;
   const isTold = options.observer?.isRun === false;
@@ -86,7 +86,7 @@ export function quadSource(options: QuadSourceOptions): QuadSource {
       return bound;
     } catch (error) {
       if (constants.size === 0) throw error;
-      // The error must be that of the query with its constants.
+      // Compile the query with its constants, so that the error message names these instead of placeholders.
       return compiledOrRefused(withConstants(operation, constants), base);
     }
   };
@@ -155,7 +155,7 @@ function tripleReader(): (triple: TripleKeys) => Quad {
 export interface AskOptions
   extends DatasetOptions,
     Omit<RunOptions, 'matches' | 'emptyGraphs' | 'statistics' | 'counts'> {
-  /** Absent: the composition of a few actors. */
+  /** Loads the engine (default: the composition of `query-actors`). */
   readonly loadEngine?: (() => Promise<QueryEngine>) | undefined;
 }
 
@@ -169,7 +169,7 @@ export interface QueryAnswers {
   truth(): Promise<boolean>;
   /** Distinct triples of CONSTRUCT and DESCRIBE, in blocks. */
   quads(): AsyncIterable<Quad[]>;
-  /** Explains the compiled plan, with statistics if it ran (`observer`). @param observed the `observer` of the options */
+  /** Explains the compiled plan, with statistics if it has run. @param observed the `observer` of the options */
   explain(observed: Observed): Promise<ExplainedPart>;
   /** Stops running work. Must be called before the snapshot is closed. */
   close(): Promise<void>;
@@ -182,7 +182,7 @@ export interface QueryAnswers {
 export function answersOf({ form, shape, constants, base }: ReadQuery, options: AskOptions): QueryAnswers {
   const assertTime = options.assertTime ?? (() => {});
   const { memory, readable, defaultGraphs, namedGraphs, loadEngine = loadQueryEngine } = options;
-  // Both engines pass the others on unchanged.
+  // DESCRIBE is passed on unchanged only by the composed engine, other forms by both.
   const asked = loadEngine === loadQueryEngine || form !== 'describe' ? shape : undefined;
   // The estimates depend on the graphs that the caller may read.
   const ranges = readable.isExact ? readable.ranges : undefined;
@@ -216,7 +216,8 @@ export function answersOf({ form, shape, constants, base }: ReadQuery, options: 
   return answers;
 }
 
-// V8 creates a hidden class for each function that returns a generator. Only a full collection frees it, and what the function refers to.
+// A module-level function: a generator function gets a hidden class, which only a full collection frees, with all that it
+// refers to.
 
 async function* solutionsOf(begin: () => Promise<unknown>): AsyncGenerator<Solution[]> {
   const stream = (await begin().catch(tooDeep)) as RowStream;
@@ -232,7 +233,7 @@ async function* quadsOf(begin: () => Promise<unknown>): AsyncGenerator<Quad[]> {
   for await (const block of stream.blocks()) yield block.map(quadOf);
 }
 
-/** Compilers and Comunica's visitors recurse into the query, whose depth is limited only by its length. */
+/** Converts a stack overflow: compilers and Comunica's visitors recurse into the query, whose depth only its length limits. */
 function tooDeep(error: unknown): never {
   if (error instanceof RangeError)
     throw new LwsError('too-complex', 'The query is nested too deeply.', { cause: error });

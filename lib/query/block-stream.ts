@@ -1,6 +1,6 @@
 /**
- * Stream of blocks that Comunica handles as a stream of single items. Consumers that know the plan read the blocks, which saves
- * an event and an object for each item.
+ * Stream of blocks that Comunica handles as a stream of single items. Our consumers read blocks, which saves an event and an
+ * object for each item.
  */
 import { MetadataValidationState } from '@comunica/utils-metadata';
 import { BufferedIterator } from 'asynciterator';
@@ -23,7 +23,7 @@ export class BlockStream<Block, Item> extends BufferedIterator<Item> {
     return this.source;
   }
 
-  /** Metadata that Comunica's source interface requires: the estimated number of items, and the bound variables. */
+  /** Sets the metadata that Comunica's source interface requires: an estimated count of items, and the bound variables. */
   announce(variables: readonly unknown[]): this {
     const metadata = {
       state: new MetadataValidationState(),
@@ -47,7 +47,7 @@ export class BlockStream<Block, Item> extends BufferedIterator<Item> {
         done();
       },
       (error: Error) => {
-        // The reader does not receive an error after it has ended the stream.
+        // If the reader has closed the stream, it does not receive the error.
         if (!this.stopping) this.destroy(error);
         done();
       },

@@ -1,6 +1,6 @@
 /**
- * Change sets: the effect of an update on graphs, as added and removed GSPO keys. They are computed in any thread, and staged by
- * a transaction.
+ * Change sets: the effect of an update on graphs, as added and removed GSPO keys. Any thread can compute them. A transaction
+ * stages them.
  */
 
 import { joinedPrefixes } from '../rdf/prefixes.js';
@@ -12,20 +12,20 @@ import type { ChangedGraph, ChangedGraphs, GraphNeeds } from './changed-graphs.j
 
 type Prefixes = Readonly<Record<string, string>>;
 
-/** Change of one graph, which exists afterwards. */
+/** Change of a graph that exists after the update. */
 export interface GraphDelta extends KeyDifference {
   /**
-   * Revision for which the added and removed keys are exact; `null`: the graph did not exist. Absent: the change applies to any
-   * state, which may contain added keys and lack removed ones.
+   * Revision on which the keys were computed; `null` if the graph did not exist. Absent: the change applies to any state, so
+   * added keys may exist already and removed ones may not.
    */
   readonly revision?: string | null;
-  /** The update removes triples, whether or not they existed. */
+  /** True if the update contains removals, even of triples that did not exist. */
   readonly removes?: boolean;
-  /** For any state: fails if a removed triple does not exist. */
+  /** For a change without a revision: true to fail if a removed triple does not exist. */
   readonly isStrict?: boolean;
   /** Prefixes declared by the update, possibly with those of the resource. */
   readonly prefixes: Prefixes;
-  /** Default Turtle after the change, absent if the complete graph was not available. */
+  /** Default Turtle representation after the change. Absent if the complete graph was not loaded. */
   readonly after?: DefaultTurtle | undefined;
 }
 
@@ -37,21 +37,21 @@ export interface GraphUpdate extends GraphDelta {
   readonly needs: Readonly<GraphNeeds>;
   /** True if the resource exists afterwards. */
   readonly exists: boolean;
-  /** Only `added` remains. */
+  /** True if the graph was cleared, so that `added` is its whole content. */
   readonly isCleared: boolean;
-  /** The graph is unchanged. */
+  /** True if the update does not change the graph. */
   readonly isSame: boolean;
-  /** Number of triples afterwards. */
+  /** Count of triples after the update. */
   readonly triples: number;
 }
 
-/** Maximum number of triples in all graphs of one update that are written as a whole. */
+/** Default of `most` in `graphUpdates`. */
 const maxRewritten = 500_000;
 /**
- * Returns the effect of an update on each graph.
+ * Yields the effect of an update on each graph.
  * @param given prefixes of the update
- * @param most maximum number of triples of all graphs that are written as a whole
- * @throws LwsError `too-complex` if they have more triples
+ * @param most maximum number of triples in all graphs that are rewritten completely
+ * @throws LwsError `too-complex` if there are more
  */
 export async function* graphUpdates(
   graphs: ChangedGraphs,
@@ -84,7 +84,7 @@ const inOrder = ({ added, removed }: ChangedGraph): KeyDifference => ({
 const isPart = ({ before, isCleared, triples }: ChangedGraph): boolean =>
   !isCleared && isLargeGraph(before?.triples ?? 0) && isLargeGraph(triples);
 
-/** Returns true if the content of a graph is the same as before. */
+/** Returns true if the update leaves the content of a graph unchanged. */
 function isUnchanged(graphs: ChangedGraphs, graph: ChangedGraph): boolean {
   const { before, exists, isCleared, added, removed } = graph;
   if (exists !== (before?.kind === 'rdf')) return false;

@@ -1,23 +1,23 @@
 /**
- * Graphs as changed by an update so far, over one state: added and removed triples, created and dropped graphs. Must not depend
- * on operations or on permissions.
+ * State of graphs during an update, as differences to an initial state: added and removed triples, created and dropped graphs.
+ * Must not depend on operations or permissions.
  */
 import { LwsError } from '../tools/errors.js';
 import type { GraphKeyBlocks } from './memory/memory-layers.js';
 import type { RecordBefore, StateBefore } from './state-before.js';
 
-/** Maximum number of changed graphs: each is authorized and written. */
+/** Maximum number of changed graphs, because each is authorized and written. */
 const maxGraphs = 250;
 
-/** Effects of an update on a named graph. If none is set, the update only removes triples, which has no effect on a nonexistent graph. */
+/** Effects of an update on a named graph, which determine permissions and preconditions. None if it only removes triples. */
 export interface GraphNeeds {
-  /** Inserts triples, or creates an empty graph. */
+  /** The update inserts triples or creates the graph. */
   puts?: true;
-  /** Clears or drops the graph, which must exist. */
+  /** The update clears or drops the graph, which must exist. */
   finds?: true;
-  /** Creates the graph, which must not exist. */
+  /** The update creates the graph, which must not exist. */
   makes?: true;
-  /** Drops the graph. */
+  /** The update drops the graph. */
   drops?: true;
 }
 
@@ -28,14 +28,14 @@ export class ChangedGraph {
   readonly added = new Set<string>();
   /** Removed GSPO keys, which the initial state has. */
   readonly removed = new Set<string>();
-  /** The content of the initial state was cleared. */
+  /** True if the content of the initial state was removed. */
   isCleared = false;
   exists: boolean;
-  /** Initial state. */
+  /** Record of the graph in the initial state; undefined if it did not exist. */
   readonly before: RecordBefore | undefined;
   /**
-   * The graph is new, and later operations see the update's insertions. If the caller may not create it, the update fails later,
-   * whether or not an unreadable graph has that name, and must not reveal which.
+   * True if the graph is new and later operations may read the update's insertions. If the caller may not create the graph, the
+   * update fails later, and must not reveal until then whether an unreadable graph has this name.
    */
   readonly isSeen: boolean;
 
@@ -60,7 +60,7 @@ export class ChangedGraph {
     this.note(this.removed, key, this.had(key));
   }
 
-  /** True if the graph had the triple before the update, and was not cleared since. */
+  /** Returns true if the initial state of the graph has the triple and was not cleared. */
   private had(key: string): boolean {
     return !this.isCleared && this.graphs.had(this, key);
   }
@@ -91,13 +91,13 @@ type Decide = (iris: readonly string[]) => Promise<readonly boolean[]>;
 
 export interface ChangedGraphsOptions {
   readonly state: StateBefore;
-  /** Maximum length of added and removed keys, in characters: the storage holds them several times while it writes them. */
+  /** Maximum length of added and removed keys in characters. The store keeps several copies while it writes them. */
   readonly maxChanged: number;
-  /** Throws for a name that a changed graph cannot have; absent: any name is allowed. */
+  /** Throws if a graph with this name cannot be changed. Absent: any name is allowed. */
   readonly assertName?: (iri: string) => void;
-  /** Decides which existing graphs the caller may know of (default: all). Others are treated as nonexistent. */
+  /** Decides which graphs the caller may know to exist (default: all). Others are treated as nonexistent. */
   readonly mayKnow?: Decide | undefined;
-  /** Decides which nonexistent graphs the caller may create; absent: the caller can read everything. */
+  /** Decides which nonexistent graphs the caller may create. Absent if the caller can read everything. */
   readonly mayMake?: Decide | undefined;
 }
 
@@ -107,7 +107,7 @@ export class ChangedGraphs {
 
   constructor(private readonly options: ChangedGraphsOptions) {}
 
-  /** Named graphs, in order of their IRIs. */
+  /** Graphs that the update names, in order of their IRIs. */
   get all(): readonly ChangedGraph[] {
     return [...this.states.values()].sort((a, b) => (a.iri < b.iri ? -1 : 1));
   }
@@ -161,7 +161,7 @@ export class ChangedGraphs {
       );
   }
 
-  /** Returns the current GSPO keys of a graph, unordered: all of them, or at least those of some subjects. */
+  /** Yields the current GSPO keys of a graph, unordered. With `subjects`, keys of other subjects may be omitted. */
   async *keysOf(iri: string, subjects?: readonly string[]): AsyncGenerator<readonly string[]> {
     const state = this.states.get(iri);
     if (!state || (state.before && !state.isCleared))

@@ -1,4 +1,4 @@
-/** Changes of INSERT DATA and DELETE DATA, computed without the graph and without the SPARQL parser. */
+/** Computes the changes of INSERT DATA and DELETE DATA without loading the graph or the SPARQL parser. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad } from '@rdfjs/types';
 import { relabel } from '../rdf/blank-nodes.js';
@@ -35,7 +35,7 @@ export const removesTriples = ({ steps }: ReadUpdate): boolean =>
 
 const isData = ({ type, where }: Part): boolean => where === undefined && /^(?:deleteinsert|nop)$/.test(String(type));
 
-/** With an empty WHERE, variables are unbound, and triples with them are omitted. */
+/** True for a triple without variables. With an empty WHERE, variables are unbound, and triples with them are omitted. */
 const isBound = ({ subject, predicate, object }: Quad): boolean =>
   [subject, predicate, object].every(({ termType }) => termType !== 'Variable');
 
@@ -43,9 +43,9 @@ const tokensOf = ({ subject, predicate, object }: Quad) =>
   [storedToken(subject), storedToken(predicate), storedToken(object)] as const;
 
 /**
- * Returns the change of a graph in any state. `undefined` for an update with more than INSERT DATA and DELETE DATA, and for a
- * strict one that inserts a triple it also removes: the change would not show that the triple existed.
- * @throws LwsError as `storedToken`, `isStorable`, and `patch-conflict` if a strict one inserts a triple that RDF does not allow
+ * Returns a change that applies to any state of the graph. Returns `undefined` if the update contains more than INSERT DATA and
+ * DELETE DATA, or if a strict update inserts a triple that it removes: the change could not require the triple.
+ * @throws LwsError as `storedToken`, `isStorable`, and `patch-conflict` if a strict update inserts invalid RDF
  */
 export async function dataDelta(update: ReadUpdate, { graph, isNew }: UpdateTarget): Promise<GraphDelta | undefined> {
   const { steps, isStrict = false } = update;

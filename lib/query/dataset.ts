@@ -1,4 +1,4 @@
-/** The caller's dataset over one snapshot: in the index, or without it the graphs that an operation names. */
+/** The caller's dataset over one snapshot: read from the index or, without it, from the graphs that an operation names. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { graphPrefix, keysOfGraphs } from '../storage/keys/quad-keys.js';
@@ -20,22 +20,22 @@ export interface DatasetOptions extends DatasetGraphs {
   readonly memory: MemoryView;
   /** Called for each term that is read. Throws to stop the query. */
   readonly assertTerm?: AssertTerm | undefined;
-  /** Empty graphs, if the dataset has an earlier state. */
+  /** Empty graphs of an earlier state, if the query reads one. */
   readonly past?: PastEmpty | undefined;
 }
 
-/** The query needs the index, because it reads many graphs. */
+/** Thrown if the query needs the index, because it reads many graphs. */
 export class NeedsIndexError extends Error {}
 
 /**
- * Maximum number of graphs that are read directly instead of waiting for the index, of their triples, and of the characters of the
- * keys: the texts of terms are in buffers, which the memory limit of the thread does not include.
+ * Limits of queries without the index: graphs, their triples, and characters of their keys. The texts of terms are in buffers,
+ * which the memory limit of the thread does not include.
  */
 const [fewGraphs, fewTriples, fewCharacters] = [8, 50_000, 32 << 20];
-/** Limits for all readable graphs: ranges, each with its own iterator, and characters of the keys, which are in memory at once. */
+/** Limits for reading all readable graphs without the index: ranges, because each needs an iterator, and characters of keys. */
 const [fewRanges, fewReadable] = [2_000, 16 << 20];
 
-/** Counts keys that a query reads without the index. @throws NeedsIndexError above a limit */
+/** Returns a function that counts keys read without the index. @throws NeedsIndexError above a limit */
 const keyCounter = (assertTime: () => void, maxCharacters: number): ((keys: readonly string[]) => void) => {
   let [triples, characters] = [0, 0];
   return (keys) => {
@@ -47,9 +47,9 @@ const keyCounter = (assertTime: () => void, maxCharacters: number): ((keys: read
 };
 
 /**
- * Returns the quads of the graphs that an operation names, or those of all graphs that the caller can read if these are few: the
- * result and the duration then do not depend on other data.
- * @throws NeedsIndexError if it needs others, or they have too many triples
+ * Returns the quads of the graphs that an operation names. If it does not name its graphs, returns those of all graphs that the
+ * caller can read, if these are few: neither result nor duration then depends on other data.
+ * @throws NeedsIndexError if other graphs are needed, or there are too many triples
  */
 export async function quadsWithoutIndex(
   { level, snapshot, ...dataset }: Omit<DatasetOptions, 'memory'>,
@@ -73,8 +73,8 @@ export async function quadsWithoutIndex(
 }
 
 /**
- * Returns the keys of the graphs that a caller can read, and reads no others.
- * @throws NeedsIndexError if they are many, or each graph has to be decided
+ * Returns the keys of all graphs that a caller can read. Reads no other keys.
+ * @throws NeedsIndexError if there are too many, or each graph must be authorized separately
  */
 async function readableKeys(
   { level, snapshot, readable }: Omit<DatasetOptions, 'memory'>,
@@ -111,19 +111,19 @@ async function* inOneBlock(keys: readonly string[]): AsyncGenerator<readonly str
   yield keys;
 }
 
-/** Operations whose result depends on the triples that their patterns match only. */
+/** Types of operations whose result depends only on the triples that their patterns match. */
 const ofPatterns = new Set(
   'project distinct reduced ask slice orderby group join leftjoin union minus filter bgp pattern extend values expression'.split(
     ' ',
   ),
 );
 
-/** Returns the subjects of all patterns of an operation, if it depends on no other triples. */
+/** Returns the subjects of all patterns of an operation, or `undefined` if its result may depend on other triples. */
 export function subjectsOf(operation: Algebra.Operation): readonly string[] | undefined {
   const subjects = new Set<string>();
   for (const { type, subject, patterns } of nodesOf(operation)) {
     if (type !== undefined && !ofPatterns.has(type)) return undefined;
-    // An empty pattern in GRAPH matches the names of graphs, as the one that stands for it in a join.
+    // An empty GRAPH pattern matches all graph names, as does the pattern that replaces it in a join.
     if (type === 'bgp' && (patterns as unknown[]).length === 0) return undefined;
     if (type !== 'pattern') continue;
     const { termType, value } = subject as Term;
@@ -133,7 +133,7 @@ export function subjectsOf(operation: Algebra.Operation): readonly string[] | un
   return subjects.size > 0 ? [...subjects] : undefined;
 }
 
-/** Returns the graphs that an operation names, or `undefined` if it reads others. */
+/** Returns the graphs that an operation names, or `undefined` if it reads other graphs. */
 export function namesIn(
   { defaultGraphs, namedGraphs }: Omit<DatasetGraphs, 'readable'>,
   operation: Algebra.Operation,
@@ -142,7 +142,7 @@ export function namesIn(
   return (defaultGraphs && namedGraphs) || namesGraphs(operation, names) ? names : undefined;
 }
 
-/** Returns true if every pattern names its graph. @param names receives these graphs */
+/** Returns true if every pattern names its graph. @param names set to which these graphs are added */
 function namesGraphs(part: unknown, names: Set<string>): boolean {
   if (typeof part !== 'object' || part === null) return true;
   if (Array.isArray(part)) return part.every((each) => namesGraphs(each, names));

@@ -9,16 +9,16 @@ import { type OpenedState, stateOfGraph } from './state-before.js';
 
 export type TargetedUpdate = SentUpdate & { readonly target: UpdateTarget };
 
-/** Maximum size of the keys that the solutions of one operation make, in characters: the storage holds them several times while it writes them. */
+/** Maximum length of the keys of one operation, in characters. The store keeps several copies while it writes them. */
 const maxMade = 16 << 20;
 
 /**
  * Evaluates an update.
- * @param opened a database, and a snapshot of it. Without them, the update may only contain triples without variables
- * @param assertTime called in every block, throws to stop the work
- * @returns the change, with the revision of the graph in the snapshot (`null`: it does not exist). A change without a revision
- * applies to any state: the update contains triples without variables only, and the graph is not loaded, or stays large.
- * `undefined`: the graph is not loaded, and the update contains more
+ * @param opened a database and a snapshot of it; without them, the update may only contain triples without variables
+ * @param assertTime called for each block; throws to stop
+ * @returns the change, with the revision of the graph in the snapshot (`null` if it does not exist). It has no revision if it
+ * applies to any state: the update has no variables, and the graph is not loaded or stays large. `undefined` if the update
+ * needs the graph but `opened` is absent
  * @throws LwsError as `readUpdate`, `readN3Patch`, `dataDelta`, `computeUpdate`
  */
 export async function evaluateUpdate(

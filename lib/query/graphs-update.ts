@@ -24,10 +24,10 @@ import { type CompiledUpdate, compileUpdate, type GraphTemplate } from './plan/c
 import type { Plan, Row } from './plan/plan.js';
 import { runStep } from './query-source.js';
 
-/** The caller's dataset with the graphs that the update has created, which it may read within that update. */
+/** The caller's dataset, with the graphs that the update has created: later operations of the update can read these. */
 interface ChangedDataset {
   readonly dataset: DatasetGraphs;
-  /** Returns the current graphs without triples. @param before those of the initial state */
+  /** Returns the current empty graphs. @param before empty graphs of the initial state */
   changedEmpty(before: EmptyGraphs): EmptyGraphs;
 }
 
@@ -74,13 +74,13 @@ function readableToo(readable: ReadableGraphs, made: ReadonlySet<string>): Reada
 }
 
 export interface UpdateOptions extends DatasetGraphs, ChangedGraphsOptions {
-  /** Default graph for triples without a named graph; absent: every change names its graph. */
+  /** Graph of triples outside of GRAPH, for an update of one graph. Absent: every change names its graph. */
   readonly graph?: string;
   /** Maximum number of solutions of the WHERE of all operations. */
   readonly maxSolutions: number;
-  /** Maximum length of the keys named by one operation, in characters. */
+  /** Maximum length of the keys that one operation inserts or deletes, in characters. */
   readonly maxMade: number;
-  /** Fails unless each operation has exactly one solution and all removed triples exist. */
+  /** True to fail unless each WHERE has exactly one solution and all removed triples exist (N3 Patch). */
   readonly isStrict?: boolean;
   /** Called in every block. Throws to stop the work. */
   readonly assertTime: () => void;
@@ -163,7 +163,7 @@ class GraphsUpdate {
     const { graph, maxMade, isStrict } = this.options;
     const compiled = compileUpdate(own as Algebra.DeleteInsert, { base, graph });
     const dataset = from && { defaultGraphs: namesOf(from.default), namedGraphs: namesOf(from.named) };
-    // All solutions come from the state before the operation. Removals precede insertions.
+    // Collect all solutions before any change. Then remove triples, and insert triples afterwards.
     const change = new QuadChange(compiled, this.graphs, { graph, maxMade, isStrict, freshLabel: this.freshLabel });
     if (compiled.plan)
       await this.eachSolution({ ...compiled, plan: compiled.plan, where: own.where! }, dataset, (row) =>
@@ -227,7 +227,7 @@ class GraphsUpdate {
     if (drops) graph.exists = false;
   }
 
-  /** ADD, COPY, MOVE and LOAD. */
+  /** Executes ADD, COPY, MOVE or LOAD. */
   private async transfer({ type, source, destination, silent = false }: Transfer): Promise<void> {
     const [from, to] = [source.value, destination.value];
     if (!(await this.canRead(from))) {
@@ -259,11 +259,11 @@ const absent = (iri: string): LwsError =>
 const namesOf = (terms: readonly { readonly value: string }[]): readonly string[] => terms.map(({ value }) => value);
 
 interface QuadChangeOptions {
-  /** Single graph of the update. */
+  /** IRI of the graph if the update applies to one graph; undefined if its templates name graphs. */
   readonly graph: string | undefined;
   /** Remaining length of keys that the operation may name, in characters. */
   readonly maxMade: number;
-  /** Removed triples exist, and inserted ones can be stored. */
+  /** True to fail if a removed triple does not exist, or an inserted one is not valid RDF. */
   readonly isStrict?: boolean | undefined;
   readonly freshLabel: () => string;
 }
@@ -272,11 +272,11 @@ interface Taking {
   readonly row: Row;
   readonly labelOf: (label: string) => string;
   readonly isWanted: (triple: TripleKeys) => boolean;
-  /** They count as created. */
+  /** True if the keys of the row are charged to `maxMade`. */
   readonly counts: boolean;
 }
 
-/** Removals and insertions of one operation. */
+/** Collects the removals and insertions of one operation, and applies them. */
 class QuadChange {
   private readonly removed = new Map<string, string>();
   private readonly added = new Map<string, string>();
@@ -290,8 +290,8 @@ class QuadChange {
 
   take(row: Row): void {
     const { update, removed, added } = this;
-    // In one graph, removed triples existed, and triples without variables are bounded by the length of the text. Solutions
-    // multiply the insertions.
+    // In an update of one graph, charge only insertions with a WHERE. Removals there must name existing triples, and the text
+    // limits triples without variables.
     const isOne = this.options.graph !== undefined;
     this.takeInto(removed, update.removed, { row, labelOf: noLabels, isWanted: () => true, counts: !isOne });
     // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted, and each solution has its own blank nodes.

@@ -1,13 +1,13 @@
 /**
- * Stops work in a worker thread at its deadline and before it reaches the memory limit of its thread, because V8 aborts the whole
- * process if an allocation exceeds that limit.
+ * Stops work in a worker thread at its deadline, and before the thread reaches its memory limit, because V8 then aborts the
+ * whole process.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { resourceLimits } from 'node:worker_threads';
 import { programMb } from '../tools/threads/thread-limits.js';
 
-/** Share of the heap that work may use. A growing table doubles its memory without a check in between. */
+/** Share of the heap that work may use. A growing table may double its memory between two checks. */
 const maxUsed = 0.6;
 /** Minimum time between two requested garbage collections, in ms. */
 const collectEveryMs = 1000;
@@ -16,16 +16,16 @@ export interface Limits {
   readonly timeoutMs: number;
   /** Error at the deadline. */
   readonly timeout: () => Error;
-  /** Error if memory runs out. */
+  /** Error if the memory limit is reached. */
   readonly outOfMemory: () => Error;
 }
 
-/** Number of matches and rows, and milliseconds, between two readings of the memory: a reading takes as long as a lookup. */
+/** Work (matches and rows) and milliseconds after which the memory is read again: a reading takes as long as a lookup. */
 const [unreadWork, unreadMs] = [1024, 2];
 
 /**
- * Returns a check for loops. The time starts now. Call it in a worker thread.
- * @returns function that takes the matches and rows since its last call. Without them, it reads the memory in any case
+ * Returns a check to call in loops, which throws at a limit. The time starts now. Call this in a worker thread.
+ * @returns function of the count of matches and rows since its last call; without it, the memory is always read
  */
 export function checkOf({ timeoutMs, timeout, outOfMemory }: Limits): (work?: number) => void {
   const end = performance.now() + timeoutMs;
@@ -46,7 +46,7 @@ export function checkOf({ timeoutMs, timeout, outOfMemory }: Limits): (work?: nu
 
 const reserve = programMb * 2 ** 20;
 
-/** True if earlier work left memory that a collection does not free. All further work would be charged for it, and be refused. */
+/** True if a collection does not free the memory of earlier work. All further work would be charged for it, and rejected. */
 export function isWorn(): boolean {
   if (usedHeap() <= reserve + limitBytes * maxUsed) return false;
   collectNow();
@@ -61,7 +61,7 @@ let collect: (() => void) | undefined;
 
 function isOutOfMemory(most: number): boolean {
   const isOver = (): boolean => usedHeap() > most;
-  // Used memory may include garbage. Near the limit of the thread, the error is thrown without waiting for a collection.
+  // The used memory may include garbage: collect it, but not more often than every second, unless the thread's limit is near.
   if (!isOver() || (performance.now() < collectAt && usedHeap() < (most + threadBytes) / 2)) return false;
   collectNow();
   collectAt = performance.now() + collectEveryMs;

@@ -1,4 +1,4 @@
-/** Graphs in the state at an earlier time, from a component with versions, as the last layer of a dataset. */
+/** Reads graphs in an earlier state, as the last layer of a dataset. A component with versions provides their content. */
 import type { KeyDifference } from '../storage/keys/graph-changes.js';
 import { isInRanges } from '../storage/keys/iri-ranges.js';
 import { LwsError, tooBusy } from '../tools/errors.js';
@@ -10,14 +10,14 @@ import { type GraphTriples, readTriples } from './memory/index-data.js';
 import { type MemoryView, withGraphs } from './memory/memory-layers.js';
 import { TableFullError } from './memory/term-table.js';
 
-/** The state at a position of the change log. Plain data, for query threads. */
+/** Earlier state to query: a position of the change log. Plain data, so that it can be sent to query threads. */
 export interface PastTask {
   readonly position: number;
   /** URL of a module that exports `pastGraphs` of the type `ReadPast`. */
   readonly module: string;
 }
 
-/** A state that ended since then. */
+/** State of a resource that ended after the position: the resource was changed or deleted. */
 export interface PastFact {
   readonly iri: string;
   readonly ended: number;
@@ -25,36 +25,36 @@ export interface PastFact {
 }
 
 export interface PastContext extends Pick<DatasetOptions, 'level' | 'snapshot' | 'readable'> {
-  /** Like `readable`, also with names whose former content is being removed. */
+  /** Like `readable`, but includes graphs whose former content is being removed. */
   readonly permitted: ReadableGraphs;
   readonly position: number;
   /** Root IRI. */
   readonly storage: string;
   /** Resource or container that the query is limited to. */
   readonly within: string | undefined;
-  /** Graphs that the query names, if it reads no others. */
+  /** Graphs that the query names. Undefined if it may read others. */
   readonly names: ReadonlySet<string> | undefined;
-  /** Returns which states the caller may read, of those whose resources it can read, or that were deleted. */
+  /** Returns for each state whether the caller may read it. The caller must be able to read the resource, or it was deleted. */
   readonly admits: (states: readonly PastFact[]) => Promise<readonly boolean[]>;
   /** Called between steps. Throws to stop. */
   readonly assertTime: () => void;
-  /** Returns an error for the client. The module has a copy of the class if the thread is bundled. */
+  /** Returns an error for the client. The module cannot create it, because a bundled thread has its own copy of the class. */
   readonly refusal: (code: 'not-found' | 'too-complex' | 'too-busy', message: string) => Error;
 }
 
-/** Keys of a graph then. */
+/** GSPO keys of a graph in the earlier state. */
 export interface PastContent extends AsyncIterable<readonly string[]> {
-  /** Returns how they differ from those of the present graph; `undefined` if all are to be read. */
+  /** Returns the difference from the present graph; `undefined` if all keys must be read. */
   difference(): Promise<KeyDifference | undefined>;
 }
 
-/** Content and names of graphs then. */
+/** Content and names of graphs in the earlier state. */
 export interface PastGraphs extends PastEmpty {
-  /** Content of changed graphs that the caller may read. */
+  /** Content of graphs that have changed since and that the caller may read. */
   readonly graphs: ReadonlyMap<string, PastContent>;
-  /** Other graphs that are not the same as then. Absent: `isUnchanged` decides each. */
+  /** Other graphs that have changed since, which are left out. Absent: `isUnchanged` decides for each graph. */
   readonly others: OtherGraphs | undefined;
-  /** Called when they have been read. */
+  /** Called when all graphs have been read. */
   close(): Promise<void>;
 }
 
@@ -63,10 +63,10 @@ export type ReadPast = (context: PastContext) => Promise<PastGraphs>;
 type Dataset = Pick<DatasetOptions, 'memory' | 'readable'>;
 
 const retrySeconds = 5;
-/** Statistics of the present are used if at most one quad in this number has changed. They affect only the cost. */
+/** Statistics of the present are reused if at most one in this many quads has changed. They affect only the cost. */
 const alike = 10;
 
-/** Returns a dataset as it was, with at most the present permissions. @throws LwsError of the module, `too-complex` */
+/** Returns the dataset of an earlier state, restricted to present permissions. @throws LwsError of the module, `too-complex` */
 export async function datasetThen(
   memory: MemoryView,
   module: string,
@@ -97,7 +97,7 @@ export async function datasetThen(
   }
 }
 
-/** Returns the number of quads of a view that are outdated in the base, or replace them in the last layer. */
+/** Returns the count of quads that are outdated in the base or added by the last layer. */
 function changedQuads({ layers }: MemoryView): number {
   const { quads, masked } = layers[0]!;
   let count = layers.at(-1)!.quads.count;
@@ -106,7 +106,7 @@ function changedQuads({ layers }: MemoryView): number {
   return count;
 }
 
-/** A view of one operation may have a part of a graph only. */
+/** Returns the triples of a graph in the earlier state. A view without statistics may lack some triples: read all keys. */
 async function triplesThen(memory: MemoryView, graph: string, content: PastContent): Promise<GraphTriples> {
   const change = memory.known && (await content.difference());
   return change ? changedTriples(memory, graph, change) : readTriples(content, memory.terms);
@@ -114,7 +114,7 @@ async function triplesThen(memory: MemoryView, graph: string, content: PastConte
 
 function readableThen(readable: ReadableGraphs, { graphs, isUnchanged }: PastGraphs): ReadableGraphs {
   let { ranges } = readable;
-  // Graphs of deleted resources, for a controller.
+  // For a controller, graphs of deleted resources are readable too, which may be outside of the ranges.
   for (const graph of graphs.keys()) if (ranges && !isInRanges(ranges, graph)) ranges = undefined;
   return {
     ...{ all: false, isExact: false, isDecided: readable.all || readable.isDecided === true, ranges },

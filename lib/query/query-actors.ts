@@ -1,7 +1,6 @@
 /**
- * Actors of the query engine. The stock configuration has 200, which take 0.2 ms for a query given as algebra. These take 0.01
- * ms. The others are for sources that only answer patterns. The source evaluates all operators, because those of Comunica have no
- * limits.
+ * Query engine of three actors of Comunica, which take 0.01 ms for a query. The 200 actors of the stock configuration take 0.2
+ * ms: most are for sources that only answer patterns. The source evaluates all operators, because Comunica's have no limits.
  */
 // The package's index also loads its command line: five times as many modules.
 import { QueryEngineBase } from '@comunica/actor-init-query/lib/QueryEngineBase.js';
@@ -22,7 +21,7 @@ type OperationAction = Parameters<ActorQueryOperationSource['run']>[0];
 
 const isUpdate = ({ type }: Algebra.Operation): boolean => type === 'deleteinsert' || type === 'compositeupdate';
 
-/** Replaces a mediator with a single actor: Comunica's race takes longer than the actor. */
+/** Creates a mediator that always calls one actor: Comunica's selection among actors takes longer than the actor itself. */
 const always = (mediate: (action: never) => unknown) => ({ mediate }) as never;
 
 const actor = (name: string) => ({
@@ -30,7 +29,7 @@ const actor = (name: string) => ({
   bus: new Bus<never, never, never, never>({ name }) as never,
   busFailMessage: '',
 });
-// Used by DESCRIBE to return quads.
+// Rewrites DESCRIBE to CONSTRUCT.
 const describe = new ActorOptimizeQueryOperationDescribeToConstructsSubject(actor('describe-to-constructs-subject'));
 const assign = new ActorOptimizeQueryOperationAssignSourcesExhaustive(actor('assign-sources-exhaustive'));
 const whole = new ActorQueryOperationSource(actor('source'));
@@ -41,9 +40,9 @@ export const composedPipeline: Pipeline = {
   operators: [whole.name],
 };
 
-/** The engine. Its `query` accepts algebra and contexts only. */
+/** Returns the engine. Its `query` accepts only algebra and contexts. */
 export function composedOfActors(): QueryEngineBase {
-  // The actors visit every node of an operation, which takes long for an update with much data. Queries are cached.
+  // Skip the DESCRIBE actor for updates and known queries, because it visits every node of an operation.
   const others = new WeakSet<Algebra.Operation>();
   const described = async (action: OptimizeAction) => {
     const { operation } = action;
@@ -71,7 +70,7 @@ export function composedOfActors(): QueryEngineBase {
       return { type: 'void', execute: () => source.queryVoid(operation, context) };
     }),
   });
-  // The other actors copy and visit the whole operation. For a cached one, their result depends on the source only.
+  // The other actors copy and visit the operation. For a cached one, their result depends only on the source: call that.
   const types = new WeakMap<Algebra.Operation, 'bindings' | 'boolean'>();
   const processed = async (action: ProcessAction): Promise<{ readonly result: unknown }> => {
     const { query, context } = action;

@@ -1,6 +1,6 @@
 /**
- * Comunica's query engine, which runs every query, update and type search: the package's engine in query threads, a composition
- * elsewhere. Both run the actors of `pipeline`.
+ * Comunica's query engine, which runs every query, update and type search: in query threads the engine of the package,
+ * elsewhere a composition. Both run the actors of `pipeline`.
  */
 import { setImmediate } from 'node:timers/promises';
 import { KeysInitQuery, KeysQueryOperation } from '@comunica/context-entries';
@@ -26,19 +26,19 @@ const context: IActionContext = new ActionContext().set(KeysInitQuery.dataFactor
 export const contextOf = (source: IQuerySource, base: string): QueryContext =>
   context.set(KeysQueryOperation.querySources, [{ source }]).set(KeysInitQuery.baseIRI, base);
 
-/** Engine of `@comunica/query-sparql-rdfjs`, for query threads: it takes about 35 MB, and 0.2 ms per query more than the composition below. */
+/** Loads the engine of `@comunica/query-sparql-rdfjs`, for query threads. Needs about 35 MB, and 0.2 ms more per query. */
 export const loadStockEngine = async (): Promise<QueryEngine> =>
   (await import('./stock-engine.js')).stockEngine as unknown as QueryEngine;
 
 let engine: Promise<QueryEngine> | undefined;
 
-/** Composition of the actors that a source of whole operations needs. Loaded at the first use, in 50 ms. */
+/** Loads the composition of the actors that a source of whole operations needs, in 50 ms. Later calls return the same. */
 export function loadQueryEngine(): Promise<QueryEngine> {
   engine ??= composeEngine();
   return engine;
 }
 
-/** In order of dependency, so that each takes at most about 10 ms after the previous ones. */
+/** Packages in order of dependency, so that each takes at most about 10 ms to load. */
 const packages = [
   () => import('@comunica/core'),
   () => import('@traqula/core'),
@@ -54,7 +54,7 @@ const packages = [
 async function composeEngine(): Promise<QueryEngine> {
   for (const load of packages) {
     await load();
-    // Yields to the event loop between them.
+    // Let the event loop run before the next package is loaded.
     await setImmediate();
   }
   return (await import('./query-actors.js')).composedOfActors() as unknown as QueryEngine;

@@ -1,4 +1,4 @@
-/** Common parts of the query sources: each accepts whole operations. */
+/** Common parts of query sources, which accept whole operations instead of patterns. */
 import type { FragmentSelectorShape, IQuerySource } from '@comunica/types';
 import type { Algebra } from '@comunica/utils-algebra';
 import { BindingsFactory } from '@comunica/utils-bindings-factory';
@@ -9,7 +9,7 @@ import { contextOf, loadQueryEngine } from './query-engine.js';
 
 const factory = new BindingsFactory(new DataFactory() as never);
 
-/** Returns a solution with those variables bound, in Comunica's format. */
+/** Returns a solution with the given variables bound, in Comunica's format. */
 export const makeBindings = (entries: [Variable, Term][]): unknown => factory.bindings(entries);
 
 /** Tells Comunica that the source accepts every operation and function. The source rejects those it cannot evaluate. */
@@ -24,7 +24,7 @@ const shape = {
   ],
 } as unknown as FragmentSelectorShape;
 
-/** Creates a source with that name. @param answers its methods; the others throw, because they are not called */
+/** Creates a query source. @param answers its methods; all others throw */
 export function querySource(name: string, answers: Partial<IQuerySource>): IQuerySource {
   const refuse = (): never => {
     throw new Error(`The source ${name} does not support this method.`);
@@ -42,7 +42,7 @@ export function querySource(name: string, answers: Partial<IQuerySource>): IQuer
   };
 }
 
-/** Runs an operation as a whole in the engine. The engine's rewritten form is not used. */
+/** Passes an update operation through the engine to `run`, which gets the original operation, not the engine's copy. */
 export async function runStep(
   { operation, base }: UpdateStep,
   run: (operation: Algebra.Operation) => Promise<void>,

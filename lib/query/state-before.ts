@@ -23,11 +23,11 @@ export interface StateBefore {
   record(iri: string): RecordBefore | undefined;
   /** Returns true if the graph has a triple, given as its GSPO key. */
   has(key: string): boolean;
-  /** Yields the GSPO keys of a graph: all of them, or at least those of some subjects. @throws LwsError `too-complex` */
+  /** Yields the GSPO keys of a graph. With `subjects`, keys of other subjects may be omitted. @throws LwsError `too-complex` */
   keysOf(graph: string, subjects?: readonly string[]): AsyncIterable<readonly string[]>;
   /**
-   * Dataset of a WHERE.
-   * @param changed the graphs that the update has changed so far, with at least the triples of `subjectsOf(where)`
+   * Returns the dataset of a WHERE.
+   * @param changed graphs that the update has changed so far, with at least the triples of `subjectsOf(where)`
    * @throws NeedsIndexError as `quadsWithoutIndex`, LwsError as `keysOf`
    */
   matches(dataset: DatasetGraphs, where: Algebra.Operation, changed: GraphKeyBlocks): Promise<QuadMatches>;
@@ -51,7 +51,7 @@ export const snapshotState = (
   async matches(dataset, where, changed) {
     const own = { ...dataset, level, snapshot };
     const before = memory ?? (await quadsWithoutIndex(own, where, assertTime));
-    // Unreadable graphs are not read, so that the duration does not reveal their size.
+    // Read only readable graphs, so that the duration does not reveal the size of others.
     await dataset.readable.resolve([...changed.keys()]);
     const open = new Map([...changed].filter(([graph]) => dataset.readable.known(graph)));
     return matchesOf({ ...own, memory: open.size === 0 ? before : await withGraphs(before, open) }, assertTime);
@@ -59,9 +59,9 @@ export const snapshotState = (
   emptyGraphs: (dataset) => emptyGraphs({ ...dataset, level, snapshot }, assertTime),
 });
 
-/** Maximum characters of keys that one operation reads: the texts of terms are in buffers, which the memory limit of the thread does not include. */
+/** Maximum characters of keys that an operation reads: their buffers are not in the memory limit of the thread. */
 const maxCharacters = 192 << 20;
-/** With more subjects, a graph in memory is not searched for them. */
+/** Maximum number of subjects to filter the keys of a graph in memory by. */
 const fewSubjects = 8;
 
 type KeysOf = StateBefore['keysOf'];
@@ -96,7 +96,7 @@ function stateOfKeys(
   return stateOf({ ...record, triples: keys.length }, { has: (key) => all.has(key), keysOf }, assertTime);
 }
 
-/** State of a large graph in a snapshot, of which operations read what they need. */
+/** State of a large graph in a snapshot. Operations read the keys that they need. */
 function stateOfLarge(opened: OpenedState, record: ResourceRecord, assertTime: () => void): StateBefore {
   let all: Set<string> | undefined;
   const keysOf: KeysOf = async function* (graph, subjects) {

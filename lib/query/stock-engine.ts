@@ -1,7 +1,7 @@
 /**
- * The query engine of `@comunica/query-sparql-rdfjs`, reduced to the actors of `pipeline`. Its optimizers rewrite operations for
- * sources that only answer patterns, and `filter-pushdown` 5.4.0 changes results. The skolemizer treats IRIs with its own prefix
- * as blank nodes. Operators other than `source` have no limits. The planner of this folder replaces them.
+ * The query engine of `@comunica/query-sparql-rdfjs`, reduced to the actors of `pipeline`. The other actors are removed:
+ * optimizers rewrite operations for sources that only answer patterns, and `filter-pushdown` 5.4.0 changes results. The
+ * skolemizer treats IRIs with its own prefix as blank nodes. Operators other than `source` have no limits.
  */
 import { QueryEngine } from '@comunica/query-sparql-rdfjs';
 import { type Pipeline, pipeline } from './pipeline.js';
@@ -19,7 +19,7 @@ type Mediators = Partial<Record<'mediatorOptimizeQueryOperation' | 'mediatorQuer
 
 const shortName = ({ name }: Actor): string => name.slice(name.indexOf('#') + 1);
 
-/** Removes actors of a bus. @param names those that stay subscribed. @throws Error if one of them is missing, after an upgrade */
+/** Unsubscribes all actors of a bus except `names`. @throws Error if one of these is missing, after an upgrade */
 export function keepActors(bus: ActorBus | undefined, names: readonly string[]): readonly string[] {
   const missing = names.filter((name) => !bus?.actors.some((actor) => shortName(actor) === name));
   if (!bus || missing.length > 0) throw new Error(`Comunica's engine has no actor named ${missing.join(', ')}.`);

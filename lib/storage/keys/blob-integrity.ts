@@ -1,4 +1,4 @@
-/** Integrity of blobs. */
+/** Verifies the size and the digest of blobs. */
 import { createHash, hash } from 'node:crypto';
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 
@@ -9,7 +9,7 @@ export interface BlobFacts {
   readonly sha256: string;
 }
 
-/** A blob differs from what was stored: the disk lost or changed it. Nothing of it may be served. */
+/** Thrown if a blob differs from what was stored, because the disk has lost or changed it. Nothing of it may be served. */
 export class DamagedBlobError extends Error {
   constructor(blob: string, what: string) {
     super(
@@ -23,13 +23,13 @@ export function assertDigest(bytes: Uint8Array, expected: BlobFacts): void {
   if (hash('sha256', bytes, 'base64') !== expected.sha256) throw otherDigest(expected);
 }
 
-/** Returns the stream, which fails before its last bytes if the digest differs. */
+/** Returns a stream of the same bytes. If the digest differs, it fails before the last bytes. */
 export function verified(stream: Readable, expected: BlobFacts): Readable {
   // Errors are emitted by the returned stream. The pipeline only closes the file.
   return pipeline(stream, new Verifier(expected), () => {});
 }
 
-/** Holds back the last chunk until the digest is known: a client that counts bytes would otherwise take damaged content for complete. */
+/** Delays the last chunk until the digest is verified: a client counting bytes would accept damaged content as complete. */
 class Verifier extends Transform {
   private readonly digest = createHash('sha256');
   private held: Buffer | undefined;

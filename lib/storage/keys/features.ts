@@ -1,6 +1,6 @@
 /**
- * Features of a storage: kinds of entries and terms that earlier versions do not know. Such a version would change resources
- * without these entries. It rejects a storage with a feature unknown to it.
+ * Features of a storage: kinds of entries and terms that earlier versions do not know, and would not update when they change
+ * resources. A version rejects a storage with a feature that it does not know.
  */
 import { entryKey, metaKey } from './records.js';
 
@@ -57,7 +57,7 @@ const known = new Set([...initialFeatures, ...addedFeatures.keys(), newTerms, sh
 
 const entries = entryKey('');
 
-/** Returns the feature that guards a key. */
+/** Returns the feature that a storage with this key requires. */
 export function featureOf(key: string): string | undefined {
   if (!key.startsWith(entries)) return undefined;
   const end = key.indexOf('\u0000', entries.length);

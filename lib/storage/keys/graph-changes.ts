@@ -11,13 +11,13 @@ export interface KeyDifference {
 
 /** Change of one graph, as GSPO keys. */
 export interface GraphChange extends KeyDifference {
-  /** Previous graph. Absent for a large graph that was not read. */
+  /** Keys of the previous graph. Undefined for a large graph that was not read. */
   readonly before: readonly string[] | undefined;
-  /** New graph. Absent if it is deleted, or a part of a large one was changed. */
+  /** Keys of the new graph. Undefined if it is deleted, or if a part of a large graph was changed. */
   readonly keys: GraphKeys | undefined;
-  /** Number of triples before and after. */
+  /** Count of triples before and after the change. */
   readonly triples: { readonly before: number; readonly after: number };
-  /** Only `added` and `removed` are known of a large graph. Its other keys stay. */
+  /** True for a change of a large graph of which only `added` and `removed` are known. Its other keys stay. */
   readonly isPart: boolean;
   /** A bulk writer writes the graph. `keys` and `added` have only the statements about the resource itself, for indexes. */
   readonly isPartners?: true;
@@ -49,7 +49,7 @@ export interface ChangedKeys extends KeyDifference {
   readonly keys: readonly string[];
 }
 
-/** Applies a change that may add existing keys and remove missing ones. The result has the effective changes only. */
+/** Applies a change that may add existing keys and remove missing ones. Returns the result, with the effective changes only. */
 export function applied(before: readonly string[], { added, removed }: KeyDifference): ChangedKeys {
   const keys: string[] = [];
   const [come, gone]: [string[], string[]] = [[], []];
@@ -94,7 +94,7 @@ export async function blockDifference(
   return { added, removed, before: count };
 }
 
-/** Reads single keys from blocks: `nextSoon` synchronously within a block, `next` from the following block. */
+/** Reads single keys from blocks: `nextSoon` from the current block, synchronously; `next` from the following block. */
 function walk(blocks: Blocks) {
   const iterator = Symbol.asyncIterator in blocks ? blocks[Symbol.asyncIterator]() : blocks[Symbol.iterator]();
   let block: readonly string[] = [];
@@ -114,10 +114,10 @@ function walk(blocks: Blocks) {
 
 type Laid = Pick<GraphChange, 'added' | 'removed' | 'keys' | 'isPart'>;
 
-/** Index of the last change in commit order that has the whole graph, or -1. */
+/** Returns the index of the last change, in commit order, that contains the whole graph, or -1. */
 export const lastWhole = (changes: readonly Laid[]): number => changes.findLastIndex(({ isPart }) => !isPart);
 
-/** True if a graph has a key after some changes in commit order; `undefined` if the changes do not concern the key. */
+/** Returns whether a graph has a key after changes in commit order; `undefined` if they do not concern the key. */
 export function hasAfter(changes: readonly Laid[], key: string): boolean | undefined {
   for (let at = changes.length - 1; at >= 0; at--) {
     const { added, removed, keys, isPart } = changes[at]!;
@@ -152,7 +152,7 @@ export async function* changedBlocks(
     const result: string[] = [];
     for (const key of block) {
       while (at < added.length && compareKeys(added[at]!, key) < 0) result.push(added[at++]!);
-      // Keys with a change come from `added` only: the change may be committed by now and be in the block.
+      // Take changed keys from `added` only: the change may be committed by now, so that the block contains them.
       if (changes.get(key) === undefined) result.push(key);
     }
     yield result;

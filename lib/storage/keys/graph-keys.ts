@@ -7,11 +7,11 @@ import { yieldToEventLoop } from '../../tools/event-loop.js';
 import { laterVersion, type RdfVersion, versionOf } from './key-layout.js';
 import { comesBefore, compareKeys } from './key-order.js';
 
-/** Keys with prefix compression. `lengths`: for each key, the characters shared with the previous one, and its own in `text`. */
+/** Keys with prefix compression. `lengths`: for each key, characters shared with the previous key, and those in `text`. */
 export interface KeyChunk {
   readonly lengths: Uint32Array<ArrayBuffer>;
   readonly text: Uint8Array<ArrayBuffer>;
-  /** Of its triples, absent for RDF 1.1. */
+  /** Version of RDF that the triples require; absent for 1.1. */
   readonly version?: RdfVersion;
 }
 
@@ -22,7 +22,7 @@ const keysAtATime = 1000;
 export class PackedKeys {
   private sum: number | undefined;
 
-  /** @param length number of keys */
+  /** @param length count of keys */
   constructor(
     readonly length: number,
     readonly chunks: readonly KeyChunk[],
@@ -51,7 +51,7 @@ export class PackedKeys {
   }
 }
 
-/** Packs sorted keys. @param atATime keys of a chunk, which are unpacked together */
+/** Packs sorted keys. @param atATime count of keys in a chunk, which are unpacked together */
 export function packKeys(keys: readonly string[], atATime = keysAtATime): PackedKeys {
   return packedOf(Array.from(slices(keys, atATime), packChunk));
 }
@@ -79,7 +79,7 @@ export function packText(keys: readonly string[]): Pick<KeyChunk, 'lengths'> & {
     const most = Math.min(before.length, key.length);
     let shared = 0;
     while (shared < most && before.charCodeAt(shared) === key.charCodeAt(shared)) shared++;
-    // Half a surrogate pair has no UTF-8 encoding: pairs are not split.
+    // Do not split a surrogate pair, because half of it has no UTF-8 encoding.
     if (shared > 0 && isHighSurrogate(key.charCodeAt(shared - 1))) shared--;
     lengths[index * 2] = shared;
     lengths[index * 2 + 1] = key.length - shared;
@@ -117,13 +117,13 @@ const firstOf = ({ lengths, text }: KeyChunk): string => textOf(text).slice(0, l
 const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 
-/** Index of the first sorted key not below `key`, or the number of keys (binary search). */
+/** Returns the index of the first sorted key that is at least `key`, or the count of keys (binary search). */
 export function lowerBound(keys: readonly string[], key: string, from = 0): number {
   const isBefore = comesBefore(key);
   return partitionPoint(from, keys.length, (at) => isBefore(keys[at]!));
 }
 
-/** True if sorted keys contain a key. */
+/** Returns true if sorted keys contain a key. */
 export const hasKey = (keys: readonly string[], key: string): boolean => keys[lowerBound(keys, key)] === key;
 
 /** Merges two sorted arrays of keys without duplicates. */

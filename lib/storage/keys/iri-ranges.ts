@@ -7,17 +7,17 @@ export interface IriRange {
   readonly to: string;
 }
 
-/** Range of one IRI. */
+/** Returns the range of one IRI. */
 export const only = (iri: string): IriRange => ({ from: iri, to: `${iri}\u0000` });
-/** Range of everything below a container, without itself. IRIs are ASCII, and `0` follows the slash. */
+/** Returns the range of everything below a container, without the container. IRIs are ASCII, and `0` follows the slash. */
 export const below = (container: string): IriRange => ({
   from: `${container}\u0000`,
   to: `${container.slice(0, -1)}0`,
 });
-/** Range of a container and everything below it. */
+/** Returns the range of a container and everything below it. */
 export const subtree = (container: string): IriRange => ({ from: container, to: `${container.slice(0, -1)}0` });
 
-/** Returns the range of the postings of resources in a range. A bound directly after a resource is after its postings. */
+/** Converts a range of resources to that of their postings. A bound directly after a resource must follow its postings. */
 export const ofPostings = ({ from, to }: IriRange): IriRange => ({ from: pastPostings(from), to: pastPostings(to) });
 const pastPostings = (iri: string): string => (iri.endsWith('\u0000') ? `${iri.slice(0, -1)}\u0001` : iri);
 
@@ -34,7 +34,7 @@ export function unionOfRanges(ranges: readonly IriRange[]): IriRange[] {
   return found;
 }
 
-/** Returns ranges without holes. Both are disjoint and in order. Returns the same array if no hole is in a range. */
+/** Returns ranges minus `holes`. Both are disjoint and in order. If no hole is in a range, returns the same array. */
 export function withoutRanges(ranges: readonly IriRange[], holes: readonly IriRange[]): readonly IriRange[] {
   if (holes.every((hole) => clipped(ranges, hole).length === 0)) return ranges;
   // Ranges before and after all holes are most of them, and are only copied.
@@ -51,7 +51,7 @@ export function withoutRanges(ranges: readonly IriRange[], holes: readonly IriRa
   return left.concat(ranges.slice(end));
 }
 
-/** Returns the intersection of ranges with another one. They are disjoint and in order. */
+/** Returns the intersection of ranges with one range. The ranges are disjoint and in order. */
 export function clipped(ranges: readonly IriRange[], { from, to }: IriRange): IriRange[] {
   const found: IriRange[] = [];
   for (let at = positionOf(ranges, from); at < ranges.length && ranges[at]!.from < to; at++) {

@@ -1,4 +1,4 @@
-/** Replaces the prefix of IRIs in terms, quads, graph keys, JSON and entries. The only code that does. */
+/** Replaces prefixes of IRIs in terms, quads, graph keys, JSON and entries. No other code does this. */
 import type { NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { decodeGraph } from './quad-decoding.js';
@@ -6,10 +6,10 @@ import { encodeGraph, graphPrefix } from './quad-keys.js';
 import { entryKey, partsOfEntry } from './records.js';
 
 const factory = new DataFactory<Quad>();
-/** `GSPO` and U+0000. */
+/** Prefix of the keys of quads: `GSPO` and U+0000. */
 const quads = graphPrefix('').slice(0, 5);
 
-/** True if a key or a string is a quad key. */
+/** Returns true if a string is the key of a quad. */
 export const isQuad = (key: string): boolean => key.startsWith(quads);
 
 /** IRIs that begin with `from` get the prefix `to`. */
@@ -22,7 +22,7 @@ export interface Rewrite {
 const [maxTerms, longestTerm] = [50_000, 1_000];
 
 export class IriRewriting {
-  /** Returns the new form of an IRI. Also called with strings that are not IRIs. */
+  /** Returns the rewritten IRI. It is also called with strings that are not IRIs. */
   readonly iri: (iri: string) => string;
   private readonly nodes = new Map<string, NamedNode>();
   private readonly isEmpty: boolean;
@@ -33,7 +33,7 @@ export class IriRewriting {
     this.iri = typeof rewrites === 'function' ? rewrites : (iri) => rewritten(iri, rewrites);
   }
 
-  /** Rewrites an IRI, the datatype of a literal, or those within a triple term. Other terms stay. */
+  /** Rewrites an IRI, the datatype of a literal, or the IRIs within a triple term. Returns other terms unchanged. */
   term<T extends Term>(term: T): T {
     if (term.termType === 'NamedNode') return this.node(term.value) as Term as T;
     if (term.termType === 'Quad') return this.quads([term as Term as Quad])[0] as Term as T;
@@ -46,7 +46,7 @@ export class IriRewriting {
     if (iri.length > longestTerm) return factory.namedNode(this.iri(iri));
     const known = this.nodes.get(iri);
     if (known) return known;
-    // A copy: a slice would keep the large source text in memory.
+    // Copy the string, because a slice would keep the large source text in memory.
     const copy = Buffer.from(iri).toString();
     const node = factory.namedNode(this.iri(copy));
     if (this.nodes.size >= maxTerms) this.nodes.clear();

@@ -1,15 +1,15 @@
-/** Entries of blobs that earlier states of resources refer to. Such a blob stays when its resource is replaced, moved or deleted. */
+/** Entries of blobs that earlier states of resources refer to. They are kept when the resource is replaced or deleted. */
 import type { BlobFacts } from './blob-integrity.js';
 import { entryKey, entryRange, partsOfEntry } from './records.js';
 
 const space = 'versions-blobs';
 
 export interface KeptBlob extends Omit<BlobFacts, 'blob'> {
-  /** Number of earlier states with this content. */
+  /** Count of earlier states with this content. */
   readonly count: number;
-  /** True if no resource has the blob any more. */
+  /** True if no current resource has the blob. */
   readonly isFree?: true;
-  /** True while a resource has the blob, whose size counts there. */
+  /** True while a current resource has the blob, so that its size is counted there. */
   readonly isShared?: true;
 }
 

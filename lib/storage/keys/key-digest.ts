@@ -21,13 +21,13 @@ function finished(value: number): number {
   return second ^ (second >>> 16);
 }
 
-/** Hashes a text into `last`. */
+/** Hashes a text. The result is in `last`. */
 function hashText(text: string): void {
   // A UTF-16 unit has at most three bytes in UTF-8.
   const isShort = text.length * 3 + 16 <= scratchBytes;
   const bytes = isShort ? scratch : Buffer.from(new ArrayBuffer((text.length * 3 + 19) & ~3));
   const length = bytes.write(text);
-  // The tail is hashed as a block with zeros. The length distinguishes it from a text with zeros.
+  // Pad the last block with zeros. The length in the hash distinguishes the text from one that ends with zeros.
   for (let at = length; (at & 15) !== 0; at++) bytes[at] = 0;
   hashWords(isShort ? scratchWords : new Int32Array(bytes.buffer), length);
 }
@@ -60,7 +60,7 @@ const digestLength = 22;
 export class KeyDigest {
   readonly words = new Int32Array(4);
 
-  /** Digest of some texts. */
+  /** Returns the digest of a set of texts. */
   static of(texts: Iterable<string>): KeyDigest {
     return new KeyDigest().toggle(texts);
   }
@@ -68,14 +68,14 @@ export class KeyDigest {
   /** @param value from `toString` */
   static read(value: string): KeyDigest {
     const digest = new KeyDigest();
-    // A buffer of its own would take the array out of V8's heap, which takes 5 µs.
+    // Decode into the shared buffer: a buffer per digest would move the array out of V8's heap, which takes 5 µs.
     scratchWords.fill(0, 0, 4);
     scratch.write(value.slice(0, digestLength), 0, 16, 'base64url');
     for (let at = 0; at < 4; at++) digest.words[at] = scratchWords[at]!;
     return digest;
   }
 
-  /** Adds texts that the set lacks, and removes others. */
+  /** Adds the texts that the set lacks, and removes those that it has. */
   toggle(texts: Iterable<string>): this {
     for (const text of texts) {
       hashText(text);
@@ -84,7 +84,7 @@ export class KeyDigest {
     return this;
   }
 
-  /** Adds or removes the texts of another digest. */
+  /** Toggles the texts of another digest. */
   combine({ words }: KeyDigest): this {
     for (let at = 0; at < 4; at++) this.words[at]! ^= words[at]!;
     return this;
@@ -101,15 +101,15 @@ export class KeyDigest {
   }
 }
 
-/** Maximum number of texts among which two are searched, and three: about 0.1 s of CPU each. */
+/** Maximum count of texts in which to search for two texts, and for three. Each takes about 0.1 s of CPU. */
 export const mostForTwo = 100_000;
 const mostForThree = 2_000;
 
 type Words = readonly number[];
 
 /**
- * Returns the texts whose digest is `difference`: one, two or three of them; `undefined` if they cannot be named.
- * @param count number of wanted texts, if known
+ * Returns the one, two or three texts whose digest is `difference`; `undefined` if they cannot be determined.
+ * @param count count of these texts, if known
  */
 export function textsOf(
   difference: KeyDigest,
@@ -117,7 +117,7 @@ export function textsOf(
   count?: number,
 ): readonly string[] | undefined {
   if (texts.length > mostForTwo && count !== 1) return undefined;
-  /** Four words for each text, and the texts by their first word. */
+  /** Hashes: four words for each text. `places`: indexes of texts by the first word. */
   const hashes = new Int32Array(4 * texts.length);
   const places = new Map<number, number[]>();
   for (const [at, text] of texts.entries()) {
@@ -128,7 +128,7 @@ export function textsOf(
     else places.set(last[0]!, [at]);
   }
   const without = (rest: Words, at: number): Words => rest.map((word, i) => word ^ hashes[4 * at + i]!);
-  /** Index of the text with a hash, from an index on. */
+  /** Returns the index, from an index on, of the text with a hash. */
   const find = (wanted: Words, from: number): number | undefined =>
     places.get(wanted[0]!)?.find((at) => at >= from && wanted.every((word, i) => word === hashes[4 * at + i]));
   const search = (rest: Words, among: number, from = 0): number[] | undefined => {
@@ -137,7 +137,7 @@ export function textsOf(
       return at === undefined ? undefined : [at];
     }
     for (let at = from; at < texts.length; at++) {
-      // The usual case of the innermost loop, without an array for the other words.
+      // Fast path for the innermost loop: mostly no text has the first word.
       if (among === 2 && !places.has(rest[0]! ^ hashes[4 * at]!)) continue;
       const others = search(without(rest, at), among - 1, at + 1);
       if (others) return [at, ...others];

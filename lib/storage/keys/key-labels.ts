@@ -1,14 +1,14 @@
-/** Other labels of blank nodes in GSPO keys. */
+/** Replaces labels of blank nodes in GSPO keys. */
 import { hasBlankNode } from './key-layout.js';
 import { spansOfKey } from './quad-decoding.js';
 
-/** A label that the parser of a document made (`freshLabels`). */
+/** Label that the parser has assigned (`freshLabels`). */
 const freshLabel = /b[0-9a-f]{24}x[0-9a-z]{4,}/g;
 
 /**
- * Returns keys with other labels of the same length, no longer sorted.
- * @param keys of a document that was just parsed. Its labels are random, so that no other text in the keys has them
- * @param labels other labels by those of the keys
+ * Returns keys with other labels of the same length. They are no longer sorted.
+ * @param keys of a document that was just parsed, so that its labels are random and occur in no other text
+ * @param labels new labels by old ones
  */
 export function withLabels(keys: readonly string[], labels: ReadonlyMap<string, string>): string[] {
   const other = (label: string): string => {
@@ -18,12 +18,12 @@ export function withLabels(keys: readonly string[], labels: ReadonlyMap<string, 
   return keys.map((key) => (hasBlankNode(key) ? key.replaceAll(freshLabel, other) : key));
 }
 
-/** Differences that are accepted, as a part of the keys, and their minimum. */
+/** Maximum difference that `labelsInOrder` accepts: share of the keys, but at least `few` keys. */
 const [share, few] = [0.02, 4];
 
 /**
- * Returns the labels of another state in their order, which is that of the documents, by those of a new one. Most changes keep it.
- * @returns `undefined` if the result has many other keys
+ * Assigns the labels of another state, in order, to those of a new one. Most changes keep the order of blank nodes.
+ * @returns `undefined` if many keys would still differ
  */
 export function labelsInOrder(
   others: readonly string[],

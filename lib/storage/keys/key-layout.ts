@@ -1,4 +1,4 @@
-/** Layout of a quad key, which is quadstore's: `<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`. */
+/** Layout of a quad's key, as in quadstore: `<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`. */
 
 export const separator = '\u0000\u0000';
 /** Offset of the first value: after the index name. */
@@ -24,9 +24,9 @@ export interface TermSpan {
   readonly suffix: string;
   readonly from: number;
   readonly end: number;
-  /** Start of its text: after the language or datatype, and the sortable form of a number. */
+  /** Start of the text: after the language or datatype, and after the sortable form of a number. */
   readonly textAt: number;
-  /** Start of its language or datatype, equal to its end if there is none. */
+  /** Start of the language or datatype. Equal to its end if there is none. */
   readonly qualifierAt: number;
   readonly qualifierEnd: number;
 }
@@ -38,11 +38,11 @@ export const lengthAt = (key: string, at: number): number =>
   ((digit(key.charCodeAt(at)) * 36 + digit(key.charCodeAt(at + 1))) * 36 + digit(key.charCodeAt(at + 2))) * 36 +
   digit(key.charCodeAt(at + 3));
 
-/** Offset of the types and lengths of a key. */
+/** Returns the offset of a key's types and lengths. */
 export const suffixStart = (key: string): number =>
   key.length - endDigits - (digit(key.charCodeAt(key.length - 2)) * 36 + digit(key.charCodeAt(key.length - 1)));
 
-/** Types and lengths of a key, which locate its terms. */
+/** Returns the types and lengths of a key, which locate its terms. */
 export const suffixOfKey = (key: string): string => key.slice(suffixStart(key), -endDigits);
 
 /** Characters of graph, subject and predicate in the types and lengths: one letter and one length each. */
@@ -54,13 +54,13 @@ const directionLetter = '9'.charCodeAt(0);
 /** Start of the GSPO key of a triple in no graph. The text of a triple term is the rest of that key. */
 const inNoGraph = `GSPO${separator}${separator}`;
 
-/** Returns a triple term as GSPO key of that triple, in a graph without a name. @param text of the term in a key */
+/** Returns the GSPO key of a triple term's triple, in a graph without a name. @param text of the term in a key */
 export const keyOfTriple = (text: string): string => inNoGraph + text;
 
 /** Returns the text of a triple term. @param key of that triple, see `keyOfTriple` */
 export const textOfTriple = (key: string): string => key.slice(inNoGraph.length);
 
-/** Number of triple terms within each other: 1 if the object of the triple is another term. @param text of the outermost */
+/** Returns the nesting depth of a triple term: 1 if its object is another term. @param text of the outermost term */
 export function tripleDepth(text: string): number {
   const suffixAt = suffixStart(text);
   const objectAt = suffixAt + toObject;
@@ -69,7 +69,7 @@ export function tripleDepth(text: string): number {
   return 1 + tripleDepth(text.slice(end - lengthAt(text, objectAt + 1), end));
 }
 
-/** True for a triple with a blank node, or with a triple term, which may have one. */
+/** Returns true for a triple with a blank node or a triple term, which may contain one. */
 export function hasBlankNode(key: string): boolean {
   const at = suffixStart(key);
   return key[at + 1 + lengthDigits] === '1' || key[at + toObject] === '1' || key[at + toObject] === '8';
@@ -93,14 +93,14 @@ export function versionOf(keys: Iterable<string>): RdfVersion | undefined {
 export const laterVersion = (a: RdfVersion | undefined, b: RdfVersion | undefined): RdfVersion | undefined =>
   a === '1.2' || b === '1.2' ? '1.2' : (a ?? b);
 
-/** Lengths of a term: text, qualifier, and sortable form of a number. In the key these parts are in reverse order. */
+/** Returns the lengths of a term's text, qualifier and sortable form. In the key these parts are in reverse order. */
 function lengthsOf(own: string): number[] {
   const lengths: number[] = [];
   for (let i = 1; i < own.length; i += lengthDigits) lengths.push(lengthAt(own, i));
   return lengths;
 }
 
-/** Lengths of the parts of each of the four terms, as `lengthsOf`. */
+/** Returns the lengths of each of the four terms, as `lengthsOf`. */
 export function termLengths(suffix: string): number[][] {
   const terms: number[][] = [];
   for (let at = 0; at < suffix.length; at += suffixLengths[suffix[at]!]!)
@@ -108,7 +108,7 @@ export function termLengths(suffix: string): number[][] {
   return terms;
 }
 
-/** The four terms of keys with these types and lengths, in key order. */
+/** Returns the positions of the four terms in keys with these types and lengths, in key order. */
 export function spansOf(suffix: string): TermSpan[] {
   const spans: TermSpan[] = [];
   for (let at = 0, from = firstTermAt; at < suffix.length; ) {

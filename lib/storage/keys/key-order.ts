@@ -1,12 +1,12 @@
-/** Order of LevelDB's keys, which is that of their UTF-8 bytes. */
+/** Compares keys in LevelDB's order, which is the order of their UTF-8 bytes. */
 
 const isBeyondBmp = /[\ud800-\udfff]/;
-/** JavaScript's order, by UTF-16 units. */
+/** Compares keys in JavaScript's order, by UTF-16 units. */
 const compareUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const isFromSurrogatesOn = /[\ud800-\uffff]/;
 
-/** Returns a function that tests if a key is before this one. A key that ends below the surrogates has the same position in both orders. */
+/** Returns a test for keys before this one. If the key has only characters below the surrogates, both orders agree. */
 export const comesBefore = (key: string): ((other: string) => boolean) =>
   isFromSurrogatesOn.test(key) ? (other) => compareKeys(other, key) < 0 : (other) => other < key;
 
@@ -22,7 +22,7 @@ export function compareKeys(a: string, b: string): number {
 }
 const isSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
 
-/** Comparison in LevelDB's order: the fast one if both orders agree. */
+/** Returns a comparison in LevelDB's order. It is the fast one if both orders agree on these keys. */
 export const orderOf = (keys: readonly string[]): ((a: string, b: string) => number) =>
   keys.some((key) => isBeyondBmp.test(key)) ? compareKeys : compareUnits;
 

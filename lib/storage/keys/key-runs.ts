@@ -1,9 +1,9 @@
-/** Sorts the keys of a large graph without holding all of them as strings: an external merge sort in memory with packed sorted runs. */
+/** Sorts the keys of a large graph by an external merge sort, whose packed sorted runs are in memory. */
 import { type KeyChunk, type PackedKeys, packChunk, packedOf, packKeys } from './graph-keys.js';
 import { compareKeys, orderOf, sortKeys } from './key-order.js';
 
 const keysOfRun = 40_000;
-/** Number of keys unpacked at a time from each run during the merge. */
+/** Count of keys that the merge unpacks at a time from each run. */
 const keysOfBlock = 200;
 const keysOfChunk = 1_000;
 

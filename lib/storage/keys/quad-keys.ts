@@ -47,7 +47,7 @@ function encodeNumber(value: string | number): string {
   if (number === 0) return write(cases.zero, 0, 0);
   let mantissa = Math.abs(number);
   let exponent = 0;
-  // A power of ten keeps the mantissa 10: the only case with a wrong order.
+  // As in quadstore, a power of ten keeps the mantissa 10, and is sorted incorrectly for this reason.
   for (; mantissa > 10; exponent++) mantissa /= 10;
   for (; mantissa < 1; exponent--) mantissa *= 10;
   if (number < 0)
@@ -77,7 +77,7 @@ export interface EncodedTerm {
 
 const maximumLength = 1_679_616; // 36^4: what four base-36 digits can say.
 const digitsOf = (length: number): string => length.toString(36).padStart(4, '0');
-/** Cached digits of common lengths. */
+/** Digits of common lengths. */
 const usualDigits = Array.from({ length: 500 }, (_, length) => digitsOf(length));
 const digits = (length: number): string => {
   const usual = usualDigits[length];
@@ -136,7 +136,7 @@ function encodeTripleTerm(term: BaseQuad): EncodedTerm {
 }
 
 /**
- * Lengths in keys are those of strings: a list instead, which a library may accept, would make a key that decodes to other terms,
+ * Rejects parts of terms that are not strings. The length of a list, for example, would give a key that decodes to other terms,
  * even in another graph.
  */
 function assertText(value: unknown): asserts value is string {
@@ -150,7 +150,7 @@ function encodeIri(value: string): EncodedTerm {
   return { value, suffix: `0${digits(value.length)}` };
 }
 
-/** Rejects an IRI that no syntax could write. One with U+0000 would also break the key layout. */
+/** Rejects an IRI that no syntax can express. One with U+0000 would also break the key layout. */
 function assertIri(value: string, isIri = isAbsoluteIri): void {
   assertIriLength(value);
   if (!isIri(value)) throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
@@ -178,7 +178,7 @@ function encodeLiteral(literal: Literal): EncodedTerm {
   return { value: `${datatype}${separator}${value}`, suffix: `2${digits(value.length)}${digits(datatype.length)}` };
 }
 
-/** A dateTime without a zone is read as UTC. quadstore uses the server's zone, but keys must not depend on it. */
+/** Returns the time of a dateTime. Without a zone it is UTC: unlike quadstore's, keys do not depend on the server's zone. */
 const instantOf = (value: string): number => Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(value) ? value : `${value}Z`);
 
 const ordered = (type: string, number: string, datatype: string, value: string): EncodedTerm => ({
@@ -187,7 +187,7 @@ const ordered = (type: string, number: string, datatype: string, value: string):
 });
 const quadLength = (length: number): string => `0${digits(length)}`;
 
-/** Common prefix of all GSPO keys of a graph, and of no others (graph names never contain U+0000). */
+/** Returns the prefix of all GSPO keys of a graph. No other key has it, because graph names never contain U+0000. */
 export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}${separator}`;
 
 /** Range of the GSPO keys of a graph. */
@@ -211,9 +211,8 @@ export function keysOfGraphs(range: IriRange): KeyRange {
 export const allQuads = rangeOf(`GSPO${separator}`);
 
 /**
- * Returns the triples as a graph of that name, in LevelDB's order of their GSPO keys, without duplicates. Ignores the graph of
- * the quads.
- * @returns each with its GSPO key
+ * Encodes triples as keys in a graph, in LevelDB's order and without duplicates. Ignores the graph of the quads.
+ * @returns each triple with its GSPO key
  * @throws LwsError `unsupported-rdf`, `malformed-body`, see `encodeTerm`
  */
 export function encodeQuads(graph: string, quads: Iterable<Quad>): { readonly key: string; readonly quad: Quad }[] {
@@ -221,7 +220,7 @@ export function encodeQuads(graph: string, quads: Iterable<Quad>): { readonly ke
   const found: { readonly key: string; readonly quad: Quad }[] = [];
   for (const quad of quads) found.push({ key: keyOf(quad), quad });
   const order = orderOf(found.map(({ key }) => key));
-  // Fast path: dumps are sorted already.
+  // Fast path: the quads of dumps are already sorted.
   const isOrdered = found.every(({ key }, index) => index === 0 || order(found[index - 1]!.key, key) < 0);
   if (isOrdered) return found;
   found.sort((a, b) => order(a.key, b.key));
@@ -231,7 +230,7 @@ export function encodeQuads(graph: string, quads: Iterable<Quad>): { readonly ke
 /** Datatypes of literals with a language tag. */
 export const needLanguages: ReadonlySet<string> = new Set([rdf.langString, `${rdf.namespace}dirLangString`]);
 
-/** True if a literal lacks the language tag that its datatype requires: not valid in RDF, and no syntax could read it back. */
+/** Returns true if a literal lacks the language tag that its datatype requires, which RDF forbids and no syntax can express. */
 const lacksLanguage = (term: Term): boolean =>
   term.termType === 'Literal' && term.language === '' && needLanguages.has(term.datatype.value);
 
@@ -284,11 +283,11 @@ function keyIn(graph: string): (s: EncodedTerm, p: EncodedTerm, o: EncodedTerm) 
   };
 }
 
-/** Keys only; see `encodeQuads`. */
+/** Like `encodeQuads`, but returns only the keys. */
 export const encodeGraph = (graph: string, quads: Iterable<Quad>): string[] =>
   encodeQuads(graph, quads).map(({ key }) => key);
 
-/** Ends of the four values of a key; the last value extends to the suffix. */
+/** Returns the ends of the first three terms of a key. The last term extends to the suffix. */
 export function layoutOf(key: string): { readonly suffixAt: number; readonly ends: readonly [number, number, number] } {
   const suffixAt = suffixStart(key);
   const first = start + lengthAt(key, suffixAt + 1);

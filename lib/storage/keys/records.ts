@@ -13,7 +13,7 @@ export type ResourceKind = 'container' | 'rdf' | 'json' | 'binary';
 export interface ResourceRecord {
   readonly iri: string;
   readonly kind: ResourceKind;
-  /** Changes with every state and is never reused. The opaque part of entity tags (rule 8.1). */
+  /** Random name of the state, never reused. The opaque part of entity tags (rule 8.1). */
   readonly revision: string;
   /** Stored media type. For containers that of the listing. */
   readonly mediaType: string;
@@ -24,7 +24,7 @@ export interface ResourceRecord {
   readonly modified: number;
   /** True if the previous state was modified within the same second, so that Last-Modified does not distinguish them. */
   readonly sharesSecond?: true | undefined;
-  /** Identity that has every mode on it in owner mode (rule 2.8). Absent in open mode. */
+  /** Identity with every mode on the resource in owner mode (rule 2.8). Absent in open mode. */
   readonly owner?: string;
   /** Number of members of a container. */
   readonly members?: number;
@@ -106,7 +106,7 @@ export interface KeyRange {
   readonly lt: string;
 }
 
-/** Applies the staged entries of a range to the entries found, and returns the result. */
+/** Applies staged entries of a range to the entries `found`, and returns the result. */
 export function layEntries(
   found: Map<string, string>,
   { gte, lt }: KeyRange,
@@ -165,11 +165,13 @@ type FactOfStorage =
   | 'counted'
   | 'lines'
   | 'restoring';
-/** Facts about this data directory only. Other copies of the storage have their own. */
+/** Facts about this data directory only. Other copies of the storage have different values. */
 type FactOfFolder = 'batch' | 'journal' | 'orders' | 'position' | 'row' | 'opened' | 'resources';
 /** Facts about the whole store, and states of blobs (see blobs.ts). */
 export const metaKey = (name: FactOfStorage | FactOfFolder): string => `M${separator}${name}`;
-/** `B`: the blob belongs to that resource. `G`: nothing refers to the blob any more, and its file must be removed. */
+/**
+ * Keys of a blob's state. `B`: the value is the blob's resource. `G`: nothing refers to the blob, whose file must be removed.
+ */
 export const blobKey = (blob: string): string => `B${separator}${blob}`;
 export const garbageKey = (blob: string): string => `G${separator}${blob}`;
 export const allBlobs = (): KeyRange => rangeOf(`B${separator}`);

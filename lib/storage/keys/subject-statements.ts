@@ -30,7 +30,7 @@ export async function* ownStatements(iri: string, keys: KeySource): AsyncGenerat
   }
 }
 
-/** Same, synchronously, for a short graph, the common case; `undefined` for any other. */
+/** Like `ownStatements`, but synchronous, for a short graph; `undefined` for any other. */
 export const ofShortGraph = (iri: string, keys: KeySource): IriStatement[] | undefined =>
   isList(keys) && keys.length <= keysAtATime ? statementsOf(keys, statementReader(iri)) : undefined;
 
@@ -46,7 +46,7 @@ function statementsOf(keys: readonly string[], read: ReturnType<typeof statement
 const isList = (keys: KeySource): keys is readonly string[] =>
   Array.isArray(keys) && (keys.length === 0 || typeof keys[0] === 'string');
 
-/** Reads single keys: returns the statement, or `undefined` if it is not about the resource or a fragment, or its object is not an IRI. */
+/** Returns a reader of statements. It returns `undefined` for keys that are not about the resource or have no IRI as object. */
 export function statementReader(iri: string): (key: string) => IriStatement | undefined {
   const about = graphPrefix(iri) + iri;
   const itself = about + separator;

@@ -37,15 +37,15 @@ async function assertNoneNeeded(level: Level, blobs: Blobs): Promise<void> {
 }
 
 /**
- * Marks a new store with format and storage IRI, and checks those of an old one.
- * @throws Error if the store belongs to another storage or a later version, or if there are blobs without a store that refers to
- * them
+ * Writes format and storage IRI into a new store, and checks those of an existing one.
+ * @throws Error if the store belongs to another storage or a later version, or if there are blobs without a store that refers
+ * to them
  */
 async function adopt(level: Level, storage: string, blobs: Blobs): Promise<void> {
   const version = await level.get(metaKey('version'));
   await assertRestored(level);
   if (version === undefined) {
-    // A new store would make all blobs orphans and hide the loss.
+    // Creating a new store would leave all blobs unreferenced, and hide the loss of the old one.
     for await (const _blob of blobs.isNew ? [] : blobs.all())
       throw new Error(
         blobs.isShared

@@ -9,16 +9,16 @@ import { keyBlocks, type Level, type LevelSnapshot } from '../level/durable-leve
 import { OrderedRanges } from '../level/ordered-ranges.js';
 import { type ReturnedKeys, returnedKeys, withoutReturned } from './graph-digests.js';
 
-/** Larger graphs are not worth prefetching. */
+/** Maximum number of triples of a graph to read ahead. */
 const prefetchedTriples = 2_000;
-/** Cache size in bytes of keys: some two thousand graphs of 20 triples. */
+/** Size of the cache in bytes: about two thousand graphs of 20 triples. */
 const keptBytes = 8 << 20;
 /** Overhead of a key in memory, in bytes. */
 const keyOverhead = 32;
-/** Graphs that are read between two turns of the event loop. */
+/** Count of graphs that are read before other events of the thread are handled. */
 const graphsAtATime = 250;
 
-/** Range of the keys of a graph with subjects that begin with a string. */
+/** Returns the range of the keys of a graph whose subjects begin with a string. */
 export function subjectRange(graph: string, beginning: string): KeyRange {
   if (beginning === '') return graphRange(graph);
   const gte = graphPrefix(graph) + beginning;
@@ -26,14 +26,14 @@ export function subjectRange(graph: string, beginning: string): KeyRange {
   return { gte, lt: `${gte}\u{10ffff}` };
 }
 
-/** Keys of a graph in the state with a revision. */
+/** Keys of a graph, in the state of a revision. */
 interface Content {
   readonly revision: string;
   readonly keys: readonly string[];
 }
 
 export class CommittedGraphs {
-  /** Small graphs by resource, valid for one revision. */
+  /** Small graphs by resource. An entry is used only if its revision is the current one. */
   private readonly cache = new LRUCache<string, Content>({
     maxSize: keptBytes,
     maxEntrySize: keptBytes >> 4,
@@ -44,7 +44,7 @@ export class CommittedGraphs {
   private readonly readAhead = new Set<ReadonlyMap<string, Content>>();
   private charactersAhead = 0;
 
-  /** @param onReturned called for keys that were deleted and returned. Readers do not see them */
+  /** @param onReturned called if LevelDB returns deleted keys of a graph (decision 168), which readers do not get */
   constructor(
     private readonly level: Level,
     private readonly onReturned: (returned: ReturnedKeys) => void,
@@ -70,12 +70,12 @@ export class CommittedGraphs {
     }
   }
 
-  /** True if reading the graph now saves a later transaction a disk read. */
+  /** Returns true if reading the graph ahead saves the transaction a read from disk. */
   isWorthPrefetching({ kind, triples = 0 }: ResourceRecord): boolean {
     return kind === 'rdf' && triples < prefetchedTriples;
   }
 
-  /** Returns the keys of the graph of a record, which must be the committed one. @throws DamagedGraphError */
+  /** Returns the keys of a graph. @param record the committed record @throws DamagedGraphError */
   async keysOf(record: ResourceRecord): Promise<readonly string[]> {
     return this.inMemory(record) ?? this.read(record);
   }
@@ -92,11 +92,11 @@ export class CommittedGraphs {
   }
 
   /**
-   * Reads small graphs with few iterators, for a transaction that changes many resources. Others wait for it, and it would open an
-   * iterator for each graph.
-   * @param records of committed states. The content of those that have changed since is not used
-   * @param most characters of keys to hold in memory, for all such transactions. Further graphs are not read
-   * @returns a function that releases them
+   * Reads small graphs ahead for a transaction that changes many resources, with few iterators instead of one per graph. Other
+   * transactions would otherwise wait for these reads.
+   * @param records committed records; the content of a resource that changes later is not used
+   * @param most maximum characters of keys in memory, for all such transactions; more graphs are not read
+   * @returns a function that releases the memory
    */
   async readMany(records: readonly ResourceRecord[], most: number): Promise<() => void> {
     const found = new Map<string, Content>();
@@ -108,7 +108,7 @@ export class CommittedGraphs {
     try {
       let read = 0;
       for (const iri of graphs) {
-        // LevelDB's blocks have many small graphs each.
+        // A block of LevelDB has many small graphs, so reading a graph rarely waits: yield explicitly.
         if (++read % graphsAtATime === 0) await yieldToEventLoop();
         const keys: string[] = [];
         for await (const block of ranges.blocksOf(graphRange(iri))) keys.push(...block);
@@ -132,7 +132,7 @@ export class CommittedGraphs {
     };
   }
 
-  /** Yields the keys with subjects that begin with a string, in blocks. */
+  /** Yields blocks of the keys whose subjects begin with a string. */
   blocks(graph: string, beginning: string): AsyncGenerator<readonly string[]> {
     return keyBlocks(this.level, subjectRange(graph, beginning));
   }
@@ -142,8 +142,8 @@ export class CommittedGraphs {
   }
 
   /**
-   * Updates the cache after a commit: recently written graphs are likely to be read, changed or deleted next.
-   * @param keys absent: the graph is deleted, or only a part of it is known
+   * Updates the cache after a commit, because recently written graphs are likely to be read or changed next.
+   * @param keys undefined if the graph was deleted, or only a part of it is known
    */
   replaced(iri: string, revision: string | undefined, keys: GraphKeys | undefined): void {
     if (revision !== undefined && Array.isArray(keys)) this.cache.set(iri, { revision, keys });

@@ -1,6 +1,6 @@
 /**
- * Format of a store, and migrations from earlier formats. A migration may be killed at any time: its progress is kept, and the
- * next start continues it.
+ * Format of a store, and migrations from earlier formats. A migration can be interrupted at any time: its progress is stored,
+ * and the next start continues it.
  */
 
 import {
@@ -38,16 +38,16 @@ import { dropDigests } from '../level/entry-digests.js';
 import { countEarlierEntries } from '../level/quota.js';
 import { isLargeGraph, lineCounter } from './graph-lines.js';
 
-/** Format of a new store. A server rejects unknown formats. Changes of the layout add a feature instead of a format. */
+/** Format of a new store. Servers reject unknown formats. A change of the layout adds a feature instead of a format. */
 export const storeFormat = '3';
 
 /** Records that GSPO is the only index of quads. */
 export const oneIndex = [metaKey('orders'), 'one'] as const;
 
-/** Record of a store from which the other indexes are being removed. Earlier builds do not read these either then. */
+/** Record of a store while its other indexes are being removed. Earlier versions do not read these indexes then. */
 const fewerIndexes = [metaKey('orders'), 'growing '] as const;
 
-/** Indexes that earlier builds maintained in addition to GSPO. */
+/** Indexes that earlier versions maintained in addition to GSPO. */
 export const formerIndexes = ['SPOG', 'POGS', 'OGSP'] as const;
 
 /** Initial entries of a store. */
@@ -118,11 +118,11 @@ export interface MigrationOptions {
   readonly onMigration?: (message: string) => void;
   /** Called with the number of processed keys or records. */
   readonly onProgress?: (done: number) => void;
-  /** Writes the graphs that modules above lib/storage derive from entries, which a format 1 store lacks. */
+  /** Writes graphs that higher layers derive from entries. A store of format 1 lacks them. */
   readonly deriveGraphs?: (level: Level) => Promise<void>;
 }
 
-/** Migrates a store to the current format, step by step, and to one index, and lists its features. */
+/** Migrates a store to the current format and to one index, and lists its features. */
 export async function migrate(level: Level, options: MigrationOptions): Promise<void> {
   const { onMigration, onProgress = () => {}, deriveGraphs = async () => {} } = options;
   for (;;) {
@@ -145,7 +145,7 @@ export async function migrate(level: Level, options: MigrationOptions): Promise<
   }
 }
 
-/** Removes the keys of indexes that earlier builds maintained. A store without the record of its index may have them. */
+/** Removes the keys of former indexes. A store without the record `oneIndex` may have them. */
 async function removeFormerIndexes(
   level: Level,
   { onMigration, onProgress = () => {} }: MigrationOptions,
@@ -169,7 +169,7 @@ async function removeFormerIndexes(
   await putSynced(level, ...oneIndex);
 }
 
-/** Lists the features of entries from builds that did not list them. */
+/** Adds features for existing entries, because earlier versions did not list features. */
 async function listFeatures(level: Level): Promise<void> {
   const before = readFeatures(await level.get(featuresKey));
   const features = new Set([...initialFeatures, ...before]);
@@ -181,9 +181,9 @@ async function listFeatures(level: Level): Promise<void> {
   if (features.size > before.size) await putSynced(level, featuresKey, writeFeatures(features));
 }
 
-/** Writes the size of their lines into the records of large graphs. @param told called with the number of records so far */
+/** Writes the size of large graphs (as lines) into their records. @param told called with the count of records so far */
 async function countLines(level: Level, told: (done: number) => void): Promise<void> {
-  // Servers before numbered formats left this mark when done.
+  // Versions before numbered formats wrote this mark after counting.
   if ((await level.get(metaKey('lines'))) !== undefined) return;
   let done = 0;
   for await (const entries of entryBlocks(level, allRecords())) {
@@ -203,7 +203,7 @@ async function countOf(level: Level, record: ResourceRecord): Promise<void> {
     for (const key of keys) size += count(key);
   if (size === record.size) return;
   const bytes = Number((await level.get(metaKey('bytes'))) ?? 0) + size - record.size;
-  // The text of the resource changed, so it needs another entity tag.
+  // The representation of the resource has changed, so it needs another entity tag.
   const counted = { ...record, size, revision: newRevision() };
   await writeEntries(level, [[recordKey(record.iri), writeRecord(counted)]], [metaKey('bytes'), String(bytes)]);
 }

@@ -1,4 +1,4 @@
-/** Compares graphs with their records while all keys of them are read, for the index of queries. */
+/** Compares graphs with the digests in their records, while the index builder reads all keys. */
 import { KeyDigest } from '../keys/key-digest.js';
 import { graphPrefix } from '../keys/quad-keys.js';
 import { readRecord, recordKey } from '../keys/records.js';
@@ -21,7 +21,7 @@ export class GraphComparison {
     private readonly snapshot: LevelSnapshot,
   ) {}
 
-  /** Yields the blocks, which must have all keys of each graph. */
+  /** Yields the blocks unchanged, and compares their graphs. The blocks must contain all keys of each graph. */
   async *watched(blocks: AsyncIterable<string[]>): AsyncGenerator<string[]> {
     this.staged ??= await stagedGraphs(this.level, this.snapshot);
     this.prefix = '';

@@ -1,6 +1,6 @@
 /**
- * Reads several graphs through one iterator, without a seek if the next graph follows the previous one: opening an iterator takes
- * as long as reading a small graph.
+ * Reads several graphs through one iterator, because opening an iterator takes as long as reading a small graph. If the next
+ * graph follows the previous one, no seek is needed.
  */
 
 import { lowerBound } from '../keys/graph-keys.js';
@@ -8,7 +8,7 @@ import { compareKeys } from '../keys/key-order.js';
 import { allQuads, graphPrefix } from '../keys/quad-keys.js';
 import { block as blockOptions, type Level, type LevelSnapshot } from '../level/durable-level.js';
 
-/** Keys read at a time: fewest after a seek, then doubled with each block up to most. */
+/** Keys per read: `fewest` after a seek, then doubled with each read up to `most`. */
 const [fewest, most] = [32, 1000];
 
 export class GraphCursor {
@@ -16,17 +16,17 @@ export class GraphCursor {
   private block: readonly string[] = [];
   /** Index of the next key in the block. Earlier ones were returned or skipped. */
   private at = 0;
-  /** Last key before the block. */
+  /** Last key of the previous block. */
   private before: string | undefined;
   private size = fewest;
-  /** Block after this one. */
+  /** The next block, which is being read. */
   private ahead: Promise<string[]> | undefined;
 
   constructor(level: Level, snapshot: LevelSnapshot) {
     this.iterator = level.keys({ ...allQuads, snapshot, ...blockOptions });
   }
 
-  /** Yields the sorted GSPO keys of a graph in blocks. One graph at a time, to its end. */
+  /** Yields the sorted GSPO keys of a graph in blocks. Read one graph at a time, completely. */
   async *keys(graph: string): AsyncGenerator<readonly string[]> {
     const prefix = graphPrefix(graph);
     await this.moveTo(prefix);
@@ -38,7 +38,7 @@ export class GraphCursor {
     }
   }
 
-  /** Moves to the first key not below this one. */
+  /** Moves to the first key that is at least `key`. */
   private async moveTo(key: string): Promise<void> {
     const passed = this.at > 0 ? this.block[this.at - 1] : this.before;
     if (passed === undefined || compareKeys(passed, key) >= 0) return this.leapTo(key);
@@ -48,7 +48,7 @@ export class GraphCursor {
     if (this.block.length > 0 && !this.isInBlock(key)) await this.leapTo(key);
   }
 
-  /** True if the first key not below this one is in the block. Moves there. */
+  /** Moves to the first key of the block that is at least `key`. Returns false if the block has none. */
   private isInBlock(key: string): boolean {
     const { block } = this;
     if (block.length === 0 || compareKeys(block[block.length - 1]!, key) < 0) return false;
@@ -72,7 +72,7 @@ export class GraphCursor {
     this.block = await (this.ahead ?? this.iterator.nextv(this.size));
     this.at = 0;
     this.ahead = this.block.length > 0 && this.size === most ? this.iterator.nextv(most) : undefined;
-    // Errors are thrown when the promise is awaited. Without a further read they must not count as unhandled.
+    // The error is thrown where the promise is awaited. If it never is, the error must not count as unhandled.
     this.ahead?.catch(() => {});
   }
 

@@ -1,6 +1,6 @@
 /**
- * Digests of graphs in their records, and the comparison of a graph with its digest. LevelDB can return deleted keys (decision 168),
- * and disks lose or change bits.
+ * Stores digests of graphs in their records, and compares graphs with them: LevelDB can return deleted keys (decision 168), and
+ * disks can lose or change bits.
  */
 import { LwsError, tooBusy } from '../../tools/errors.js';
 import type { GraphChange } from '../keys/graph-changes.js';
@@ -10,15 +10,15 @@ import { laterVersion, type RdfVersion, versionOf } from '../keys/key-layout.js'
 import type { ResourceRecord } from '../keys/records.js';
 
 /**
- * Characters of the revision before a digest. Earlier versions keep the member when they change a graph, and give it another
- * revision, so that its digest is not used.
+ * Characters of the revision that precede a digest. Earlier versions do not update the digest when they change a graph, but
+ * assign another revision, so that the digest no longer applies.
  */
 const revisionCharacters = 4;
 
-/** Digests of packed keys that were read in blocks already. */
+/** Digests of packed keys that `digestedBlocks` has read. */
 const known = new WeakMap<PackedKeys, KeyDigest>();
 
-/** Yields the blocks of keys, and remembers their digest, so that a transaction need not unpack them again. */
+/** Yields the blocks of keys and caches their digest, so that a transaction need not unpack the keys again. */
 export function* digestedBlocks(keys: GraphKeys): Generator<readonly string[]> {
   const digest = new KeyDigest();
   for (const block of blocksOf(keys)) {
@@ -36,7 +36,7 @@ function digestOf(keys: GraphKeys): KeyDigest {
   return digest;
 }
 
-/** Returns the digest in a record; `undefined` if it has none, or an earlier version changed the graph. */
+/** Returns the digest in a record; `undefined` if there is none, or an earlier version has changed the graph since. */
 export function digestIn({ digest, revision }: ResourceRecord): KeyDigest | undefined {
   if (!digest?.startsWith(revision.slice(0, revisionCharacters))) return undefined;
   return KeyDigest.read(digest.slice(revisionCharacters));
@@ -51,7 +51,7 @@ export function withDigest(record: ResourceRecord, digest: KeyDigest | undefined
 /**
  * Returns the digest of a graph after a change.
  * @param record previous record; `undefined` for a new resource
- * @param change absent: the graph stays
+ * @param change undefined if the graph does not change
  */
 export function digestAfter(
   record: ResourceRecord | undefined,
@@ -70,7 +70,7 @@ export function digestAfter(
 /**
  * Returns the version of RDF that a graph requires after a change.
  * @param record previous record; `undefined` for a new resource
- * @param change absent: the graph stays
+ * @param change undefined if the graph does not change
  */
 export function versionAfter(
   record: ResourceRecord | undefined,
@@ -80,12 +80,12 @@ export function versionAfter(
   if (!change) return old;
   const { added, before, keys, isPart, isPartners, version } = change;
   if (isPartners) return version;
-  // Triples that stay require no more than before.
+  // Remaining triples require at most the previous version.
   if (isPart || (!old && before?.length && keys)) return laterVersion(old, versionOf(added));
   return keys && versionOfGraph(keys);
 }
 
-/** The quads of a graph differ from what was stored, and the difference cannot be named. Nothing of the graph may be served. */
+/** Thrown if a graph differs from what was written, and the difference cannot be determined. Nothing of it may be served. */
 export class DamagedGraphError extends LwsError {
   /** @param keys the keys that were found, if the graph is not large */
   constructor(
@@ -100,17 +100,17 @@ export class DamagedGraphError extends LwsError {
   }
 }
 
-/** Keys of a graph that were deleted and returned. */
+/** Keys of a graph that were deleted and that LevelDB returned (decision 168). */
 export interface ReturnedKeys {
   readonly iri: string;
-  /** Revision of the resource when they were found. */
+  /** Revision of the resource when the keys were found. */
   readonly revision: string | undefined;
   readonly keys: readonly string[];
 }
 
 /**
  * Compares the keys of a graph with the digest in its record.
- * @returns returned keys, which are not part of the graph, `undefined` if there are none
+ * @returns the returned keys, which are not part of the graph; `undefined` if there are none
  * @throws DamagedGraphError
  */
 export function returnedKeys(record: ResourceRecord, keys: readonly string[]): ReturnedKeys | undefined {
@@ -128,9 +128,9 @@ export const withoutReturned = (keys: readonly string[], returned: ReturnedKeys)
   keys.filter((key) => !returned.keys.includes(key));
 
 /**
- * Yields the keys of a graph in blocks. The last block is held back until all keys are compared with the digest in the record.
- * @param read reads all keys of one snapshot, possibly twice
- * @param onReturned called for returned keys. Readers of the blocks have got them
+ * Yields the keys of a graph in blocks. The last block is delayed until all keys are compared with the digest in the record.
+ * @param read reads all keys of one snapshot; it may be called twice
+ * @param onReturned called for returned keys, which the reader may already have received
  * @throws LwsError `too-busy` after returned keys; DamagedGraphError
  */
 export async function* comparedBlocks(
@@ -157,7 +157,7 @@ export async function* comparedBlocks(
   if (held.length > 0) yield held;
 }
 
-/** Returns the keys that a graph has in addition to those of its digest; `undefined` if they cannot be named. */
+/** Returns the keys of a graph that its digest does not include; `undefined` if they cannot be determined. */
 export async function keysTooMany(
   record: ResourceRecord,
   read: () => AsyncIterable<readonly string[]>,
@@ -168,12 +168,12 @@ export async function keysTooMany(
     digest.toggle(keys);
     count += keys.length;
   }
-  // Replaced meanwhile, or by an earlier version.
+  // The graph was replaced meanwhile, or an earlier version has changed it.
   if (digest.isZero || !digestIn(record)) return [];
   return textsIn(digest, read, count - (record.triples ?? 0));
 }
 
-/** As `textsOf`, without all keys of a large graph in memory if one is wanted. */
+/** Like `textsOf`, but does not keep all keys of a large graph in memory if only one is wanted. */
 async function textsIn(
   difference: KeyDigest,
   read: () => AsyncIterable<readonly string[]>,

@@ -1,6 +1,6 @@
 /**
- * Large graphs as text: one triple per line in GSPO key order, as N-Triples, which is also valid Turtle, TriG and N-Quads. A line
- * depends only on its key, so a change of some triples can adjust the length of the text without reading the others.
+ * Serializes large graphs with one triple per line in GSPO key order, as N-Triples, which is also valid Turtle, TriG and
+ * N-Quads. A line depends only on its key, so that a change of a few triples can adjust the size without reading the others.
  */
 import type { Quad } from '@rdfjs/types';
 import { bracketed, shortString, tripleTerm } from '../../rdf/turtle-terms.js';
@@ -9,12 +9,12 @@ import { keyOfTriple, type TermSpan } from '../keys/key-layout.js';
 import { decodeGraph, directionalLanguage, spansOfKey } from '../keys/quad-decoding.js';
 
 /**
- * Number of triples above which a graph is large: its default Turtle has one line per triple, and code avoids holding the whole
+ * Count of triples above which a graph is large: its default Turtle has one line per triple, and code does not keep the whole
  * graph in memory.
  */
 export const largeGraph = 20_000;
 
-/** True if a graph with this number of triples is large. */
+/** Returns true if a graph with this count of triples is large. */
 export const isLargeGraph = (triples: number): boolean => triples > largeGraph;
 
 /**
@@ -22,7 +22,7 @@ export const isLargeGraph = (triples: number): boolean => triples > largeGraph;
  * @param end end of each line: a full stop, or for N-Quads the graph name before it
  */
 export function lineWriter(end = ' .\n'): (key: string) => string {
-  // Last subject and predicate with their text: successive keys usually share them.
+  // Last subject and predicate, and their texts: successive keys mostly share them.
   let [subject, subjectText, predicate, predicateText] = ['', '', '', ''];
   return (key) => {
     const [, s, p, o] = spansOfKey(key) as unknown as readonly [TermSpan, TermSpan, TermSpan, TermSpan];
@@ -81,7 +81,7 @@ function objectJson(key: string, span: TermSpan): string {
   return `{${value},${type === '4' ? '"@language"' : '"@type"'}:${JSON.stringify(qualifier)}}`;
 }
 
-/** Total length of the lines of GSPO keys, in bytes. */
+/** Returns the total length of the lines of GSPO keys, in bytes. */
 export function sizeOfLines(keys: Iterable<string>): number {
   const count = lineCounter();
   let size = 0;
@@ -89,7 +89,7 @@ export function sizeOfLines(keys: Iterable<string>): number {
   return size;
 }
 
-/** Length of the line of a GSPO key, in bytes. */
+/** Returns a function that returns the length of a key's line, in bytes. */
 export function lineCounter(): (key: string) => number {
   const line = lineWriter();
   return (key) => Buffer.byteLength(line(key));
@@ -104,7 +104,7 @@ export interface DefaultTurtle {
 
 /**
  * Returns the default Turtle of a graph in memory.
- * @param given its sorted GSPO keys, and its triples if available
+ * @param given sorted GSPO keys of the graph, and its triples if available
  * @param graph IRI of the resource
  */
 export function defaultTurtle(

@@ -1,4 +1,4 @@
-/** Work on a replica in a thread of its own. */
+/** Starts threads for work on a replica. */
 import { Thread } from '../../tools/threads/thread.js';
 import { threadLimits } from '../../tools/threads/thread-limits.js';
 import type { ReplicaFunctions } from './replica-worker.js';
@@ -7,6 +7,6 @@ const script = new URL('./replica-worker.js', import.meta.url);
 /** Maximum time for the thread to end if the server stops during its work. */
 const graceMs = 1_000;
 
-/** @param data directory of the LevelDB */
+/** Starts a thread. @param data directory of the LevelDB */
 export const newReplicaThread = (data: string): Thread<ReplicaFunctions> =>
   new Thread({ script, limits: threadLimits(), graceMs, data });

@@ -1,7 +1,7 @@
 /**
- * LevelDB of one of several servers as a replica: it follows a journal shared by all servers of the storage, and can be rebuilt
- * from a full state and the rows after it. Rows are written without sync. Each leaves its number, so that a power cut that lost
- * one leaves a gap.
+ * LevelDB of one of several servers, as a replica: it follows the journal that all servers of the storage share, and can be
+ * rebuilt from a full state and the rows after it. Rows are written without sync. The number of each row is stored with it, so
+ * that a gap shows if a power cut has lost one.
  */
 
 import { featuresKey, newTerms, readFeatures } from '../keys/features.js';
@@ -18,10 +18,10 @@ import { lastEnd, noteOpened } from '../level/last-end.js';
 import { newFacts, oneIndex, storeFormat } from './format.js';
 import { entryOf, stateLines } from './state-blocks.js';
 
-/** Position in a journal: the number of a row and its id, since a database that was set back assigns the same number to another row. */
+/** Position in a journal: sequence number and id of a row. A database restored to an earlier state reuses sequence numbers. */
 export interface JournalPlace {
   readonly seq: number;
-  /** Absent: unknown. */
+  /** Id of the row; undefined if it is not known. */
   readonly id?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ function readPlace(value = '0'): JournalPlace {
   return { seq: Number(seq), id };
 }
 
-/** Number of rows after which LevelDB is synced. */
+/** Count of rows after which LevelDB is synced. */
 const rowsAtATime = 1000;
 const rowKey = (seq: number): string => `${metaKey('row')}\u0000${String(seq).padStart(16, '0')}`;
 const allRows = rangeOf(`${metaKey('row')}\u0000`);
@@ -40,7 +40,7 @@ const allRows = rangeOf(`${metaKey('row')}\u0000`);
 const unfinished = 'unfinished ';
 
 export class Replica {
-  /** First row with a stored number, and last synced row. */
+  /** Sequence numbers of the first row whose number is stored, and of the last synced row. */
   private noted = 0;
   private synced = 0;
   private syncing: Promise<void> | undefined;
@@ -50,31 +50,33 @@ export class Replica {
     private readonly onTrouble?: (message: string, error: unknown) => void,
   ) {}
 
-  /** Last applied row. */
+  /** Position of the last applied row. */
   get place(): JournalPlace {
     return readPlace(this.level.getSync(metaKey('position')));
   }
 
-  /** Journal of the replica. Undefined if the LevelDB is not a replica. */
+  /** Journal that the replica follows; undefined if the LevelDB is not a replica. */
   get journal(): { readonly name: string; readonly isFinished: boolean } | undefined {
     const value = this.level.getSync(metaKey('journal'));
     const isFinished = value?.startsWith(unfinished) === false;
     return value === undefined ? undefined : { name: isFinished ? value : value.slice(unfinished.length), isFinished };
   }
 
-  /** Returns the content of a LevelDB without a replica: a storage of this format, one of an earlier format or another IRI, or nothing. */
+  /**
+   * Returns what a LevelDB without a replica contains. `storage`: this storage in the current format. `other`: anything else.
+   */
   holds(storage: string): 'nothing' | 'storage' | 'other' {
     const version = this.level.getSync(metaKey('version'));
     if (version === undefined) return 'nothing';
     return version === storeFormat && this.level.getSync(metaKey('storage')) === storage ? 'storage' : 'other';
   }
 
-  /** True if the state has, or had, terms of RDF 1.2. */
+  /** True if the storage has terms of RDF 1.2, or had them earlier. */
   get hasNewTerms(): boolean {
     return readFeatures(this.level.getSync(featuresKey)).has(newTerms);
   }
 
-  /** Returns true if it certainly has every row up to its position: false if the machine ended while it was open, or a number is missing. */
+  /** Returns true if no row is missing: the machine has not failed while the replica was open, and row numbers have no gap. */
   async isWhole(): Promise<boolean> {
     if ((await lastEnd(this.level)) === 'cut') return false;
     const rows = (await this.level.keys(allRows).all()).map((key) => Number(key.slice(rowKey(0).length - 16)));
@@ -83,12 +85,12 @@ export class Replica {
     return rows.length === 0 || (rows.at(-1) === seq && rows.length === seq - rows[0]! + 1);
   }
 
-  /** Makes a whole storage a replica without any row of a journal. */
+  /** Converts a complete storage to a replica before the first row of a journal. */
   follow(journal: string): Promise<void> {
     return writeEntries(this.level, [[metaKey('journal'), journal]], [metaKey('position'), '0']);
   }
 
-  /** Deletes everything and builds the replica from the lines of a full state (see `read`). @param seq last row in it */
+  /** Deletes all entries and builds the replica from the lines of a full state (`read`). @param seq last row in this state */
   async rebuild(
     { journal, storage, seq }: { readonly journal: string; readonly storage: string; readonly seq: number },
     state: AsyncIterable<readonly string[]>,
@@ -106,13 +108,13 @@ export class Replica {
     }
     // A synced batch covers earlier data in the same log only, and there may be several logs.
     await syncLevel(level);
-    // A state of an earlier format is migrated like a store.
+    // A state of an earlier format is migrated later, like a store.
     const isEmpty = (await level.get(metaKey('version'))) === undefined;
     const own = [[metaKey('storage'), storage] as const, [metaKey('position'), String(seq)] as const];
     await writeEntries(level, [...(isEmpty ? newFacts : [oneIndex]), ...own], [metaKey('journal'), journal]);
   }
 
-  /** Reads a consistent full state. @param work gets its last row and its lines in blocks */
+  /** Reads a consistent full state. @param work called with the last row in it, and its lines in blocks */
   async read<T>(work: (seq: number, lines: AsyncIterable<readonly string[]>) => Promise<T>): Promise<T> {
     const snapshot = this.level.snapshot();
     try {
@@ -123,7 +125,7 @@ export class Replica {
     }
   }
 
-  /** Syncs LevelDB and starts to record rows: later losses of rows are noticed at the next start. */
+  /** Syncs LevelDB and starts to store row numbers, so that the next start detects lost rows. */
   async begin(): Promise<void> {
     const { level } = this;
     await syncLevel(level);
@@ -138,15 +140,15 @@ export class Replica {
     await noteOpened(level);
   }
 
-  /** Adds the position of a row to its batch. All earlier rows are written already. */
+  /** Adds position and number of a row to its batch. All earlier rows must be written. */
   fill(batch: BatchWriter, place: JournalPlace): void {
     batch.put(metaKey('position'), writePlace(place));
     batch.put(rowKey(place.seq), '1');
-    // The number of the last synced row is kept, so that a loss of the following row is noticed too.
+    // Keep the number of the last synced row, so that the loss of the next row shows as a gap.
     for (; this.noted < this.synced; this.noted++) batch.del(rowKey(this.noted));
     if (place.seq - this.synced <= rowsAtATime) return;
     const synced = place.seq - 1;
-    // After a failure no other sync is tried: it may succeed although data was lost. The remaining numbers show the loss.
+    // After a failed sync, do not retry: a later sync may succeed although data was lost. The remaining numbers show the loss.
     this.syncing ??= syncLevel(this.level).then(
       () => void Object.assign(this, { synced, syncing: undefined }),
       (error: unknown) => this.onTrouble?.('The disk did not store a part of the copy.', error),
@@ -154,7 +156,7 @@ export class Replica {
   }
 }
 
-/** Returns the condition of a replica. A `whole` one is one state of the storage, possibly an early one, without losses. */
+/** Returns the condition of a LevelDB as a replica. `whole`: one state of the storage without losses, possibly an early one. */
 export async function copyIn(level: Level): Promise<'none' | 'whole' | 'unfinished'> {
   const replica = new Replica(level);
   if (!replica.journal) return 'none';

@@ -1,16 +1,16 @@
-/** One committed state of the store, for reads that must be consistent: records, entries, and cursors over entries in key order. */
+/** One committed state of the store, for consistent reads: records, entries, and cursors over entries in key order. */
 
 import type { IriRange } from '../keys/iri-ranges.js';
 import { entryRange, type KeyRange, type ResourceRecord, readRecord, recordKey } from '../keys/records.js';
 import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from '../level/durable-level.js';
 import { EntryCursor } from '../level/entry-cursor.js';
 
-/** Most subjects have one or two labels. */
+/** Keys per read of `beginnings`: most subjects have one or two labels. */
 const keysAtATime = 4;
 
 const open = new WeakMap<Level, number>();
 
-/** Number of open snapshots. Each keeps LevelDB from removing old values from disk. */
+/** Returns the count of open snapshots. While one is open, LevelDB does not remove old values from disk. */
 export const openSnapshots = (level: Level): number => open.get(level) ?? 0;
 
 export class StoreSnapshot {
@@ -44,12 +44,12 @@ export class StoreSnapshot {
     return keyBlocks(this.level, range, { snapshot: this.snapshot });
   }
 
-  /** Cursor over the last parts of entry keys that begin with some parts. */
+  /** Returns a cursor over the last parts of the entry keys that begin with the given parts. */
   cursor(space: string, ...parts: readonly string[]): EntryCursor {
     return this.cursorIn(entryRange(space, ...parts));
   }
 
-  /** @param within range of the last parts */
+  /** Returns a cursor over the last parts of entry keys in a range. @param within range of the last parts */
   cursorIn(range: KeyRange, within?: IriRange): EntryCursor {
     const onClose = (cursor: EntryCursor): void => void this.cursors.delete(cursor);
     const cursor = new EntryCursor(this.level, range, { snapshot: this.snapshot, within, onClose });
@@ -58,10 +58,10 @@ export class StoreSnapshot {
   }
 
   /**
-   * Yields what follows each of some parts in its first keys, up to a multiple of `keysAtATime`. One iterator for all takes half of the
-   * time of one for each.
-   * @param most maximum keys of a part. `isAll`: it has no others
-   * @param within ranges of what follows a part. The number of keys that are read does not depend on those between them
+   * Yields for each part what follows it in its first keys, up to a multiple of `keysAtATime`. One iterator for all parts takes
+   * half of the time of one each.
+   * @param most maximum keys of a part; `isAll` is true if the part has no others
+   * @param within ranges of what follows a part; the count of keys that are read does not depend on keys between the ranges
    */
   async *beginnings(
     space: string,
@@ -93,7 +93,7 @@ export class StoreSnapshot {
     }
   }
 
-  /** Yields the distinct next parts of entry keys that begin with some parts, one seek each. */
+  /** Yields the distinct next parts of the entry keys that begin with the given parts, with one seek for each. */
   async *distinct(space: string, ...parts: readonly string[]): AsyncGenerator<string> {
     const range = entryRange(space, ...parts);
     const iterator = this.level.keys({ ...range, snapshot: this.snapshot });

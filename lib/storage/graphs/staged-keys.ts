@@ -1,4 +1,4 @@
-/** Entries that mark staged graphs (see `staged-graphs`). */
+/** Entries that mark staged graphs, which are being written or removed (see `staged-graphs`). */
 import { randomUUID } from 'node:crypto';
 import { getOrMake } from '../../tools/collections.js';
 import type { GraphKeys } from '../keys/graph-keys.js';
@@ -9,34 +9,34 @@ const space = 'hidden-graphs';
 /** Key of the entry that marks a graph. The value is `dropped`, `newRemoval()`, or the name of the upload that writes it (`loadingName`). */
 export const stagedKey = (graph: string): string => entryKey(space, graph);
 export const hiddenRange = entryRange(space);
-/** Value after the graph was dropped, until its quads are removed. */
+/** Value from the deletion of the graph until its quads are removed. */
 export const dropped = 'dropped';
-/** Value that one server writes when it continues a removal, and with several servers after each slice. */
+/** Returns a value that a server writes when it continues a removal, and, if there are several servers, after each slice. */
 export const newRemoval = (): string => `${dropped} ${randomUUID()}`;
-/** True for a graph whose quads are being removed. */
+/** Returns true for the value of a graph whose quads are being removed. */
 export const isDropped = (value: string | undefined): boolean => value?.startsWith(dropped) === true;
 const names = new WeakMap<object, string>();
-/** Unique value while the keys are being written, with the start time. */
+/** Returns the value for a graph whose keys are being written: unique for the upload, with its start time. */
 export const loadingName = (keys: GraphKeys): string =>
   getOrMake(names, keys, () => `loading ${randomUUID()} ${Date.now()}`);
 
 /** Age at which an upload is considered abandoned. */
 const abandonedMs = 3_600_000;
-/** True for the value of an upload that another server may still be writing. */
+/** Returns true for the value of an upload that another server may still be writing. */
 export const mayBeLoading = (value: string): boolean =>
   !isDropped(value) && Date.now() - Number(value.split(' ')[2] ?? 0) < abandonedMs;
 
-/** True for the name of a subtree that was deleted and is being removed. Containers have no graphs. */
+/** Returns true for the name of a deleted subtree. It ends with a slash: containers have no graphs. */
 export const isSubtree = (name: string): boolean => name.endsWith('/');
 
-/** Value that marks a deleted subtree. Events of its removal name the actor. @param position of the deletion, for versions */
+/** Returns the value for a deleted subtree. Events of its removal name the actor. @param position of the deletion */
 export const subtreeMark = (actor: string | undefined, position?: number): string =>
   `${dropped} ${actor ?? ''}${position === undefined ? '' : ` ${position}`}`;
 export const actorOfMark = (mark: string): string | undefined => mark.split(' ')[1] || undefined;
-/** 0 if it was not noted. */
+/** Returns the position of the deletion, or 0 if it is not known. */
 export const positionOfMark = (mark: string): number => Number(mark.split(' ')[2] ?? 0);
 
-/** Staged graphs. The name of a container stands for all graphs below it. */
+/** Set of staged graphs. The name of a container stands for all graphs below it. */
 export class StagedNames {
   private readonly graphs = new Set<string>();
   private readonly containers: string[] = [];

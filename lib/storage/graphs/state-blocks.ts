@@ -8,18 +8,18 @@ import { allChanges } from '../log/change-entry.js';
 
 export type Entry = readonly [key: string, value: string];
 
-/** `GSPO` without a graph name. */
+/** Prefix of all keys of quads. */
 const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
-/** `G` is excluded: unreferenced blobs are not part of the state. */
+/** Prefixes of entries in the state. `G` is excluded, because unreferenced blobs are not part of the state. */
 const spaces = ['B\u0000', 'E\u0000', 'M\u0000', 'R\u0000'];
-/** Facts about this data directory only (`M` entries), which are excluded. */
+/** `M` entries that describe only this data directory. They are excluded. */
 const own = new Set(['journal', 'orders', 'position', 'row', 'batch', 'opened', 'resources']);
 
 export interface StateParts {
   readonly hasQuads: boolean;
   /** True to include the change log, which a copy needs to continue as a server of the storage (`Replica`). */
   readonly hasLog?: boolean;
-  /** Entries that are left out: a part of one space. */
+  /** Range of entries to omit, within one of the prefixes. */
   readonly without?: KeyRange;
 }
 
@@ -35,7 +35,7 @@ export async function* stateBlocks(
       yield space === 'M\u0000' ? block.filter(([key]) => !own.has(key.split('\u0000')[1]!)) : block;
 }
 
-/** @param without a part of the range that is left out */
+/** Yields the entries of a range. @param without range to omit */
 async function* blocksOf(
   level: Level,
   snapshot: LevelSnapshot,
@@ -57,16 +57,16 @@ export async function* stateLines(...of: Parameters<typeof stateBlocks>): AsyncG
   for await (const block of stateBlocks(...of)) yield block.map(lineOf);
 }
 
-/** Line of an entry, without line break. For a quad only the key, since the value is empty. */
+/** Returns the line of an entry, without line break. For a quad it contains only the key, because the value is empty. */
 export const lineOf = ([key, value]: Entry): string => JSON.stringify(isQuad(key) ? key : [key, value]);
 
-/** Line that begins a section: a name without U+0000 and its parameters. */
+/** Returns the line that begins a section: its name, without U+0000, and its parameters. */
 export const sectionLine = (name: string, ...parts: readonly unknown[]): string => JSON.stringify([name, ...parts]);
 
-/** True if a line begins a section: the second character of an entry's key is U+0000. */
+/** Returns true if a line begins a section. In an entry, the second character of the key is U+0000. */
 export const isSection = (line: string): boolean => line.startsWith('[') && !line.startsWith('\\u0000', 3);
 
-/** @throws SyntaxError if the line is not an entry; for a section it contains its name */
+/** Returns the entry of a line. @throws SyntaxError if the line is not an entry; for a section, the message has its name */
 export function entryOf(line: string): Entry {
   if (isSection(line))
     throw new SyntaxError(`it contains a section unknown to this version, ${line.slice(1, 100).split(',', 1)}`);

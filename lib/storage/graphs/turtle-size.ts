@@ -1,4 +1,4 @@
-/** Size of the default Turtle of a small graph after a change of some triples, without writing it. */
+/** Computes the size of the default Turtle of a small graph after a change of a few triples, without serializing the graph. */
 import type { Term } from '@rdfjs/types';
 import { turtleSizes } from '../../rdf/turtle-writer.js';
 import type { WriterOptions } from '../../rdf/writer-options.js';
@@ -8,14 +8,14 @@ import { separator, type TermSpan } from '../keys/key-layout.js';
 import { spansOfKey, termOfKey } from '../keys/quad-decoding.js';
 import { isLargeGraph } from './graph-lines.js';
 
-/** A change of a larger part of a graph is not worth the lookups. */
+/** Maximum share of a graph's keys that may change. For more, serializing the graph is faster. */
 const smallestShare = 1 / 4;
 
 /**
- * Returns the size of the default Turtle after a change: the text of a subject and predicate is independent of the rest, unless
- * blank nodes are involved. `undefined` if the whole must be written.
+ * Returns the size of the default Turtle after a change. Without blank nodes, the text of a subject and predicate is
+ * independent of the rest. `undefined` if the graph must be serialized.
  * @param before keys and size before the change
- * @param options of both states: other prefixes change everything
+ * @param options of both states, because other prefixes change the whole text
  */
 export function changedSize(
   before: { readonly keys: readonly string[]; readonly size: number },
@@ -26,7 +26,7 @@ export function changedSize(
   if (added.length + removed.length > Math.min(before.keys.length, keys.length) * smallestShare) return undefined;
   const sizes = turtleSizes(options);
   let { size } = before;
-  /** Key prefixes. */
+  /** Prefixes of keys (subject and predicate, or subject) that are already counted. */
   const met = new Set<string>();
   for (const key of [...added, ...removed]) {
     const [, subject, predicate] = spansOfKey(key) as readonly [TermSpan, TermSpan, TermSpan];
@@ -38,7 +38,7 @@ export function changedSize(
     const iri = key.slice(predicate.from, predicate.end);
     size += sizes.property(iri, has) - sizes.property(iri, had);
     const ofSubject = key.slice(0, subject.end + separator.length);
-    // With an object before and one after, the subject existed and still does.
+    // If there are objects before and after, the subject exists in both states.
     if ((had.length > 0 && has.length > 0) || met.has(ofSubject)) continue;
     met.add(ofSubject);
     const more = Number(begins(keys, ofSubject)) - Number(begins(before.keys, ofSubject));
@@ -48,11 +48,11 @@ export function changedSize(
   return Number.isNaN(size) ? undefined : size;
 }
 
-/** True if some of the keys have a prefix. */
+/** Returns true if one of the keys has a prefix. */
 const begins = (keys: readonly string[], beginning: string): boolean =>
   keys[lowerBound(keys, beginning)]?.startsWith(beginning) === true;
 
-/** Objects of the keys with the same subject and predicate. */
+/** Returns the objects of the keys that have a prefix (subject and predicate). */
 function objectsOf(keys: readonly string[], beginning: string): readonly Term[] {
   const objects: Term[] = [];
   for (let at = lowerBound(keys, beginning); keys[at]?.startsWith(beginning); at++)

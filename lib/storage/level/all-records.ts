@@ -1,4 +1,4 @@
-/** Reads all records, for work on the whole storage. */
+/** Reads or counts all records of a storage. */
 
 import { allRecords, iriOfRecordKey, type ResourceRecord, readRecord } from '../keys/records.js';
 import { entryBlocks, keyBlocks, type Level } from './durable-level.js';

@@ -10,19 +10,19 @@ import { getEnvironmentData, setEnvironmentData } from 'node:worker_threads';
 import type * as Package from 'classic-level';
 import { packageRoot } from '../../tools/threads/package-root.js';
 
-/** Directories with a LevelDB of ours, the first that loads is used. classic-level reads the variable when it is loaded. */
+/** Directories with our LevelDB. The first that loads is used. classic-level reads `variable` when it is loaded. */
 const folders = ['leveldb', 'leveldb/compiled'].map((name) => join(packageRoot, name));
 const variable = 'CLASSIC_LEVEL_PREBUILD';
 const requireHere = createRequire(import.meta.url);
 
 interface Choice {
-  /** Directory of the LevelDB. Absent: that of npm, or of a program that loaded classic-level before. */
+  /** Directory of the LevelDB. Absent: npm's LevelDB, or the one of a program that loaded classic-level before. */
   readonly folder?: string;
-  /** Reasons why a LevelDB of ours was not used. */
+  /** Reasons why our LevelDB could not be loaded. */
   readonly faults: readonly string[];
 }
 
-/** Loads classic-level. The variable is not left to other code, whose classic-level may have another version. */
+/** Loads classic-level. The variable is deleted afterwards, because other code may have another version of classic-level. */
 function load(folder?: string): typeof Package {
   if (folder === undefined) return requireHere('classic-level');
   process.env[variable] = folder;
@@ -33,7 +33,7 @@ function load(folder?: string): typeof Package {
   }
 }
 
-/** File that classic-level would load from a directory. Undefined: it has none for this platform. */
+/** Returns the file that classic-level would load from a directory; undefined if there is none for this platform. */
 function fileIn(folder: string): string | undefined {
   const builds = createRequire(requireHere.resolve('classic-level'))('node-gyp-build') as {
     path(folder: string): string;
@@ -46,7 +46,7 @@ function fileIn(folder: string): string | undefined {
   }
 }
 
-/** A damaged file could end the process when it is loaded. @throws Error */
+/** Checks the digest of a file, because loading a damaged one could crash the process. @throws Error */
 function assertWhole(folder: string, file: string): void {
   const prebuilds = join(folder, 'prebuilds');
   if (!file.startsWith(prebuilds + sep)) return;
@@ -82,7 +82,7 @@ setEnvironmentData(key, choice as never);
 export const { ClassicLevel } = load(choice.folder);
 export type ClassicLevel<K = string, V = string> = Package.ClassicLevel<K, V>;
 
-/** True if LevelDB has the patch: deleted entries stay deleted, and checksums are verified. */
+/** True if LevelDB is ours, which has the patch: deleted entries stay deleted, and checksums are verified. */
 export const isOurLevel = choice.folder !== undefined;
 
 /** Reasons why the LevelDB of this package is not used although it has one for this platform. */

@@ -1,9 +1,10 @@
-/** Error for a client whose write is in doubt. */
+/** Errors for a client whose write is in doubt. */
 import { LwsError } from '../../tools/errors.js';
 
 /**
- * A commit failed in doubt: a batch may be in LevelDB's log although its sync failed, or in the database of several servers although
- * the connection was lost. Its blobs must stay until LevelDB has been reopened, or the database is read, which shows if it is there.
+ * Error of a commit in doubt: its batch may be in LevelDB's log although its sync failed, or in the database of several servers
+ * although the connection was lost. Its blobs must be kept until LevelDB is reopened, or the database is read, which shows
+ * this.
  */
 export class CommitInDoubtError extends LwsError {}
 
@@ -14,6 +15,6 @@ export const commitInDoubt = (cause: unknown): LwsError =>
     { reason: 'the batch could not be written or synced', cause },
   );
 
-/** Returns an error of a commit that may be stored, as one in doubt. */
+/** Converts an error of a commit that may have been stored. */
 export const asInDoubt = ({ code, message, cause, reason, fields }: LwsError): CommitInDoubtError =>
   new CommitInDoubtError(code, message, { cause, fields, ...(reason === undefined ? {} : { reason }) });

@@ -1,10 +1,10 @@
-/** Free disk space, checked before every write, since LevelDB cannot continue after half a batch. */
+/** Checks the free disk space before every write, because LevelDB cannot continue after an incomplete batch. */
 import { statfs } from 'node:fs/promises';
 import { LwsError } from '../../tools/errors.js';
 
-/** Writes are rejected below this free space, which is reserved for LevelDB's own files (logs, compactions). */
+/** Free space below which writes are rejected. It is reserved for LevelDB's own files (logs, compactions). */
 const reservedBytes = 32 << 20;
-/** Deletions are rejected below this free space. */
+/** Free space below which deletions are rejected too. */
 const leastBytes = 1 << 20;
 
 export class DiskSpace {
@@ -14,8 +14,8 @@ export class DiskSpace {
   constructor(private readonly folder: string) {}
 
   /**
-   * Rejects writes on an almost full disk. Asks the file system at most once a second.
-   * @param frees a deletion, which may use reserved space
+   * Rejects writes on an almost full disk. Reads the free space at most once a second.
+   * @param frees true for a deletion, which may use the reserved space
    */
   async assertSome(frees = false): Promise<void> {
     const now = Date.now();
@@ -34,8 +34,8 @@ export class DiskSpace {
   }
 
   /**
-   * Rejects a batch if the disk may not hold it: LevelDB writes it to its log and again to a table.
-   * @param frees the batch only deletes and needs space in the log only
+   * Rejects a batch if the disk may not have enough space: LevelDB writes it to its log, and again to a table.
+   * @param frees true if the batch only deletes, so that it needs space in the log only
    * @throws LwsError `storage-full`
    */
   async assertFor(bytes: number, frees: boolean): Promise<void> {

@@ -14,9 +14,9 @@ import { makeFolders, NewestLog, syncLogs, syncPath } from './synced-files.js';
 const mark = 'NEW';
 
 /**
- * Marks an empty directory as that of a new LevelDB.
- * @returns `new` also after an interrupted start, `maimed` if CURRENT is lost, since LevelDB would then create a new database and
- * remove the tables of the old one
+ * Marks an empty directory as one of a new LevelDB.
+ * @returns `new`, also after an interrupted start; `maimed` if CURRENT is missing, because LevelDB would then create a new
+ * database and remove the tables of the old one; otherwise `there`
  * @throws the file system's error
  */
 async function beginNew(folder: string): Promise<'new' | 'there' | 'maimed'> {
@@ -34,7 +34,7 @@ async function beginNew(folder: string): Promise<'new' | 'there' | 'maimed'> {
 const isLocked = (error: unknown): boolean =>
   (error as { cause?: { code?: string } } | undefined)?.cause?.code === 'LEVEL_LOCKED';
 
-/** Opens a new LevelDB. One left incomplete by an interrupted process is removed and created again. @throws the error of LevelDB */
+/** Opens a new LevelDB. If an interrupted process left it incomplete, creates it again. @throws the error of LevelDB */
 async function openNew(level: { open(): Promise<void> }, folder: string): Promise<void> {
   try {
     await level.open();
@@ -45,7 +45,7 @@ async function openNew(level: { open(): Promise<void> }, folder: string): Promis
   }
 }
 
-/** Removes the marker after all file names are synced: from here on writes may be acknowledged. */
+/** Removes the marker after all file names are synced. Writes may be acknowledged from then on. */
 async function endNew(folder: string): Promise<void> {
   await syncPath(dirname(folder));
   await rm(join(folder, mark), { force: true });
@@ -55,7 +55,7 @@ async function endNew(folder: string): Promise<void> {
 export type Level = AbstractLevel<string | Buffer | Uint8Array, string, string>;
 export type LevelSnapshot = AbstractSnapshot;
 
-/** The store cannot be opened. The message tells the operator what to do. */
+/** Thrown if the store cannot be opened. The message tells the operator what to do. */
 export class StoreUnavailableError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -78,7 +78,7 @@ export async function openLevel(folder: string, isOneOfMany = false): Promise<Le
   const isSmall = isOneOfMany && (await sizeOf(folder)) < smallBytes;
   let level: ClassicLevel | undefined;
   try {
-    // Before the object exists: abstract-level begins to open it in the next microtask.
+    // Read the directory before the object exists, because abstract-level opens the database in the next microtask.
     const state = await beginNew(folder);
     if (state === 'maimed') throw new Error('its file CURRENT is missing');
     level = levelIn(folder, isSmall);
@@ -133,7 +133,7 @@ export async function syncLevel(level: Level): Promise<void> {
 
 const smallBytes = 64 << 20;
 
-/** Total size of the files in a directory, without those that are removed meanwhile. 0 if it does not exist. */
+/** Returns the total size of the files in a directory. Ignores those that are removed meanwhile. 0 if there is no directory. */
 async function sizeOf(folder: string, isWanted: (name: string) => boolean = () => true): Promise<number> {
   const files = (await readdir(folder).catch(() => [])).filter(isWanted);
   const stats = await Promise.all(files.map((name) => stat(join(folder, name)).catch(() => undefined)));
@@ -150,7 +150,7 @@ export function canReturnDeleted(level: Level): boolean {
   return levels.some((number) => Number(property(`num-files-at-level${number}`)) > 1);
 }
 
-/** Size of LevelDB's log, which LevelDB copies to tables when it opens. */
+/** Returns the size of LevelDB's log, in bytes. LevelDB copies the log to tables when it is opened. */
 export async function sizeOfLog(level: Level): Promise<number> {
   if (!(level instanceof ClassicLevel)) return 0;
   return sizeOf(level.location, (name) => name.endsWith('.log'));
@@ -170,7 +170,7 @@ export async function untilOpen(isOpen: () => boolean): Promise<void> {
 /** Returns the error for a read interrupted by closing LevelDB: `too-busy`. Other errors stay unchanged. */
 export const interruptedRead = (error: unknown): unknown => (isNotOpen(error) ? beingOpened(error) : error);
 
-/** True if LevelDB found its files damaged or missing. */
+/** Returns true for an error of LevelDB about damaged or missing files. */
 export function isDamage(error: unknown): boolean {
   const { code, message, cause } = (error ?? {}) as NodeJS.ErrnoException & { cause?: unknown };
   return code === 'LEVEL_CORRUPTION' || /^Corruption: /.test(message ?? '') || (cause !== undefined && isDamage(cause));
@@ -196,12 +196,12 @@ export interface BatchWriter {
   del(key: string): unknown;
 }
 
-/** Stands for an empty value: classic-level 3.0.0 leaks empty values, 32 bytes for each key of a quad. */
+/** Replaces the empty value of all quads' keys, because classic-level 3.0.0 leaks 32 bytes for each empty value. */
 const noValue = '\u0000';
-/** Converts a stored value back: `noValue` becomes the empty string. */
+/** Returns the value for a stored one: an empty string for `noValue`. */
 export const givenValue = <T extends string | undefined>(value: T): T => (value === noValue ? '' : value) as T;
 
-/** abstract-level's checked `put` costs four times as much as LevelDB's own, and our keys are strings by type. */
+/** Writes to a batch without abstract-level's checks, which take four times as long. Our keys are strings by type. */
 function uncheckedWriter(batch: unknown): BatchWriter {
   const raw = batch as { _put(key: string, value: string): void; _del(key: string): void };
   return { put: (key, value) => raw._put(key, value || noValue), del: (key) => raw._del(key) };
@@ -218,12 +218,12 @@ export function writeBatch(to: Level | PreparedBatch, fill: Fill, last: Last): P
   return write(to, { fill, last, sync: true });
 }
 
-/** Same without sync, for data that can be restored from elsewhere: a power cut may lose any of these batches. */
+/** Like `writeBatch` without sync, for data that can be restored from elsewhere: a power cut may lose any of these batches. */
 export function writeUnsynced(to: Level | PreparedBatch, fill: Fill, last: Last): Promise<void> {
   return write(to, { fill, last, sync: false });
 }
 
-/** `writeBatch` for these entries. Those with the value null are deleted. @param last another entry, see `writeBatch` */
+/** Writes entries in one batch; those with the value `null` are deleted. @param last another entry, see `writeBatch` */
 export function writeEntries(
   level: Level,
   entries: Iterable<readonly [key: string, value: string | null]>,
@@ -257,7 +257,7 @@ async function write(to: Level | PreparedBatch, { fill, last, sync }: Writing): 
   await batch.write(last(), { sync });
 }
 
-/** A batch that can be filled before it is known if it will be written. `write` or `close` ends it. */
+/** Batch that can be filled before it is known if it will be written. `write` or `close` ends it. */
 export class PreparedBatch {
   private readonly batch;
   readonly writer: BatchWriter;
@@ -284,7 +284,7 @@ export class PreparedBatch {
   }
 }
 
-/** The default of 16 KiB is some 85 keys, and each block costs a round trip to another thread. */
+/** Bytes per read of an iterator. The default of 16 KiB is about 85 keys, and each read is a round trip to another thread. */
 export const block = { highWaterMarkBytes: 128 << 10 };
 const entriesAtATime = 1000;
 

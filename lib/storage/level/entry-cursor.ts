@@ -1,18 +1,18 @@
 /**
- * Cursor over entries in key order that can skip ahead. It reads in blocks and answers from a block synchronously, so that a
- * merge of many thousand entries creates few promises.
+ * Cursor over entries in key order that can skip ahead. Reads in blocks, and returns from a block synchronously, so that
+ * merging many thousand entries creates few promises.
  */
 
 import type { IriRange } from '../keys/iri-ranges.js';
 import type { KeyRange } from '../keys/records.js';
 import { block, type Level, type LevelSnapshot } from './durable-level.js';
 
-/** A sorted stream of strings. `seek` returns the first string not below `target`, or a promise if it must be read. */
+/** Sorted stream of strings. `seek` returns the first string that is at least `target`, or a promise if it must be read. */
 export interface SortedStream {
   seek(target: string): string | undefined | Promise<string | undefined>;
 }
 
-/** A stream of existing strings, which can also be read one by one. `next` returns the string after the last one returned. */
+/** Stream that can also be read one by one. `next` returns the string after the last returned one. */
 export interface SteppedStream extends SortedStream {
   next(): string | undefined | Promise<string | undefined>;
 }
@@ -20,12 +20,12 @@ export interface SteppedStream extends SortedStream {
 /** Block sizes: small at first and after a skip, larger with each block read in sequence. */
 const smallestBlock = 32;
 const largestBlock = 1000;
-/** Characters of a block that is not ended for its bytes. A character has at most three. */
+/** A block with fewer characters was not ended by LevelDB's limit of bytes. A character has at most three bytes. */
 const shortBlock = block.highWaterMarkBytes >> 2;
 
 interface CursorOptions {
   readonly snapshot: LevelSnapshot;
-  /** Range of what follows the common beginning of the keys. */
+  /** Range of the rest of the keys, after their common prefix. */
   readonly within?: IriRange | undefined;
   readonly onClose: (cursor: EntryCursor) => void;
 }
@@ -70,12 +70,12 @@ export class EntryCursor implements SteppedStream {
 
   private async read(target: string): Promise<string | undefined> {
     for (let missed = false; ; missed = true) {
-      // Reads the next block, which usually contains the target. If all of it is below the target, skips ahead.
+      // Read the next block, which mostly contains the target. If all of it is less, skip ahead.
       if (missed) this.iterator.seek(this.prefix + target);
       this.size = missed ? smallestBlock : Math.min(largestBlock, this.size * 2);
       const keys = await this.iterator.nextv(this.size);
       this.block = keys.map((key) => key.slice(this.prefix.length));
-      // A short block is the end, unless LevelDB ended it after a number of bytes.
+      // A short block is the last one, unless LevelDB ended it because of its limit of bytes.
       this.ended = keys.length < this.size && keys.reduce((sum, key) => sum + key.length, 0) < shortBlock;
       this.at = lowerBound(this.block, target, 0);
       if (this.ended || this.at < this.block.length) return this.head;
@@ -88,7 +88,7 @@ export class EntryCursor implements SteppedStream {
   }
 }
 
-/** A stream over sorted strings in memory. */
+/** Stream over sorted strings in memory. */
 export class ListStream implements SteppedStream {
   private at = 0;
 
@@ -103,13 +103,13 @@ export class ListStream implements SteppedStream {
     return this.texts[++this.at];
   }
 
-  /** Index of a string, or of its insertion point. */
+  /** Returns the index of a string, or of its insertion point. */
   indexOf(text: string): number {
     return lowerBound(this.texts, text, 0);
   }
 }
 
-/** Index of the first string not below `target`, from `from` on; usually near it. */
+/** Returns the index of the first string that is at least `target`, by galloping search from `from`. */
 function lowerBound(texts: readonly string[], target: string, from: number): number {
   let step = 1;
   let low = from;

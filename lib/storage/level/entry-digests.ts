@@ -1,6 +1,6 @@
 /**
- * Digests of entries that give access or are kept in memory, one for each space. A transaction that changes such entries writes
- * the digest in the same batch. A feature of the format keeps earlier versions from writing without it.
+ * Digests of entries that grant access or are kept in memory, one for each space. A transaction that changes such entries
+ * writes the digest in the same batch. A feature of the format prevents that earlier versions write without it.
  */
 import { getOrMake } from '../../tools/collections.js';
 import { featureOf, featuresKey, readFeatures } from '../keys/features.js';
@@ -33,14 +33,14 @@ export const digestedSpaces: ReadonlyMap<string, string> = new Map([
 
 const digestKey = (space: string): string => `${metaKey('digest')}\u0000${space}`;
 const rangeOfSpace = (space: string): KeyRange => (space === 'records' ? allRecords() : entryRange(space));
-/** Text of an entry in a digest: an earlier value of a key is another entry. */
+/** Returns the text of an entry for a digest. It includes the value, so that an earlier value counts as another entry. */
 const textOfEntry = (key: string, value: string): string =>
   key.startsWith(allRecords().gte) ? textOfRecord(readRecord(iriOfRecordKey(key), value)) : `${key}\u0000${value}`;
-/** The same for a record, which is not serialized again. */
+/** Like `textOfEntry`, for a record: uses its revisions instead of serializing it. */
 const textOfRecord = ({ iri, revision, linked, acl }: ResourceRecord): string =>
   `${iri}\u0000${revision}\u0000${linked}\u0000${acl}`;
 
-/** Toggles the change of a record in the digests of spaces. */
+/** Toggles the old and the new state of a record in the digest of records. */
 export function toggleRecords(
   digests: Map<string, KeyDigest>,
   records: readonly (ResourceRecord | null | undefined)[],
@@ -49,7 +49,7 @@ export function toggleRecords(
   for (const record of records) if (record) digest.toggle([textOfRecord(record)]);
 }
 
-/** Toggles the change of an entry in the digests of spaces. */
+/** Toggles the old and the new value of an entry in the digest of its space. */
 export function toggleEntry(
   digests: Map<string, KeyDigest>,
   key: string,
@@ -73,7 +73,7 @@ function storedDigest(level: Level, space: string, snapshot?: LevelSnapshot): Ke
   return value === undefined ? undefined : KeyDigest.read(value);
 }
 
-/** Writes the digests after some changes into a batch. */
+/** Writes the digests into a batch, after applying changes to them. */
 export function writeDigests(
   batch: BatchWriter,
   level: Level,
@@ -94,11 +94,11 @@ export async function digestOfEntries(level: Level, space: string, snapshot?: Le
   return digest;
 }
 
-/** Tests if the stored digest of a space, if there is one, is not that of entries that were read (`toggleEntry`). */
+/** Returns true if a space has a stored digest that differs from that of entries that were read (`toggleEntry`). */
 export const isOtherDigest = (level: Level, space: string, digests: ReadonlyMap<string, KeyDigest>): boolean =>
   storedDigest(level, space)?.combine(digests.get(space) ?? new KeyDigest()).isZero === false;
 
-/** Returns the difference between the entries of a space and its digest; `undefined` if there is none, or no digest. */
+/** Returns the digest of what differs between a space and its stored digest; `undefined` for no difference, or no digest. */
 export async function differenceOf(
   level: Level,
   space: string,
@@ -108,7 +108,7 @@ export async function differenceOf(
   return difference?.isZero === false ? difference : undefined;
 }
 
-/** Returns the entries of a space that its digest lacks, given the difference of the digests; `undefined` if they cannot be named. */
+/** Returns the entries of a space that its digest does not include; `undefined` if they cannot be determined. */
 export async function returnedEntriesOf(
   level: Level,
   space: string,
@@ -129,12 +129,12 @@ async function computeDigests(level: Level, spaces: Iterable<string>): Promise<v
   if (last) await writeEntries(level, others, last);
 }
 
-/** Deletes all digests: the next opening computes them. */
+/** Deletes all digests. The next start computes them. */
 export function dropDigests(batch: BatchWriter): void {
   for (const space of digestedSpaces.keys()) batch.del(digestKey(space));
 }
 
-/** Computes the digests that a store of an earlier version lacks. That of a space with a feature begins with its first entry. */
+/** Computes digests that a store of an earlier version lacks. A space with a feature gets one with its first entry. */
 export async function completeDigests(level: Level): Promise<void> {
   const features = readFeatures(await level.get(featuresKey));
   const isUsed = (feature: string | undefined): boolean => feature === undefined || features.has(feature);
@@ -145,7 +145,7 @@ export async function completeDigests(level: Level): Promise<void> {
   );
 }
 
-/** Compares the entries of a whole state, in any order, with the digests in it. */
+/** Compares all entries of a state, in any order, with the digests in the state. */
 export class EntryDigests {
   private readonly found = new Map<string, KeyDigest>();
   private readonly stored = new Map<string, KeyDigest>();

@@ -1,4 +1,4 @@
-/** How the last use of a store ended: closed, process ended, or machine ended (power cut, crash), which may lose unsynced data. */
+/** How the last use of a store ended: closed, process ended, or machine failed, which may lose unsynced data. */
 import { existsSync, readFileSync } from 'node:fs';
 import { metaKey } from '../keys/records.js';
 import { type Level, putSynced, syncLevel } from './durable-level.js';
@@ -10,8 +10,8 @@ const bootFile = '/proc/sys/kernel/random/boot_id';
 const bootId = (): string => (existsSync(bootFile) ? readFileSync(bootFile, 'utf8').trim() : unknown);
 
 /**
- * @returns `killed` if the process ended while the store was open, `cut` if the machine did (without a boot id, also if only the
- * process ended), `unsaid` for a new store and one of an earlier version
+ * Returns how the last use ended: `killed` if the process ended while the store was open, `cut` if the machine failed (without
+ * a boot id, also if only the process ended), `unsaid` for a new store or one of an earlier version.
  */
 export async function lastEnd(level: Level): Promise<'closed' | 'killed' | 'cut' | 'unsaid'> {
   const opened = await level.get(metaKey('opened'));
@@ -23,7 +23,7 @@ export async function lastEnd(level: Level): Promise<'closed' | 'killed' | 'cut'
 /** Records that the store is open. */
 export const noteOpened = (level: Level): Promise<void> => putSynced(level, metaKey('opened'), bootId());
 
-/** Syncs everything, then records that the store is closed. */
+/** Syncs LevelDB, then records that the store is closed. */
 export async function noteClosed(level: Level): Promise<void> {
   await syncLevel(level);
   await putSynced(level, metaKey('opened'), closed);

@@ -5,20 +5,20 @@ import { compareKeys } from '../keys/key-order.js';
 import type { KeyRange } from '../keys/records.js';
 import { block, type Level, type LevelSnapshot } from './durable-level.js';
 
-/** Keys read first at a new position, where a range is mostly short, and then. */
+/** Keys of the first read at a new position, because ranges are mostly short, and of later reads. */
 const [firstKeys, moreKeys] = [64, 1000];
 
 /**
- * Cursor over ranges of one snapshot. LevelDB's iterators do not stop at the end of a range while they pass deleted keys, so an
- * iterator for each of many deleted ranges would pass the deletions of all later ones each time. This cursor knows the next
- * existing key, and skips all ranges before it.
+ * Cursor over ranges of one snapshot. At the end of a range, an iterator of LevelDB passes all deleted keys up to the next
+ * existing one. With an iterator for each of many deleted ranges, each would pass the deletions of all later ranges. This
+ * cursor knows the next existing key, and skips all ranges before it.
  */
 export class OrderedRanges {
   private iterator: AbstractKeyIterator<Level, string> | undefined;
   /** Keys that were read, and the index of the next one. */
   private keys: string[] = [];
   private at = 0;
-  /** There are no keys after those that were read. */
+  /** True if there are no keys after those in `keys`. */
   private isAtEnd = false;
 
   /** @param end upper bound of all ranges */
@@ -52,7 +52,7 @@ export class OrderedRanges {
     this.isAtEnd = this.keys.length === 0;
   }
 
-  /** Returns the index of the first unread key that is not before this one. */
+  /** Returns the index of the first unread key that is at least `key`. */
   private first(key: string): number {
     return partitionPoint(this.at, this.keys.length, (at) => compareKeys(this.keys[at]!, key) < 0);
   }

@@ -1,4 +1,4 @@
-/** Resources owned by an identity, from the entries of the search index: for code that must not depend on that component, which may be off. */
+/** Finds the resources of an owner by entries of the search index. Works without that component, which may be off. */
 
 import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
@@ -7,7 +7,7 @@ import { keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
 export const ownedSpace = 'owned';
 /** Entry space of postings; the parts are relation (`type` for types), value and resource. */
 export const relationSpace = 'index';
-/** Exists when the index is complete. From then on, every transaction keeps it up to date. */
+/** Key of an entry that exists when the index is complete. From then on, every transaction updates the index. */
 export const indexStateKey = entryKey('index-state');
 export const completeIndex = '1';
 
@@ -17,7 +17,7 @@ export async function ownedBy(
   owner: string,
   most: number,
 ): Promise<readonly string[] | undefined> {
-  // Such an owner has no entries: U+0000 separates the parts of keys.
+  // An identity with U+0000, which separates the parts of keys, has no entries.
   if (owner.includes('\u0000') || level.getSync(indexStateKey, { snapshot }) !== completeIndex) return undefined;
   const found: string[] = [];
   for await (const keys of keyBlocks(level, entryRange(ownedSpace, owner), { snapshot, limit: most + 1 }))
@@ -25,7 +25,7 @@ export async function ownedBy(
   return found.length > most ? undefined : found;
 }
 
-/** True if an identity owns anything according to the index. */
+/** Returns true if an identity owns a resource, according to the index. */
 export async function ownsAny(level: Level, owner: string): Promise<boolean> {
   if (owner.includes('\u0000')) return false;
   for await (const _ of keyBlocks(level, entryRange(ownedSpace, owner), { limit: 1 })) return true;

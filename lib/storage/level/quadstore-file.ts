@@ -1,6 +1,6 @@
 /**
- * File beside the database with the indexes for quadstore, for other programs: the package must be told, and finds no quads in an
- * index that is not maintained. Nothing here reads it.
+ * Writes a file beside the database with the indexes for quadstore, for other programs: the package finds no quads in an index
+ * that is not maintained. Quadpod does not read the file.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

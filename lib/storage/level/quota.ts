@@ -1,4 +1,4 @@
-/** Data counted against the quota (rule 10.3): the content of resources, and entries with data sent by clients (`countedSpaces`). */
+/** Counts data against the quota (rule 10.3): content of resources, and entries with data from clients (`countedSpaces`). */
 import { LwsError } from '../../tools/errors.js';
 import { isKeptBlob, keptBlobs, readKeptBlob } from '../keys/kept-blobs.js';
 import { entryKey, entryRange, metaKey } from '../keys/records.js';
@@ -17,10 +17,10 @@ const ranges = [...countedSpaces.map((space) => entryRange(space)), keptBlobs];
 const counted = new Set([...countedSpaces.map((space) => entryKey(space, '')), keptBlobs.gte]);
 const spaceAt = entryKey('').length;
 
-/** True if the value of an entry counts against the quota. */
+/** Returns true if the value of an entry counts against the quota. */
 export const isCounted = (key: string): boolean => counted.has(key.slice(0, key.indexOf('\u0000', spaceAt) + 1));
 
-/** Bytes of an entry that count. The entry of a kept blob counts as the blob, unless a resource has it too. */
+/** Returns the bytes of an entry that count. A kept blob's entry counts as the blob, unless a current resource has it too. */
 export function sizeOfEntry(key: string, value: string | undefined): number {
   if (value === undefined) return 0;
   if (!isKeptBlob(key)) return Buffer.byteLength(value);
@@ -28,7 +28,7 @@ export function sizeOfEntry(key: string, value: string | undefined): number {
   return isShared ? 0 : size;
 }
 
-/** Total size of all counted entries in bytes. */
+/** Returns the total size of all counted entries, in bytes. */
 export async function countEntries(level: Level, snapshot?: LevelSnapshot): Promise<number> {
   let bytes = 0;
   for (const range of ranges)
@@ -37,10 +37,10 @@ export async function countEntries(level: Level, snapshot?: LevelSnapshot): Prom
   return bytes;
 }
 
-/** Counter of a store: bytes of content and of counted entries. */
+/** Returns the counter of a store: bytes of content and of counted entries. */
 export const readCounter = async (level: Level): Promise<number> => Number((await level.get(metaKey('bytes'))) ?? 0);
 
-/** The counter of a format 1 store may lack the entries. Adds them once. */
+/** Adds the entries to the counter of a store in format 1, once. It may lack them. */
 export async function countEarlierEntries(level: Level): Promise<void> {
   if ((await level.get(metaKey('counted'))) !== undefined) return;
   const all = (await readCounter(level)) + (await countEntries(level));

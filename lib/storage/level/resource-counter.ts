@@ -1,17 +1,17 @@
 /**
- * Number of resources of a store, written with every batch under the name of the batch: earlier versions write batches without it,
- * and restored stores lack it.
+ * Counter of the resources of a store. Every batch writes it, together with the name of the batch: batches of earlier versions
+ * and restored stores lack it, so that an outdated counter is detected.
  */
 import { allRecords, metaKey } from '../keys/records.js';
 import { keyBlocks, type Level, type LevelSnapshot, putSynced } from './durable-level.js';
 
-/** Returns the entry for the batch with this name. */
+/** Returns the entry of the counter for a batch. @param batch name of the batch */
 export const resourceCounter = (resources: number, batch: string): readonly [key: string, value: string] => [
   metaKey('resources'),
   `${resources} ${batch}`,
 ];
 
-/** Returns the number after the last batch; `NaN` if that batch did not write it. */
+/** Returns the count after the last batch; `NaN` if that batch did not write it. */
 export function countedResources(level: Level, snapshot?: LevelSnapshot): number {
   const read = (name: 'batch' | 'resources'): string | undefined =>
     level.getSync(metaKey(name), snapshot ? { snapshot } : {});

@@ -1,4 +1,4 @@
-/** Makes file names durable: syncing a file does not write its name, only syncing its directory does. */
+/** Makes file names durable. Syncing a file does not write its name; only syncing its directory does. */
 import {
   closeSync,
   existsSync,
@@ -79,9 +79,9 @@ export function syncDirectory(folder: string): void {
 const descriptors = '/proc/self/fd';
 const isLog = (name: string): boolean => name.endsWith('.log');
 
-/** The log that LevelDB writes to. LevelDB starts a new one when it is long, without syncing the name of the new file. */
+/** Log that LevelDB writes to. When it is long, LevelDB starts a new file, and does not sync the name of this file. */
 export class NewestLog {
-  /** Newest log at the last directory sync, and its link in /proc that shows if it is still open. */
+  /** Newest log at the last sync of the directory, and its link in /proc, which shows if LevelDB still has it open. */
   private synced: { readonly name: string | undefined; readonly link?: string } | undefined;
 
   constructor(private readonly folder: string) {}
@@ -110,7 +110,7 @@ export class NewestLog {
   }
 }
 
-/** Path of a descriptor's file; `undefined` if it is closed. */
+/** Returns the path of a descriptor's file; `undefined` if it is closed. */
 function targetOf(link: string): string | undefined {
   try {
     return readlinkSync(link);

@@ -1,17 +1,17 @@
-/** Transactions that run again: after a preparation outside of the queue, or because they were computed from an outdated state. */
+/** Runs transactions again, after a preparation outside of the queue, or because they were computed from an outdated state. */
 
-/** Thrown by the work of a transaction, or a listener: the transaction runs again, on the state of then (`Store.transact`). */
+/** Thrown by the work of a transaction or a listener, to run the transaction again on a later state (`Store.transact`). */
 export class Again extends Error {
   /**
-   * @param first what to do before, outside of the queue; its error rejects the transaction. The IRI of a resource: `prepare` of the
-   * transaction, after the attempts of others on that resource
+   * @param first function to run before, outside of the queue; its error rejects the transaction. Or the IRI of a resource:
+   * `prepare` of the transaction then runs after the attempts of other transactions on this resource
    */
   constructor(readonly first: string | (() => Promise<void>)) {
     super('The transaction has to run again.');
   }
 }
 
-/** Last transaction on each resource: of concurrent ones, all but one would be computed from an outdated state. */
+/** Last attempt on each resource. Attempts run one after the other, because all concurrent ones but one would be outdated. */
 const last = new Map<string, Promise<unknown>>();
 
 /** Runs an attempt after the others on a resource. */

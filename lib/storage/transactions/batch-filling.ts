@@ -9,7 +9,7 @@ import type { Transaction } from './transaction.js';
 const quadsAtATime = 250;
 const none = { bytes: 0, quads: 0, records: 0, entries: 0, postings: 0, graphs: 0 };
 
-/** Returns a test for records that a later transaction of a batch writes: most write the record of the same container. */
+/** Returns a test for records that a later transaction of the batch writes too, mostly those of the same container. */
 export function outdatedIn(
   group: readonly { readonly transaction: Transaction }[],
 ): (iri: string, transaction: Transaction) => boolean {
@@ -19,10 +19,7 @@ export function outdatedIn(
   return (iri, transaction) => last.get(iri) !== transaction;
 }
 
-/**
- * Writes a transaction's changes into a batch that does not have them, in slices that yield to the event loop.
- * @param isOutdated see `outdatedIn`
- */
+/** Writes the changes of a transaction that are not in the batch yet, in slices that yield to the event loop. */
 export async function fillBatch(
   batch: BatchWriter,
   transaction: Transaction,
@@ -66,7 +63,7 @@ export async function fillBatch(
   }
 }
 
-/** Change of the number of quads by a transaction. */
+/** Returns by how many quads a transaction changes the count. */
 export function quadsChange(transaction: Transaction): number {
   const { graphs, hidden, prepared = none } = transaction;
   let quads = prepared.quads + transaction.uncounted;
@@ -80,7 +77,7 @@ export function quadsChange(transaction: Transaction): number {
 /** Approximate size of a record in bytes. */
 const recordBytes = 500;
 
-/** Approximate size of a transaction's batch in bytes. */
+/** Returns the approximate size of a transaction's batch, in bytes. */
 export function sizeOfBatch(transaction: Transaction): number {
   const { records, entries, postings, graphs, hidden, batchWriter, prepared = none } = transaction;
   let size = prepared.bytes + (records.size - prepared.records) * recordBytes + (batchWriter?.bytes ?? 0);

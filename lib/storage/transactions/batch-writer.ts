@@ -2,18 +2,18 @@
 
 import type { BatchWriter } from '../level/durable-level.js';
 
-/** Thread that fills and writes the batch of a transaction, since it holds most of the content. */
+/** Thread that fills and writes the batch of a transaction, because it has most of the content. */
 export interface BulkWriter {
-  /** Size of the GSPO keys of its own part, in bytes. */
+  /** Size of the GSPO keys that the thread has, in bytes. */
   readonly bytes: number;
   /**
-   * Writes one atomic, synced batch of its own part and these operations.
+   * Writes the keys that the thread has, and these operations, as one atomic, synced batch.
    * @param operations keys with values; `null` removes the key
    */
   write(operations: readonly (readonly [key: string, value: string | null])[]): Promise<void>;
 }
 
-/** Makes the writer write its own part, the operations of `fill` and a last operation in one batch. */
+/** Lets a bulk writer write its keys, the operations of `fill` and a last operation in one batch. */
 export async function writeWithPartner(
   batchWriter: BulkWriter,
   fill: (batch: BatchWriter) => Promise<void>,

@@ -1,7 +1,7 @@
 /**
- * Log of changes: the events of the last day in commit order, for clients that reconnect. Entries are written in the batch of
- * their changes. Positions follow the clock, so they grow also over restarts and backups. All servers of a storage give an event
- * the same position.
+ * Change log: the events of the last day in commit order, for clients that reconnect. Entries are written in the batch of their
+ * changes. Positions follow the clock, so that they also increase after restarts and restores. An event has the same position
+ * on all servers of a storage.
  */
 
 import { LwsError } from '../../tools/errors.js';
@@ -24,10 +24,10 @@ import type { Transaction } from './transaction.js';
 const keptMs = 24 * 3600_000;
 /** Maximum total length of retained entries, in characters. */
 const keptLength = 64 << 20;
-/** Outdated entries are removed after this time in milliseconds, or after this many characters were written. */
+/** Outdated entries are removed when this time in milliseconds has passed, or this many characters were written. */
 const [sweepMs, sweepLength] = [10 * 60_000, 4 << 20];
 const eventsOfEntry = 500;
-/** Allowed difference of server clocks. With a larger difference a client may miss an event. */
+/** Allowed difference of server clocks. If they differ more, a client may miss an event. */
 const clocksDifferMs = 60_000;
 
 /** Prefix of a batch name that marks a server version with a change log. */
@@ -51,12 +51,12 @@ export class ChangeLog {
   private last: number;
   /** Position of the last event on disk. */
   committed: number;
-  /** Last position of the newest entry, and total length of all entries so far. */
+  /** `previous`: last position of the newest entry. `written`: total length of all entries so far. */
   previous: number;
   written = 0;
   private swept = { at: 0, written: 0 };
   private sweeping: Promise<void> | undefined;
-  /** Entries up to this key were removed. Scans start after it to avoid their tombstones. */
+  /** Entries before this key were removed. Scans start here, to avoid their tombstones. */
   private from = allChanges().gte;
   private readonly clock: () => number;
 
@@ -72,12 +72,12 @@ export class ChangeLog {
     this.previous = begins;
   }
 
-  /** Continues the log of an earlier process. @param storage the storage's IRI; without a root resource there were no events */
+  /** Opens the log of a storage. @param storage IRI of the storage; if it has no root resource, there were no events */
   static async open(level: Level, storage: string, options: ChangeLogOptions): Promise<ChangeLog> {
     const newest = await newestOf(level);
     const end = newest ? positionOfKey(newest[0]) : 0;
     const isNew = (await level.get(recordKey(storage))) === undefined;
-    // An earlier server version without a log may have written since. The log then has a gap.
+    // A version without a log may have written since, so that events are missing from the log.
     const isWhole = newest && (await level.get(metaKey('batch')))?.startsWith(loggedBatch) !== false;
     const now = (options.clock ?? Date.now)() * positionsPerMs;
     const begins = isNew || isWhole ? end : Math.max(end + 1, now);
@@ -86,7 +86,7 @@ export class ChangeLog {
     return log;
   }
 
-  /** Assigns positions to the events of a transaction, or records those assigned by another server. */
+  /** Assigns positions to the events of a transaction. Keeps those that another server has assigned. */
   number(tx: Transaction): void {
     const count = tx.changes.length + tx.announcements.length;
     if (count === 0) return;
@@ -140,8 +140,8 @@ export class ChangeLog {
   }
 
   /**
-   * Returns a position between the events staged so far and all later ones. It follows the clock, so that it does not reveal the
-   * time of the last event. With several servers it is a minute in the past, but not before the last event.
+   * Returns a position after the events staged so far and before all later ones. It follows the clock, so that it does not
+   * reveal the time of the last event. With several servers it is a minute in the past, but not before the last event.
    */
   mark(): number {
     const now = this.clock() - (this.options.hasOthers ? clocksDifferMs : 0);
@@ -158,9 +158,9 @@ export class ChangeLog {
     const { committed } = this;
     const after = changeKey(position + 1);
     const range = { ...allChanges(), gte: after > this.from ? after : this.from };
-    // One block only: a slow client must not keep a snapshot open.
+    // Read one block only, because a slow client must not keep a snapshot open.
     for await (const entries of entryBlocks(this.level, range)) return this.eventsOf(entries, position);
-    // No entry although events after the position were committed: they were lost in a restore.
+    // There is no entry although events after the position were committed: a restore has lost them.
     if (position < committed) throw this.gone('is older than the log');
     return [];
   }
@@ -213,7 +213,7 @@ export class ChangeLog {
       await level.clear({ gte: this.from, lte: cut });
       this.from = cut;
     } catch (error) {
-      // While LevelDB is being reopened, the recovery reports it.
+      // While LevelDB is being reopened, `Recovery` reports the failure.
       if (level.status === 'open')
         this.options.onTrouble?.('The log of changes could not be shortened. A later attempt follows.', error);
     }

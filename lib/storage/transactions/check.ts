@@ -43,7 +43,7 @@ import type { Store } from './store.js';
 export interface CheckReport {
   /** One sentence per problem. */
   readonly faults: readonly string[];
-  /** The same with their repairs. */
+  /** The same problems with their repairs. */
   readonly found: readonly StorageFault[];
   readonly resources: number;
   readonly triples: number;
@@ -54,7 +54,7 @@ export interface CheckReport {
 export interface CheckOptions {
   /** Also reads every blob and compares its digest. */
   readonly content?: boolean;
-  /** Called after each block of keys with the number of checked records, triples or blobs. */
+  /** Called after each block of keys with the count of checked records, triples or blobs. */
   readonly onProgress?: (what: string, done: number) => void;
 }
 
@@ -76,7 +76,7 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
   }
 }
 
-/** True if a key is the key of the quad decoded from it: the lengths at its end are those of its terms. */
+/** Returns true if a key is the one of the quad decoded from it. If not, the lengths in the key do not match its terms. */
 function isReadAsWritten(key: string, quad: Quad, keyOf: (quad: Quad) => string): boolean {
   try {
     return keyOf(quad) === key;
@@ -91,7 +91,7 @@ class Check {
   private readonly members = new Map<string, number>();
   private readonly containers = new Map<string, number>();
   private readonly triples = new Map<string, number>();
-  /** Digests of graphs as recorded, and graphs with another one. */
+  /** Digests in the records, and graphs that differ from theirs. */
   private readonly digests = new Map<string, string>();
   private readonly differing = new Set<string>();
   /** Sizes of large graphs, as recorded and as counted. */
@@ -111,7 +111,7 @@ class Check {
     for await (const _ of keyBlocks(this.store.level, { gte: '\u0000', lt: '\uffff' }, { snapshot: this.snapshot }));
   }
 
-  /** Every record can be decoded and is complete. Every parent is a container that counts it. */
+  /** Checks that every record is valid and complete, and that every parent is a container that counts it. */
   async records(): Promise<void> {
     for await (const entries of entryBlocks(this.store.level, allRecords(), { snapshot: this.snapshot })) {
       for (const [key, value] of entries) this.record(iriOfRecordKey(key), value);
@@ -141,7 +141,7 @@ class Check {
     return { later: [[recordKey(container), writeRecord(record)]] };
   }
 
-  /** Blobs of deleted resources stay until what belongs to these is removed, and those of earlier states. */
+  /** Collects the blobs of deleted resources that are still being removed, and those of earlier states. */
   async removed(): Promise<void> {
     for await (const entries of entryBlocks(this.store.level, allRemoved(), { snapshot: this.snapshot }))
       for (const [key, value] of entries) {
@@ -190,7 +190,7 @@ class Check {
     if (isLargeGraph(triples)) this.largeSizes.set(iri, { recorded: size, counted: 0 });
   }
 
-  /** Every graph belongs to an RDF resource with that number of triples, and all indexes have the same quads. */
+  /** Checks that every graph belongs to an RDF resource with its count of triples, and that all indexes have the same quads. */
   async graphs(): Promise<void> {
     const found = new Map<string, number>();
     const illegal = new Map<string, number>();
@@ -214,7 +214,7 @@ class Check {
         digest.toggle([key]);
         if (!isReadAsWritten(key, quad, writer.keyOf)) addCount(misread, graph.value, 1);
         addCount(found, graph.value, 1);
-        // A damaged store may have any term here, whatever the type says.
+        // In a damaged store, the terms may differ from their static types.
         const terms: readonly string[] = [subject.termType, predicate.termType];
         if (terms[0] === 'Literal' || terms[1] !== 'NamedNode') addCount(illegal, graph.value, 1);
       }
@@ -226,7 +226,7 @@ class Check {
     await this.compare(found);
   }
 
-  /** Compares the graphs that were found with the records and the counter. @param found numbers of triples */
+  /** Compares the graphs with the records and the counter. @param found counts of triples by graph */
   private async compare(found: ReadonlyMap<string, number>): Promise<void> {
     const { level } = this.store;
     const hidden = await stagedGraphs(level, this.snapshot);
@@ -265,14 +265,14 @@ class Check {
     return keyBlocks(this.store.level, graphRange(graph), { snapshot: this.snapshot });
   }
 
-  /** A graph without a record: the record was deleted, and quads returned. */
+  /** Reports a graph without a record: the resource was deleted, and quads have returned. */
   private async orphan(graph: string): Promise<void> {
     const changes: [string, null][] = [];
     for await (const keys of this.keysOf(graph)) for (const key of keys) changes.push([key, null]);
     this.fault(`The graph ${graph} belongs to no RDF resource.`, { changes });
   }
 
-  /** Names the triples that returned to a graph. */
+  /** Reports the triples that have returned to a graph. */
   private async difference(iri: string): Promise<void> {
     const record = readRecord(iri, this.store.level.getSync(recordKey(iri), { snapshot: this.snapshot })!);
     const named = await keysTooMany(record, () => this.keysOf(iri));
@@ -286,7 +286,7 @@ class Check {
   }
 
   /**
-   * Reports graphs with invalid terms, and graphs with keys that do not match their terms. Both maps contain numbers of triples.
+   * Reports graphs with invalid terms, and graphs with keys that do not match their terms. Both maps contain counts of triples.
    */
   private terms(illegal: ReadonlyMap<string, number>, misread: ReadonlyMap<string, number>): void {
     for (const [graph, count] of illegal)
@@ -299,7 +299,7 @@ class Check {
       );
   }
 
-  /** Every referenced blob exists and is complete, there are no other files, and the counter is correct. */
+  /** Checks that referenced blobs exist and are complete, that there are no other files, and that the counter is correct. */
   async blobs(): Promise<void> {
     const { level, blobs } = this.store;
     for await (const entries of entryBlocks(level, allBlobs(), { snapshot: this.snapshot }))
@@ -323,7 +323,7 @@ class Check {
       });
   }
 
-  /** Every entry of the log of changes can be decoded, and its predecessor is the entry before it or a later position. */
+  /** Checks that entries of the change log are valid, and that a predecessor is the entry before or a later position. */
   async changes(): Promise<void> {
     let last = -1;
     for await (const entries of entryBlocks(this.store.level, allChanges(), { snapshot: this.snapshot }))
@@ -358,11 +358,11 @@ class Check {
   }
 
   private fault(text: string, repair: Omit<StorageFault, 'text'> = {}): void {
-    // A damaged storage may have millions. The first ones suffice.
+    // A damaged storage may have millions of problems. Report the first ones.
     if (this.faults.length < 1000) this.faults.push({ text, ...repair });
   }
 
-  /** Entries with a digest are those that were written last. */
+  /** Checks that entries with a digest are the ones that were written last. */
   async entries(): Promise<void> {
     for await (const { text, ...changes } of entryFaults(this.store.level, this.snapshot, 'acl'))
       this.fault(text, changes);

@@ -31,18 +31,18 @@ import type { TransactionBase } from './transaction-base.js';
 /** Work of a transaction: reads, checks, and stages changes. @param prepared see `TransactOptions.prepare` */
 export type Work<T, P = void> = (transaction: Transaction, prepared: P) => Promise<T> | T;
 
-/** @param after registers what is called when the result is not used any more, with the error if it was not committed */
+/** @param after registers a function to call when the result is no longer used, with the error if it was not committed */
 export type Prepare<P> = (after: (release: (error: unknown) => unknown) => void) => Promise<P>;
 
 export interface TransactOptions<P = unknown> {
-  /** The work only deletes: exempt from the quota, and allowed on an almost full disk. */
+  /** True if the work only deletes: it is then exempt from the quota, and allowed on an almost full disk. */
   readonly frees?: boolean;
-  /** Called when the transaction is staged: later ones see its changes, and only the disk can still reject it. */
+  /** Called when the transaction is staged: later ones see its changes, and it can only fail if the disk rejects the batch. */
   readonly onStaged?: () => void;
-  /** Returns the state before the transaction as it sees it. */
+  /** Returns the state that the transaction sees, given the actual state before it. */
   readonly before?: (state: TransactionBase) => TransactionBase;
   readonly ahead?: Ahead | undefined;
-  /** Nothing that the work stages is committed. */
+  /** True to commit nothing. */
   readonly isDryRun?: boolean;
   /** Resource on which the attempts of this and other transactions run one after the other. */
   readonly iri?: string | undefined;
@@ -62,7 +62,7 @@ export interface CommitQueueOptions {
   readonly quotaBytes: number;
   /** Rejects a batch if the disk may not have enough space. */
   readonly assertSpace: (bytes: number, frees: boolean) => Promise<void>;
-  /** Called after the work of every transaction with changes. Their staged changes are part of it. */
+  /** Called after the work of every transaction with changes. What they stage is part of the transaction. */
   readonly listeners: readonly AddedListener[];
   /** Called for every transaction when everything else is staged. */
   readonly complete: TransactionListener;
@@ -88,7 +88,7 @@ interface Measured {
   readonly sequence: number;
   /** Approximate size of its batch in bytes. */
   readonly bytes: number;
-  /** Bytes counted against the quota after this transaction. Later ones may be staged already. */
+  /** Bytes counted against the quota after this transaction, without later ones that are staged. */
   readonly total: number;
 }
 
@@ -107,7 +107,7 @@ export interface Doubt {
 /** Smaller batches fit into the space reserved by `DiskSpace` and need no check. */
 const largeBatch = 4 << 20;
 
-/** Numbers of resources and of quads. */
+/** Counts of resources and quads. */
 export interface Counts {
   readonly resources: number;
   /** Includes linksets, and graphs that are being written or removed. */
@@ -126,14 +126,14 @@ export class CommitQueue {
   protected flushing: Promise<void> | undefined;
   protected lastCommit: Promise<void> = Promise.resolve();
   protected sequence = 0;
-  /** Number of transactions that wait, run or are not written yet. */
+  /** Count of transactions that wait, run or are not written yet. */
   waiting = 0;
   /** Approximate size of the batch being written, in bytes. */
   private writing = 0;
   protected failure: unknown;
   private doubt: Doubt | undefined;
   private readonly staging: StagingAhead;
-  /** Numbers after the last batch. */
+  /** Counts after the last batch. */
   counts: Counts;
 
   constructor(protected readonly options: CommitQueueOptions) {
@@ -142,7 +142,7 @@ export class CommitQueue {
     this.staging = new StagingAhead(this.state, options);
   }
 
-  /** A batch could not be written. No other is written until LevelDB has been reopened. */
+  /** True if a batch could not be written. No other one is written until LevelDB has been reopened. */
   get hasFailed(): boolean {
     return this.failure !== undefined;
   }
@@ -183,7 +183,7 @@ export class CommitQueue {
         await this.admitted();
         if (staged && !staged.isCurrent()) throw new Again(async () => {});
         const transaction = staged?.transaction ?? new Transaction(before?.(this.state) ?? this.state);
-        // Other transactions may have changed them since.
+        // Other transactions may have changed these records since.
         if (staged) transaction.read.clear();
         const result = await work(transaction);
         if (isDryRun) return { result, committed: undefined };
@@ -192,12 +192,12 @@ export class CommitQueue {
           for (const each of this.options.listeners) if (!staged?.told.includes(each)) await each[0](transaction);
         await this.options.complete(transaction);
         transaction.seal();
-        // Checked before the write: after a batch that the disk rejected, the store is read-only.
+        // Check the space before the write: after a batch that the disk has rejected, the store is read-only.
         const underWay = this.flushing ? this.pending.reduce((sum, { bytes }) => sum + bytes, this.writing) : 0;
         const bytes = sizeOfBatch(transaction);
         const needed = underWay + bytes;
         if (needed > largeBatch) await this.options.assertSpace(needed, frees);
-        // An earlier batch may have failed meanwhile: the state that `work` saw was then never stored.
+        // If an earlier batch has failed meanwhile, the state that `work` has seen was never stored.
         if (this.failure !== undefined) throw this.refusal();
         isWritten = true;
         const committed = this.stage(transaction, bytes, onStaged);
@@ -241,14 +241,14 @@ export class CommitQueue {
     });
     this.state.lay(transaction, commit.sequence, committed);
     this.lastCommit = committed;
-    // The caller of `transact` gets the rejection. Without a waiting caller it must not count as unhandled.
+    // The caller of `transact` gets the rejection. If none waits, it must not count as unhandled.
     committed.catch(() => {});
     this.flushSoon();
     onStaged?.();
     return committed;
   }
 
-  /** Numbers a transaction that is about to be staged. */
+  /** Assigns a sequence number to a transaction that is about to be staged, and measures it. */
   protected measured(transaction: Transaction, bytes = sizeOfBatch(transaction)): Measured {
     return { transaction, sequence: ++this.sequence, bytes, total: transaction.bytes };
   }
@@ -268,7 +268,7 @@ export class CommitQueue {
   }
 
   private async flush(): Promise<void> {
-    // One turn of the event loop, so that transactions waiting right now join the first batch.
+    // Yield once, so that transactions that are waiting now join the first batch.
     await yieldToEventLoop();
     while (this.pending.length > 0) if (!(await this.writeGroup(this.takeGroup()))) return;
   }
@@ -306,7 +306,7 @@ export class CommitQueue {
     };
     try {
       const last = [metaKey('bytes'), bytes] as const;
-      // With several servers LevelDB is a replica, and the journal has what a crash loses.
+      // With several servers, LevelDB is a replica, and the journal contains what a crash loses: no sync is needed.
       const write = fillPlace === undefined ? writeBatch : writeUnsynced;
       if (batchWriter) await writeWithPartner(batchWriter, fill, last);
       else await write(prepared?.batch ?? this.options.level, fill, () => last);
@@ -328,7 +328,7 @@ export class CommitQueue {
     return this.pending.splice(0, at < 0 ? this.pending.length : at + 1);
   }
 
-  /** The batch is on disk: readers see its changes, so they leave the overlay. */
+  /** Settles a transaction whose batch is on disk: readers see its changes, so they leave the overlay. */
   protected settle({ transaction, sequence, resolve }: PendingCommit): void {
     this.options.changes.settled(transaction);
     this.options.onCommit(transaction);

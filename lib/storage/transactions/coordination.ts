@@ -1,4 +1,4 @@
-/** How a server agrees with the other servers of its storage. By default there are none. */
+/** Coordination of a server with the other servers of its storage. By default there are none. */
 import type { BlobLocation } from '../blobs/blobs.js';
 import type { Replica } from '../graphs/replica.js';
 import type { newReplicaThread } from '../graphs/replica-thread.js';
@@ -7,13 +7,13 @@ import type { CommitOrder, SharedCommitQueue } from './shared-commit-queue.js';
 export interface Coordination {
   /** True if other servers may write the storage. */
   readonly hasOthers: boolean;
-  /** True if this server runs the jobs of the storage that need one server. For a moment two servers may lead. */
+  /** True if this server is the leader, which runs the singleton jobs. For a moment, two servers may be leaders. */
   readonly leads: boolean;
-  /** Calls back each time this server begins to lead after another one. */
+  /** Calls back each time this server becomes the leader after another one. */
   onLeading(listener: () => void): void;
   /**
-   * Applies commits of other servers. Resolves when this server has every change acknowledged before the call. Returns undefined
-   * if it has them already.
+   * Applies commits of other servers. Resolves when this server has every change acknowledged before the call. Returns
+   * undefined if it already has them.
    * @throws LwsError `too-busy` if the servers cannot agree
    */
   freshen(): Promise<void> | undefined;
@@ -23,13 +23,13 @@ export interface Coordination {
    * @throws LwsError `too-busy`
    */
   isFirst(id: string, validMs: number): Promise<boolean> | undefined;
-  /** Writes the secrets that other servers changed into their files. */
+  /** Updates the files with secrets that other servers have changed. */
   refreshSecrets(): Promise<void> | undefined;
-  /** Orders the commits of this server among those of all servers. Called once, by the store. Absent: there are no others. */
+  /** Returns the order of this server's commits among those of all servers. Called once, by the store. Absent: no others. */
   order?(queue: SharedCommitQueue): CommitOrder;
-  /** Ends the startup: everything that it creates exists, and other servers may start. */
+  /** Called when startup has created everything: other servers may start then. */
   opened(): Promise<void> | undefined;
-  /** Ends the startup of a server, as opposed to a command. The server takes part in the coordination from here on. */
+  /** Called when a server, unlike a command, is ready. It takes part in the coordination from then on. */
   serve(): Promise<void> | undefined;
   close(): Promise<void> | undefined;
 }

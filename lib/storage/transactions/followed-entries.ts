@@ -1,23 +1,23 @@
-/** Entries of one space in memory by name, loaded once and updated on commit. */
+/** Keeps the entries of one space in memory, by name: loads them once and updates them on commit. */
 import { entryKey, entryRange, partsOfEntry } from '../keys/records.js';
 import { differenceOf, returnedEntriesOf } from '../level/entry-digests.js';
 import type { Store } from './store.js';
 import type { Transaction } from './transaction.js';
 
 export interface FollowedOptions<T> {
-  /** Name of the space. Its keys have one further part. */
+  /** Name of the space. Its keys have one more part, the name of the entry. */
   readonly space: string;
-  /** Returns the parsed value, or `undefined` for one that is not followed. */
+  /** Returns the parsed value, or `undefined` for an entry that is not kept. */
   readonly read: (value: string, name: string) => T | undefined;
   /** Called for each entry loaded or committed. For a deleted one `after` is `undefined`. */
   readonly changed?: (name: string, before: T | undefined, after: T | undefined) => void;
-  /** Also tracks uncommitted entries, see `current`. */
+  /** True to track uncommitted entries too, see `current`. */
   readonly followsStaged?: boolean;
 }
 
 /**
  * Compares the entries of a space with their digest.
- * @returns deleted ones that LevelDB returned, which are removed; `undefined` if the difference cannot be named: none can be trusted
+ * @returns deleted entries that LevelDB has returned, which are removed; `undefined` if no entry can be trusted
  */
 async function returnedEntries(
   { level, returned }: Store,
@@ -33,7 +33,7 @@ async function returnedEntries(
 
 export class FollowedEntries<T> {
   private readonly known = new Map<string, T>();
-  /** Last value being committed, with its transaction; `undefined` for a deletion. */
+  /** Last uncommitted value by name, with its transaction; `undefined` for a deletion. */
   private readonly staged = new Map<string, { readonly tx: Transaction; readonly value: T | undefined }>();
 
   private readonly prefix: string;
@@ -84,7 +84,7 @@ export class FollowedEntries<T> {
     return this.known.values();
   }
 
-  /** State after the pending transactions. */
+  /** Yields the values after the pending transactions. */
   *current(): Iterable<T> {
     for (const [name, value] of this.known) if (!this.staged.has(name)) yield value;
     for (const { value } of this.staged.values()) if (value !== undefined) yield value;

@@ -4,11 +4,11 @@ import { isKeptBlob, keptBlobKey, readKeptBlob } from '../keys/kept-blobs.js';
 import { partsOfEntry } from '../keys/records.js';
 import type { Transaction } from './transaction.js';
 
-/** True if the storage has earlier states of resources. */
+/** Returns true if the storage has earlier states of resources. */
 export const hasVersions = (view: Pick<Transaction, 'derived'>): boolean =>
   view.derived(featuresKey, readFeatures)?.has(versionsFeature) === true;
 
-/** Called when everything else is staged. */
+/** Keeps the removed blobs that earlier states refer to. Called when everything else of the transaction is staged. */
 export function settleKeptBlobs(tx: Transaction): void {
   if (!hasVersions(tx)) return;
   for (const blob of [...tx.removedBlobs]) {

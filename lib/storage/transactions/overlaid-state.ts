@@ -1,4 +1,4 @@
-/** State with staged transactions: the committed state overlaid by changes that are not on disk yet. */
+/** State that transactions see: the committed state, overlaid by staged transactions, which are not on disk yet. */
 import { hiddenRange, stagedKey } from '../graphs/staged-keys.js';
 import { type GraphChange, hasAfter, lastWhole, overlay } from '../keys/graph-changes.js';
 import { blocksOf } from '../keys/graph-keys.js';
@@ -18,7 +18,7 @@ export interface CommittedState extends Pick<TransactionBase, 'record' | 'graph'
 interface Overlaid<T> {
   readonly value: T;
   readonly sequence: number;
-  /** Until this promise resolves, only another thread has the value (`BulkWriter`). */
+  /** While this promise is pending, only another thread has the value (`BulkWriter`). */
   readonly settled?: Promise<void>;
 }
 
@@ -29,11 +29,11 @@ type Staged = Pick<Transaction, 'records' | 'graphs' | 'entries' | 'bytes'>;
 export class OverlaidState implements TransactionBase {
   readonly isTransaction = true;
   private readonly records = new Map<string, Overlaid<ResourceRecord | null>>();
-  /** Changes of each graph in order. */
+  /** Changes of each graph, in commit order. */
   private readonly graphs = new Map<string, readonly Overlaid<GraphChange>[]>();
   private readonly entries = new Map<string, Overlaid<string | null>>();
 
-  /** Deleted subtrees that may still be being removed. */
+  /** Deleted subtrees whose removal may not be complete. */
   private readonly subtrees = new Set<string>();
 
   constructor(
@@ -76,12 +76,12 @@ export class OverlaidState implements TransactionBase {
     yield* this.overlaidBlocks(record, beginning);
   }
 
-  /** Waits until a graph written by another thread is on disk, since it cannot be read here before. */
+  /** Waits until a graph that another thread writes is on disk, because it cannot be read before. */
   private async settled({ iri }: ResourceRecord): Promise<void> {
     for (const { settled } of this.graphs.get(iri) ?? []) await settled;
   }
 
-  /** Returns a graph with its staged changes. Correct also if these are committed meanwhile: applying a change twice has no effect. */
+  /** Returns a graph with its staged changes. If these are committed meanwhile, applying them twice has no effect. */
   private overlaidBlocks({ iri }: ResourceRecord, beginning: string): AsyncIterable<readonly string[]> {
     const changes = this.changesOf(iri);
     const from = lastWhole(changes);
@@ -120,7 +120,7 @@ export class OverlaidState implements TransactionBase {
   }
 
   async entriesIn(range: KeyRange): Promise<Map<string, string>> {
-    // As in `members`.
+    // Copy the overlay before the scan, as in `members`.
     const overlaid = [...this.entries].map(([key, { value }]) => [key, value] as const);
     const found = new Map<string, string>();
     for await (const entries of this.committed.entries(range))
@@ -129,7 +129,7 @@ export class OverlaidState implements TransactionBase {
   }
 
   async members(container: string): Promise<ResourceRecord[]> {
-    // Taken before the scan: a commit during the scan removes its changes from the overlay.
+    // Copy the overlay before the scan, because a commit during the scan removes its changes from the overlay.
     const overlaid = [...this.records].filter(([iri]) => parentOf(iri) === container && iri !== container);
     const members = new Map<string, ResourceRecord>();
     for await (const records of this.committed.members(container))

@@ -1,14 +1,14 @@
-/** Changes of a transaction that are in its batch before it is staged. */
+/** Changes that are written into the batch of a transaction before the transaction is staged. */
 import type { PreparedBatch } from '../level/durable-level.js';
 
-/** Changes of a transaction that are in a batch. */
+/** Batch with the first changes of a transaction. */
 export interface PreparedChanges {
   readonly batch: PreparedBatch;
   /** Approximate size in bytes. */
   readonly bytes: number;
-  /** Change of the number of quads. */
+  /** Change of the count of quads. */
   readonly quads: number;
-  /** Numbers of records, entries, postings and graphs that are in the batch. Later ones are not. */
+  /** Counts of the records, entries, postings and graphs that are in the batch: the first ones of the transaction. */
   readonly records: number;
   readonly entries: number;
   readonly postings: number;

@@ -1,6 +1,6 @@
 /**
- * All quads of the store as an RDF/JS Source, read by quadstore's own class, with corrections: iterators that stay open,
- * swallowed errors, terms of another type with the same characters, patterns without an index.
+ * RDF/JS Source of all quads, read by quadstore's own class. Corrects it: iterators that stay open, swallowed errors, terms of
+ * another type with the same characters, and patterns without an index.
  */
 import { Readable } from 'node:stream';
 import type { Quad, Source, Term } from '@rdfjs/types';
@@ -15,7 +15,7 @@ const names: readonly TermName[] = ['subject', 'predicate', 'object', 'graph'];
 
 const indexes = [[...quadstoreIndex]];
 
-/** Reads quads from the given snapshot, or from a new one each time. Only transactions write quads. */
+/** Reads quads from a given snapshot, or from a new one for each call. Write methods fail: only transactions write quads. */
 export class QuadReader extends Quadstore implements Source<Quad> {
   constructor(
     private readonly level: Level,
@@ -46,7 +46,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
     try {
       const hidden = await stagedGraphs(this.level, snapshot);
       const { iterator } = await own.getStream(patternFor(wanted));
-      // A scan by characters also finds terms of other types with the same characters.
+      // quadstore compares characters, so it also returns terms of other types with the same characters.
       for await (const quad of iterator as unknown as AsyncIterable<Quad>)
         if (names.every((name, at) => !wanted[at] || wanted[at].equals(quad[name])))
           if (!hidden.has(quad.graph.value)) yield quad;
@@ -65,7 +65,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
   }
 }
 
-/** Returns the part of a pattern for quadstore: the bound terms that are a prefix of the index. `match` compares the others. */
+/** Returns the terms of a pattern that are passed to quadstore: the bound prefix of the index. `match` compares the others. */
 function patternFor(wanted: readonly (Term | undefined)[]): Pattern {
   const isBound = (name: TermName): boolean => {
     const term = wanted[names.indexOf(name)];
@@ -77,13 +77,13 @@ function patternFor(wanted: readonly (Term | undefined)[]): Pattern {
   return Object.fromEntries(bound.map((name) => [name, wanted[names.indexOf(name)]]));
 }
 
-/** Numbers and instants, whose keys begin with their value. */
+/** Returns true for types whose keys begin with the value: numbers and times. */
 const hasOrder = (datatype: string): boolean =>
   /^http:\/\/www\.w3\.org\/2001\/XMLSchema#(?:dateTime|float|double|decimal|(?:unsigned)?(?:Long|long|Int|int|Short|short|Byte|byte)|(?:non)?(?:Positive|positive|Negative|negative)?[iI]nteger)$/.test(
     datatype,
   );
 
-/** The database without write methods and with some replaced. */
+/** Returns a proxy of the database that rejects writes. @param own methods to replace */
 function viewOf(level: Level, own: Readonly<Record<string, unknown>>): Level {
   const methods = { ...own, batch: refuse, put: refuse, del: refuse, clear: refuse } as Readonly<
     Record<string, unknown>
@@ -101,7 +101,7 @@ const refuse = (): never => {
   throw new Error('Only transactions of the storage write quads.');
 };
 
-/** The database on a snapshot for one read. Tracks open iterators, to close them, and their first error. */
+/** Returns the database on a snapshot, for one read. Tracks open iterators, to close them, and their first error. */
 function watched(level: Level, snapshot: LevelSnapshot) {
   const iterators: { close(): Promise<void> }[] = [];
   const state = {

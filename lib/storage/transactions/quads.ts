@@ -1,6 +1,6 @@
 /**
- * All quads of the store for components, as an RDF/JS Source: quadstore's class, which is loaded on first use, or if the storage has
- * terms of RDF 1.2, which the class cannot decode, our own decoder.
+ * RDF/JS Source of all quads, for components: quadstore's class, which is loaded on first use; or, if the storage has terms of
+ * RDF 1.2, which the class cannot decode, our own decoder.
  */
 import { Readable } from 'node:stream';
 import type { Quad, Source, Stream, Term } from '@rdfjs/types';
@@ -16,7 +16,7 @@ type Wanted = readonly (Term | null | undefined)[];
 const [subjectAt, predicateAt, graphAt] = [0, 1, 3];
 const names = ['subject', 'predicate', 'object', 'graph'] as const;
 
-/** Each `match` reads one snapshot, a new one by default. Without access control. */
+/** Returns the source. Each `match` reads one snapshot, by default a new one. Does not authorize. */
 export function quadsOf(level: Level, given?: LevelSnapshot): Source {
   async function* matches(pattern: Wanted): AsyncGenerator<Quad> {
     if (!readFeatures(level.getSync(featuresKey, given ? { snapshot: given } : {})).has(newTerms)) {
@@ -39,7 +39,7 @@ export function quadsOf(level: Level, given?: LevelSnapshot): Source {
   return { match: (...pattern) => Readable.from(matches(pattern)) as unknown as Stream };
 }
 
-/** Range of the keys with the given graph, subject and predicate, as far as they are given in this order. It may contain others. */
+/** Returns a range that includes all matching keys, by graph, subject and predicate as far as given in this order. */
 function rangeFor(wanted: Wanted): KeyRange {
   const [graph, ...others] = [graphAt, subjectAt, predicateAt].map((at) => wanted[at]?.value);
   if (graph === undefined) return allQuads;

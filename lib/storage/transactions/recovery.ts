@@ -1,12 +1,12 @@
 /**
- * Recovery after a batch that the disk rejected: LevelDB is reopened when the cause is gone, since nothing can be written after
- * half a record of its log.
+ * Recovers after a batch that the disk has rejected: reopens LevelDB when the cause is gone, because nothing can be written
+ * after an incomplete record of its log.
  */
 import type { Blobs } from '../blobs/blobs.js';
 import { type Level, reopenLevel, sizeOfLog } from '../level/durable-level.js';
 import type { CommitQueue } from './commit-queue.js';
 
-/** Closes LevelDB in another thread. Returns a function that lets the thread open it again. */
+/** Closes LevelDB in another thread. Returns a function that allows the thread to open it again. */
 export type ReopeningPause = () => Promise<() => void>;
 
 export interface RecoveryOptions {
@@ -19,13 +19,13 @@ export interface RecoveryOptions {
 
 /** Minimum and maximum time between two attempts, in milliseconds. Each closes LevelDB, which interrupts all readers. */
 const [shortestMs, longestMs] = [1_000, 10_000];
-/** A failure later than this after the previous one starts with the minimum time again, in milliseconds. */
+/** Time without a failure after which the next one starts with the minimum time again, in milliseconds. */
 const forgottenMs = 60_000;
-/** Disk space that LevelDB needs to open, besides a copy of its log. */
+/** Disk space that LevelDB needs to open, in addition to a copy of its log. */
 const spareBytes = 4 << 20;
 
 export class Recovery {
-  /** One for each other user of LevelDB in the server. */
+  /** Functions that close LevelDB in its other users in the server. */
   readonly pauses: ReopeningPause[] = [];
   private resumes: (() => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -73,7 +73,7 @@ export class Recovery {
       this.reason = '';
       onRecovery(`The storage accepts writes again. The write in doubt was ${wasStored ? '' : 'not '}stored.`);
     } catch (error) {
-      // Reports a reason once, not at every attempt.
+      // Report a reason once, not at each attempt.
       const reason = String((error as { reason?: string }).reason ?? error);
       if (reason !== this.reason) onTrouble('The storage cannot be opened for writes yet.', error);
       this.reason = reason;
@@ -82,7 +82,7 @@ export class Recovery {
   }
 
   private async reopen(): Promise<void> {
-    // Threads of the process share one open LevelDB: while any of them keeps it open, the failed one stays in use.
+    // Threads of the process share one open LevelDB. While any of them has it open, the failed one stays in use.
     if (this.resumes.length === 0) await this.pause();
     try {
       await reopenLevel(this.options.level);

@@ -1,4 +1,4 @@
-/** Cached set of staged graphs per snapshot, for the thread that owns the store. Avoids reading the disk if none has changed. */
+/** Caches the set of staged graphs for snapshots, in the thread of the store. Reads the disk only if it may have changed. */
 
 import { type StagedNames, stagedGraphs, stagedKey } from '../graphs/staged-keys.js';
 import type { Level, LevelSnapshot } from '../level/durable-level.js';
@@ -12,7 +12,7 @@ export class RememberedStaged {
   private readonly underWay = new Set<Transaction>();
   /** Incremented when such a transaction starts and ends. */
   private changes = 0;
-  /** Transactions that had started before the first listener have ended. */
+  /** True if the transactions that had started before the listeners were added have ended. */
   private isComplete = false;
   private last: { readonly changes: number; readonly names: StagedNames } | undefined;
 

@@ -1,7 +1,7 @@
 /**
- * Removes what a deleted subtree leaves: graphs, links, blobs and entries of indexes of its resources, in slices between which
- * other transactions run. The transaction that deletes it only moves the records out of the way (`Transaction.deleteLater`), so a
- * recursive DELETE is atomic and others hardly wait for it. No resource gets a name in the subtree before all is removed.
+ * Removes the rest of deleted subtrees: graphs, links, blobs and index entries of their resources, in slices between which
+ * other transactions run. The transaction that deletes a subtree only moves its records (`Transaction.deleteLater`), so that a
+ * recursive DELETE is atomic and others hardly wait for it. No resource is created in the subtree before all is removed.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { actorOfMark, hiddenRange, isSubtree, stagedKey } from '../graphs/staged-keys.js';
@@ -17,13 +17,13 @@ const [resourcesAtATime, quadsAtATime] = [250, 2_000];
 
 const pauseMs = 1_000;
 
-/** Stages the removal of the rest of a deleted resource, without its record. */
+/** Stages the removal of everything that a deleted resource has, except its record. */
 export type RestRemoval = (tx: Transaction, record: ResourceRecord) => Promise<void>;
 
 interface RemovedSubtreesOptions {
   readonly level: Level;
   readonly transact: (work: (tx: Transaction) => Promise<void> | void, options: TransactOptions<void>) => Promise<void>;
-  /** Reads small graphs in advance. */
+  /** Reads small graphs ahead, so that transactions do not wait for the disk. */
   readonly readAhead: (records: readonly ResourceRecord[]) => Prepare<void>;
   /** Called for the first failure of a removal. */
   readonly onTrouble: (message: string, error: unknown) => void;
@@ -37,8 +37,8 @@ export class RemovedSubtrees {
   constructor(private readonly options: RemovedSubtreesOptions) {}
 
   /**
-   * Continues removals that a process that ended had begun. From now on, `committed` begins others.
-   * @returns the subtrees
+   * Continues the removals that an earlier process has not completed. From then on, `committed` begins new ones.
+   * @returns these subtrees
    */
   async open(removeRest: RestRemoval): Promise<readonly string[]> {
     this.removeRest = removeRest;
@@ -62,7 +62,7 @@ export class RemovedSubtrees {
     this.running.set(container, run);
   }
 
-  /** Removes a subtree. Tries again if the disk is full, or LevelDB is being reopened. The next start continues it. */
+  /** Removes a subtree. Retries if the disk is full or LevelDB is being reopened. After a shutdown, the next start resumes. */
   private async removed(container: string, removeRest: RestRemoval): Promise<void> {
     const { signal } = this.end;
     for (let failures = 0; !signal.aborted; failures++)
@@ -97,7 +97,7 @@ export class RemovedSubtrees {
         tx.deleteRest(record);
       }
     };
-    // Members before their containers, whose access control lists decide who gets the events.
+    // Remove members before their containers, because the ACLs of these determine who receives the events.
     for await (const entries of entryBlocks(level, range, { reverse: true }))
       for (const records of slices(entries)) {
         if (this.end.signal.aborted) return;
@@ -113,7 +113,7 @@ export class RemovedSubtrees {
   }
 }
 
-/** The state before a slice, with the records of what is being removed: decisions on its events need those of its containers. */
+/** Returns the state before a slice, including deleted records: authorizing the events needs those of the containers. */
 const withRemoved = (base: TransactionBase): TransactionBase =>
   Object.create(base, {
     record: {

@@ -29,9 +29,9 @@ export type Changes = readonly (readonly [key: string, value: string | null])[];
 export interface StorageFault {
   /** Sentence for the operator. */
   readonly text: string;
-  /** Removes exactly the data that is too much. */
+  /** Removes exactly the superfluous data. */
   readonly changes?: Changes;
-  /** Adapts counters and digests to the data. Applied when no fault has `changes`. */
+  /** Adapts counters and digests to the data. Only applied if no fault has `changes`. */
   readonly later?: Changes;
   /** Name of the component whose index differs from the data. */
   readonly rebuilds?: string;
@@ -40,7 +40,7 @@ export interface StorageFault {
 /** Maximum characters of an entry in a message, and keys of a batch. */
 const [shown, changesAtATime] = [300, 10_000];
 
-/** Yields returned and lost entries of the spaces with a digest. @param except a space that the caller compares itself */
+/** Yields faults for returned and lost entries of digested spaces. @param except space that the caller compares itself */
 export async function* entryFaults(
   level: Level,
   snapshot: LevelSnapshot,
@@ -74,7 +74,7 @@ export async function repair(level: Level, faults: readonly StorageFault[]): Pro
   return repaired;
 }
 
-/** Adds digests to the records of graphs that earlier versions wrote, if their number of triples is right. @returns their number */
+/** Adds digests to records of earlier versions if the count of triples is right. @returns the count of added digests */
 export async function addDigests(level: Level): Promise<number> {
   let added = 0;
   for await (const entries of entryBlocks(level, allRecords()))

@@ -6,7 +6,7 @@ import { keyBlocks, type Level } from '../level/durable-level.js';
 import type { Transaction } from './transaction.js';
 
 export class ReturnedData {
-  /** Numbers since the start. */
+  /** Counts since the start. */
   readonly counts = { quads: 0, entries: 0 };
   private readonly known = new Set<string>();
 
@@ -16,7 +16,7 @@ export class ReturnedData {
     private readonly onTrouble: (message: string, error: unknown) => void,
   ) {}
 
-  /** Removes keys that no record counts, in the background, unless a transaction writes the graph first. */
+  /** Removes returned keys in the background, unless a transaction writes the graph first. No record counts them. */
   remove({ iri, revision, keys }: ReturnedKeys): void {
     if (this.known.has(iri)) return;
     this.known.add(iri);
@@ -29,10 +29,7 @@ export class ReturnedData {
     });
   }
 
-  /**
-   * Removes returned keys from graphs. They are removed when this returns.
-   * @throws DamagedGraphError if a graph has another difference
-   */
+  /** Removes returned keys from graphs, before it returns. @throws DamagedGraphError if a graph has another difference */
   async removeFrom(graphs: readonly string[]): Promise<void> {
     for (const iri of graphs) {
       const snapshot = this.level.snapshot();
@@ -65,7 +62,7 @@ export class ReturnedData {
     }
   }
 
-  /** Reports entries that cannot be trusted. */
+  /** Reports entries that cannot be trusted, once. */
   damaged(what: string): void {
     if (this.known.has(what)) return;
     this.known.add(what);

@@ -23,8 +23,8 @@ export interface SweeperOptions {
 }
 
 /**
- * Settles blobs in doubt at startup, before any transaction. If other servers share the blob store, an upload counts as
- * interrupted only after a day, and the blob store may be unreachable: the sweep then runs in the background, at startup and
+ * Keeps or removes blobs in doubt at startup, before any transaction. If other servers share the blob store, an upload counts
+ * as interrupted only after a day, and the blob store may be unreachable. The sweep then runs in the background, at startup and
  * every hour.
  */
 export class BlobSweeper {
@@ -33,7 +33,7 @@ export class BlobSweeper {
 
   constructor(private readonly options: SweeperOptions) {}
 
-  /** @param everywhere also checks blobs without a mark: uncommitted uploads, or removed blobs that reappeared */
+  /** Starts the sweep. @param everywhere also checks blobs without a mark: not committed, or removed and returned */
   async begin(everywhere: boolean): Promise<void> {
     const { level, blobs, coordination, forgotten } = this.options;
     if (blobs.isShared || coordination.hasOthers) this.running = this.goOn();
@@ -61,7 +61,7 @@ export class BlobSweeper {
     const { level, blobs, forgotten, coordination } = this.options;
     const { signal } = this.ending;
     const doubtful = await blobs.inDoubt(coordination.hasOthers ? dayMs : 0);
-    // After the list was read, so that blobs in it committed by other servers are known.
+    // Apply commits of other servers after reading the list, so that commits of blobs in the list are known.
     await coordination.freshen();
     await forEachConcurrently(doubtful, blobs.atOnce, async (blob) =>
       signal.aborted ? undefined : settle(level, blobs, blob),
@@ -93,8 +93,8 @@ const keptMs = 30_000;
 
 export class SettledBlobs {
   /**
-   * Garbage keys of removed blobs. The next batch deletes them: a separate unsynced write could fail in the middle of LevelDB's
-   * log and lose all later writes.
+   * Garbage keys of removed blobs, which the next batch deletes. A separate unsynced write could fail in the middle of
+   * LevelDB's log and lose all later writes.
    */
   readonly forgotten = new Set<string>();
 
@@ -105,7 +105,7 @@ export class SettledBlobs {
     this.sweeper = new BlobSweeper({ ...options, forgotten: this.forgotten });
   }
 
-  /** Settles what earlier processes left; `everywhere` after a possible power cut. @throws the error of the disk */
+  /** Starts the sweep at startup. @param everywhere true after a possible power cut @throws the error of the disk */
   begin(everywhere: boolean): Promise<void> {
     return this.sweeper.begin(everywhere);
   }
@@ -117,7 +117,7 @@ export class SettledBlobs {
     await this.options.blobs.close();
   }
 
-  /** Settles the blobs of a committed transaction. */
+  /** Confirms the new blobs of a committed transaction, and deletes those that it has removed. */
   async committed({ addedBlobs, removedBlobs, isForeign }: Transaction): Promise<void> {
     if (isForeign) {
       // The server that committed it removes the blobs.

@@ -9,12 +9,12 @@ interface SharedChange extends Pick<Transaction, 'changes' | 'announcements' | '
   readonly records: readonly (readonly [iri: string, record: ResourceRecord | null])[];
   readonly entries: readonly (readonly [key: string, value: string | null])[];
   readonly postings?: SharedChange['entries'];
-  /** Without a number of triples it is a staged graph. */
+  /** Changes of graphs. One without a count of triples is a change of a staged graph. */
   readonly graphs: readonly (KeyDifference &
     Partial<Pick<GraphChange, 'triples' | 'isPart'>> & { readonly iri: string })[];
 }
 
-/** @throws Error for a transaction with a bulk writer: another thread has its graphs */
+/** Serializes transactions. @throws Error for one with a bulk writer, because another thread has its graphs */
 export function writeChanges(transactions: readonly Transaction[]): Buffer {
   return Buffer.from(JSON.stringify(transactions.map(changeOf)));
 }

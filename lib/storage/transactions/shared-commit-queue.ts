@@ -1,6 +1,6 @@
 /**
- * Commit queue of a storage with several servers. Groups of transactions become rows of a journal, and every server applies all rows to its
- * replica. A `CommitOrder` decides when transactions run, and orders the rows.
+ * Commit queue of a storage with several servers. Groups of transactions become rows of a journal, and every server applies all
+ * rows to its replica. A `CommitOrder` determines when transactions run and the order of rows.
  */
 import { LwsError, tooBusy } from '../../tools/errors.js';
 import type { JournalPlace, Replica } from '../graphs/replica.js';
@@ -11,18 +11,18 @@ import { CommitQueue, type CommitQueueOptions, type Doubt, type PendingCommit } 
 import { settleKeptBlobs } from './kept-blobs.js';
 import { readChanges, writeChanges } from './shared-change.js';
 
-/** Order of the commits of all servers. */
+/** Orders the commits of all servers. */
 export interface CommitOrder {
   readonly replica: Replica;
   /** Called before a transaction runs. Resolves when it may run. Returns undefined if it may run at once. @throws LwsError `too-busy` */
   admitted(): Promise<void> | undefined;
   /** Runs work on the replica while no row is applied. */
   alone(work: () => Promise<unknown>): Promise<unknown>;
-  /** Called when LevelDB was opened again after a failed batch: rows after `replica.place` have to be applied again. */
+  /** Called when LevelDB was reopened after a failed batch: rows after `replica.place` must be applied again. */
   reopened(): void;
 }
 
-/** Maximum size of a transaction and of its row: strings are limited to twice as much, and each server has several copies in memory. */
+/** Maximum size of a transaction and of its row, in bytes. Strings may be twice as long, and servers have several copies. */
 const maxBytes = 256 << 20;
 
 export class SharedCommitQueue extends CommitQueue {
@@ -55,20 +55,20 @@ export class SharedCommitQueue extends CommitQueue {
     return this.pending.splice(0);
   }
 
-  /** Body of the row for a group, and true if it has the first terms of RDF 1.2. */
+  /** Returns the body of the row for a group, and true if the group adds the first terms of RDF 1.2. */
   rowOf(group: readonly PendingCommit[]): readonly [body: Buffer, hasNewTerms: boolean] {
     const transactions = group.map(({ transaction }) => transaction);
     const hasNewTerms = transactions.some(({ entries }) => readFeatures(entries.get(featuresKey) ?? '').has(newTerms));
     return [writeChanges(transactions), hasNewTerms];
   }
 
-  /** Writes a group to the replica and acknowledges it. Its row is in the journal. */
+  /** Writes a group to the replica and acknowledges it. Call it when the row is in the journal. */
   async commit(group: readonly PendingCommit[], place: JournalPlace): Promise<void> {
     const isWritten = await this.writeGroup(group, (batch) => this.order.replica.fill(batch, place));
     if (!isWritten) throw replicaBehind(this.failure);
   }
 
-  /** Rejects a group. @param mayBeStored true if its row may be in the journal: following the journal shows it */
+  /** Rejects a group. @param mayBeStored true if its row may be in the journal; then applying the journal shows if it is */
   reject(group: readonly PendingCommit[], error: unknown, mayBeStored: boolean): void {
     if (this.hasFailed) return;
     this.state.clear();
@@ -97,7 +97,7 @@ export class SharedCommitQueue extends CommitQueue {
         group.push({ ...commit, resolve() {}, reject() {} });
       }
     } catch (error) {
-      // The row is applied again later, on the previous state.
+      // The row will be applied again later, to the previous state.
       this.reject(group, error, true);
       throw error;
     }

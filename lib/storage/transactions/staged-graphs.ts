@@ -1,7 +1,7 @@
 /**
- * Staged graphs are not part of the state although the store has quads of them: they are being written and have no record yet, or
- * their record was deleted. An entry marks each, and readers skip those marked in their snapshot. So a large PUT, MOVE or DELETE is
- * not one huge batch and is still atomic.
+ * Writes and removes staged graphs. The store has quads of these, but they are not part of the state: they have no record yet,
+ * or their record was deleted. An entry marks each one, and readers skip graphs that are marked in their snapshot. So a large
+ * PUT, MOVE or DELETE is atomic without one huge batch.
  */
 import { addTo, slices } from '../../tools/collections.js';
 import { tooBusy } from '../../tools/errors.js';
@@ -29,16 +29,16 @@ const quadsAtATime = 2_000;
 const pauseMs = 1_000;
 const waitMs = 100;
 const maxWaits = 300;
-/** Waits without progress of a removal after which its server is considered gone. */
+/** Count of waits without progress after which the server that removes a graph is considered failed. */
 const othersWaits = 100;
 
 /** Maximum number of graphs that one transaction reserves, and that are removed at the same time. */
 const [graphsAtATime, removalsAtATime] = [250, 8];
 
-/** Maximum characters of the keys of several small graphs: an index of texts has up to an entry for every second one. */
+/** Maximum characters of the keys in a group of small graphs: a text index may have an entry for every second one. */
 const charactersAtATime = 1 << 20;
 
-/** True for a graph that is written in one transaction. */
+/** Returns true for a graph that is written in one transaction. */
 const isSmall = (keys: GraphKeys): boolean => keys.length <= quadsAtATime;
 
 type Group = readonly (readonly [graph: string, keys: GraphKeys])[];
@@ -64,7 +64,7 @@ export interface StagedGraphsOptions {
   readonly level: Level;
   /** True if other servers write staged graphs too. */
   readonly isShared: boolean;
-  /** Rejects this number of bytes if the disk may not have enough space. */
+  /** Checks that the disk has enough space for this count of bytes. */
   readonly assertSpace: (bytes: number) => Promise<void>;
   readonly transact: <T>(work: (tx: Transaction) => T, options: { readonly frees: boolean }) => Promise<T>;
 }
@@ -73,7 +73,7 @@ export interface StagedGraphsOptions {
 export class StagedGraphs {
   private readonly sweeping = new Map<string, Promise<void>>();
   private readonly waiting = new Map<string, (() => void)[]>();
-  /** Removals that wait for others to end, by graph. */
+  /** Removals that wait for other removals, by graph. */
   private readonly queued = new Map<string, () => void>();
   private removals = 0;
   private isClosed = false;
@@ -90,9 +90,9 @@ export class StagedGraphs {
   }
 
   /**
-   * Writes graphs in slices, invisible until a transaction publishes them (`Transaction.publishGraph`).
-   * @returns the written ones: those of resources without a visible graph
-   * @throws LwsError `storage-full`, with nothing left
+   * Writes graphs in slices. They are invisible until a transaction publishes them (`Transaction.publishGraph`).
+   * @returns the written graphs: those of resources without a visible graph
+   * @throws LwsError `storage-full`, after removing what was written
    */
   async load(graphs: ReadonlyMap<string, GraphKeys>): Promise<ReadonlySet<string>> {
     const { transact, assertSpace } = this.options;
@@ -150,7 +150,7 @@ export class StagedGraphs {
     for (const [key, value] of entries) {
       if (!key.startsWith(hiddenRange.gte)) continue;
       const graph = key.slice(hiddenRange.gte.length);
-      // The server that dropped it removes it.
+      // The server that has dropped the graph removes it.
       if (value === dropped && !isForeign) {
         const quads = graphs.get(graph)?.triples.before ?? Number.POSITIVE_INFINITY;
         if (quads <= quadsAtATime && !this.options.isShared) small.push(graph);
@@ -170,7 +170,7 @@ export class StagedGraphs {
    */
   async gone(graph: string, hiddenBy: () => string | undefined): Promise<void> {
     let [seen, unchanged] = [hiddenBy(), 0];
-    // Waits at least once: the entry and its removal may both be staged and not committed yet.
+    // Wait at least once, because the entry and its removal may both be staged and not committed yet.
     for (let waits = 0; waits === 0 || (hiddenBy() !== undefined && !this.isClosed); waits++) {
       const value = hiddenBy();
       [seen, unchanged] = [value, value === seen ? unchanged + 1 : 0];
@@ -200,7 +200,7 @@ export class StagedGraphs {
     if (this.sweeping.has(graph) || this.isClosed) return;
     const run = this.inTurn(graph, () => this.removeQuads(graph, value, takesOver))
       .finally(() => this.sweeping.delete(graph))
-      // The disk is full, or LevelDB is being reopened.
+      // The disk may be full, or LevelDB may be being reopened.
       .catch(() => this.retry(graph, value));
     this.sweeping.set(graph, run);
   }
@@ -217,7 +217,7 @@ export class StagedGraphs {
         for (const graph of graphs) this.sweeping.delete(graph);
       })
       .catch(() => {
-        // Those that are removed already are quickly done.
+        // For graphs that are already removed, this ends quickly.
         for (const graph of graphs) this.retry(graph, dropped);
       });
     for (const graph of graphs) this.sweeping.set(graph, run);
@@ -259,7 +259,7 @@ export class StagedGraphs {
     }
   }
 
-  /** Removes a few graphs at a time, and first those that a writer waits for. */
+  /** Runs a few removals at a time. Those that a writer waits for can start earlier (`begin`). */
   private async inTurn(graph: string, work: () => Promise<void>): Promise<void> {
     if (this.removals >= removalsAtATime) await new Promise<void>((resolve) => this.queued.set(graph, resolve));
     this.removals++;
@@ -272,7 +272,7 @@ export class StagedGraphs {
     }
   }
 
-  /** Begins a removal that waits for others. */
+  /** Starts a removal that waits for others. */
   private begin(graph: string): void {
     this.queued.get(graph)?.();
     this.queued.delete(graph);
@@ -283,7 +283,7 @@ export class StagedGraphs {
     const { level, isShared } = this.options;
     let [expected, isFirst, isOurs] = [value, takesOver, true];
     const transact = async (work: (tx: Transaction) => void): Promise<void> => {
-      // With several servers, a new value for each slice shows those that wait that the removal goes on.
+      // With several servers, write a new value with each slice, so that waiting servers see progress.
       const next = isShared || isFirst ? newRemoval() : expected;
       const whileOurs = (tx: Transaction): void => {
         const now = tx.entry(stagedKey(graph));
@@ -295,7 +295,7 @@ export class StagedGraphs {
       await this.options.transact(whileOurs, { frees: true });
       [expected, isFirst] = [next, false];
     };
-    // Before the scan, so that no keys are added behind it, and none are removed and counted twice.
+    // Write the new value before the scan, so that no other server adds keys behind it, or removes and counts keys too.
     if (takesOver) await transact(() => {});
     let removed: readonly string[] = [];
     for await (const block of keyBlocks(level, rangeOf(graphPrefix(graph))))

@@ -1,6 +1,6 @@
 /**
- * Stages the changes of many resources while other transactions run: indexes are updated and the batch is filled then too, so that
- * others hardly wait. Those that write in the same containers wait. A server that shares the storage with others does not do this.
+ * Stages the changes of many resources while other transactions run, and already updates indexes and fills the batch, so that
+ * others hardly wait. Transactions that write in the same containers wait. Not used if several servers share the storage.
  */
 
 import { yieldToEventLoop } from '../../tools/event-loop.js';
@@ -13,29 +13,32 @@ import { Transaction } from './transaction.js';
 
 export type TransactionListener = (transaction: Transaction) => void | Promise<void>;
 
-/** A listener. `isReady`: see `StoreListeners.onTransaction` */
+/** A listener and its `isReady`, see `StoreListeners.onTransaction`. */
 export type AddedListener = readonly [listener: TransactionListener, isReady: () => boolean];
 
-/** Changes to stage before the turn of a transaction. */
+/** Changes to stage before a transaction runs. */
 export interface Ahead {
   readonly containers: readonly string[];
-  /** Outside of the containers, it reads only what the work checks again. The work changes other records, and reports no changes. */
+  /**
+   * Stages changes. Outside of the containers, it reads only what the work checks again. The work changes other records, and
+   * reports no changes.
+   */
   readonly stage: (transaction: Transaction) => Promise<void>;
 }
 
-/** Changes that are staged, and what they depend on. */
+/** Changes that were staged ahead. */
 export interface StagedAhead {
   readonly transaction: Transaction;
-  /** Listeners that were called. */
+  /** Listeners that were already called. */
   readonly told: readonly AddedListener[];
-  /** True if the changes are those that would be staged now. */
+  /** Returns true if staging now would give the same changes. */
   readonly isCurrent: () => boolean;
-  /** Lets others write in the containers. */
+  /** Releases the containers for other transactions. */
   readonly release: () => void;
 }
 
 export class StagingAhead {
-  /** Number of batches that failed. */
+  /** Count of failed batches. */
   failures = 0;
 
   constructor(
@@ -43,7 +46,7 @@ export class StagingAhead {
     private readonly options: { readonly level: Level; readonly listeners: readonly AddedListener[] },
   ) {}
 
-  /** Called while no transaction runs, because it may write in the containers. @throws Again if another one has reserved a container */
+  /** Reserves the containers while no transaction runs. @throws Again if another transaction has reserved one of them */
   reserve({ containers }: Ahead): void {
     const { reserved } = this.state;
     for (const name of containers)
@@ -57,7 +60,7 @@ export class StagingAhead {
     const { failures, state, options } = this;
     let isReleased = false;
     const release = (): void => {
-      // Another transaction may have reserved them since.
+      // If released before, another transaction may have reserved the containers since.
       if (!isReleased) for (const name of containers) state.reserved.delete(name);
       isReleased = true;
     };
@@ -91,6 +94,6 @@ async function prepareBatch(level: Level, transaction: Transaction): Promise<voi
     throw error;
   });
   transaction.prepared = { batch, bytes: sizeOfBatch(transaction), quads: quadsChange(transaction), ...sizes };
-  // Counted in `quads` now.
+  // `quads` includes these now.
   transaction.uncounted = 0;
 }

@@ -1,4 +1,4 @@
-/** Callbacks of a store: inside transactions, and when these are staged, committed or dropped. */
+/** Callbacks of a store: within transactions, and when these are staged, committed or dropped. */
 import type { WrittenBatch } from '../../tools/metrics.js';
 import type { AddedListener, TransactionListener } from './staging-ahead.js';
 import type { Transaction } from './transaction.js';
@@ -14,17 +14,17 @@ export class StoreListeners {
   private readonly listeners = { stage: [] as Listener[], commit: [] as Listener[], drop: [] as Listener[] };
 
   /**
-   * Calls back inside every transaction that changed a resource or a staged graph, after its work. What the listener stages is
-   * written with the transaction, and its error rolls the transaction back, so an index cannot lag and an event cannot be lost. To
-   * do asynchronous work while other transactions run, it throws `Again`, and the transaction runs again.
-   * @param isReady given by a listener that reads and writes only what belongs to the changed resources: true if it may be called
-   * before the turn of a transaction that changes many (`TransactOptions.ahead`)
+   * Calls back within every transaction that has changed a resource or a staged graph, after its work. What the listener stages
+   * is written with the transaction, and its error rolls the transaction back, so that an index cannot lag and no event is
+   * lost. For asynchronous work, the listener throws `Again`: other transactions run meanwhile, and then this one again.
+   * @param isReady only for a listener that reads and writes nothing but data of the changed resources: returns true if it may
+   * be called before a transaction that changes many resources runs (`TransactOptions.ahead`)
    */
   onTransaction(listener: TransactionListener, isReady = (): boolean => false): void {
     this.inTransaction.push([listener, isReady]);
   }
 
-  /** Calls back for every transaction after its work and all other listeners. The listener only stages. */
+  /** Calls back for every transaction after its work and all other listeners. The listener can only stage changes. */
   onCompletion(listener: TransactionListener): void {
     this.completing.push(listener);
   }
@@ -47,7 +47,7 @@ export class StoreListeners {
     this.listeners.commit.push(listener);
   }
 
-  /** Calls back for every staged transaction that is not stored, or in doubt (a failed batch). */
+  /** Calls back for every staged transaction that was not stored, or that is in doubt after a failed batch. */
   onDrop(listener: Listener): void {
     this.listeners.drop.push(listener);
   }

@@ -39,10 +39,10 @@ import { StagedGraphs } from './staged-graphs.js';
 import { StoreListeners } from './store-listeners.js';
 import type { Transaction } from './transaction.js';
 
-/** Maximum attempts of a transaction. Waits for staged graphs need the most: each ends when up to 250 are removed, of thousands. */
+/** Maximum attempts of a transaction. Waits for staged graphs need the most: each ends after up to 250 of thousands. */
 const maxAttempts = 30;
 
-/** Members that are parsed at once. */
+/** Count of members that are parsed before control returns to the reader. */
 const recordsAtATime = 128;
 
 /** Maximum characters of keys that are read before a transaction. */
@@ -64,7 +64,7 @@ export interface StoreOptions extends MigrationOptions {
   readonly quotaBytes?: number;
 }
 
-/** A graph of one state, which is not in memory. The reader closes it. */
+/** Graph of one state, which is read from disk. The reader must close it. */
 export interface OpenGraph {
   readonly record: ResourceRecord;
   /** Yields all keys. @throws DamagedGraphError, LwsError `too-busy` after returned keys */
@@ -75,7 +75,7 @@ export interface OpenGraph {
 export class Store extends StoreListeners {
   readonly isTransaction = false;
   private readonly recordCache = lruCache<ResourceRecord>(20_000);
-  /** Some names without a record. A write asks twice for its name, and for that with another final slash. */
+  /** Some names without a record. A write looks up its name twice, and the name with the other final slash. */
   private readonly absent = lruCache<true>(128);
   private readonly graphs: CommittedGraphs;
   private readonly hidden: StagedGraphs;
@@ -166,7 +166,7 @@ export class Store extends StoreListeners {
   }
 
   /**
-   * Removes graphs in the background that a process that ended was writing or removing. Called after the listeners of
+   * Removes graphs in the background that an earlier process was writing or removing. Call it after the listeners of
    * transactions were added, because indexes remove their entries with the quads.
    * @param removeRest see `RemovedSubtrees`
    */
@@ -185,7 +185,7 @@ export class Store extends StoreListeners {
     return this.queue.bytes;
   }
 
-  /** Number of waiting transactions, true if a batch failed, and numbers of resources and quads. */
+  /** Count of waiting transactions, true if a batch has failed, and counts of resources and quads. */
   get commits(): Pick<CommitQueue, 'waiting' | 'hasFailed' | 'counts'> {
     return this.queue;
   }
@@ -251,20 +251,20 @@ export class Store extends StoreListeners {
   }
 
   /**
-   * Loads a graph into the cache before a transaction replaces or deletes it, so that the transaction, for which all others wait,
-   * reads no disk.
+   * Loads a graph into the cache before a transaction replaces or deletes it, so that the transaction, for which all others
+   * wait, does not read the disk.
    */
   async prefetch(record: ResourceRecord): Promise<void> {
     if (!this.graphs.isWorthPrefetching(record)) return;
-    // The transaction decides about a damaged graph: it can be replaced and deleted.
+    // Ignore a damaged graph here. The transaction handles it: it can be replaced and deleted.
     await this.graph(record.iri).catch((error: unknown) => {
       if (!(error instanceof DamagedGraphError)) throw error;
     });
   }
 
   /**
-   * Prepares a transaction that deletes or moves many resources: reads their small graphs into memory, as long as these have at most
-   * 64 Mi characters, for the transaction, for which all others wait, reads no disk then.
+   * Prepares a transaction that deletes or moves many resources: reads their small graphs into memory, up to 64 Mi characters,
+   * so that the transaction, for which all others wait, does not read the disk.
    */
   readAhead(records: readonly ResourceRecord[]): Prepare<void> {
     const small = records.filter(({ kind, triples = 0 }) => kind === 'rdf' && !isLargeGraph(triples));
@@ -342,7 +342,7 @@ export class Store extends StoreListeners {
     }
   }
 
-  /** Calls back before LevelDB is closed and reopened: other threads must close it. */
+  /** Calls back before LevelDB is closed and reopened, so that other threads close it. */
   beforeReopening(pause: ReopeningPause): void {
     this.recovery.pauses.push(pause);
   }
@@ -359,7 +359,7 @@ export class Store extends StoreListeners {
 
   /** Updates the caches for a committed transaction. */
   private apply(transaction: Transaction): void {
-    // New records are not cached: caching all of them costs more than reading the needed ones.
+    // Do not cache new records: caching all of them costs more than reading those that are needed.
     for (const [iri, record] of transaction.records) {
       this.absent.delete(iri);
       if (!record) this.recordCache.delete(iri);
@@ -376,7 +376,7 @@ export class Store extends StoreListeners {
 
   private drop(transaction: Transaction, mayBeStored = false): void {
     this.tell('drop', transaction);
-    // The caches have the state before, which may not be that of the database.
+    // The caches have the previous state, which may differ from that of the database.
     if (mayBeStored) {
       this.absent.clear();
       for (const iri of transaction.records.keys()) this.recordCache.delete(iri);

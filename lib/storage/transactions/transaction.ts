@@ -26,7 +26,7 @@ import type { BulkWriter } from './batch-writer.js';
 import { after, type PreparedChanges } from './prepared-changes.js';
 import type { TransactionBase } from './transaction-base.js';
 
-/** Entries and records that are sealed in one step. */
+/** Count of entries and records that are sealed between two yields. */
 const sealedAtATime = 500;
 
 export class Transaction {
@@ -35,7 +35,7 @@ export class Transaction {
   readonly graphs = new Map<string, GraphChange>();
   /** Quads to add to and remove from staged graphs, which no reader sees. */
   readonly hidden = new Map<string, KeyDifference>();
-  /** Number of removed quads that were never counted, minus that of counted quads that were lost: of damaged graphs. */
+  /** Correction of the quad counter for damaged graphs: removed quads that were not counted, minus lost ones that were. */
   uncounted = 0;
   readonly addedBlobs = new Map<string, string>();
   readonly removedBlobs = new Set<string>();
@@ -44,8 +44,8 @@ export class Transaction {
   /** Values of entries; `null` for deleted ones. */
   readonly entries = new Map<string, string | null>();
   /**
-   * Entries that only indexes read, and only after the commit: neither the transaction nor later ones see them, so that a hundred
-   * of them cost listeners and the overlay nothing. Values of deleted ones are `null`.
+   * Entries that only indexes read, and only after the commit. Neither this transaction nor later ones see them, so that a
+   * hundred of them cost listeners and the overlay nothing. The value `null` deletes an entry.
    */
   readonly postings = new Map<string, string | null>();
   readonly changes: StagedChange[] = [];
@@ -55,16 +55,16 @@ export class Transaction {
   caller: object | undefined;
   trace: Trace | undefined;
   batchWriter: BulkWriter | undefined;
-  /** New names of moved resources. Listeners give them to what else names the resources. */
+  /** New names of moved resources. Listeners apply them to other data with the names. */
   readonly moves: IriRewriting[] = [];
   /**
-   * Handling of constraints that existing resources violate: reject them (`strict`), accept them because the client prefers so,
-   * or restore them as imported.
+   * How to handle resources that violate constraints: reject them (`strict`), accept them because the client prefers that, or
+   * restore them as imported.
    */
   handling: 'strict' | 'lenient' | 'restore' = 'strict';
-  /** True if another server committed it. */
+  /** True if another server has committed the transaction. */
   isForeign = false;
-  /** Position of its last event in the log of changes; 0 if it has none yet. */
+  /** Position of the last event in the change log; 0 if none is assigned yet. */
   position = 0;
   /** Records read from the previous state, which cannot change while this transaction runs. */
   readonly read = new Map<string, ResourceRecord | undefined>();
@@ -76,7 +76,7 @@ export class Transaction {
 
   constructor(private readonly base: TransactionBase) {}
 
-  /** Gets the keys that a bulk writer holds (`putPartnersGraph`), of all graphs or of items of the work, which then stages them. */
+  /** Loads keys that a bulk writer has (`putPartnersGraph`), of all graphs or of some items of the work, which stages them. */
   completeGraphs: ((items?: readonly number[]) => Promise<void>) | undefined;
 
   /** Changes that were staged ahead (`StagingAhead`). */
@@ -132,7 +132,7 @@ export class Transaction {
     return staged === null ? undefined : parse(staged);
   }
 
-  /** @param isNew no entry has the key, which is not checked */
+  /** Stages an entry. @param isNew true if no entry has the key; this is not checked */
   putEntry(key: string, value: string, isNew = false): void {
     this.addFeature(featureOf(key));
     if (isCounted(key)) this.bytesDelta += sizeOfEntry(key, value) - (isNew ? 0 : sizeOfEntry(key, this.entry(key)));
@@ -171,9 +171,9 @@ export class Transaction {
   }
 
   /**
-   * Creates a resource or replaces its record. A previous, different blob is marked for removal. The blob of a record deleted in
-   * this transaction is taken over: the resource has another name.
-   * @throws Again for a name in a deleted subtree that is being removed, or that another transaction reserves
+   * Creates a resource or replaces its record. Marks the blob of the previous record for removal if it is another one. If this
+   * transaction has deleted a record with the same blob, the resource is renamed and keeps the blob.
+   * @throws Again for a name in a deleted subtree that is being removed, or that another transaction has reserved
    */
   putRecord(record: ResourceRecord): void {
     this.assertFree(record.iri);
@@ -210,12 +210,12 @@ export class Transaction {
     this.putEntry(removedKey(record.iri), writeRecord(record));
   }
 
-  /** Marks a container whose members and itself were deleted by `deleteLater`. */
+  /** Marks a deleted subtree: the container and its members were deleted by `deleteLater`. */
   deleteSubtree(container: string): void {
     this.putEntry(stagedKey(container), subtreeMark(this.actor));
   }
 
-  /** Records that what `deleteLater` left of a resource is removed by this transaction. */
+  /** Stages that the rest of a resource, after `deleteLater`, is removed. */
   deleteRest({ iri, blob }: ResourceRecord): void {
     if (blob) this.removedBlobs.add(blob);
     this.records.set(iri, null);
@@ -223,7 +223,7 @@ export class Transaction {
     this.deleteEntry(removedKey(iri));
   }
 
-  /** Records that nothing is left of a deleted subtree: names in it are free. */
+  /** Stages that a deleted subtree is removed completely, so that its names can be used again. */
   forgetSubtree(container: string): void {
     this.deleteEntry(stagedKey(container));
     if (this.base.removedSubtrees.every((other) => other === container))
@@ -288,7 +288,7 @@ export class Transaction {
     this.graphs.set(iri, { added, removed, before: undefined, keys: undefined, triples, isPart: true });
   }
 
-  /** Removes deleted keys that LevelDB returned. They are not counted, and no digest has them. */
+  /** Removes deleted keys that LevelDB has returned. Neither counters nor digests include them. */
   removeReturned(iri: string, removed: readonly string[]): void {
     const { triples = 0 } = this.record(iri) ?? {};
     const change = { added: [], removed, before: undefined, keys: undefined, isPart: true };
@@ -301,13 +301,13 @@ export class Transaction {
     this.noteGraph(iri, undefined, before);
   }
 
-  /** Publishes a staged graph (`Store.loadGraphs`). @param keys the written ones */
+  /** Publishes a staged graph (`Store.loadGraphs`). @param keys the keys that were written */
   publishGraph(iri: string, keys: GraphKeys): void {
     this.deleteEntry(stagedKey(iri));
     this.noteGraph(iri, keys, 0);
   }
 
-  /** Reserves the name for a staged graph, unless a visible graph has it. @throws Again as `putGraph` */
+  /** Reserves the name for a staged graph. Returns false if a visible graph has the name. @throws Again as `putGraph` */
   stageGraph(iri: string, keys: GraphKeys): boolean {
     this.assertVisible(iri);
     const hides = this.record(iri)?.kind !== 'rdf';
@@ -316,7 +316,7 @@ export class Transaction {
     return hides;
   }
 
-  /** True if these keys were written as a staged graph. */
+  /** Returns true if these keys were written as a staged graph. */
   isLoaded(iri: string, keys: GraphKeys): boolean {
     return this.entry(stagedKey(iri)) === loadingName(keys);
   }
@@ -325,21 +325,21 @@ export class Transaction {
     this.hidden.set(iri, keys);
   }
 
-  /** Records that a staged graph has been removed completely. */
+  /** Stages that a staged graph is removed completely. */
   forgetHidden(iri: string): void {
     this.deleteEntry(stagedKey(iri));
     this.noteGraph(iri, undefined, 0);
   }
 
-  /** Changes of the digests of entries. */
+  /** Differences to apply to the digests of entries. */
   readonly digests = new Map<string, KeyDigest>();
 
-  /** Numbers of records and of entries that are sealed. */
+  /** Counts of records and entries that are sealed. */
   private sealed = { records: 0, entries: 0 };
 
   /**
-   * Computes `digests`, and completes the records with the digests of their graphs and the versions that these require. Called
-   * after all changes, and also before if later changes are of other keys.
+   * Computes `digests`, and completes the records with the digests of their graphs and the required versions of RDF. Called
+   * after all changes; also before, if later changes concern other keys.
    */
   seal(): void {
     for (const _ of this.sealing());
@@ -374,12 +374,12 @@ export class Transaction {
     this.graphs.set(iri, { ...change, triples, isPart: false });
   }
 
-  /** True if a graph is being written or removed. */
+  /** Returns true if a graph is being written or removed. */
   isStaged(iri: string): boolean {
     return this.entry(stagedKey(iri)) !== undefined || this.subtreeOf(iri) !== undefined;
   }
 
-  /** Returns the deleted subtree, of those that are being removed, that has a name. */
+  /** Returns the deleted subtree that contains a name, if it is still being removed. */
   private subtreeOf(iri: string): string | undefined {
     return this.base.removedSubtrees.find((container) => iri.startsWith(container));
   }

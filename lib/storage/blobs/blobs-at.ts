@@ -1,4 +1,4 @@
-/** Creates the `Blobs` of a location. The only module that knows every kind. */
+/** Creates the `Blobs` of a location. The only module that knows all implementations. */
 import type { BlobLocation, Blobs } from './blobs.js';
 import { FileBlobs } from './file-blobs.js';
 

@@ -13,7 +13,7 @@ export interface BlobPlace {
   readonly address: unknown;
 }
 
-/** Plain data from which a thread opens the same blobs (`blobsAt`). */
+/** Where blobs are stored: plain data, with which any thread can open them (`blobsAt`). */
 export interface BlobLocation {
   readonly dataDir: string;
   /** Default: the directory `blobs/` of the data directory. */
@@ -26,7 +26,7 @@ export interface BlobWriter {
   write(chunk: Uint8Array): Promise<void>;
   /** Resolves when the blob is stored and survives a power cut. It is unreferenced until a transaction commits. */
   finish(): Promise<void>;
-  /** Removes what was written. Harmless after `finish` if the transaction did not commit. */
+  /** Removes the written bytes. Can also be called after `finish`, if the transaction did not commit. */
   abort(): Promise<void>;
 }
 
@@ -56,11 +56,11 @@ export interface Blobs {
   assertReady(): Promise<void>;
   /** Performs the steps of an upload to test that uploads work. @throws the error of the disk or the blob store */
   probe(): Promise<void>;
-  /** Records that the blob's commit is durable, so it is no longer in doubt. */
+  /** Records that the commit of the blob is durable, so that the blob is no longer in doubt. */
   confirm(blob: string): Promise<void>;
   /**
-   * Delays deletions, also of unreferenced blobs, so that a consistent set can be copied. Other servers are not affected.
-   * @returns a function that ends this
+   * Delays deletions, also of unreferenced blobs, so that a consistent set can be copied. Other servers still delete.
+   * @returns a function that ends the delay
    */
   hold(): () => void;
   /** Removes an unreferenced blob. Readers that have it open can finish. */
@@ -73,13 +73,15 @@ export interface Blobs {
   read(expected: BlobFacts, range?: { start: number; end: number }): Promise<Readable>;
   /** Returns all bytes of a blob. @throws DamagedBlobError if they differ from what was stored; other errors as `read` */
   bytes(expected: BlobFacts): Promise<Buffer>;
-  /** Returns blobs that may never have been committed, with uploads started at least `minMs` ago. */
+  /** Returns the blobs whose commit is in doubt and whose upload started at least `minMs` ago. */
   inDoubt(minMs: number): Promise<string[]>;
   /** Yields every blob except those in doubt, for `check`. */
   all(): AsyncIterable<string>;
   /** Returns the size of a blob in bytes, `undefined` if it is missing, for `check`. */
   size(blob: string): Promise<number | undefined>;
-  /** Called if the last process did not close the store: `close` makes its removals durable too. Absent: they are at once. */
+  /**
+   * Called if the last process did not close the store: `close` then syncs its removals. Absent: removals are durable at once.
+   */
   afterCrash?(): void;
   /** Closes connections. */
   close(): void | Promise<void>;

@@ -16,7 +16,7 @@ import { syncPath } from '../level/synced-files.js';
 import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs } from './blobs.js';
 
 const coalescedBytes = 256 << 10;
-/** Subdirectory of a blob: the first two digits of its name. */
+/** Returns true for the name of a subdirectory: the first two digits of a blob's name. */
 const isSubfolder = (name: string): boolean => /^[0-9a-f]{2}$/.test(name);
 
 export class FileBlobs extends HeldBlobs implements Blobs {
@@ -28,7 +28,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   private readonly folder: string;
   /** Existing subdirectories, each with a promise that resolves when its name is on disk. */
   private readonly made = new Map<string, Promise<void>>();
-  /** Subdirectories that may have removed blobs, synced by `close`. */
+  /** Subdirectories from which blobs were removed. `close` syncs them. */
   private readonly thinned = new Set<string>();
 
   constructor(readonly location: BlobLocation) {
@@ -45,7 +45,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   async open(): Promise<void> {
     await mkdir(join(this.folder, 'tmp'), { recursive: true, mode: 0o700 });
     const there = (await readdir(this.folder)).filter(isSubfolder);
-    // Existing ones too: an earlier process may have created them and ended before the sync.
+    // Sync existing directories too: an earlier process may have ended between creating and syncing them.
     for (const folder of [this.folder, this.location.dataDir]) await syncPath(folder);
     for (const name of there) this.made.set(name, Promise.resolve());
     this.isNew = there.length === 0;
@@ -87,7 +87,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     return this.space.assertSome();
   }
 
-  /** Writes and syncs a file like an upload. @throws the file system's error */
+  /** Writes and syncs a file, as an upload does. @throws the file system's error */
   async probe(): Promise<void> {
     const file = await open(this.mark('probe'), 'w', 0o600);
     try {
@@ -143,7 +143,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     throw new DamagedBlobError(blob, `has ${size} bytes instead of ${expected}`);
   }
 
-  /** Blobs with a commit in doubt when the last process ended. */
+  /** Returns the blobs whose commit was in doubt when the last process ended. */
   async inDoubt(minMs: number): Promise<string[]> {
     const marks = await readdir(join(this.folder, 'tmp'));
     if (minMs === 0) return marks;
@@ -204,7 +204,7 @@ class OpenBlob implements BlobWriter {
     try {
       const { bytesWritten } = await this.file.writev(chunks);
       left -= bytesWritten;
-      // `writev` may write less than all. The rest is written here.
+      // `writev` may write less than requested. Write the rest.
       if (left > 0) await this.file.writeFile(Buffer.concat(chunks).subarray(-left));
     } catch (error) {
       throw outOfSpace(error);
@@ -245,7 +245,7 @@ const outOfSpace = (error: unknown): unknown => {
     : error;
 };
 
-/** A recursive `mkdir` would report another error on a full disk. */
+/** Creates a directory unless it exists. Not recursive, because Node would then report another error for a full disk. */
 async function makeIfMissing(folder: string): Promise<void> {
   await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;

@@ -1,13 +1,13 @@
-/** Events of a batch in the log of changes: compact JSON arrays, since each write adds an entry. */
+/** Serializes the events of a batch for the change log: compact JSON arrays, because each write adds an entry. */
 
 import { type ResourceKind, rangeOf } from '../keys/records.js';
 import type { Announcement, EventStamp, StagedChange } from './changes.js';
 
 const space = 'L\u0000';
-/** Positions are padded to this number of digits, so that keys sort like numbers. */
+/** Digits to which positions are padded, so that keys sort like numbers. */
 const digits = 16;
 
-/** Key of an entry. @param position position of its last event */
+/** Returns the key of an entry. @param position of its last event */
 export const changeKey = (position: number): string => space + String(position).padStart(digits, '0');
 export const positionOfKey = (key: string): number => Number(key.slice(space.length));
 export const allChanges = () => rangeOf(space);
@@ -28,14 +28,14 @@ export interface LoggedEvent {
   readonly what: LoggedChange | (Omit<Announcement, 'inboxes'> & EventStamp);
 }
 
-/** Change of a resource: a `ResourceChange` with less of each record. */
+/** Change of a resource: a `ResourceChange` with fewer facts of each record. */
 export interface LoggedChange extends EventStamp {
   readonly before?: ChangedResource;
   readonly after?: ChangedResource;
   readonly readers?: string | undefined;
 }
 
-/** Positions follow the clock. This many are available per millisecond. */
+/** Positions per millisecond. Positions follow the clock. */
 export const positionsPerMs = 64;
 
 const verbs = ['create', 'update', 'delete', 'announce'] as const;
@@ -46,10 +46,10 @@ type Row = readonly [
   offset: number,
   /** Four times the index in `verbs`, plus the index in `kinds`. */
   code: number,
-  /** Relative to the storage's IRI. Another IRI follows a space. */
+  /** IRI relative to the storage. Any other IRI follows a space. */
   iri: string,
   event: string,
-  /** Its position minus the first one of its millisecond. */
+  /** Position of the event minus the first position of its millisecond. */
   late: number,
   types?: readonly string[] | 0,
   actor?: string | 0,
@@ -67,7 +67,7 @@ export interface NewEvent {
 export interface EntryOptions {
   /** The storage's IRI. */
   readonly storage: string;
-  /** Last position of the previous entry: no other events are in between. */
+  /** Last position of the previous entry: there are no events in between. */
   readonly previous: number;
   /** Total length of all earlier entries, including removed ones, in characters. */
   readonly written: number;
@@ -75,7 +75,7 @@ export interface EntryOptions {
 
 const stampPrefix = 'urn:uuid:';
 
-/** Row as text, assembled by hand since each write creates one. */
+/** Returns a row as text. Assembled without JSON.stringify, because each write creates one. */
 function rowOf({ position, actor, what }: NewEvent, end: number, storage: string): string {
   const isAnnouncement = 'inboxes' in what;
   const { iri, kind, types, owner }: ChangedResource = isAnnouncement
@@ -92,7 +92,7 @@ function rowOf({ position, actor, what }: NewEvent, end: number, storage: string
   return `${row}]`;
 }
 
-/** Creates an entry of events in order. Its key has the position of the last one. */
+/** Creates an entry of events in order. Its key contains the position of the last event. */
 export function writeEntry(events: readonly NewEvent[], { written, previous, storage }: EntryOptions): string {
   const end = events.at(-1)!.position;
   return `[${written},${previous},[${events.map((event) => rowOf(event, end, storage)).join()}]]`;
@@ -106,7 +106,7 @@ export interface LogEntry {
   readonly events: readonly LoggedEvent[];
 }
 
-/** @param storage its IRI @throws Error for an invalid entry */
+/** Parses an entry. @param storage IRI of the storage @throws Error for an invalid entry */
 export function readEntry([key, value]: readonly [key: string, value: string], storage: string): LogEntry {
   const [, previous, rows] = JSON.parse(value) as [number, number, Row[]];
   const end = positionOfKey(key);

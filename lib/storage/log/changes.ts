@@ -1,4 +1,4 @@
-/** Reports of a transaction to the listeners of the store. */
+/** Changes and events that a transaction reports to the listeners of the store. */
 import { randomUUID } from 'node:crypto';
 import type { ResourceRecord } from '../keys/records.js';
 
@@ -18,9 +18,9 @@ export interface ResourceChange {
   readonly after?: ResourceRecord;
 }
 
-/** Id and time of an event: the same for every receiver and on every server. */
+/** Id and time of an event, which are the same for every receiver and on every server. */
 export interface EventStamp {
-  /** Its id, a `urn:uuid:`. */
+  /** Id of the event: a `urn:uuid:`. */
   readonly event: string;
   /** Milliseconds since the epoch. */
   readonly at: number;

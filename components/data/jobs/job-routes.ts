@@ -16,9 +16,9 @@ export interface JobRoutesOptions<S> {
   readonly path: string;
   /** Error message for an unknown id. */
   readonly missing: string;
-  /** GET can return progress lines (`application/x-ndjson`). */
+  /** True if GET can return progress lines (`application/x-ndjson`). */
   readonly hasProgress: boolean;
-  /** Returns the report on a job for clients. @param isWhole with details, as in the report on a job that has ended */
+  /** Returns the report on a job for clients. @param isWhole true to include details, as for a job that has ended */
   readonly report: (state: S, isWhole: boolean) => object;
 }
 

@@ -18,7 +18,7 @@ export interface JobState {
 }
 
 export interface Job<S extends JobState = JobState> {
-  /** Current state, with the progress. The status is `running`. */
+  /** Current state with the progress. Its status is always `running`. */
   readonly state: S;
   /** Does the work. @throws the reason why the job failed or was stopped */
   run(): Promise<void>;
@@ -34,16 +34,16 @@ export abstract class JobRunner<J extends Job> {
   /** Directory for the files of jobs. */
   protected readonly folder: string;
   protected running: { readonly job: J; readonly ended: Promise<void> } | undefined;
-  /** The body of a request for a job is being received. */
+  /** True while the body of a request for a job is being received. */
   private isReceiving = false;
 
-  /** @param kind name in messages, which is also that of the directory; slots of all storages; error message while a job is running */
+  /** @param kind `name`: in messages and of the directory; `slots`: of all storages; `busy`: error while a job is running */
   constructor(
     protected readonly platform: Platform,
     protected readonly kind: { readonly name: string; readonly slots: Slots; readonly busy: string },
   ) {
     this.folder = join(resolve(platform.dataDir), kind.name);
-    // The thread of a job has LevelDB open.
+    // The thread of a job has LevelDB open: end it before LevelDB is reopened.
     platform.store.beforeReopening(async () => {
       await this.abandon();
       return () => {};
@@ -63,7 +63,7 @@ export abstract class JobRunner<J extends Job> {
 
   /** Deletes a job that is not running. */
   protected async forget(id: string): Promise<void> {
-    // First of all, so that it cannot be resumed meanwhile.
+    // Delete the state first, so that the job cannot be resumed meanwhile.
     this.states.delete(id);
     await this.discard(id);
     this.deleteFiles(id);
@@ -95,9 +95,9 @@ export abstract class JobRunner<J extends Job> {
   }
 
   /**
-   * Receives the input of a new job as a file with the name of its id. No other job can begin meanwhile.
+   * Receives the input of a new job into a file named by the job's id. No other job can start meanwhile.
    * @param check called for each chunk with the size so far
-   * @param start if it fails, the files of the job are deleted
+   * @param start starts the job; if it fails, the files of the job are deleted
    */
   protected async receive(
     body: AsyncIterable<Uint8Array>,
@@ -127,14 +127,14 @@ export abstract class JobRunner<J extends Job> {
     }
   }
 
-  /** Starts a job. @param release releases its slot @throws LwsError `too-busy` */
+  /** Starts a job. @param release releases the job's slot @throws LwsError `too-busy` */
   protected start(job: J, release = this.kind.slots.take()): J['state'] {
     this.states.set(job.state.id, job.state);
     this.running = { job, ended: this.follow(job).finally(release) };
     return job.state;
   }
 
-  /** Runs a job. Its end is reported only when the next one can begin. */
+  /** Runs a job. Reports its end only when the next job can start. */
   private async follow(job: J): Promise<void> {
     const ended = await job.run().then(
       () => ({ status: 'done' }) as const,

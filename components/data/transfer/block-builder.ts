@@ -33,13 +33,15 @@ import {
   type ReportEntry,
 } from './blocks.js';
 
-/** Block size in quads. Larger transactions delay others and outlive the garbage collector's young generation. Smaller ones are slower. */
+/**
+ * Maximum number of quads in a block. Larger transactions delay others and outlive V8's young generation; smaller are slower.
+ */
 const maxQuads = 4_000;
 const maxItems = 500;
 const maxBytes = 16 << 20;
 /** Maximum length of the terms in a block, in characters: they are in memory several times, and four times in a batch. */
 const maxCharacters = 8 << 20;
-/** Maximum number of quads for joining parts of a graph into one item. */
+/** Maximum number of quads up to which parts of a graph are joined into one item. */
 const maxJoined = 20_000;
 /** Maximum size of a JSON document in bytes. Longer ones are stored as binary, without parsing. */
 const longestJson = 16 << 20;
@@ -49,7 +51,7 @@ interface BuilderOptions extends Pick<ImportTask, 'into' | 'seed' | 'acls' | 'te
   readonly blobs: Blobs | undefined;
 }
 
-/** A block, and the data of its items kept by the reading thread. */
+/** A block, and the data of its items that stay in the reading thread. */
 export interface BuiltBlock {
   readonly block: ImportBlock;
   /** All keys of each graph item. */
@@ -64,7 +66,7 @@ type Item = { item: BlockItem; keys: readonly string[] | undefined; blob: BlobWr
 
 export class BlockBuilder {
   private readonly items: (Item | undefined)[] = [];
-  /** The index of each encoded graph among the items. */
+  /** Index in `items` of each encoded graph. */
   private readonly encoded = new Map<string, number>();
   private readonly graphs = new Map<string, { member: GraphMember; quads: GraphMember['quads'][] }>();
   private readonly states: BlockState[] = [];
@@ -76,7 +78,7 @@ export class BlockBuilder {
   private keyBytes = 0;
   private contentBytes = 0;
   private at: Pick<ReadStep, 'cursor' | 'bytes'> = { cursor: '', bytes: 0 };
-  /** The last member is part of a graph with further parts. */
+  /** True if more parts of the last graph follow. */
   private isOpen = false;
 
   /** @param source facts about the source, for all its blocks */
@@ -123,7 +125,7 @@ export class BlockBuilder {
     } else this.graphs.set(member.path, { member, quads: [...this.reopened(member.path), member.quads] });
   }
 
-  /** Encodes all graphs except the current one, to free their quads: most sources contain one graph after the other. */
+  /** Encodes all graphs except the current one, to free their quads. In most sources, one graph follows the other. */
   private encodeOthers(open: string): void {
     for (const [path, graph] of this.graphs)
       if (path !== open) {
@@ -132,7 +134,7 @@ export class BlockBuilder {
       }
   }
 
-  /** Returns the quads of a graph that was encoded before its last part: graphs are interleaved in this source. */
+  /** Returns the quads of a graph that was already encoded: this source interleaves the parts of graphs. */
   private reopened(path: string): GraphMember['quads'][] {
     const at = this.encoded.get(path);
     if (at === undefined) return [];
@@ -144,7 +146,7 @@ export class BlockBuilder {
   }
 
   private async addOther(member: Exclude<Member, GraphMember>): Promise<void> {
-    // Of two members with the same name, the first is used.
+    // Encode the graphs first, because the first of two members with the same name is used.
     this.encodeOthers('');
     if (member.kind === 'state') {
       const { source, key, value } = member;
@@ -184,7 +186,7 @@ export class BlockBuilder {
     this.items.push({ item: content ? { ...extras, content } : extras, keys, blob });
   }
 
-  /** Reports the agents in an access list, once per graph, although every part has the list. */
+  /** Reports the agents in an ACL, once per graph, because each part of a graph has the ACL. */
   private tellOf(iri: string, keys: readonly string[]): void {
     const named = namedIn(aclOfGraph(iri, keys)).slice(0, maxTold + 1);
     const listed = [iri, ...named].join('\n');
@@ -224,7 +226,7 @@ export class BlockBuilder {
     }
   }
 
-  /** Makes the block after all its blobs are stored. @throws LwsError `storage-full` */
+  /** Creates the block when all its blobs are stored. @throws LwsError `storage-full` */
   async build(number: number): Promise<BuiltBlock> {
     for (const [path, graph] of this.graphs) this.encode(path, graph);
     const { states, leftOut, access, quads } = this;
@@ -283,7 +285,7 @@ function ownKeys(iri: string, keys: readonly string[], texts: boolean): string[]
   });
 }
 
-/** Returns all parts of an item except its content. */
+/** Returns the metadata of an item: everything except its content. */
 function extrasOf(iri: string, member: ResourceMember, seed: string): Omit<BlockItem, 'content'> {
   const { source, links, acl, created, modified } = member;
   return {
@@ -311,7 +313,7 @@ const namedIn = ({ rules }: Acl): string[] =>
 
 /**
  * Stores bytes as a blob.
- * @param blobs absent: bytes are only measured
+ * @param blobs undefined: bytes are only measured
  * @returns the content and its blob. Call `finish` on the blob before a record refers to it
  * @throws LwsError `storage-full`, errors of the source
  */

@@ -1,4 +1,4 @@
-/** Messages between the reading thread of an import and the HTTP thread, which decides about each item. */
+/** Messages between the thread that reads an import and the HTTP thread, which decides for each item. */
 import type { LeftOut, Member } from '../../../lib/exchange/member.js';
 import type { BulkItem } from '../../../lib/resources/bulk.js';
 import type { BlobLocation } from '../../../lib/storage/blobs/blobs.js';
@@ -31,7 +31,7 @@ export type BlockState = Omit<Extract<Member, { kind: 'state' }>, 'kind'>;
 /** Entry of the report on a part of the source, such as the reason for skipping it. */
 export type ReportEntry = Omit<LeftOut, 'kind'>;
 
-/** Maximum number of sentences in a report: all are written with each block. Further ones are only counted. */
+/** Maximum number of sentences in a report, because all are written with each block. More are only counted. */
 export const maxTold = 500;
 
 export interface ImportTask {
@@ -47,11 +47,11 @@ export interface ImportTask {
   readonly rewrite: readonly { readonly from: string; readonly to: string }[];
   readonly cursor?: string | undefined;
   readonly dryRun: boolean;
-  /** Import ACLs. */
+  /** True to import ACLs. */
   readonly acls: boolean;
-  /** Send texts to the HTTP thread, for an index. */
+  /** True to send texts to the HTTP thread, for an index. */
   readonly texts: boolean;
-  /** The reading thread writes the batches, because it has most of their content. */
+  /** True if the reading thread writes the batches, because it has most of their content. */
   readonly writes: boolean;
   /** Seed of blank node labels: different for each import, the same after it was resumed. */
   readonly seed: string;
@@ -62,7 +62,7 @@ export interface ImportTask {
 
 export type Operation = readonly [key: string, value: string | null];
 
-/** Items of a block by their index. */
+/** Some items of a block, by index. */
 export interface BlockPart {
   readonly block: number;
   readonly items: readonly number[];
@@ -82,6 +82,6 @@ export interface BlockWrite {
 export type ReadPart =
   /** Size of the source in bytes, if it is known. */
   | { readonly total: number | undefined }
-  /** Some items of the next block: deserializing all at once would block the HTTP thread. */
+  /** Some items of the next block. Deserializing all at once would block the HTTP thread. */
   | { readonly items: readonly BlockItem[] }
   | { readonly block: Omit<ImportBlock, 'items'> };

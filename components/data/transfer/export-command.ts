@@ -18,12 +18,12 @@ import { unzipInto } from './trees/zip-sink.js';
 
 interface ExportTarget {
   readonly of: string;
-  /** The transmitted format: a directory is transmitted as a ZIP. */
+  /** Format that is transmitted. A directory is transmitted as a ZIP. */
   readonly format: string;
-  /** The transmitted ZIP has everything in one directory. */
+  /** True if the transmitted ZIP has everything in one top-level directory. */
   readonly isNested: boolean;
   readonly isGzip: boolean;
-  /** Absent: standard output. */
+  /** Path of the output; undefined for standard output. */
   readonly output: string | undefined;
   readonly isFolder: boolean;
 }
@@ -78,7 +78,7 @@ function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats
   return { of, output, isFolder, isNested: found.hasFolder === true, isGzip: isGzip && !isTree, format: sent };
 }
 
-/** Writes the bytes to the output. Removes incomplete files and directories. */
+/** Writes the bytes to the output. After an error, removes incomplete files and directories. */
 async function keep(
   { progress, print }: CommandContext,
   { output, isFolder, isNested }: ExportTarget,

@@ -1,4 +1,4 @@
-/** An export as a byte stream: a thread writes it and asks the HTTP thread for access decisions. */
+/** Returns an export as a byte stream. A thread writes it, and asks the HTTP thread for access decisions. */
 import { resolve } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import { type Access, freshAccess } from '../../../lib/authorization/principal.js';
@@ -21,7 +21,7 @@ export interface ExportRequest {
   readonly format: string;
   readonly isGzip: boolean;
   readonly access: Access;
-  /** The operator may read everything. */
+  /** True if the caller is the operator, who can read everything. */
   readonly isOperator: boolean;
   /** Milliseconds until the export is aborted: in total, and while the client reads nothing (`ReadingTime`). Absent: no limit. */
   readonly maxMs?: number | undefined;
@@ -40,7 +40,7 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
     onEnd();
     return emptyExport(request, platform);
   }
-  // A copy of `access`: decisions are cached by this object and may change during a long export.
+  // Copy `access`: decisions are cached by this object, and may change during a long export.
   const allows = async (mode: AskedMode, iri: string): Promise<boolean> => {
     if (isOperator) return true;
     const question = { view: store, access: freshAccess(access), iri };
@@ -91,7 +91,7 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
 
 function whyBroken(error: Error, { log }: Platform): Error {
   if (error instanceof LwsError) return error;
-  // Errors from another thread keep their name and lose their class.
+  // An error from another thread keeps its name, but not its class.
   if (error.name === TransferError.name) return new TransferError(error.message);
   log.error({ reason: error.stack }, 'an export failed');
   return new TransferError('The server failed. See its log.');
@@ -111,7 +111,7 @@ async function keptState(platform: Platform, of: string): Promise<ReadonlySet<st
 
 const tooSlow = (message: string): LwsError => tooBusy(message, 60);
 
-/** Returns the export for a caller without read access: it uses no thread, because such requests can be repeated at no cost. */
+/** Returns the export for a caller without read access. It uses no thread, because such requests can be repeated at no cost. */
 async function emptyExport({ of, format, isGzip }: ExportRequest, platform: Platform): Promise<Readable> {
   const stream = new PassThrough();
   const formats = await Formats.of(platform.formats);

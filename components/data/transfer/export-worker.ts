@@ -1,4 +1,4 @@
-/** The thread of an export: it reads a snapshot of the store through the same LevelDB and writes the format. */
+/** Thread of an export: reads a snapshot of the store from the same LevelDB, and writes the format. */
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';

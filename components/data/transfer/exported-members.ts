@@ -50,7 +50,7 @@ export interface ExportQuestion {
   /** The exported container. */
   readonly of: string;
   readonly scope: ReadScope;
-  /** The caller controls the storage: owners and component state are exported. */
+  /** True if the caller controls the storage: owners and component state are then exported. */
   readonly isController: boolean;
   /** Keys of component state that refers only to exported resources. Absent: all state is exported. */
   readonly kept: ReadonlySet<string> | undefined;
@@ -83,11 +83,11 @@ export interface ExportQuestions {
   returned(keys: ReturnedKeys): Promise<void>;
 }
 
-/** Number of members of a container read at a time. */
+/** Count of members of a container that are read at a time. */
 const pageLength = 1000;
-/** Number of quads in a part of a graph. */
+/** Maximum number of quads in a part of a graph. */
 const quadsAtATime = 10_000;
-/** Maximum number of resources of an owner for using the index of owners. */
+/** Maximum number of an owner's resources for which the index of owners is used. */
 const maxOwned = 100_000;
 
 export class ExportedMembers {
@@ -136,7 +136,7 @@ export class ExportedMembers {
   private async *below(container: string, { from, to }: IriRange): AsyncGenerator<Member> {
     let next = from > container && from.startsWith(container) ? childOf(container, from) : undefined;
     for (;;) {
-      // Reads page by page: an iterator would stay open for each container on the path.
+      // Read page by page, because an iterator would stay open for each container on the path.
       const page = await this.members(container, next);
       const records = page.filter(({ iri }) => iri >= from && iri < to);
       const isReadable = await this.readable(records);
@@ -263,7 +263,7 @@ const stateOf = ({ iri, revision }: ResourceRecord): ExportedState => ({ iri, re
 
 type Common = Omit<ContainerMember, 'kind'>;
 
-/** Makes a graph member. Its triples are decoded on demand. */
+/** Creates a graph member whose triples are decoded on demand. */
 function storedGraph(keys: readonly string[], facts: Omit<GraphMember, 'kind' | 'keys' | 'quads'>): GraphMember {
   let quads: readonly Quad[] | undefined;
   return {

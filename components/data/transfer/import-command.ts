@@ -34,7 +34,7 @@ import { ImportStopped } from './import-thread.js';
 import { sendTo, targetOf } from './send-to.js';
 import { zipFolder } from './trees/zip-sink.js';
 
-/** Exit code of a completed import that skipped part of the source. */
+/** Exit code of a completed import that has skipped a part of the source. */
 const incomplete = 3;
 
 export async function runImport(context: CommandContext): Promise<number> {
@@ -80,7 +80,7 @@ function containerOf(baseUri: string, { into: given = '', token }: Readonly<Reco
   return into;
 }
 
-/** A progress bar with the rate per second. */
+/** Returns a function that shows progress as a bar with the rate per second. */
 function shown({ progress }: CommandContext, { dryRun }: WantedImport): Show {
   const bar = progress(dryRun ? 'Looking' : 'Importing');
   const startedAt = Date.now();

@@ -1,6 +1,6 @@
 /**
- * One import: a thread reads, and this code decides about each item and stages it. Each block is one transaction and includes the
- * progress of the import.
+ * Runs one import: a thread reads, and this code decides for each item and stages it. Each block is one transaction, which also
+ * stores the progress.
  */
 import { join, resolve } from 'node:path';
 import { attribute } from '../../../lib/authorization/audit.js';
@@ -43,7 +43,7 @@ export interface ImportOptions {
   readonly platform: Platform;
   /** The caller, who becomes the owner of created resources. */
   readonly access: Access;
-  /** The operator has full access. */
+  /** True if the caller is the operator, who has full access. */
   readonly isOperator: boolean;
   readonly dryRun: boolean;
 }
@@ -61,7 +61,7 @@ const itemsAtATime = 64;
 const named = (source: string, error: unknown): unknown =>
   error instanceof LwsError ? new TransferError(`${source}: ${error.message}`) : error;
 
-/** The verdict on a further part of a resource in a dry run, where earlier parts are not stored. */
+/** Returns the verdict on a later part of a resource in a dry run, in which earlier parts are not stored. */
 const verdictAgain = ({ content }: BlockItem): BulkVerdict =>
   content ? (content.kind === 'rdf' ? 'merged' : 'skipped') : 'kept';
 
@@ -83,7 +83,7 @@ async function stageItems(
   items: readonly BlockItem[],
   { platform, isOperator, dryRun, state: { conflict }, seen, refused, ...options }: StagingOptions,
 ): Promise<Staged> {
-  // A copy: decisions are cached by this object, and may have changed since the last block.
+  // Copy the access: decisions are cached by this object, and may have changed since the last block.
   const access = freshAccess(options.access);
   attribute(tx, access);
   const staging = new BulkStaging(platform.storage, tx, { access, isOperator });
@@ -91,7 +91,7 @@ async function stageItems(
   const [incomplete, written]: [number[], number[]] = [[], []];
   const stored = new Set<string>();
   for (const [index, item] of items.entries()) {
-    // Other transactions wait meanwhile, but read requests must not.
+    // Yield, because read requests must not wait, unlike other transactions.
     if (index % itemsAtATime === itemsAtATime - 1) await yieldToEventLoop();
     const name = nameInSet(item.iri);
     const existing = seen.has(name) || stored.has(name) ? 'merge' : conflict;
@@ -151,7 +151,7 @@ function stageStates(
   }
 }
 
-/** A staged block, and a promise for its commit. */
+/** A staged block, and a promise that resolves when it is committed. */
 interface Taken {
   readonly staged: Staged;
   readonly stored: Promise<void>;
@@ -206,7 +206,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     await this.thread?.stop();
   }
 
-  /** Stops the import while no transaction can run. */
+  /** Stops the import without waiting for its blocks, because no transaction can run. */
   async abandon(): Promise<void> {
     this.isStopped = true;
     await this.thread?.abandon();
@@ -232,7 +232,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     const { number } = block;
     const items = this.isShared ? await this.complete(number, block.items, graphsOf(block.items)) : block.items;
     const failed = (error: unknown): never => {
-      // A commit in doubt may be on the disk and refer to the blobs of all items, so all blobs are kept.
+      // If the commit is in doubt, it may be stored and refer to the blobs of all items: keep all blobs.
       this.thread!.drop(number, error instanceof CommitInDoubtError ? [...items.keys()] : kept);
       throw error;
     };
@@ -254,7 +254,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     };
   }
 
-  /** The state after all staged blocks. */
+  /** State after all staged blocks. */
   private get staged(): ImportState {
     return this.underWay.reduce((state, { block, staged }) => behind(state, block, staged), this.state);
   }
@@ -344,7 +344,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     const state = this.staged;
     if (stored.size > 0) tx.putEntry(entryKey(seenSpace, state.id, String(state.blocks)), [...stored].join(' '));
     tx.putEntry(entryKey(importSpace, state.id), JSON.stringify(behind(state, block, staged)));
-    // With several servers, changes are written to the journal by the commit queue, without a partner.
+    // With several servers, the commit queue writes the changes to the journal, without a bulk writer.
     if (this.isShared) return;
     const accepted = acceptedOf(block.items, { verdicts });
     tx.batchWriter = {

@@ -24,7 +24,7 @@ import { ImportStopped } from './import-thread.js';
 
 export type ImportRequest = Omit<ImportFacts, 'id' | 'source' | 'began'> & { readonly dryRun: boolean };
 
-/** Each import has a thread, and LevelDB has one compaction thread for all. */
+/** Slots for imports of all storages: each import has a thread, and LevelDB has only one thread for compactions. */
 const slots = Slots.forControllers(2, 'imports');
 
 const busy = 'Another import is running. Wait for it, or cancel it with DELETE.';
@@ -41,7 +41,7 @@ export class ImportJobs extends JobRunner<ImportJob> {
     return jobs;
   }
 
-  /** Follows the states of imports on other servers: every server can report them, but only the server with the file can resume. */
+  /** Tracks imports on other servers: every server can report them, but only the server with the file can resume them. */
   private async followOthers(): Promise<void> {
     const { store } = this.platform;
     const prefix = entryKey(importSpace, '');
@@ -60,7 +60,7 @@ export class ImportJobs extends JobRunner<ImportJob> {
     return resolve(this.platform.dataDir, source);
   }
 
-  /** Measures for monitoring. */
+  /** Returns metrics of imports. */
   metrics(): readonly Metric[] {
     const { quads = 0, created = 0, bytes = 0, total = 0 } = this.running?.job.state ?? {};
     return [

@@ -42,7 +42,7 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
   ];
 }
 
-/** An empty dump is imported. @throws LwsError `bad-request` without a body and without its Content-Type, as far as the fields say it */
+/** Rejects a request without a body. An empty body with a Content-Type is an empty dump. @throws LwsError `bad-request` */
 function assertBody({ req: { headers, httpVersionMajor } }: RouteRequest): void {
   const length = headers['content-length'];
   // HTTP/2 has bodies without either field.

@@ -1,4 +1,4 @@
-/** State of an import, as it is stored and reported. */
+/** State of an import, as stored and reported. */
 
 import { plain } from '../../../lib/component/commands.js';
 import type { ForeignState, Offer, Platform } from '../../../lib/component/contract.js';
@@ -31,7 +31,7 @@ export interface ImportFacts {
   readonly into: string;
   readonly rewrite: readonly Rewrite[];
   readonly conflict: Conflict;
-  /** Import grants, requests and subscriptions (`grants`), and ACLs (`acls`). Absent in states of earlier versions. */
+  /** True to import grants, requests and subscriptions (`grants`), and ACLs (`acls`). Absent in states of earlier versions. */
   readonly grants?: boolean;
   readonly acls?: boolean;
   /** Milliseconds since the epoch. */
@@ -51,9 +51,9 @@ export interface ImportState extends ImportFacts, JobState {
   merged: number;
   skipped: number;
   leftOut: number;
-  /** First skipped resources with the reasons, up to `maxTold`. */
+  /** The first skipped resources with the reasons, at most `maxTold`. */
   told: readonly ReportEntry[];
-  /** First agents with access in the source, even if its ACLs are not imported. */
+  /** The first agents with access according to the source, even if its ACLs are not imported. */
   access: readonly ReportEntry[];
   status: JobState['status'];
   failure?: string;

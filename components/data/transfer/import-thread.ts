@@ -1,4 +1,4 @@
-/** The thread that reads an import and writes its batches, as seen by the HTTP thread. */
+/** The thread that reads an import and writes its batches: its interface for the HTTP thread. */
 
 import { TransferError } from '../../../lib/exchange/member.js';
 import { LwsError } from '../../../lib/tools/errors.js';
@@ -12,7 +12,7 @@ const operationsAtATime = 1000;
 /** Heap of the thread, in MiB. */
 const heapMb = 512;
 
-/** The import was stopped and can be resumed. */
+/** Thrown if the import was stopped. It can be resumed. */
 export class ImportStopped extends TransferError {
   constructor() {
     super('The import was stopped.');
@@ -33,7 +33,7 @@ export class ImportThread {
   private readonly thread: Thread<ImportFunctions>;
   /** The items of the next block so far. */
   private readonly items: BlockItem[] = [];
-  /** Settles when the last block is staged. */
+  /** Settles when the last received block is staged. */
   private staged: Promise<{ readonly stored: Promise<void> }> = Promise.resolve({ stored: Promise.resolve() });
   /** Settles when all blocks are stored. */
   private last: Promise<void> = Promise.resolve();
@@ -75,7 +75,7 @@ export class ImportThread {
     const isWhole = await this.thread.call('read', undefined, { take }).catch(async (error: Error) => {
       await this.last;
       if (error instanceof ThreadEnded) throw this.isStopped ? new ImportStopped() : error;
-      // Errors from another thread keep their name and lose their class.
+      // An error from another thread keeps its name, but not its class.
       throw error instanceof LwsError || error.name === TransferError.name ? new TransferError(error.message) : error;
     });
     await this.last;
@@ -92,18 +92,18 @@ export class ImportThread {
       },
     );
     const stored = staged.then((taken) => taken.stored);
-    // Awaited after all earlier ones. Until then a rejection must not be reported as unhandled.
+    // `last` awaits the promise after all earlier ones. Until then a rejection must not count as unhandled.
     stored.catch(() => {});
     this.staged = staged;
     this.last = before.then(() => stored);
   }
 
-  /** The thread was asked to end, or has ended: nothing more may be staged for it. */
+  /** True if the thread was asked to end, or has ended. Nothing more may then be staged for it. */
   get isEnding(): boolean {
     return this.thread.isEnding;
   }
 
-  /** Returns all keys of some items of a block. Empty after the thread has ended. */
+  /** Returns all keys of some items of a block. Returns none after the thread has ended. */
   keysOf(block: number, items: readonly number[]): Promise<readonly (readonly string[])[]> {
     return this.thread.call('keysOf', { block, items }).catch((error: unknown) => {
       if (error instanceof ThreadEnded) return [];
@@ -122,7 +122,7 @@ export class ImportThread {
     await this.thread.call('write', { ...given, operations: operations.slice(at) });
   }
 
-  /** Tells the thread not to write a block. @param kept items whose blobs stay because a stored record refers to them, or may refer to them */
+  /** Tells the thread to drop a block. @param kept items whose blobs are kept, because a stored record may refer to them */
   drop(block: number, kept: readonly number[] = []): void {
     this.thread.call('drop', { block, items: kept }).catch((error: unknown) => {
       if (!(error instanceof ThreadEnded)) this.fail(error);

@@ -1,6 +1,6 @@
 /**
- * The thread of an import: it reads, encodes, and writes the batches, because it has most of their content. The HTTP thread
- * decides about each item.
+ * Thread of an import: reads, encodes, and writes the batches, because it has most of their content. The HTTP thread decides
+ * for each item.
  */
 import type { Blobs } from '../../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../../lib/storage/blobs/blobs-at.js';
@@ -18,14 +18,14 @@ const itemsAtATime = 100;
 const quadsAtATime = 2000;
 
 const task = threadData as ImportTask;
-/** Absent in a dry run. */
+/** LevelDB; undefined in a dry run. */
 let level: Level | undefined;
 const waiting = new Map<number, BuiltBlock>();
-/** The operations of the next batch received from the HTTP thread. */
+/** Operations of the next batch that were received from the HTTP thread. */
 const operations: Operation[] = [];
 /** Batches filled with the graphs of a block before its verdict is known. */
 const prepared = new Map<number, Promise<PreparedBatch>>();
-/** All graphs of the last block were written: then the next batch is prepared in advance. */
+/** True if all graphs of the last block were written. The next batch is then prepared in advance. */
 let isUsual = true;
 let settled: (() => void) | undefined;
 
@@ -52,7 +52,7 @@ async function filled(level: Level, { keys }: BuiltBlock, items: readonly number
 
 const graphsOf = ({ keys }: BuiltBlock): number[] => [...keys.keys()].filter((index) => keys[index] !== undefined);
 
-/** Prepares the batch of a block while the HTTP thread decides: usually all its graphs are written. */
+/** Prepares the batch of a block while the HTTP thread decides, because mostly all graphs of a block are written. */
 function prepare(level: Level, built: BuiltBlock): void {
   if (!task.writes || !isUsual) return;
   const batch = filled(level, built, graphsOf(built));
@@ -61,7 +61,7 @@ function prepare(level: Level, built: BuiltBlock): void {
   prepared.set(built.block.number, batch);
 }
 
-/** @param fits true if the batch can be written unchanged. Otherwise it is closed */
+/** Returns the prepared batch. @param fits true if it can be written unchanged; otherwise it is closed */
 async function takePrepared(number: number, fits: boolean): Promise<PreparedBatch | undefined> {
   const batch = await prepared.get(number);
   prepared.delete(number);
@@ -106,7 +106,7 @@ function settle(number: number): void {
   settled?.();
 }
 
-/** @returns true if all of it was read */
+/** Reads the source and sends its blocks. @returns true if the whole source was read */
 async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined): Promise<boolean> {
   const { source, name, format, mediaType, into, rewrite, cursor, seed, acls, texts } = task;
   const formats = await Formats.of(task.formats);
@@ -140,7 +140,7 @@ async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined)
       else if (!builder.isEmpty) await send();
     }
   } finally {
-    // Waits until all sent blocks are written or dropped, also after an error of the source.
+    // Wait until all sent blocks are written or dropped, also after an error of the source.
     await room(0);
     await reader.close();
   }
@@ -155,7 +155,7 @@ const functions = {
     return read(caller, await blobsAt(task.blobs));
   },
 
-  /** Receives some operations of the next batch: sending all at once would block the HTTP thread. */
+  /** Receives some operations of the next batch. Sending all at once would block the HTTP thread. */
   operations(some: readonly Operation[]): void {
     operations.push(...some);
   },
@@ -166,7 +166,7 @@ const functions = {
     return items.map((index) => keys[index] ?? []);
   },
 
-  /** Writes a batch. A failed batch may be on the disk: its blobs stay, and the store resolves this at the next start. */
+  /** Writes a batch. After a failure it may be stored: its blobs are kept, and the next start resolves this. */
   async write(given: BlockWrite): Promise<void> {
     try {
       await write(level!, waiting.get(given.block)!, given);
@@ -175,7 +175,7 @@ const functions = {
     }
   },
 
-  /** Drops a block, and removes its blobs except those of these items. */
+  /** Drops a block. Removes its blobs, except those of the given items. */
   drop: ({ block, items }: BlockPart) => drop(block, items),
 
   /** Drops all blocks: no verdicts will follow. */

@@ -1,4 +1,4 @@
-/** A set of resource names: eight bytes each, plus half for empty slots, because an import may have many millions. */
+/** Set of resource names. Each needs eight bytes, plus half for empty slots, because an import may have many millions. */
 import { hash } from 'node:crypto';
 
 /** Returns the name of a resource in the set: 72 bits of its hash, to save memory. */
@@ -30,7 +30,7 @@ export class NameSet {
     if (++this.count > (this.slots.length / 2) * share) this.grow();
   }
 
-  /** The slot of a name, or the empty slot where it would go. */
+  /** Returns the slot of a name, or the empty slot in which to store it. */
   private slotOf(low: number, high: number): number {
     const { slots } = this;
     const mask = slots.length - 1;

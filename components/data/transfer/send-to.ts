@@ -25,7 +25,7 @@ export async function sendTo(
   try {
     state.total = reader.total;
     await writer.begin();
-    // If reading fails, the last graph may be incomplete: a graph is sent only when another member follows it.
+    // Send a graph only when another member follows it: if reading fails, the last graph may be incomplete.
     let held: GraphMember | undefined;
     for await (const { member, bytes } of reader.read({ into, rewrite })) {
       if (held) await writer.write(held);

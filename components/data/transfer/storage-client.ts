@@ -85,7 +85,7 @@ export class StorageClient {
       return { status: answer.status, headers: answer.headers, detail: await detailOf(answer) };
     } catch (cause) {
       const inner = (cause as Error).cause as Error | undefined;
-      // An error of the source while its content was sent.
+      // The source failed while its content was sent.
       for (const error of [cause, inner]) if (error instanceof TransferError) throw error;
       throw new TransferError(`${this.origin} does not respond: ${reasonOf(cause)}. ${goesOn}`, { cause });
     }

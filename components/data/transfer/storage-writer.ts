@@ -259,14 +259,14 @@ function linkFields(all: ClientLinks | undefined, iri: string): { links: readonl
     : { links, lost: `${literals} of its links are literals, which header fields cannot express.` };
 }
 
-/** Runs work concurrently, up to a number. */
+/** Runs work concurrently, up to a limit. */
 class Requests {
   private readonly under = new Set<Promise<void>>();
   private failure: { readonly error: unknown } | undefined;
 
   constructor(private readonly max: number) {}
 
-  /** Starts work. If a caller does not await it, its error is thrown by `room` or `end`. */
+  /** Starts work. Its error is also thrown by the next `room` or `end`. */
   add(work: () => Promise<void>): Promise<void> {
     const done = work().finally(() => this.under.delete(done));
     this.under.add(done);

@@ -8,7 +8,9 @@ import { ImportJob } from './import-job.js';
 import type { ImportJobs } from './import-jobs.js';
 import { newState } from './import-state.js';
 
-/** Imports the template if it exists, again after an interrupted import. @throws TransferError, LwsError if it cannot be read */
+/**
+ * Imports the template if it exists, from the start after an interruption. @throws TransferError, LwsError if it is unreadable
+ */
 export async function takeTemplate(platform: Platform, jobs: ImportJobs): Promise<void> {
   const source = join(resolve(platform.dataDir), templateFolder);
   if (!existsSync(source)) return;

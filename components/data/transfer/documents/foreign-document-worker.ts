@@ -1,4 +1,4 @@
-/** The thread in which rdf-parse reads a document, for `documentQuads`. It must not make requests. */
+/** Thread in which rdf-parse reads a document, for `documentQuads`. It must not send requests. */
 import { Readable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { type ParseOptions, rdfParser } from 'rdf-parse';
@@ -18,7 +18,7 @@ const offline = {
   },
 };
 
-/** Sends the triples as lines. @returns the prefixes */
+/** Parses a document and sends its triples as lines. @returns the prefixes */
 async function read(
   { bytes, type, base }: Document,
   caller: Caller<unknown, readonly string[]>,
@@ -28,7 +28,7 @@ async function read(
   const options: ParseOptions = { contentType: type, baseIRI: base, ...offline };
   const prefixes: Record<string, string> = {};
   let lines: string[] = [];
-  // In one piece, so that the order of triples is stable.
+  // Parse the text in one piece, so that the order of triples is stable.
   const quads = rdfParser.parse(Readable.from([text]), options);
   quads.on('prefix', (prefix: string, iri: string | { readonly value: string }) => {
     prefixes[prefix] = typeof iri === 'string' ? iri : iri.value;

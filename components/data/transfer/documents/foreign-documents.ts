@@ -19,7 +19,7 @@ const script = new URL('./foreign-document-worker.js', import.meta.url);
 /** Memory limit in MiB, and time limit in milliseconds, excluding the loading of the parsers. */
 const [memoryMb, usualMs] = [512, 20_000];
 
-/** A document cannot be read. The message is for the user, without a full stop. */
+/** Thrown if a document cannot be read. The message is for the user, without a full stop. */
 export class DocumentFault extends TransferError {}
 
 /** Returns the triples of a document. @param maxMs time limit in milliseconds @param factory makes the terms @throws DocumentFault */
@@ -39,7 +39,7 @@ export async function documentQuads(
     const why = cause.why === 'memory' ? `more than ${memoryMb} MiB of memory` : `more than ${maxMs / 1000} s`;
     throw new DocumentFault(`Reading it takes ${why}`, { cause });
   } finally {
-    // Frees the modules and caches it has loaded.
+    // The end of the thread frees the modules and caches that it has loaded.
     await thread.end();
   }
 }

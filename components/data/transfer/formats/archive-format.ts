@@ -44,21 +44,21 @@ export interface ArchiveTrailer {
   readonly parts: readonly ArchivePart[];
   readonly members: number;
   readonly triples: number;
-  /** Number of contents stored as separate files. */
+  /** Count of contents that are stored as separate files. */
   readonly files: number;
 }
 
 export const headFile = 'quadpod-archive.json';
 export const trailerFile = 'quadpod-archive-end.json';
 export const partFile = (index: number): string => `members/${String(index + 1).padStart(8, '0')}.jsonl`;
-/** Returns the file of a content: a thousand per directory. */
+/** Returns the file name of a content. Each directory has a thousand files. */
 export const blobFile = (index: number): string => `blobs/${Math.floor(index / 1_000)}/${index}`;
 
 const version = 1;
 
 /**
- * Number of bytes after which a written part ends at the next line, maximum size of a part when reading, and maximum length of
- * the triples in a line.
+ * Bytes after which a written part ends at the next line; maximum size of a part when reading; maximum length of the triples in
+ * a line.
  */
 export const [fullPart, longestPart, longestTriples] = [1 << 20, 96 << 20, 1 << 20];
 /** Maximum size of content stored in its line, in bytes. Longer content is a separate file. */
@@ -105,7 +105,7 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (val
 
 export type Line = Readonly<Record<string, unknown>>;
 
-/** The location of the bytes of a content. */
+/** Where the bytes of a content are: in the line as text or base64, or in a file. */
 export type ArchivedContent = { readonly text: string } | { readonly base64: string } | { readonly file: string };
 
 /** Returns the properties common to all lines of resources, or for a container the whole line. */
@@ -119,7 +119,7 @@ export const commonLine = ({ path, kind, links, acl, created, modified, owner }:
   acl: acl && { prefixes: acl.prefixes, triples: quadLines(acl.quads) },
 });
 
-/** Yields the parts of a graph, none much longer than `longestTriples`. */
+/** Yields the lines of a graph. None is much longer than `longestTriples`. */
 export function* graphLines(member: GraphMember): Generator<Line> {
   const { path, kind, quads, prefixes, hasMore } = member;
   let start: Line = { ...commonLine(member), prefixes };
@@ -153,7 +153,7 @@ export interface OpenedContent {
 export class LineReader {
   private readonly rewriting: IriRewriting;
 
-  /** @param place makes and rewrites terms, and contains the target */
+  /** @param place creates and rewrites terms; `into` is the target */
   constructor(
     private readonly place: {
       readonly into: string;
@@ -165,7 +165,7 @@ export class LineReader {
     this.rewriting = new IriRewriting(place.rewrites);
   }
 
-  /** @throws Error with the end of a sentence, for an invalid line or value */
+  /** Returns the member of a line. @throws Error for an invalid line or value; the message is the end of a sentence */
   member(line: Line, source: string): Member {
     if (line['kind'] === 'state') {
       const [key, value] = this.rewriting.entry(text(line, 'key'), text(line, 'value'));

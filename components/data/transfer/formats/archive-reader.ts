@@ -27,8 +27,8 @@ import {
 export const isArchive = async (tree: FileTree): Promise<boolean> => (await tree.file(headFile)) !== undefined;
 
 /**
- * Reads an archive. If the target differs from the exported container, IRIs below the exported container are rewritten, unless
- * `rewrite` applies to them. Cursors contain the number of the part, the number of the line after the member, and the bytes so
+ * Reads an archive. If the target differs from the exported container, IRIs below this container are rewritten, unless
+ * `rewrite` applies to them. Cursors contain the index of the part, the index of the line after the member, and the bytes so
  * far.
  */
 export const archiveReader = treeReader(readArchive);

@@ -1,7 +1,6 @@
 /**
- * Writes Quadpod archives: everything in the members, such that reading the archive returns the same.
- *
- * Parts contain the members in their order. The file of a longer content precedes the part that refers to it.
+ * Writes Quadpod archives, from which the same members can be read. Parts contain the members in their order. The file of a
+ * long content precedes the part that refers to it.
  */
 import { isUtf8 } from 'node:buffer';
 import { createHash, hash } from 'node:crypto';

@@ -1,9 +1,7 @@
 /**
- * Dataset dumps, N-Quads and TriG, optionally gzipped: each graph below the target container is a resource. Does not import the
- * store.
- *
- * Labels of blank nodes made by the storage are kept, so that export, import and export produce the same bytes. Other labels are
- * scoped to their document, including all its graphs and parts (`DocumentFactory`).
+ * Reads dataset dumps: N-Quads and TriG, optionally gzipped. Each graph below the target container is a resource. Must not
+ * import the store. Blank node labels of the storage are kept, so that export, import and export give the same bytes. Other
+ * labels are scoped to their document, with all its graphs and parts (`DocumentFactory`).
  */
 import type { Quad } from '@rdfjs/types';
 import { type ByteSource, type FilePiece, textOf, withStart } from '../../../../lib/exchange/byte-source.js';
@@ -23,8 +21,8 @@ import { type Known, KnownQuads, ResumableSource } from '../../exchange/resumabl
 import { streamedQuads } from '../../exchange/streamed-quads.js';
 
 /**
- * Reads a dump. Cursors contain the position after the member and a digest of everything before it. The position is a byte offset
- * for N-Quads, and the number of quads for TriG, where prefixes may occur anywhere. To continue, the source is read up to that
+ * Reads a dump. Cursors contain the position after the member, and a digest of everything before it. The position is a byte
+ * offset for N-Quads, and a count of quads for TriG, where prefixes can occur anywhere. To resume, the source is read up to the
  * position, and rejected if it has changed.
  */
 export const dumpReader = (source: ByteSource, kind: Record<'isTriG' | 'isGzip', boolean>): MemberReader => ({
@@ -34,7 +32,7 @@ export const dumpReader = (source: ByteSource, kind: Record<'isTriG' | 'isGzip',
 });
 
 interface Cursor {
-  /** The byte offset in the text, or the number of quads. */
+  /** Byte offset in the text, or count of quads. */
   readonly at: number;
   readonly line: number;
   /** The key of the document. Empty until its start has been read. */
@@ -55,12 +53,12 @@ interface Batch {
   readonly quads: readonly Quad[];
   /** Line numbers. */
   readonly lines: readonly number[];
-  /** The position to continue at after each quad. */
+  /** Position after each quad, from which reading can be resumed. */
   readonly ends: readonly number[];
-  /** The amount read up to and including each quad: bytes of the text, or characters of terms. */
+  /** Size up to and including each quad: bytes of the text, or characters of terms. */
   readonly sizes: readonly number[];
   readonly read: number;
-  /** The position to continue at after all of it, and the number of lines so far, if known. */
+  /** Position after the batch, and count of lines so far, if known. */
   readonly end?: readonly [at: number, line: number];
 }
 
@@ -116,13 +114,13 @@ interface Start {
   readonly known: Known;
 }
 
-/** Yields the members made from the quads, and finally the skipped ones. */
+/** Yields the members that the quads form, and at the end the skipped ones. */
 async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGenerator<ReadStep> {
   const { name, into, cursor, key, known } = start;
   const { leftOut } = cursor;
   const run = new GraphRun(into, leftOut);
   let [at, line, size, bytes] = [cursor.at, cursor.line, start.size, 0];
-  /** Computes the digest for the cursor of the last step, while this is still possible. */
+  /** Computes the digest for the cursor of the last step, before more quads change it. */
   let keep = (): void => {};
   const step = (member: Member | LeftOut, rest = String(leftOut)): ReadStep => {
     const [place, end] = [`${at} ${line} ${key}`, at];
@@ -157,7 +155,7 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
           known.add(quad);
         }
       }
-      // Any number of lines may have no quad.
+      // Many lines may have no quad: move the position past them.
       if (quads.length === 0 && end) [at, line] = end;
       keep();
       known.pass(at);
@@ -171,7 +169,7 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
   for (const member of leftOut.members(into)) yield step(member, '[]');
 }
 
-/** Returns the pieces, and the document key computed from their start. */
+/** Returns the pieces, and the key of the document, which is computed from their start. */
 async function keyed(
   pieces: AsyncGenerator<FilePiece>,
   { into, rewrite }: MemberOptions,

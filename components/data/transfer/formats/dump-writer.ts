@@ -32,7 +32,7 @@ export class DumpWriter implements Writer {
     const end = ` ${bracketed(this.of + member.path)} .\n`;
     const line = lineWriter(end);
     const keys = member.keys ?? encodeGraph(this.of + member.path, member.quads);
-    // In slices, because a part may have long literals.
+    // Write in slices, because a part may have long literals.
     for (const some of slices(keys, linesAtATime)) await this.output.write(some.map(line).join(''));
   }
 

@@ -1,4 +1,4 @@
-/** Finds formats by name among those of all components, and opens sources of imports. */
+/** Finds formats of all components by name, and opens the sources of imports. */
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -18,7 +18,7 @@ export interface Source {
   readonly name?: string;
   /** The media type given by the caller, if any. */
   readonly mediaType?: string;
-  /** The target of the import, with the rewrites of IRIs. Without it, a file in a single-text format is always read in that format. */
+  /** Target of the import, and rewrites of IRIs. Absent: a file in a single-text format is always read in that format. */
   readonly target?: Pick<MemberOptions, 'into' | 'rewrite'>;
 }
 
@@ -86,7 +86,7 @@ export class Formats {
       for await (const { member } of reader.read(target)) if (member.kind !== 'left-out') return true;
       return false;
     } catch (error) {
-      // It is reported when it is read.
+      // The error is reported when the source is read.
       if (error instanceof TransferError) return true;
       throw error;
     } finally {
@@ -105,7 +105,7 @@ export class Formats {
     if (text !== undefined && !isFolder) return (await this.isText(source, text)) ? text : 'file';
     if (!isFolder && !(await isZip(source.path))) {
       const type = mediaTypeOf(nameOf(source));
-      // A page can be imported as bytes, or for its RDF: the caller must select a format.
+      // A page can be imported as bytes, or for its RDF, so the caller must select a format.
       if (rdfTypeOf(type) || (this.parserOf(type) && !isPage(type))) return 'file';
       throw new TransferError(
         `${nameOf(source)} is not a directory, a ZIP, a dump (.nq, .trig) or another RDF file. Specify its format: ${this.read.join(', ')}.`,

@@ -17,7 +17,7 @@ export async function openFolderSink(folder: string): Promise<TreeSink> {
 }
 
 class FolderSink implements TreeSink {
-  /** Folder of the last file, which exists: most files are in the same folder as the file before. */
+  /** Folder of the last file, which exists. Most files are in the same folder as the file before. */
   private last: string;
 
   constructor(private readonly root: string) {

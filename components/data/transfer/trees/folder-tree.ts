@@ -7,7 +7,7 @@ import { TransferError } from '../../../../lib/exchange/member.js';
 import { slices } from '../../../../lib/tools/collections.js';
 import { faultOfPath, nameOfBytes, shownPath } from './tree-names.js';
 
-/** `O_NONBLOCK`, because a file may have been replaced by a pipe: opening it would wait for a writer. */
+/** Flags for opening files. `O_NONBLOCK`: if a pipe has replaced a file, opening it would wait for a writer. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Opens the tree of a directory and adds up its size. @throws TransferError if the directory does not exist or is not readable */
@@ -99,7 +99,7 @@ async function* contentOf(file: string, path: string, size: number): AsyncGenera
     if (size <= short) {
       const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(size + 1), 0, size + 1, 0);
       yield buffer.subarray(0, bytesRead);
-      // Everything was read at once: the file has not grown, and the read was complete.
+      // The whole file was read at once, and has not grown since.
       if (bytesRead === size) return;
       start = bytesRead;
     }

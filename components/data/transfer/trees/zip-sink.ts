@@ -12,7 +12,7 @@ import { openZipTree } from './zip-tree.js';
 /** Maximum number and size (bytes) of files held in memory. Longer files are streamed. */
 const [maxWaiting, maxBytes] = [64, 1 << 20];
 
-/** Date of files without one: ZIPs of the same content are identical. */
+/** Date of files without a date. Fixed, so that ZIPs of the same content are identical. */
 const noDate = Date.UTC(1980, 0, 1);
 
 /** Writes a ZIP to `out` with backpressure, and ends `out`. */
@@ -71,7 +71,7 @@ export class ZipSink implements TreeSink {
       this.zip.addReadStreamLazy(path, facts, (start) => {
         const stream = Readable.from(chunks, { objectMode: false });
         stream.on('end', resolve);
-        // The ZIP contains a part of the file, so it cannot be completed.
+        // The ZIP already contains a part of the file, so it cannot be completed.
         stream.on('error', (error) => {
           reject(error);
           this.zip.emit('error', error);
@@ -114,7 +114,7 @@ export const zipFolder = async (
   onRefused: (refused: RefusedFile) => void,
 ): Promise<void> => copyTree(await openFolderTree(folder), new ZipSink(out), onRefused);
 
-/** Writes the files of a ZIP to an empty or missing folder. @param isNested without the directory at its top, which has everything */
+/** Writes the files of a ZIP to an empty or missing folder. @param isNested true to omit the directory at its top */
 export async function unzipInto(file: string, folder: string, isNested: boolean): Promise<void> {
   const sink = await openFolderSink(folder);
   const nested: TreeSink = {

@@ -20,7 +20,7 @@ const usualBounds: ZipBounds = { entries: 1_000_000, bytes: 2 ** 40 };
  */
 const [maxRatio, short] = [1_000, 1 << 20];
 
-/** The facts about an entry kept in memory. */
+/** Facts about an entry that are kept in memory. */
 interface Kept {
   readonly path: string;
   readonly modified: number;
@@ -70,7 +70,7 @@ async function entriesOf(zip: ZipFile): Promise<Entries> {
       last = path!;
     } else refused.push({ path: shown(path ?? shownPath(bytes), last), refused: `It is rejected: ${fault}.` });
   }
-  // Rejects a file whose path is also that of a directory.
+  // Reject a file whose path is also that of a directory.
   for (const path of [...kept.keys()])
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
       if (kept.delete(path.slice(0, at)))
@@ -82,8 +82,8 @@ async function entriesOf(zip: ZipFile): Promise<Entries> {
 const [utf8Flag, unicodePath] = [0x800, 0x7075];
 
 /**
- * Returns the name of an entry, `undefined` if it is not valid: UTF-8 with the flag, the Unicode Path field if it belongs to the
- * name, and otherwise code page 437. Many programs write UTF-8 without the flag, which is recognized.
+ * Returns the name of an entry; `undefined` if it is invalid. It is UTF-8 with the flag, the Unicode Path field if that belongs
+ * to the name, and otherwise code page 437. Many programs write UTF-8 without the flag, which is recognized.
  */
 function nameOf(entry: Entry): string | undefined {
   const bytes = entry.fileName as unknown as Uint8Array;
@@ -142,7 +142,7 @@ class ZipTree implements FileTree {
     this.all = [...kept.values(), ...refused].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   }
 
-  /** Includes directories without an entry of their own that contain files, as after unpacking. */
+  /** Yields files and directories, including directories that have files but no entry in the ZIP. */
   async *files(after?: string): AsyncGenerator<TreeFile | RefusedFile> {
     let folder = '';
     for (const entry of this.all) {

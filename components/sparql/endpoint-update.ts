@@ -1,6 +1,6 @@
 /**
- * SPARQL Update at the endpoint: computed in a query thread over a snapshot, written in one transaction, and recomputed if a
- * graph has changed in between.
+ * Executes SPARQL Update at the endpoint. A query thread computes the changes on a snapshot. One transaction writes them,
+ * unless a graph has changed in between: then they are computed again.
  */
 
 import type { Reply } from '../../lib/http/reply.js';
@@ -20,7 +20,7 @@ import type { SparqlRequest } from './protocol/protocol.js';
 import { type Asker, runQueryTask } from './run-task.js';
 import { type SparqlEndpoint, sparqlUrl } from './service-endpoint.js';
 
-/** Maximum number of graph states in a request. */
+/** Maximum number of graph states in the preconditions of a request. */
 const maxStates = 250;
 
 /**

@@ -92,7 +92,7 @@ const settings = {
   ),
 };
 
-/** @param megabytes maximum memory for pages; `null` for the default */
+/** Creates the query index. @param megabytes maximum memory for pages, in MiB; `null` for the default */
 const indexOf = (options: Omit<MemoryIndexOptions, 'memory'>, megabytes: number | null): MemoryIndex =>
   new MemoryIndex({ ...options, memory: megabytes === null ? memoryForIndexes() : megabytes * 2 ** 20 });
 

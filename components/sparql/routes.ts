@@ -20,7 +20,7 @@ export const sparqlRoutes = (endpoint: SparqlEndpoint): readonly Route[] => [
   route('filtered', `GET HEAD ${path}`, (request) => {
     const asked = requestOfUrl(request.query, endpoint.maxBytes);
     if (asked) return ask(endpoint, request, asked);
-    // A mistyped name must not return the description.
+    // Reject other parameters, because a misspelled name must not return the description.
     if (request.query.size > 0)
       throw new LwsError(
         'bad-request',

@@ -1,4 +1,4 @@
-/** Tasks for the query threads, with the access rights of the caller. */
+/** Creates tasks for the query threads, with the access rights of the caller. */
 import { clientFor } from '../../lib/authorization/client.js';
 import type { Mode } from '../../lib/authorization/mode.js';
 import { whenGone } from '../../lib/http/request.js';
@@ -14,7 +14,7 @@ import { serviceCalls } from './services/service-calls.js';
 /** Client for fair queueing: the subject, or the address of an anonymous caller. */
 export type Asker = Pick<RouteRequest, 'access' | 'address' | 'req'>;
 
-/** Each purpose requires one of its modes. */
+/** Access modes by purpose. One of them is required. */
 const modesFor: Readonly<Record<Exclude<Purpose, 'read'>, readonly Mode[]>> = {
   know: ['read', 'write', 'delete'],
   make: ['append'],
@@ -36,7 +36,7 @@ export async function runQueryTask(
   const decide = (iris: readonly string[], purpose: Purpose): Promise<boolean[]> =>
     Promise.all(iris.map((iri) => may(purpose, iri)));
   const { client, callerClass } = await clientFor(platform, access, address);
-  // Short queries do not need it.
+  // Lazy, because short queries do not need it.
   let watch: ReturnType<typeof whenGone> | undefined;
   const gone = (): AbortSignal => {
     watch ??= whenGone(req);

@@ -25,7 +25,7 @@ const formatNames: Readonly<Record<string, string>> = {
 /** Rendered descriptions by format, shared by callers with the same read access. */
 const rendered = new WeakMap<Statistics, Map<RdfFormat, Buffer>>();
 
-/** @param counted statistics for the caller, absent to leave them out */
+/** Returns the description. @param counted statistics for the caller; undefined to omit them */
 export async function serviceDescription(
   endpoint: SparqlEndpoint,
   accept: string | undefined,

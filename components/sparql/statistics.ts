@@ -1,6 +1,6 @@
 /**
- * Statistics of the caller's readable graphs: triples, classes and predicates, counted by a query with the rights of the caller,
- * so that no count reveals other data. Requests wait for it only briefly.
+ * Statistics of the caller's readable graphs: triples, classes and predicates. A query with the rights of the caller counts
+ * them, so that no count reveals other data. Requests wait for it only briefly.
  */
 import { createHash } from 'node:crypto';
 import { text } from 'node:stream/consumers';
@@ -14,7 +14,7 @@ import { LwsError } from '../../lib/tools/errors.js';
 import type { QueryPool } from './pool/query-pool.js';
 import { resultFormats } from './protocol/protocol.js';
 
-/** Class or predicate, and its number of triples. */
+/** Class or predicate, and its count of triples. */
 export type Counted = readonly [iri: string, count: number];
 
 export interface Statistics {
@@ -34,7 +34,7 @@ export interface Counting {
 }
 
 const maxListed = 1_000;
-/** One scan for each count, all on one snapshot. */
+/** Query with one scan for each count, all on one snapshot. */
 const query = `SELECT * {
   { SELECT (COUNT(*) AS ?triples) (COUNT(DISTINCT ?p) AS ?properties) { ?s ?p ?o } }
   UNION { SELECT (COUNT(DISTINCT ?c) AS ?classes) { ?s a ?c } }
@@ -53,7 +53,7 @@ const maxKept = 200;
 
 interface Kept {
   readonly found: Statistics | undefined;
-  /** Number of the commit that was counted. */
+  /** Version of the store that was counted. */
   readonly version: number;
   readonly nextAt: number;
 }
@@ -77,7 +77,7 @@ export class CountedStatistics {
   async of(counting: Counting): Promise<Statistics | undefined> {
     const scope = await this.platform.authorizer.readScope(counting.access);
     if (scope === 'nothing') return nothing;
-    // Each resource would need its own decision, including those counted before.
+    // Each resource, including those already counted, would have to be authorized separately.
     if (scope === 'decide') return undefined;
     const isAll = scope === 'everything';
     const key = isAll ? '' : createHash('sha256').update(JSON.stringify(scope)).digest('base64');
@@ -96,7 +96,7 @@ export class CountedStatistics {
     const began = Date.now();
     const counting = this.count(by)
       .catch((error: unknown) => {
-        // A limit or a busy server. The description omits the statistics.
+        // The query has exceeded a limit, or the server is busy. The description omits the statistics.
         if (!(error instanceof LwsError))
           this.platform.log.warn({ err: error }, 'SPARQL statistics could not be computed');
         return undefined;
@@ -113,7 +113,7 @@ export class CountedStatistics {
     return counting;
   }
 
-  /** @param by caller whose graphs are counted, absent for all graphs at the cost of the server */
+  /** Counts graphs. @param by caller whose graphs are counted; undefined for all graphs, at the cost of the server */
   private async count(by: Counting | undefined): Promise<Statistics> {
     const { authorizer, store, rootIri: storage } = this.platform;
     const { body } = await this.pool.run({

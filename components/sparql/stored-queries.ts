@@ -1,4 +1,4 @@
-/** Stored queries: resources of `application/sparql-query`, or SHACL executables in RDF, and the values of their variables in a request. */
+/** Reads stored queries (`application/sparql-query`, or SHACL executables in RDF) and the values of their variables. */
 
 import type { Quad, Source, Term } from '@rdfjs/types';
 import { Parser } from 'n3';
@@ -42,7 +42,7 @@ const noQuery = (): LwsError =>
 const tooLong = (maxBytes: number): LwsError =>
   new LwsError('too-complex', `The query is longer than ${maxBytes} bytes (lws.sparql.endpoint.max-query-bytes).`);
 
-/** Text and prefixes are read from one snapshot. */
+/** Returns the query of an executable, with text and prefixes from one snapshot. */
 async function executableAt({ store: { level } }: Platform, iri: string): Promise<string | undefined> {
   const snapshot = level.snapshot();
   try {
@@ -52,7 +52,7 @@ async function executableAt({ store: { level } }: Platform, iri: string): Promis
   }
 }
 
-/** Returns the executable with the IRI of the resource, or the only one in it. */
+/** Returns the query of the executable with the IRI of the resource, or of the only one in it. */
 async function executableOf(quads: Source, iri: string): Promise<string | undefined> {
   const graph = factory.namedNode(iri);
   const match = async (subject: Term | null, name: string): Promise<Quad[]> => {
@@ -87,7 +87,7 @@ async function executableOf(quads: Source, iri: string): Promise<string | undefi
       if (declared.length > maxPrefixes)
         throw new LwsError('too-complex', `The query has more than ${maxPrefixes} prefixes (fixed limit).`);
     }
-  // On the same line as the query, so that line numbers in error messages stay correct.
+  // Put the prefixes on the first line of the query, so that line numbers in error messages stay correct.
   return declared.join('') + query.object.value;
 }
 
@@ -126,7 +126,7 @@ function termOf(name: string, value: string): ParameterTerm {
   return literal;
 }
 
-/** The whole text must be one literal, without unescaped quotes inside. */
+/** Matches a text that is one literal, without unescaped quotes inside. */
 const literalForm = /^"(?:[^"\\\r\n]|\\[^\r\n])*"(?:@[A-Za-z0-9-]+|\^\^<[^<>"\s]*>)?$/;
 
 function readLiteral(value: string): ParameterTerm | undefined {

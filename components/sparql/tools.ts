@@ -60,7 +60,7 @@ const schemaOfClass = `SELECT ?property ?count ?example ?instance ?shape {
   UNION ${shapes}
 }`;
 
-/** Runs a query, and returns the first rows, and a note if some were left out. */
+/** Runs a query. Returns the first rows, and a note if rows were omitted. */
 async function rowsOf(
   endpoint: SparqlEndpoint,
   caller: ToolCaller,

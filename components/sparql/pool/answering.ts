@@ -21,23 +21,23 @@ import { runUpdate } from './run-update.js';
 
 const encoder = new TextEncoder();
 
-/** Number of changed graphs from which a query reads the graphs that it names without the index. */
+/** If more changed graphs than this must be read, a query reads the graphs that it names without the index. */
 const fewPending = 100;
 
-/** Callers who own more resources are authorized graph by graph. */
+/** Maximum number of a caller's own resources to load. With more, each graph is authorized separately. */
 const maxOwned = 1000;
 
 export interface QueryHost extends Pick<AskOptions, 'loadEngine' | 'assertTerm'> {
   readonly level: Level;
   readonly layers: MemoryLayers;
   readonly storage: string;
-  /** Absent: read for each query. */
+  /** Cache of staged graphs. Absent: they are read for each query. */
   readonly hidden?: RememberedStaged;
   /** Returns a check that is called between two blocks of rows, and throws when the query must end. */
   limits(limit: TimeLimit): () => void;
 }
 
-/** Caller of the query thread: receives parts of the result, and answers questions. */
+/** Interface to the thread that sent the query: receives parts of the result, and answers questions. */
 export type Asking = Pick<Caller<QueryQuestions, AnswerPart>, 'ask' | 'send' | 'moves'>;
 
 /** Starts a query or an update. */
@@ -80,7 +80,7 @@ async function start(
       ...{ ...task.past, storage, within: task.within, admits },
       permitted: readableGraphs(permissions),
     };
-    // Reading the graphs that a query names is faster than reading many changed ones.
+    // If many graphs have changed, reading the graphs that the query names is faster than updating the index.
     return runQuery(task, { memory, isBehind: layers.pending > fewPending, past, ...run });
   }
   return runUpdate(task, task.update, {
@@ -89,7 +89,7 @@ async function start(
   });
 }
 
-/** @throws LwsError `too-busy` if reading the changed graphs exceeds a limit of the query: its text is not the cause */
+/** Waits for the view. @throws LwsError `too-busy` if reading changed graphs exceeds a limit: the query is not the cause */
 async function currentView(view: Promise<MemoryView | undefined>): Promise<MemoryView | undefined> {
   try {
     return await view;

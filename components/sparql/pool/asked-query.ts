@@ -1,4 +1,4 @@
-/** One query in a thread, from its task to the end of the result: limits, questions of the thread, and backpressure of the client. */
+/** Runs one query in a thread, from the task to the end of the result: limits, questions of the thread, and backpressure. */
 import type { Readable } from 'node:stream';
 import type { CallerClass } from '../../../lib/authorization/authorizer.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
@@ -18,7 +18,7 @@ export interface QueryJob {
   /** Client of the query, for fair queueing. */
   readonly client: string;
   readonly callerClass: CallerClass;
-  /** Returns the read access of the caller. Evaluated, again if necessary, after the thread has its snapshot. */
+  /** Returns the read access of the caller. Called after the thread has taken its snapshot, and possibly before as well. */
   readonly scope: () => Promise<GraphScope>;
   /** Returns a signal that aborts when the client disconnects. */
   readonly gone: () => AbortSignal;
@@ -47,14 +47,14 @@ export interface QueryRules {
   readonly memory?: MemoryIndex | undefined;
 }
 
-/** Share of its time limit that a query waits for the index. After that it is 503 instead of 422. */
+/** Share of the time limit that a query waits for the index. Then the response is 503 instead of 422. */
 const waitShare = 0.8;
 
 export class AskedQuery {
   private body: ThreadOutput | undefined;
   /** Aborts the calls of other endpoints. */
   private calls: AbortController | undefined;
-  /** Scope with which the query started. */
+  /** Read access with which the query was started before its snapshot was taken. */
   private presumed: GraphScope | undefined;
   private confirmed: Promise<void> | undefined;
 
@@ -71,9 +71,9 @@ export class AskedQuery {
       this.end(await this.ask(thread, gone));
     } catch (error) {
       const refusal = refusalOf(error, this.rules.limit);
-      // The result starts before the error, even if the scope takes long.
+      // Wait for the confirmation, so that a result that has begun starts before the error.
       await this.confirmed?.catch(() => {});
-      // After the first byte, only a reset tells the client that the result is incomplete.
+      // After the first byte, only a reset shows the client that the result is incomplete.
       this.body?.destroy(refusal as Error);
       throw refusal;
     } finally {
@@ -85,8 +85,8 @@ export class AskedQuery {
     const { job } = this;
     const { memory, limit } = this.rules;
     let asked = memory?.asked;
-    // Saves a round trip: for most callers, all graphs have the same access. Changes for the index, and the delay of a
-    // new thread, are only known after it has started.
+    // Sends the read access with the query, which saves a round trip: most callers have the same access to all graphs. Not for
+    // the index, or a new thread: changes until they start are not known yet.
     if (!asked && thread.isReady) {
       const scope = await this.answered(job.scope());
       if (typeof scope === 'string') this.presumed = scope;
@@ -133,7 +133,7 @@ export class AskedQuery {
     return last;
   }
 
-  /** Waits with the result of a presumed scope until the scope is confirmed. */
+  /** Delays the result until the presumed read access is confirmed for the state of the snapshot. */
   private confirm(): Promise<void> | undefined {
     if (this.presumed !== undefined)
       this.confirmed ??= this.answered(this.job.scope()).then((scope) => {

@@ -1,19 +1,19 @@
 /**
- * Budget of the HTTP thread for short queries in all storages, in milliseconds per second. Operators are exempt. Identities and storages are
- * free, so limits for each of them would not limit the sum.
+ * Budget of the HTTP thread for short queries of all storages, in milliseconds per second. Operators are exempt. Identities and
+ * storages cost nothing, so limits for each of them would not limit the sum.
  */
 export const shareMs = 250;
 /**
- * Part of each query that is not charged, in milliseconds: handing it to a query thread takes as much of the HTTP thread. If no other
- * short query runs or waits, more is free, because others wait no longer for it than for a request.
+ * Time of each query that is not charged, in milliseconds: passing it to a query thread takes as much. The second value applies
+ * if no other short query runs or waits, because the query then delays others no more than a request does.
  */
 export const [freeMs, freeAloneMs] = [0.3, 2];
 
-/** Time of the HTTP thread that is left for short queries. Must not depend on the caller. */
+/** Remaining time of the HTTP thread for short queries. Must not depend on the caller. */
 export class HttpThreadShare {
   private left = shareMs;
   private at: number;
-  /** Number of short queries of all storages that run or wait. */
+  /** Count of short queries of all storages that run or wait. */
   waiting = 0;
 
   constructor(private readonly now: () => number = () => performance.now()) {

@@ -23,13 +23,13 @@ export interface QueryTask extends Omit<SparqlRequest, 'isUpdate'> {
   /** Origin of `timeoutMs`, for messages. Default: the parameter of the request. */
   readonly limitedBy?: string;
   readonly maxBytes: number;
-  /** For updates: the result is the changes to make. */
+  /** For updates, whose result is the changes to make. */
   readonly update?: { readonly systemPrefix: string; readonly defaultGraph: string | undefined };
   /** Hosts allowed in SERVICE. */
   readonly allowedServices: readonly AllowedHost[];
   /** Earlier state to query. */
   readonly past?: PastTask | undefined;
-  /** There is a text search, so that `text:query` has the rows of one. */
+  /** True if there is a text search. Then `text:query` patterns are replaced by its rows. */
   readonly hasTextSearch?: boolean;
 }
 
@@ -61,15 +61,15 @@ export interface QueryQuestions {
   scope(): Promise<{ readonly scope: GraphScope; readonly changes: GraphChanges | undefined }>;
   /** Decisions, in the order of the IRIs. */
   decide(iris: readonly string[], purpose: Purpose): Promise<readonly boolean[]>;
-  /** Resolves when the index is ready or not needed. `undefined`: there is none. */
+  /** Resolves when the index is ready or not needed; `undefined` if there is none. */
   index(): Promise<MemoryAsked | undefined>;
   /** Drops the index because a file is damaged. */
   damaged(why: string): void;
-  /** The thread opens no sockets. */
+  /** Sends a SERVICE request, because the thread opens no sockets. */
   service(call: ServiceCall): Promise<ServiceAnswer>;
   /** Decisions on earlier states, in their order. */
   past(states: readonly PastFact[]): Promise<readonly boolean[]>;
-  /** Rows that the caller may read. */
+  /** Runs a text search. Returns only rows that the caller may read. */
   texts(call: TextCall): Promise<TextAnswer>;
 }
 

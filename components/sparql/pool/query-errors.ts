@@ -1,4 +1,4 @@
-/** Errors of queries. */
+/** Errors that end a query. */
 import { LwsError, tooBusy } from '../../../lib/tools/errors.js';
 import { ThreadEnded } from '../../../lib/tools/threads/messages.js';
 import type { TimeLimit } from './messages.js';

@@ -1,4 +1,4 @@
-/** Runs a query on the caller's dataset, and returns chunks of the result. Meant for a worker that can be terminated. */
+/** Runs a query on the caller's dataset and returns chunks of the result. Runs in a worker thread that can be terminated. */
 import type { Quad } from '@rdfjs/types';
 import { type AskOptions, answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
 import { NeedsIndexError, namesIn, quadsWithoutIndex } from '../../../lib/query/dataset.js';
@@ -29,7 +29,7 @@ export interface RunTaskOptions extends Omit<AskOptions, 'memory' | 'past'> {
   readonly past: (PastTask & Pick<PastContext, 'storage' | 'within' | 'permitted' | 'admits'>) | undefined;
   /** Returns the quads of the snapshot in the index, if it can be used. */
   readonly memory: () => Promise<AskOptions['memory'] | undefined>;
-  /** Many changed graphs must be read for `memory`. */
+  /** True if `memory` must read many changed graphs. */
   readonly isBehind: boolean;
   readonly assertTime: () => void;
   /** Absent: there is no text search. */
@@ -42,7 +42,7 @@ export async function runQuery(task: QueryTask, run: RunTaskOptions): Promise<Qu
   const searchTexts = past && run.searchTexts ? notThen : run.searchTexts;
   const query = await parseQuery(task.query, task.base, { searchTexts, ...task });
   const dataset = { ...run, ...graphsOf(task, query), past: undefined };
-  // Most queries do not need it, and replacing the constants takes 5 % of the time of a lookup.
+  // Lazy, because most queries do not need it, and replacing the constants takes 5 % of the time of a lookup.
   const operation = () => withConstants(query.shape, query.constants);
   const memory = await quadsOf(run, () => quadsWithoutIndex(dataset, operation(), run.assertTime));
   const then =
@@ -78,7 +78,7 @@ const notThen: SearchTexts = async () => {
   );
 };
 
-/** Returns the quads to query. @param named reads a few graphs without the index, and throws NeedsIndexError if it needs others */
+/** Returns the quads to query. @param named reads few graphs without the index; throws NeedsIndexError if others are needed */
 async function quadsOf(
   { memory, isBehind }: Pick<RunTaskOptions, 'memory' | 'isBehind'>,
   named: () => Promise<AskOptions['memory']>,
@@ -117,8 +117,8 @@ async function startQuery(task: QueryTask, query: ReadQuery, answers: QueryAnswe
 }
 
 /**
- * The dataset of the request overrides that of the query (SPARQL 1.1 Protocol 2.1.4). A query on one resource reads only that one
- * unless it names others. Unreadable graphs stay unreadable in any case.
+ * Returns the dataset. The one of the request overrides that of the query (SPARQL 1.1 Protocol 2.1.4). A query on one resource
+ * reads only this resource, unless it names others. Unreadable graphs stay unreadable in any case.
  */
 function graphsOf(
   { defaultGraphs, namedGraphs, within }: QueryTask,
@@ -137,7 +137,7 @@ async function* once(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-/** Limits the rows or triples before a block is written: all of them may contain one long text. @throws LwsError `too-complex` over a limit */
+/** Limits rows or triples before they are serialized: all of them may contain one long text. @throws LwsError `too-complex` */
 async function* counted<T extends ResultRow | Quad>(
   blocks: AsyncIterable<T[]>,
   { maxResults, maxBytes, cutAt }: QueryTask,
@@ -166,7 +166,7 @@ async function* counted<T extends ResultRow | Quad>(
   }
 }
 
-/** Maximum characters of one row: it is serialized at once, with up to six bytes per character. */
+/** Maximum characters of one row, because it is serialized at once, with up to six bytes per character. */
 const maxOfOne = 8 << 20;
 
 function lengthOf(item: ResultRow | Quad): number {
@@ -176,7 +176,7 @@ function lengthOf(item: ResultRow | Quad): number {
   return length;
 }
 
-/** @param end called at the end in any case. @throws LwsError `too-complex` over the limit */
+/** Limits the size of the result. @param end called at the end in any case @throws LwsError `too-complex` over the limit */
 async function* bounded(
   chunks: AsyncIterable<string>,
   maxBytes: number,

@@ -1,4 +1,4 @@
-/** Pool of query threads, shared between clients. */
+/** Pool of query threads, which the clients of a storage share. */
 import { priorityOf } from '../../../lib/authorization/client.js';
 import type { IndexState, MemoryIndex } from '../../../lib/query/memory/memory-index.js';
 import { RememberedStaged } from '../../../lib/storage/transactions/remembered-staged.js';
@@ -36,15 +36,15 @@ const idleMs = 600_000;
 const graceMs = 200;
 
 /**
- * After this number of queries, the HTTP thread loads the modules for short queries in an idle moment: an interval (ms) with at
- * most this share of load. After the last number of intervals it loads them in any case: a busy server gains most.
+ * When the HTTP thread loads the modules for short queries: after `manyQueries` queries, and after an interval (`pauseMs`) with
+ * at most `pauseShare` of load, or `mostLooks` intervals, because a busy server gains most.
  */
 const [manyQueries, pauseMs, pauseShare, mostLooks] = [8, 250, 0.2, 20];
 
 /** Thread slots by memory limit, shared by all pools of this process. */
 const placesOf = new Map<number, ThreadSlots>();
 
-/** Pool of this process that has preloaded a thread. */
+/** The pool of this process that preloads a thread. */
 let warmed: QueryPool | undefined;
 
 export class QueryPool {
@@ -152,7 +152,7 @@ export class QueryPool {
     ];
   }
 
-  /** Ends all queries. New ones wait until the returned function is called. */
+  /** Ends all queries. New queries wait until the returned function is called. */
   async pause(): Promise<() => void> {
     const paused = await Promise.all([this.threads.pause(), this.short?.pause()]);
     return () => {

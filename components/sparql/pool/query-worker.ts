@@ -1,5 +1,5 @@
 /**
- * Query thread: opens the server's LevelDB itself, answers one query at a time, and may be terminated at any moment. Independent
+ * Query thread: opens the server's LevelDB itself, runs one query at a time, and may be terminated at any moment. Independent
  * of the caller.
  */
 
@@ -22,7 +22,7 @@ import { answered } from './answering.js';
 import type { AnswerPart, AskedTask, QueryQuestions, QueryThreadData, TimeLimit } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';
 
-/** A query that needs the index restarts when it is ready, and again if a newer one exists by then. */
+/** Maximum attempts of a query. It restarts when the index that it needs is ready, and again if a newer one exists by then. */
 const maxAttempts = 5;
 
 const { folder: first } = threadData as QueryThreadData;
@@ -47,13 +47,13 @@ const functions = {
     await opened;
   },
 
-  /** Sets the index. `undefined`: there is none. */
+  /** Sets the index. @param base `undefined` if there is none */
   use(base: MemoryBase | undefined): void {
     layers.use(base);
   },
 
   async answer(given: AskedTask, caller: Caller<QueryQuestions, AnswerPart>): Promise<AnswerPart> {
-    // Ends this thread. The client gets 503, and the next query another thread.
+    // End this thread if its memory is exhausted. The client receives 503, and the next query another thread.
     if (isWorn()) process.exit(1);
     const level = await opened;
     for (let attempt = 0; attempt < maxAttempts; attempt++)

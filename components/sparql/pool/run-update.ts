@@ -34,7 +34,7 @@ export type UpdateLine =
   | { readonly removed: readonly string[] };
 
 const keysOfLine = 200;
-/** Maximum characters of keys that one operation may create, and that may be inserted or deleted in total. */
+/** Maximum characters of the keys of one operation, and of all inserted and deleted keys. */
 const [maxMade, maxChanged] = [32 << 20, 16 << 20];
 
 /**
@@ -87,7 +87,7 @@ function assertGraph(
   }
   if (isContainerIri(iri))
     throw new LwsError('bad-request', `The graph ${shown} cannot be changed: it is the name of a container.`);
-  // Quads of a deletion in progress would be found again.
+  // The quads of a graph that is being deleted would be visible again.
   if (hidden.has(iri)) throw interrupted();
 }
 

@@ -1,14 +1,14 @@
-/** Limits of work and CPU time of a short query. */
+/** Limits the work and the CPU time of a short query. */
 
 /** Thrown when a query exceeds the limits of a short one. */
 export class NotShortError extends Error {}
 
 /**
- * Maximum work: matches and rows read or created. A few hundred of them take 0.1 ms, and the maximum a few milliseconds in a warm thread.
- * Only readable graphs are counted, so that the place of execution reveals nothing.
+ * Maximum work: matches and rows that are read or created. A few hundred take 0.1 ms, and the maximum a few milliseconds in a
+ * warm thread. Only readable graphs are counted, so that the thread in which a query runs reveals nothing.
  */
 const maxWork = 8000;
-/** Maximum CPU time in milliseconds, whatever was read. */
+/** Maximum CPU time in milliseconds, independent of the work. */
 export const maxMs = 20;
 
 export interface Clocks {
@@ -26,17 +26,17 @@ const processClocks: Clocks = {
   },
 };
 
-/** Limits of one query. The timer starts at the first block: before it, the query waits for the disk. */
+/** Limits of one query. The timer starts at the first block, because the query may wait for the disk before. */
 export class ShortLimits {
   private left: number;
   private startedAt: number | undefined;
-  /** Reading of the CPU time, and the milliseconds until then. */
+  /** CPU time when it was read, and the milliseconds from the start until then. */
   private reading: { readonly cpu: number; readonly after: number } | undefined;
 
   /**
-   * @param isMeasured true to read the CPU time at the start. If not, it is read after half of the time: most queries end before,
-   *   and reading it takes 7 % of a lookup
-   * @param weight work of a match or row: 1 without calculations
+   * @param isMeasured true to read the CPU time at the start. Otherwise it is read after half of the time, because most queries
+   * end before, and a reading takes 7 % of a lookup
+   * @param weight work that a match or row counts as: 1 without calculations
    */
   constructor(
     readonly isMeasured: boolean,
@@ -57,7 +57,7 @@ export class ShortLimits {
     if (after > maxMs && this.isSlow) throw new NotShortError();
   }
 
-  /** True if the query has used too much CPU time. Wall time is not reliable on a busy machine. */
+  /** True if the query has used too much CPU time. Elapsed time is not reliable on a busy machine. */
   get isSlow(): boolean {
     if (!this.reading) return false;
     const { cpu, after } = this.reading;

@@ -1,6 +1,6 @@
 /**
- * Short queries run in the HTTP thread: a lookup costs less than the round trip to a query thread. A query qualifies by its form,
- * and restarts in a query thread if it exceeds the limits. Independent of the caller.
+ * Runs short queries in the HTTP thread, because a lookup costs less than the round trip to a query thread. The form of a query
+ * determines if it qualifies. If it exceeds the limits, it restarts in a query thread. Independent of the caller.
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { isIri, type TermKey } from '../../../lib/query/access/terms.js';
@@ -26,33 +26,33 @@ const maxLength = 2048;
 /** Maximum number of tokens in the text. Parsing takes about 20 µs for each. */
 const maxTokens = 400;
 const token = /\w+|[^\s\w]/g;
-/** Maximum parts of the result before the last. */
+/** Maximum number of parts of the result before the last one. */
 const maxParts = 4;
 /**
- * Maximum quads of graphs that changed since the index was built: the HTTP thread must read and sort these itself
- * (`MemoryLayers`).
+ * Maximum number of quads in graphs that have changed since the index was built, because the HTTP thread must read and sort
+ * these itself (`MemoryLayers`).
  */
 const maxChanged = 2000;
 /**
- * Maximum queued queries, and milliseconds within which one of them must end: a query may have to fetch a remote group. Further
- * queries use the query threads.
+ * Maximum number of queued queries, and milliseconds in which one of them must end, because a query may have to fetch a remote
+ * group. More queries use the query threads.
  */
 const [maxWaiting, maxWaitMs] = [64, 20];
 /**
- * A form that exceeded the limits this often since it last ran within them is not tried again for this many milliseconds. One
- * failure may be chance. All unprivileged callers pause for this multiple of the time that such a query used.
+ * A form that has exceeded the limits `maxVain` times since it last stayed within them is not tried for `longMs`; one failure
+ * may be chance. After a failure, unprivileged callers pause for `pauseTimes` times the time that the query has used.
  */
 const [maxVain, longMs, pauseTimes] = [3, 10_000, 20];
 
-/** Operations whose work is bounded by their input rows and the quads they read. */
+/** Operations whose work is limited by their input rows and by the quads that they read. */
 const operations = new Set(
   'project distinct reduced slice orderby group join leftjoin union filter bgp pattern extend values ask construct expression'.split(
     ' ',
   ),
 );
-/** Maximum number of operations, terms and expressions: the work for each row grows with it. */
+/** Maximum number of operations, terms and expressions, because the work for each row grows with it. */
 const maxNodes = 100;
-/** Functions and aggregates in constant time for each row. */
+/** Functions and aggregates that take constant time for each row. */
 const functions = new Set(
   (
     '= != < > <= >= && || ! in notin bound isiri isuri isblank isliteral isnumeric sameterm lang datatype str ' +
@@ -60,9 +60,9 @@ const functions = new Set(
   ).split(' '),
 );
 /**
- * Functions and aggregates whose time grows with the length of numbers and texts, with the work that each adds to a match or row. A
- * query may have `maxCalculations` of them. It is not short if it has or reads a literal of more than `longestLiteral` characters: a
- * number can have thousands of digits. Results stay below 1000 digits (`exact-digits`).
+ * Functions and aggregates whose time grows with the length of numbers and texts, with the work that each adds to a match or
+ * row. A query is not short if it has more than `maxCalculations` of them, or if it has or reads a literal of more than
+ * `longestLiteral` characters: a number can have thousands of digits. Results have less than 1000 digits (`exact-digits`).
  */
 const calculations: Readonly<Record<string, number>> = {
   '+': 0.5,
@@ -94,8 +94,8 @@ interface Node {
 const weights = new WeakMap<Algebra.Operation, number | undefined>();
 
 /**
- * Returns the work of a match or row of a query that may be short: it has a constant to start from, and no operator that multiplies
- * rows. `undefined`: it is not short.
+ * Returns the work that a match or row of a query counts as. `undefined` if the query is not short: it has no constant to start
+ * from, or an operator that multiplies rows.
  */
 function weightOf({ shape, constants }: ReadQuery): number | undefined {
   if (!weights.has(shape)) weights.set(shape, shortWeight(shape));
@@ -146,31 +146,31 @@ export class ShortQueries implements Answerer {
   /** Never resolves: the HTTP thread does not exit. */
   readonly exited = new Promise<void>(() => {});
   private readonly layers = new MemoryLayers();
-  /** Number of exceeded limits since the last success, by form of the query. 0: the last one may have exceeded the CPU time. */
+  /** Count of exceeded limits since the last success, by form. 0: the last query may have exceeded the CPU time. */
   private readonly long = lruCache<number>(1000, longMs);
   private last: Promise<unknown> = Promise.resolve();
   private waiting = 0;
   private ended = 0;
   private strangersAt = 0;
   private isPaused = false;
-  /** True while the running query takes longer than `maxWaitMs`: it waits for more than the disk. */
+  /** True while the running query takes longer than `maxWaitMs`, so that it waits for more than the disk. */
   private isStuck = false;
   /** Limits of the running query. */
   private limits = new ShortLimits(false);
   private assertTerm: ((token: TermKey) => void) | undefined;
-  /** Number of answered queries. */
+  /** Count of answered queries. */
   answered = 0;
 
   private constructor(private readonly options: ShortQueriesOptions) {}
 
-  /** Loads the modules: blocks the thread for 0.1 s. */
+  /** Loads the modules. This blocks the thread for 0.1 s. */
   static async load(options: ShortQueriesOptions): Promise<ShortQueries> {
     await loadQueryEngine();
     await loadParser();
     return new ShortQueries(options);
   }
 
-  /** Runs a short query. `undefined`: it must run in a query thread. @throws LwsError for the client */
+  /** Runs a query if it is short. Returns `undefined` if it must run in a query thread. @throws LwsError for the client */
   async run(job: QueryJob, rules: QueryRules): Promise<QueryAnswer | undefined> {
     const { task, callerClass } = job;
     const isOperator = callerClass === 'controller' && this.options.isHome;
@@ -215,7 +215,7 @@ export class ShortQueries implements Answerer {
       this.answered++;
       const took = performance.now() - began;
       if (took > maxMs && limits.isSlow) count(took);
-      // A long block may have ended before the CPU time was read: the next query of the form is measured from its start.
+      // A long block may have ended before the CPU time was read. Measure the next query of the form from its start.
       else if (took > maxMs && !limits.isMeasured) this.long.set(form, this.long.get(form) ?? 0);
       else this.long.delete(form);
       return answer;
@@ -242,7 +242,7 @@ export class ShortQueries implements Answerer {
     { query, explain, update, past, parameters, timeoutMs, limitedBy }: QueryTask,
     { memory }: QueryRules,
   ): boolean {
-    // Timeouts of requests may be shorter than a short query, and are left to the query threads.
+    // The timeout of a request may be shorter than a short query: leave it to the query threads.
     const hasTimeout = timeoutMs !== undefined && limitedBy === undefined;
     const isPlain = !explain && !update && !past && !hasTimeout && Object.keys(parameters ?? {}).length === 0;
     return (
@@ -277,7 +277,7 @@ export class ShortQueries implements Answerer {
     return { ...last, chunk: parts.length === 0 ? last.chunk : Buffer.concat([...parts, last.chunk]) } as never;
   }
 
-  /** Resolves when none is running. Until the returned function is called, queries run in the query threads. */
+  /** Resolves when no query is running. Until the returned function is called, queries run in the query threads. */
   async pause(): Promise<() => void> {
     this.isPaused = true;
     await this.last;

@@ -138,7 +138,7 @@ export async function requestOfBody(
   // Percent-encoding makes a form up to three times as long.
   const longest = Math.max(maxBytes, maxUpdateBytes ?? 0) * 3 + 4096;
   const fields = new URLSearchParams(decodeUtf8(await readBody(body, longest, 'lws.sparql.endpoint.max-query-bytes')));
-  // The protocol has none in the URL of a form, but its test suite does.
+  // The protocol has no dataset parameters in the URL of a form, but its test suite uses them.
   for (const name of graphParameters) for (const value of parameters.getAll(name)) fields.append(name, value);
   if (fields.has('update') && maxUpdateBytes !== undefined) return updateOfForm(fields, maxUpdateBytes);
   const found = requestOfUrl(fields, maxBytes);
@@ -173,16 +173,16 @@ function assertLength(bytes: number, maxBytes: number, what: 'query' | 'update' 
     );
 }
 
-/** Accepted formats for each kind of result. Absent: none that is available. */
+/** Accepted formats for each kind of result. Absent if the client accepts no available format. */
 export interface AcceptedFormats {
   readonly results?: ResultFormat;
   readonly graph?: RdfFormat;
 }
 
-/** Clients send the same few fields. */
+/** Cached results, because clients send the same few `Accept` fields. */
 const chosen = [lruCache<AcceptedFormats>(500), lruCache<AcceptedFormats>(500)] as const;
 
-/** @param strict omit the default if the client accepts none of the formats: it gets 406 (rule 7.1) */
+/** Chooses formats. @param strict true to omit the default if the client accepts none of the formats: it gets 406 (rule 7.1) */
 export function acceptedFormats(accept = '', strict = true): AcceptedFormats {
   const known = chosen[strict ? 1 : 0].get(accept);
   if (known) return known;

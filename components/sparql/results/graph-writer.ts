@@ -1,4 +1,4 @@
-/** Serializes the triples of a result in chunks: grouped and abbreviated up to a limit, line by line above it. */
+/** Serializes the triples of a result in chunks: grouped and abbreviated up to a limit, one triple per line above it. */
 import type { Quad } from '@rdfjs/types';
 import type { RdfFormat } from '../../../lib/rdf/formats.js';
 import { serializeRdf } from '../../../lib/rdf/serialize.js';

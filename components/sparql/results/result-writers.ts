@@ -1,4 +1,4 @@
-/** Query results as text, row by row (SPARQL 1.2 Query Results JSON, XML, CSV and TSV). Terms of RDF 1.1 are written as in 1.1. */
+/** Serializes query results row by row (SPARQL 1.2 JSON, XML, CSV and TSV). Terms of RDF 1.1 are written as in SPARQL 1.1. */
 import type { Term } from '@rdfjs/types';
 import { tripleTerm } from '../../../lib/rdf/turtle-terms.js';
 import { xsd } from '../../../lib/rdf/vocabulary.js';
@@ -100,7 +100,7 @@ function xmlTerm(term: Term): string {
 function csvWriter(variables: readonly string[]): ResultWriter {
   const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const line = (cells: readonly string[]): string => `${cells.map(cell).join(',')}\r\n`;
-  /** A triple term has no other text than that of TSV. */
+  /** Returns the text of a term. A triple term has the text of TSV. */
   const text = (term: Term): string =>
     term.termType === 'Quad' ? tsvTerm(term) : term.termType === 'BlankNode' ? `_:${term.value}` : term.value;
   return {
@@ -135,7 +135,7 @@ const plainNumbers: Readonly<Record<string, RegExp>> = {
   [xsd.double]: /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+$/,
 };
 
-/** Turtle syntax, with plain numbers. */
+/** Returns a term in Turtle syntax, with plain numbers. */
 function tsvTerm(term: Term): string {
   if (term.termType === 'NamedNode') return `<${term.value}>`;
   if (term.termType === 'BlankNode') return `_:${term.value}`;

@@ -1,6 +1,6 @@
 /**
- * SERVICE calls for the worker threads, which open no sockets: through the outbound guard, with limits. The only client data sent
- * is the text of the query.
+ * Sends the SERVICE requests of worker threads, which open no sockets: through the outbound guard, with limits. The query text
+ * is the only client data that is sent.
  */
 
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
@@ -19,15 +19,15 @@ export interface ServiceCallsOptions {
   readonly log: Log;
 }
 
-/** Maximum size of a response: both threads hold it in memory. */
+/** Maximum size of a response in bytes, because both threads keep it in memory. */
 const maxAnswerBytes = 8 << 20;
 
-/** Returns the function that makes the calls of one query. */
+/** Returns the function that sends the requests of one query. */
 export function serviceCalls({ fetch, allowed, timeoutMs, log }: ServiceCallsOptions) {
   let made = 0;
   let left = timeoutMs;
   return async ({ endpoint, query }: ServiceCall, signal: AbortSignal): Promise<ServiceAnswer> => {
-    // The worker has checked both. Outbound access is decided on this side.
+    // The worker thread has checked endpoint and count too, but this thread is responsible for outbound access.
     const url = assertAllowed(endpoint, allowed);
     if (++made > maxServices) return limit(`The query calls SERVICE more than ${maxServices} times (fixed limit).`);
     const startedAt = performance.now();

@@ -1,6 +1,7 @@
 /**
- * Positions since when the rules of access control lists give `read` without an interruption. They are kept for each list, by reader, for
- * its resource and for what is below it. They stay when the list is deleted, as dates of what is inherited there.
+ * Stores for each ACL since which position its rules have given `read` without interruption: by reader, separately for its
+ * resource and for inherited access below it. The entry is kept when the ACL is deleted, as access to the resource is then
+ * inherited.
  */
 
 import type { AclRule } from '../../lib/authorization/acl.js';
@@ -10,7 +11,7 @@ import { fitsOrigin, readPastReaders } from '../../lib/authorization/wac.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { accessKey } from './entries.js';
 
-/** The value of an entry. Readers without an earlier position begin at the last change of the list. */
+/** Value of an entry. `at`: last change of the ACL, from which readers without an earlier position have access. */
 interface ListDates {
   readonly at: number;
   readonly own?: Readonly<Record<string, number>>;
@@ -22,19 +23,19 @@ interface Deciding {
   readonly rootIri: string;
 }
 
-/** A name below a container, which has no list. */
+/** Returns a name below a container, without an ACL, to find the access that is inherited. */
 const below = (container: string): string => `${container}\u0000`;
 
 const readerKey = (reader: string, { origins }: AclRule): string => [reader, ...[...origins].sort()].join(' ');
 const [everybody, authenticated] = ['*', '+'];
 
-/** Returns the readers that a rule names. Groups have no dates. */
+/** Returns the readers that a rule names. No positions are stored for groups. */
 const readersIn = (rule: AclRule): string[] =>
   [...rule.agents, ...(rule.everybody ? [everybody] : []), ...(rule.authenticated ? [authenticated] : [])].map(
     (reader) => readerKey(reader, rule),
   );
 
-/** Returns the readers whose permission includes that of a reader. */
+/** Returns all readers in a rule whose permission includes that of the given reader. */
 function including(key: string): readonly string[] {
   const [reader, ...origins] = key.split(' ') as [string, ...string[]];
   const classes = reader === everybody ? [] : reader === authenticated ? [everybody] : [authenticated, everybody];
@@ -42,27 +43,27 @@ function including(key: string): readonly string[] {
   return [...readers, ...readers.map((each) => [each, ...origins].join(' '))];
 }
 
-/** Readers of a resource by the list that decides, and the resource of that list. */
+/** Returns the readers of a resource by the ACL that applies to it, and the resource of this ACL. */
 function effective({ authorizer }: Deciding, view: View, iri: string) {
   const text = authorizer.readersOf?.(view, iri);
   return text === undefined ? undefined : readPastReaders(text);
 }
 
-/** Earlier builds stored the position only. */
+/** Parses an entry. Earlier versions stored only the position. */
 function datesIn(value: string | undefined): ListDates {
   const found = value === undefined ? 0 : (JSON.parse(value) as ListDates | number);
   return typeof found === 'number' ? { at: found } : found;
 }
 
 interface DateQuestion {
-  /** Resource of the list that decides. */
+  /** Resource of the ACL that applies. */
   readonly of: string;
   readonly key: string;
-  /** Dates of containers that are known already, by container and reader. */
+  /** Cache of positions by container and reader. */
   readonly known?: Map<string, number>;
 }
 
-/** Returns the position since when a reader has been able to read a resource by the list of another one. */
+/** Returns since which position a reader has been able to read a resource, by the ACL of `of`. */
 function dateOf({ rootIri }: Deciding, view: View, iri: string, { of, key, known }: DateQuestion): number {
   const { at: last, own } = datesIn(view.entry(accessKey(iri)));
   const since = own?.[key] ?? last;
@@ -82,7 +83,7 @@ function dateOf({ rootIri }: Deciding, view: View, iri: string, { of, key, known
   return Math.max(since, above);
 }
 
-/** Stages the positions of a list that a transaction writes or deletes. */
+/** Stages the positions for an ACL that a transaction writes or deletes. */
 export function noteList(deciding: Deciding, tx: Transaction, iri: string, position: number): void {
   const datesOf = (probe: string): Record<string, number> => {
     const [before, after] = [effective(deciding, tx.before, probe), effective(deciding, tx, probe)];
@@ -105,10 +106,10 @@ export function noteList(deciding: Deciding, tx: Transaction, iri: string, posit
   tx.putEntry(accessKey(iri), JSON.stringify(dates));
 }
 
-/** Dates of a caller at one time. What resources have in common is read once. */
+/** Positions for one caller, in one state. Data that several resources share is read once. */
 export class CallerDates {
   private readonly known = new Map<string, number>();
-  /** Resource of a list, and the caller in its rules, by the text of the list. */
+  /** Resource of an ACL and reader keys of the caller in its rules, by the text of the ACL. */
   private readonly lists = new Map<string, { readonly of: string; readonly keys: readonly string[] }>();
 
   constructor(
@@ -117,7 +118,7 @@ export class CallerDates {
     private readonly access: Access,
   ) {}
 
-  /** Returns the position since when the caller has been able to read a resource, which it can now by a list, without an interruption. */
+  /** Returns since which position the caller has been able to read a resource that it can now read by an ACL. */
   since(iri: string): number {
     const { deciding, view, known } = this;
     const text = deciding.authorizer.readersOf?.(view, iri);
@@ -133,7 +134,7 @@ export class CallerDates {
     const keys = rules
       .filter((rule) => fitsOrigin(rule, this.access))
       .flatMap((rule) => own.map((reader) => readerKey(reader, rule)).filter((key) => readersIn(rule).includes(key)));
-    // The readers of a list with many rules are not known here.
+    // The text of an ACL with many rules has no readers: use the last change of the ACL.
     const found = { of, keys: keys.length > 0 ? keys : [''] };
     this.lists.set(text, found);
     return found;

@@ -1,4 +1,4 @@
-/** Requests for queries over an earlier state of the storage, in the HTTP thread (rule 27.8). */
+/** Handles queries over an earlier state of the storage, in the HTTP thread (rule 27.8). */
 import type { PastQueries } from '../../lib/component/installation.js';
 import { formatHttpDate } from '../../lib/tools/fields/date.js';
 import { msOfPosition } from './entries.js';

@@ -1,4 +1,4 @@
-/** Earlier states of graphs for queries (rule 27.8). Loaded by query threads: it reads the snapshot of a query. */
+/** Provides earlier states of graphs for queries (rule 27.8). Query threads load it. It reads the snapshot of a query. */
 import { trashOf } from '../../lib/authorization/trash.js';
 import { recordIn } from '../../lib/query/memory/index-data.js';
 import type { PastContent, PastContext, ReadPast } from '../../lib/query/past-graphs.js';
@@ -29,11 +29,11 @@ import { History, type HistoryStore } from './history.js';
 import { PastGraph, type PastSource } from './past-graph.js';
 import { everything } from './permissions.js';
 
-/** Maximum quads of changed graphs that a query reads, and names of changed graphs. */
+/** Maximum count of quads in changed graphs that a query reads, and of names of changed graphs. */
 const [maxQuads, maxNames] = [1_000_000, 500_000];
 /** Keys that are read at once. */
 const keysAtATime = 5_000;
-/** States that are decided at once in the HTTP thread. */
+/** Count of states that the HTTP thread authorizes at a time. */
 const decidedAtOnce = 100;
 
 export const pastGraphs: ReadPast = async (context) => {
@@ -48,11 +48,11 @@ export const pastGraphs: ReadPast = async (context) => {
     throw refusal('too-busy', 'Deleted resources are still being removed. Retry in a few seconds.');
   const kept = await keptSince(store, position);
   const changed = await (names ? statesOf(context, store, names) : statesSince(context, store));
-  // Those that may have had another name then.
+  // Leave out resources that may have had another name at the position.
   for (const [iri, state] of changed) if (state?.named && state.named > position) changed.set(iri, undefined);
   const states = await readableStates(context, store, changed);
   let quads = 0;
-  // A change of links ends a state with the present graph.
+  // A change of links ends a state, but the graph is still the present one.
   const same = new Set<string>();
   for (const { record } of states)
     if (store.record(record.iri)?.revision === record.revision) same.add(record.iri);
@@ -63,7 +63,7 @@ export const pastGraphs: ReadPast = async (context) => {
       `The graphs that have changed since then had ${quads} triples, more than ${maxQuads}. Name the graphs to read, or ask for a later date.`,
     );
   const trash = trashOf(storage);
-  // Links are left out.
+  // Linksets and the trash are left out.
   const isOther = (graph: string): boolean => graph.endsWith('.meta') || graph.startsWith(trash);
   const past = states.filter(({ record }) => !same.has(record.iri));
   return {
@@ -84,11 +84,11 @@ interface KeyIterator {
   close(): Promise<void>;
 }
 
-/** The snapshot of a query, as far as a history is read. Few iterators are opened: each takes as long as reading a small graph. */
+/** Reads histories from the snapshot of a query. Opens few iterators: each takes as long as reading a small graph. */
 class Snapshot implements HistoryStore, PastSource {
   readonly isInThread = true;
   private iterator: KeyIterator | undefined;
-  /** Of the graphs that are asked for several times: those whose states are returned. */
+  /** Cache of the records of graphs whose earlier states are returned, because these are read several times. */
   private readonly records = new Map<string, ResourceRecord | undefined>();
 
   constructor(private readonly context: PastContext) {}
@@ -112,7 +112,7 @@ class Snapshot implements HistoryStore, PastSource {
     return keys.map((key) => this.entry(key));
   }
 
-  /** An iterator that moves takes less time than a new one. It does not pass deleted keys after a graph whose length is known. */
+  /** Yields keys through one iterator: a seek is faster. With `count`, it does not pass deleted keys behind the graph. */
   async *keys({ gte, lt }: KeyRange, count = Number.POSITIVE_INFINITY): AsyncGenerator<readonly string[]> {
     const { level, snapshot } = this.context;
     this.iterator ??= level.keys({ ...allQuads, snapshot, ...block });
@@ -126,7 +126,7 @@ class Snapshot implements HistoryStore, PastSource {
     }
   }
 
-  /** Graphs share the iterator. */
+  /** Does nothing, because graphs share the iterator. */
   async close(): Promise<void> {}
 
   async end(): Promise<void> {
@@ -134,7 +134,7 @@ class Snapshot implements HistoryStore, PastSource {
   }
 }
 
-/** Returns the ranges of resources whose versions have been kept since a position. `undefined`: of all. */
+/** Returns the ranges of resources whose versions have been kept since a position; `undefined` for all resources. */
 async function keptSince(store: HistoryStore, position: number): Promise<readonly IriRange[] | undefined> {
   const ranges: IriRange[] = [];
   for await (const block of store.entries(allSince))
@@ -148,8 +148,8 @@ async function keptSince(store: HistoryStore, position: number): Promise<readonl
 }
 
 /**
- * True if the caller may read deleted resources, and some of a subtree have no version yet. Others do not learn that there is such a
- * subtree.
+ * Returns true if the caller may read deleted resources, and a deleted subtree has resources without a version yet. Other
+ * callers do not learn of such a subtree.
  */
 async function isRemoving({ names, within, admits }: PastContext, store: Snapshot): Promise<boolean> {
   const range = within !== undefined && isContainerIri(within) ? subtree(within) : undefined;
@@ -163,7 +163,7 @@ async function isRemoving({ names, within, admits }: PastContext, store: Snapsho
   return isController === true;
 }
 
-/** States at a position of the graphs that have changed since. `undefined`: the graph did not exist, or its state was erased. */
+/** Graphs changed since a position, with their states then. `undefined`: nonexistent then, or the state was erased. */
 type Changed = Map<string, EndedState | undefined>;
 
 async function statesOf({ position }: PastContext, store: HistoryStore, names: Iterable<string>): Promise<Changed> {
@@ -177,7 +177,7 @@ async function statesOf({ position }: PastContext, store: HistoryStore, names: I
   return found;
 }
 
-/** The first change of a name since then ended its state, or created the resource. */
+/** Returns the states of all changed graphs: the first change since the position ended the state or created the resource. */
 async function statesSince(
   { position, permitted, assertTime, refusal }: PastContext,
   store: HistoryStore,
@@ -190,7 +190,7 @@ async function statesSince(
       for (const name of JSON.parse(value) as string[]) {
         const isNew = name.startsWith(createdMark);
         const iri = isNew ? name.slice(createdMark.length) : name;
-        // The filter of present permissions closes the other graphs, unless the resource was deleted.
+        // Skip unreadable resources that still exist: they are excluded by present permissions.
         if (found.has(iri) || (permitted.known(iri) === false && store.entry(recordKey(iri)) !== undefined)) continue;
         const version = isNew ? undefined : store.entry(versionKey(iri, ended));
         const state = version === undefined ? undefined : readVersion(versionKey(iri, ended), version);
@@ -254,7 +254,7 @@ class ContentThen implements PastContent {
   async difference(): Promise<KeyDifference | undefined> {
     const found = this.state.graph === 'delta' ? (await this.open())?.difference() : undefined;
     if (found) await this.graph!.close();
-    // Otherwise the iterator is next, and closes it.
+    // Otherwise the caller iterates over the graph, which closes it.
     return found;
   }
 

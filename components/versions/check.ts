@@ -1,4 +1,4 @@
-/** Integrity of versions, for `quadpod check`. */
+/** Checks the integrity of versions, for `quadpod check`. */
 
 import { declaredTypes } from '../../lib/resources/linkset.js';
 import { isDropped, stagedKey } from '../../lib/storage/graphs/staged-keys.js';
@@ -46,15 +46,15 @@ export async function* versionFaults(store: Store): AsyncGenerator<string> {
     }
 }
 
-/** True if a difference leads from the next version of the resource, or from its present state. */
+/** Returns true if a version's difference applies to the next version of the resource, or to its present state. */
 const follows = ({ record: { iri }, next }: EndedState, other: EndedState | undefined, store: Store): boolean =>
   next === (other?.record.iri === iri ? other.record.revision : presentRevision(store, iri));
 
-/** True if the rest of a dropped graph is not being removed. */
+/** Returns true if a version still needs triples of a dropped graph, but these are not being removed. */
 const isLost = ({ isOpen, record: { iri } }: EndedState, store: Store): boolean =>
   isOpen === true && !isDropped(store.entry(stagedKey(iri)));
 
-/** Also of a resource in a deleted container whose content is still to be removed. */
+/** Returns the present revision, also of a resource in a deleted container whose content is still to be removed. */
 function presentRevision(store: Store, iri: string): string | undefined {
   const removed = store.entry(removedKey(iri));
   return (removed === undefined ? store.record(iri) : readRecord(iri, removed))?.revision;

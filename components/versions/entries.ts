@@ -20,22 +20,22 @@ export interface EndedState {
   readonly began: number;
   /** Position of the transaction that ended it. */
   readonly ended: number;
-  /** Position since when the resource is known to have had its name, if its content is older. */
+  /** Position since which the resource is known to have had its name, if its content is older. */
   readonly named?: number | undefined;
   readonly record: ResourceRecord;
-  /** Subject of the request that began it. */
+  /** Subject of the request that began the state. */
   readonly actor?: string | undefined;
   /** Revision of the state that followed; absent after a deletion. */
   readonly next?: string | undefined;
-  /** Triples: all keys, or the difference to the state that followed. Absent for a blob, and for a graph that was damaged. */
+  /** Stored triples: all keys, or the difference to the state that followed. Absent for a blob, or a damaged graph. */
   readonly graph?: 'whole' | 'delta' | undefined;
-  /** Number of entries with the triples. */
+  /** Count of entries with the triples (pieces). */
   readonly pieces?: number | undefined;
-  /** A small difference, which has no entries of its own: packed lists (`shortList`). */
+  /** A small difference as packed lists (`shortList`), which is stored in the record instead of pieces. */
   readonly short?: string | undefined;
   /** Client-managed links at the end of the state, as text. Absent: those of the state that follows, if its links have the same date. */
   readonly links?: string | undefined;
-  /** True while the dropped graph is removed in slices, which become pieces. Its other triples are still at its name. */
+  /** True while the dropped graph is removed in slices, which become pieces. The rest is still in the graph's keys. */
   readonly isOpen?: true | undefined;
 }
 
@@ -46,24 +46,24 @@ export type HistoryState = Omit<EndedState, 'ended'> & { readonly ended?: number
 export interface Head {
   readonly revision: string;
   readonly began: number;
-  /** Beginning of the oldest version of the resource since it was created, or since versions are kept. */
+  /** Beginning of the oldest version, since the resource was created or its versions have been kept. */
   readonly first: number;
   readonly actor?: string | undefined;
-  /** Number of differences since the last version with all triples, and of the triples in them. */
+  /** Count of differences since the last version with all triples (`deltas`), and of triples in them (`changed`). */
   readonly deltas: number;
   readonly changed?: number;
 }
 
-/** Client-managed links of a resource without any, as text. */
+/** Text of the client-managed links of a resource that has none. */
 export const noLinks = '{}';
 
-/** Maximum characters of a value. */
+/** Maximum length of a piece, in characters. */
 const pieceCharacters = 1 << 20;
 
 /** Keys that are packed together, and maximum keys and characters of a small difference. */
 const [keysAtATime, shortKeys, shortCharacters] = [1_000, 10, 2_000];
 
-/** Transactions use the same position several times. */
+/** Cache of the last text, because transactions use the same position several times. */
 let [lastPosition, lastText] = [-1, ''];
 export function paddedPosition(position: number): string {
   if (position !== lastPosition) [lastPosition, lastText] = [position, String(position).padStart(16, '0')];
@@ -77,26 +77,26 @@ export const dataKey = (iri: string, ended: number, piece: number): string =>
   entryKey('versions-data', iri, paddedPosition(ended), paddedPiece(piece));
 export const dataRange = (iri: string, ended: number): KeyRange =>
   entryRange('versions-data', iri, paddedPosition(ended));
-/** The version that a dropped graph belongs to: its end and its number of pieces so far. */
+/** Returns the key of the version that gets the triples of a dropped graph. Value: its end, and count of pieces so far. */
 export const openKey = (iri: string): string => entryKey('versions-open', iri);
-/** Names that a transaction changed, in order of the positions. Those of resources that it created follow a plus sign. */
+/** Returns the key of the names changed at a position. Names of created resources follow a plus sign in the value. */
 export const changedKey = (position: number, piece: number): string =>
   entryKey('versions-at', paddedPosition(position), String(piece).padStart(5, '0'));
 export const allChanged = entryRange('versions-at');
-/** Names that transactions changed after a position. */
+/** Returns the range of names that transactions have changed after a position. */
 export const changedAfter = (position: number): KeyRange => ({ gte: changedKey(position + 1, 0), lt: allChanged.lt });
 export const createdMark = '+';
-/** Position since when versions of a resource, or below a container, are kept without interruption. Without a name: of all resources. */
+/** Returns the key of the position since which versions below or of a resource are kept. Empty name: of all resources. */
 export const sinceKey = (iri: string): string => entryKey('versions-since', iri);
 export const allSince = entryRange('versions-since');
-/** Position up to which versions were deleted because of their age: earlier states of the storage are incomplete. */
+/** Key of the position up to which versions have expired, so that earlier states of the storage are incomplete. */
 export const horizonKey = entryKey('versions-horizon', '');
 export const allHeads = entryRange('versions-heads');
-/** Positions of the access control list of a resource (`access-dates`). Without a name: of the settings (`permissions`). */
+/** Returns the key of the positions of an ACL (`access-dates`). Empty name: of the settings (`permissions`). */
 export const accessKey = (iri: string): string => entryKey('versions-access', iri);
 export const accessSpace = 'versions-access';
 
-/** Versions that ended after a position, up to another one. */
+/** Returns the range of the versions that ended after one position, up to another one. */
 export const versionsBetween = (iri: string, after: number, upTo = Number.MAX_SAFE_INTEGER): KeyRange => ({
   gte: versionKey(iri, after + 1),
   lt: versionKey(iri, upTo + 1),
@@ -107,7 +107,8 @@ const keptSpaces = [
   ...['versions-access', 'versions-open', 'versions-since', 'versions-horizon'],
 ];
 const kept = keptSpaces.map((space) => entryKey(space, ''));
-// Keys in them cannot be rewritten, and their names would cite another storage. Their blobs are released at the next start.
+// A restore to another base URI omits versions: their keys cannot be rewritten, and citations would name another storage. The
+// next start releases their blobs.
 declareDerivedEntries((key) => kept.some((prefix) => key.startsWith(prefix)));
 
 export const readVersion = (key: string, value: string): EndedState => {
@@ -118,7 +119,7 @@ export const readVersion = (key: string, value: string): EndedState => {
   return Object.assign(rest, { ended: Number(ended), record: Object.assign(record, { iri }) });
 };
 
-/** One line of JSON, which may be followed by a small difference. */
+/** Serializes a version as one line of JSON. A line with a small difference may follow. */
 export function writeVersion(version: EndedState): string {
   const { began, named, actor, next, graph, pieces, links, isOpen, record, short } = version;
   const text = JSON.stringify({ began, named, actor, next, graph, pieces, links, isOpen }).slice(0, -1);
@@ -128,16 +129,16 @@ export function writeVersion(version: EndedState): string {
 export const headIn = (value: string | undefined): Head | undefined =>
   value === undefined ? undefined : (JSON.parse(value) as Head);
 
-/** Triples of a state: all keys, also in blocks, or the difference that leads back to them. */
+/** Triples of a state: all keys, possibly in blocks, or the difference from the state that followed. */
 export type KeptTriples = readonly string[] | AsyncIterable<readonly string[]> | KeyDifference;
 
-/** Yields values of at most 1 MiB with the triples of a version. Pauses, so that other requests do not wait. */
+/** Yields the triples of a version as pieces of at most 1 MiB. Yields to the event loop, so that other requests do not wait. */
 export async function* packedPieces(graph: KeptTriples): AsyncGenerator<string> {
   let text = '';
   for await (const list of packedLists(graph)) {
     text += list;
     while (text.length > pieceCharacters) {
-      // A surrogate pair is not split.
+      // Do not split a surrogate pair.
       const end = pieceCharacters - ((text.charCodeAt(pieceCharacters - 1) & 0xfc00) === 0xd800 ? 1 : 0);
       yield text.slice(0, end);
       text = text.slice(end);
@@ -146,14 +147,14 @@ export async function* packedPieces(graph: KeptTriples): AsyncGenerator<string> 
   if (text.length > 0) yield text;
 }
 
-/** Returns the triples of a small difference, the common case; `undefined` for others. */
+/** Returns a small difference as text; `undefined` for other triples. Most differences are small. */
 export function shortList(graph: KeptTriples): string | undefined {
   if (!('added' in graph) || graph.added.length + graph.removed.length > shortKeys) return undefined;
   const list = packed(graph.added) + packed(graph.removed);
   return list.length <= shortCharacters ? list : undefined;
 }
 
-/** Yields all keys as packed lists, or in turn added and removed ones. */
+/** Yields packed lists: of all keys, or alternately of added and removed ones. */
 async function* packedLists(graph: KeptTriples): AsyncGenerator<string> {
   if ('added' in graph) {
     const { added, removed } = graph;
@@ -172,12 +173,12 @@ async function* packedLists(graph: KeptTriples): AsyncGenerator<string> {
 
 const ahead = new WeakMap<readonly string[], string>();
 
-/** Packs the keys of a graph for `packedPieces`. */
+/** Packs the keys of a graph ahead, and caches the result for `packedPieces`. */
 export function packAhead(keys: readonly string[]): void {
   if (!ahead.has(keys)) ahead.set(keys, packed(keys));
 }
 
-/** Lengths, the number of characters, and the characters. */
+/** Returns keys as text: lengths, count of characters, and characters. */
 function packed(keys: readonly string[]): string {
   if (keys.length === 0) return ';0;';
   const { lengths, text } = packText(keys);
@@ -191,7 +192,7 @@ export async function* unpacked(pieces: AsyncIterable<string>): AsyncGenerator<r
   for await (const piece of pieces) {
     parts.push(piece);
     length += piece.length;
-    // A list with long keys has many pieces, which are joined once.
+    // A list of long keys has many pieces: join them once.
     if (length < wanted) continue;
     const text = parts.join('');
     let at = 0;
@@ -209,7 +210,7 @@ export async function* unpacked(pieces: AsyncIterable<string>): AsyncGenerator<r
   }
 }
 
-/** Position of a state whose beginning was not recorded: the date of the resource. */
+/** Returns the position for a time in milliseconds, such as the date of a state whose beginning was not recorded. */
 export const positionOf = (ms: number): number => ms * positionsPerMs;
-/** Time of a position, in milliseconds since the epoch. */
+/** Returns the time of a position, in milliseconds since the epoch. */
 export const msOfPosition = (position: number): number => Math.floor(position / positionsPerMs);

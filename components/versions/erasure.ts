@@ -1,4 +1,4 @@
-/** Removal of versions: by controllers, and of those that are too old. */
+/** Removes versions: on request of controllers, and when they have expired. */
 import { type KeyRange, partsOfEntry } from '../../lib/storage/keys/records.js';
 import { Again } from '../../lib/storage/transactions/again.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
@@ -18,13 +18,14 @@ import { stageData, stageDataErasure, stageErasure } from './listener.js';
 import { pastKeys } from './past-graph.js';
 import { pastLinks } from './past-links.js';
 
-/** Versions that a transaction removes, and their pieces, unless one has more. */
+/** Maximum count of versions that a transaction removes, and of their pieces (but always one version). */
 const [versionsAtATime, piecesAtATime] = [100, 50];
 
 type Admit = (tx: Transaction) => Promise<void>;
 
 /**
- * Erases a version. The one before it, whose triples may be a difference to it, then gets all of its triples, and its links.
+ * Erases a version. The preceding version then gets all of its triples, which may be a difference to the erased one, and its
+ * links.
  * @throws LwsError `conflict` if these cannot be read
  */
 export async function erase(
@@ -47,7 +48,7 @@ export async function erase(
       if (earlier) {
         const { version, links, keys } = earlier;
         const key = versionKey(iri, version.ended);
-        // Erased meanwhile.
+        // Another transaction has erased the version.
         if (tx.entry(key) === undefined) throw new Again(iri);
         if (version.graph === 'delta' && !keys)
           throw new LwsError(
@@ -67,7 +68,7 @@ export async function erase(
   );
 }
 
-/** Erases all versions of a resource, oldest first, because others depend on later ones. */
+/** Erases all versions of a resource, oldest first, because a version may depend on later ones. */
 export async function eraseAll(store: Store, iri: string, admit: Admit): Promise<void> {
   for (;;) {
     const found: EndedState[] = [];
@@ -85,7 +86,7 @@ export async function eraseAll(store: Store, iri: string, admit: Admit): Promise
   }
 }
 
-/** Returns the number of versions, of some with these pieces, that one transaction removes. */
+/** Returns how many of the versions with these counts of pieces one transaction removes. */
 function fitting(pieces: readonly number[]): number {
   let sum = pieces[0] ?? 0;
   let count = 1;
@@ -112,7 +113,7 @@ export async function expire(store: Store, position: number, signal: AbortSignal
         await store.transact(
           async (tx) => {
             for (const iri of taken) await stageErasure(tx, iri, ended);
-            // Slices of a deleted subtree may be written with an earlier end.
+            // Slices of a deleted subtree may be written later with an earlier end: keep the latest.
             tx.putEntry(horizonKey, String(Math.max(ended, Number(tx.entry(horizonKey) ?? 0))));
             if (at === names.length) tx.deleteEntry(key);
           },

@@ -15,7 +15,7 @@ import type { Reach } from './permissions.js';
 
 export type { HistoryState } from './entries.js';
 
-/** The part of a store that is read. */
+/** Parts of a store that histories are read from. */
 export type HistoryStore = Pick<Store, 'entry' | 'record' | 'entries'>;
 
 async function versionsIn(
@@ -33,11 +33,11 @@ export class History {
   constructor(
     private readonly store: HistoryStore,
     private readonly iri: string,
-    /** False if the present state will not be kept and is no version. */
+    /** False if the present state will not be kept, so that it is no version. */
     private readonly isKept = true,
   ) {}
 
-  /** Returns the head of a resource; `undefined` if its present state has no recorded beginning. */
+  /** Returns the head of a resource; `undefined` if the beginning of its present state was not recorded. */
   head({ iri, revision }: ResourceRecord): Head | undefined {
     const head = headIn(this.store.entry(headKey(iri)));
     return head?.revision === revision ? head : undefined;
@@ -58,14 +58,14 @@ export class History {
     return state?.began === position && isIn(reach, state) ? state : undefined;
   }
 
-  /** Returns the state at a position that the caller may read; before the first one, the first. */
+  /** Returns the state at a position if the caller may read it. Before the first readable state, returns that one. */
   async at(position: number, reach: Reach, record: ResourceRecord | undefined): Promise<HistoryState | undefined> {
     const from = Math.max(position, reach.after);
     const [found] = await versionsIn(this.store, versionsBetween(this.iri, from), { limit: 1 });
     const state: HistoryState | undefined = found ?? (await this.present(record));
     if (!state || !isIn(reach, state)) return undefined;
     if (state.began <= from) return state;
-    // The resource did not exist, or that version was erased.
+    // The resource did not exist at the position, or the version was erased.
     const [earlier] = await versionsIn(this.store, versionsBetween(this.iri, reach.after, from), { limit: 1 });
     return earlier ? undefined : state;
   }
@@ -84,7 +84,7 @@ export class History {
   }
 }
 
-/** True if a state is in the part of a history that a caller may read. */
+/** Returns true if a state is in the readable part of a history. */
 export const isIn = (
   { isController, after, owner }: Reach,
   { ended, record }: { readonly ended?: number; readonly record: { readonly owner?: string | undefined } },

@@ -38,7 +38,8 @@ const dayMs = 86_400_000;
 export default defineComponent({
   name: 'versions',
   settings,
-  // If the setting is off, it ends the histories of changed resources: later differences would be missing in them.
+  // Enabled even if the setting is off: the component then ends the histories of changed resources, in which later differences
+  // would be missing.
   isEnabled: () => true,
   async install(platform: Platform, { all, days }: SettingsOf<typeof settings>): Promise<Installation> {
     const { store, log } = platform;
@@ -62,7 +63,7 @@ export default defineComponent({
   check: versionFaults,
 });
 
-/** Notes the settings, releases the blobs of versions that a restore at another address left out, and expires versions. */
+/** Records the settings, releases blobs of versions that a restore to another base URI has omitted, and expires versions. */
 function background(platform: Platform, switches: Switches, keptMs: number): Pick<Installation, 'start' | 'stop'> {
   const { store, clock } = platform;
   const ending = new AbortController();
@@ -87,7 +88,7 @@ async function releaseBlobs(store: Store): Promise<void> {
   for await (const keys of store.keys(keptBlobs))
     await store.transact(
       async (tx) => {
-        // Another server may have begun meanwhile.
+        // Another server may have started to keep versions meanwhile.
         for await (const _ of store.keys(versionEntries, { limit: 1 })) return;
         for (const key of keys) tx.deleteEntry(key);
       },

@@ -1,4 +1,4 @@
-/** Stages the states that a transaction ends. Called when everything else is staged. */
+/** Stages the states of resources that a transaction ends. Called when everything else is staged. */
 import { aclKey } from '../../lib/authorization/acl.js';
 import { ancestorsOf } from '../../lib/authorization/authorizer.js';
 import { trashOf } from '../../lib/authorization/trash.js';
@@ -47,23 +47,23 @@ import {
 import { noteSettings } from './permissions.js';
 import { noteLinks, type Switches } from './switches.js';
 
-/** Differences between two versions with all triples, and triples in them for each one of the graph: bounds of reading an old state. */
+/** Limits between two versions with all triples: count of differences, and changed triples per triple of the graph. */
 const [maxDeltas, maxChanged] = [32, 4];
-/** Those of large graphs are seldom stored again. A reader has the changed triples in memory. */
+/** For large graphs, which are seldom stored completely: count of differences, and changed triples, which readers load. */
 const [maxDeltasOfLarge, maxChangedOfLarge] = [1_000, 50_000];
 
-/** Heads in memory. */
+/** Maximum number of heads in memory. */
 const maxHeads = 1_000;
 
-/** Names in one entry: at most 1 MiB. */
+/** Maximum number of names in an entry, which then has at most 1 MiB. */
 const namesAtATime = 250;
 
-/** Resources, triples to pack, and pieces to erase between two turns of the event loop. */
+/** Count of resources, triples to pack, and pieces to erase, after which control returns to the event loop. */
 const [resourcesAtATime, triplesAtATime, piecesAtATime] = [100, 2_000, 10];
 
 type Listening = Pick<Platform, 'store' | 'rootIri' | 'storage' | 'authorizer'>;
 
-/** Histories of resources that are switched off are ended by the next change, so that no difference is missing in one. */
+/** Returns the listener. If versions of a resource are off, its next change ends the history: a gap would make it invalid. */
 export function versionListener(platform: Listening, switches: Switches): (tx: Transaction) => Promise<void> {
   const { store, storage, rootIri } = platform;
   const trash = trashOf(rootIri);
@@ -103,8 +103,8 @@ export function versionListener(platform: Listening, switches: Switches): (tx: T
 }
 
 /**
- * Packs the graphs that a transaction deletes, before its turn if it changes many resources (`TransactOptions.ahead`). All others wait
- * for it then.
+ * Returns a listener that packs the graphs of deleted resources. For a transaction that changes many resources, it runs ahead
+ * (`TransactOptions.ahead`), because all others wait for the transaction itself.
  */
 export function packingListener(switches: Switches): (tx: Transaction) => Promise<void> {
   return async (tx) => {
@@ -129,7 +129,7 @@ function putChanged(tx: Transaction, end: number, names: readonly string[]): voi
     tx.putEntry(changedKey(end, first + at / namesAtATime), JSON.stringify(names.slice(at, at + namesAtATime)));
 }
 
-/** Adds the position to the marks of subtrees that a transaction deletes. Their resources end there, although they are removed later. */
+/** Adds the position to the marks of deleted subtrees. States of their resources end there, not when they are removed. */
 function noteSubtrees(tx: Transaction, position: () => number): void {
   const marks: (readonly [key: string, mark: string])[] = [];
   for (const [key, mark] of tx.entries)
@@ -137,7 +137,7 @@ function noteSubtrees(tx: Transaction, position: () => number): void {
   for (const [key, mark] of marks) tx.putEntry(key, subtreeMark(actorOfMark(mark), position()));
 }
 
-/** Returns the position at which a transaction ends a state: of a resource of a deleted subtree, that of its deletion. */
+/** Returns the position at which a transaction ends a state. In a deleted subtree, it is the position of the deletion. */
 function endOf(tx: Transaction, iri: string): number {
   const { removedSubtrees } = tx.before;
   if (removedSubtrees.length === 0 || tx.entries.get(removedKey(iri)) !== null) return tx.position;
@@ -147,7 +147,7 @@ function endOf(tx: Transaction, iri: string): number {
   return Math.min(tx.position, ...marks.map((mark) => positionOfMark(mark ?? ''))) || tx.position;
 }
 
-/** Records since when lists and settings are in force. Earlier versions are not readable by them. */
+/** Records since when ACLs and settings apply, because they do not give access to earlier versions. */
 function noteAccess(tx: Transaction, position: number, platform: Listening): void {
   const prefix = aclKey('');
   const changed: string[] = [];
@@ -162,8 +162,8 @@ interface KnownHead {
 }
 
 /**
- * Heads of resources that were written last. That of a state does not change. A state is known once it is committed: another write of
- * links can have the date of one that failed.
+ * Cache of the heads that were written last. An entry is valid for one state of the resource and its links. It is added on
+ * commit, because a failed write of links can have the same date as a later one.
  */
 class Heads {
   private readonly last = new Map<string, KnownHead>();
@@ -194,14 +194,14 @@ interface Staging {
   readonly tx: Transaction;
   readonly heads: Heads;
   readonly rootIri: string;
-  /** True if the states of the resource are kept, after the transaction and before it. */
+  /** True if states of the resource are kept: after the transaction (`isOn`), and before it (`wasOn`). */
   readonly isOn: boolean;
   readonly wasOn?: boolean;
   /** Position at which the state ends. */
   readonly end: number;
 }
 
-/** Stages the state of a resource that ends, and its new head. @returns `undefined` if no kept state ended or began */
+/** Stages the ended state of a resource and its new head. Returns `undefined` if no state that is kept has ended or begun. */
 async function stage(staging: Staging, iri: string): Promise<'ended' | 'created' | undefined> {
   const { tx, isOn, wasOn, end } = staging;
   const [before, after] = [tx.before.record(iri), tx.record(iri)];
@@ -209,7 +209,7 @@ async function stage(staging: Staging, iri: string): Promise<'ended' | 'created'
   if ((before ?? after)?.kind === 'container' || (isSame && !changesLinks(tx, iri))) return undefined;
   const found = staging.heads.of(tx, iri, before);
   const head = found?.revision === before?.revision ? found : undefined;
-  // The link that switches versions on is a part of the first state that is kept.
+  // The link that switches versions on belongs to the first state that is kept.
   const isEnding = before !== undefined && ((isOn && !isSame) || wasOn || head !== undefined);
   if (isSame && !isEnding) return undefined;
   const state = isEnding ? (head ?? (await unknownHead(staging, before))) : undefined;
@@ -231,12 +231,12 @@ async function stage(staging: Staging, iri: string): Promise<'ended' | 'created'
 
 type BeganState = Head & Pick<EndedState, 'named'>;
 
-/** A state that began before versions were kept. If there are older versions, it does not continue them. */
+/** Returns the head of a state that began before versions were kept. It does not continue older versions. */
 async function unknownHead({ tx, rootIri }: Staging, { iri, revision, modified }: ResourceRecord): Promise<BeganState> {
   let last = 0;
   for (const key of (await tx.entriesIn(versionsBetween(iri, 0))).keys()) last = Math.max(last, Number(key.slice(-16)));
   const began = Math.max(positionOf(modified), last + 1);
-  // If versions were kept, a MOVE to the name would have been noted.
+  // While versions are kept, a MOVE to the name is recorded. So the resource has had its name since then.
   const since = [iri, ...ancestorsOf(iri, rootIri), ''].map((at) =>
     Number(tx.before.entry(sinceKey(at)) ?? tx.position),
   );
@@ -246,7 +246,7 @@ async function unknownHead({ tx, rootIri }: Staging, { iri, revision, modified }
 const changedBy = ({ added, removed }: KeyDifference, { changed = 0 }: Head): number =>
   changed + added.length + removed.length;
 
-/** Returns the triples to keep; `removed` for a dropped graph, of which later transactions remove them. Those of a damaged graph are not kept. */
+/** Returns the triples to store, none of a damaged graph. `removed`: later transactions store them, of a dropped graph. */
 async function graphOf(
   { tx, isOn }: Staging,
   [before, after]: readonly [ResourceRecord, ResourceRecord | undefined],
@@ -307,13 +307,13 @@ async function stageVersion(
   const count = (kept === undefined ? 0 : readKeptBlob(kept).count) + 1;
   const isFree = kept !== undefined && readKeptBlob(kept).isFree;
   const flags = isFree ? { isFree } : tx.removedBlobs.has(blob) ? {} : { isShared: true as const };
-  // Earlier builds would count its size twice.
+  // Earlier versions would count the size of a shared blob twice.
   if (flags.isShared) tx.addFeature(shortVersions);
   const value: KeptBlob = { count, size, sha256: sha256!, ...flags };
   tx.putEntry(keptBlobKey(blob), JSON.stringify(value));
 }
 
-/** Stages the triples of a version after its first pieces. @returns the number of all */
+/** Stages triples of a version, after its existing pieces. @returns the count of all pieces */
 export async function stageData(
   tx: Transaction,
   { record: { iri }, ended }: EndedState,
@@ -325,7 +325,7 @@ export async function stageData(
   return count;
 }
 
-/** Stages what a transaction removes of dropped graphs as triples of their versions. */
+/** Stages the triples that a transaction removes from dropped graphs, as triples of their versions. */
 async function keepRemoved(tx: Transaction): Promise<void> {
   const ended: string[] = [];
   for (const iri of tx.graphs.keys()) if (tx.entries.get(stagedKey(iri)) === null) ended.push(iri);
@@ -366,7 +366,7 @@ export async function stageDataErasure(
   { record: { iri }, ended, pieces = 0, isOpen }: EndedState,
 ): Promise<void> {
   for (let piece = 0; piece < pieces; piece++) {
-    // The size of each is subtracted from the quota.
+    // Yield, because each deletion reads the piece to subtract its size from the quota.
     if (piece % piecesAtATime === piecesAtATime - 1) await yieldToEventLoop();
     tx.deleteEntry(dataKey(iri, ended, piece));
   }

@@ -1,4 +1,4 @@
-/** Graphs of earlier states, read in blocks, so that those of large graphs are not in memory. */
+/** Reads graphs of earlier states in blocks, so that large graphs are not completely in memory. */
 import type { Client } from '../../lib/authorization/client.js';
 import {
   comparedBlocks,
@@ -31,11 +31,11 @@ import {
   versionsBetween,
 } from './entries.js';
 
-/** Maximum number of changed triples that all readers of versions have in memory, those of callers without control, and of a client. */
+/** Maximum number of changed triples in memory: of all readers of versions, of callers without control, and of one client. */
 const [maxInUse, maxOfOthers, maxOfClient] = [1_000_000, 750_000, 250_000];
 const inUse = { all: 0, ofOthers: 0, ofClients: new Map<string, number>() };
 
-/** @param reader absent: a query thread, or the server itself */
+/** Adds to the counts of triples in memory. @param reader undefined for a query thread, or the server itself */
 function use(reader: Client | undefined, count: number): void {
   inUse.all += count;
   if (!reader) return;
@@ -52,17 +52,17 @@ function isFull(reader: Client | undefined): boolean {
 
 /** One committed state, from which graphs are read. */
 export interface PastSource extends Pick<StoreSnapshot, 'entries' | 'values' | 'close'> {
-  /** @param count number of keys in the range, if it is known */
+  /** @param count count of keys in the range, if it is known */
   keys(range: KeyRange, count?: number): AsyncIterable<readonly string[]>;
-  /** Called with deleted triples that are in the present graph again. Absent: only the earlier state is compared with its digest. */
+  /** Called with deleted triples that have returned to the present graph. Absent: only the earlier state is verified. */
   onReturned?(found: ReturnedKeys): void;
-  /** Returns a record of the state, if it is at hand. */
+  /** Returns the record of a resource in this state, if it is cached. */
   record?(iri: string): ResourceRecord | undefined;
-  /** In a query thread, where no other request waits. The states that are opened are from this source. */
+  /** True in a query thread, in which no other request waits. The states to open were then read from this source. */
   readonly isInThread?: boolean;
 }
 
-/** The versions from a state on, up to one with all triples. */
+/** Returns the chain of versions from a state up to the next version with all triples. */
 async function chainOf(source: PastSource, state: HistoryState, present: string | undefined): Promise<EndedState[]> {
   const { ended, record } = state;
   if (ended === undefined) return [];
@@ -80,9 +80,9 @@ async function chainOf(source: PastSource, state: HistoryState, present: string 
 }
 
 export class PastGraph implements OpenGraph {
-  /** Triples that the state has, unlike the last of its chain (true), or the other way around. */
+  /** Differences from the base: true for a triple that only the state has, false for one that only the base has. */
   private readonly changed = new Map<string, boolean>();
-  /** Of all changes of the chain. */
+  /** Digest of all changes in the chain. */
   private readonly digest = new KeyDigest();
   private isClosed = false;
 
@@ -98,7 +98,7 @@ export class PastGraph implements OpenGraph {
   }
 
   /**
-   * Opens the graph of a state. The caller closes it, and with it the source.
+   * Opens the graph of a state. The caller must close it, which closes the source too.
    * @returns `undefined` if its triples are not kept, or the state was erased
    * @throws DamagedGraphError, LwsError `too-busy`
    */
@@ -150,7 +150,7 @@ export class PastGraph implements OpenGraph {
       for await (const block of this.source.entries(dataRange(iri, ended))) for (const [, value] of block) yield value;
   }
 
-  /** Returns how the state differs from the present graph; `undefined` if it leads back to another one, or the digests deny it. */
+  /** Returns the difference from the present graph; `undefined` if the chain ends elsewhere, or the digests do not match. */
   difference(): KeyDifference | undefined {
     const { of, changed, digest } = this;
     const [now, then] = ['ended' in of.base ? undefined : digestIn(of.base), digestIn(of.record)];
@@ -178,7 +178,7 @@ export class PastGraph implements OpenGraph {
     const read = (count?: number) => source.keys(graphRange(record.iri), count);
     if ('ended' in base) {
       yield* unpacked(this.pieces(base));
-      // They are removed in their order.
+      // The keys of a dropped graph are removed in order, so the remaining ones follow the pieces.
       if (base.isOpen) yield* read();
     } else if (!source.onReturned) yield* read(base.triples);
     else
@@ -196,7 +196,7 @@ export class PastGraph implements OpenGraph {
   }
 }
 
-/** Also of a resource in a deleted container whose content is still to be removed. */
+/** Returns the present record, also of a resource in a deleted container whose content is still to be removed. */
 async function presentRecord(source: PastSource, iri: string): Promise<ResourceRecord | undefined> {
   const known = source.record?.(iri);
   if (known) return known;

@@ -1,16 +1,16 @@
-/** Client-managed links of earlier states. */
+/** Reads the client-managed links of earlier states. */
 import { linksKey } from '../../lib/resources/metadata.js';
 import { StoreSnapshot } from '../../lib/storage/graphs/snapshot.js';
 import { type ResourceRecord, readRecord, recordKey } from '../../lib/storage/keys/records.js';
 import type { Store } from '../../lib/storage/transactions/store.js';
 import { type HistoryState, noLinks, readVersion, versionsBetween } from './entries.js';
 
-/** Maximum number of versions that are read for links: more than lie between two with all triples. */
+/** Maximum number of versions to read for links. Greater than the distance between two versions with all triples. */
 const maxVersions = 1_100;
 
 /**
  * Returns the client-managed links of a state as text: its own, or those of a later state with the same date of links.
- * @returns `undefined` if they are not kept: earlier builds kept none
+ * @returns `undefined` if they are not kept, as by earlier versions of Quadpod
  */
 export async function pastLinks(
   { level }: Pick<Store, 'level'>,

@@ -1,6 +1,7 @@
 /**
- * Permissions to read earlier states. A caller may read a state if its permission to read the present one was in force before
- * the state ended. So nothing becomes readable that was not while it was the present state. Controllers read everything.
+ * Authorizes reads of earlier states. A caller can read a state if its permission to read the present state already applied
+ * before the earlier one ended. So a state never becomes readable for callers who could not read it when it was current.
+ * Controllers can read everything.
  */
 import { aclKey } from '../../lib/authorization/acl.js';
 import type { View } from '../../lib/authorization/authorizer.js';
@@ -18,7 +19,7 @@ import { accessKey, accessSpace } from './entries.js';
 
 type Deciding = Pick<Platform, 'store' | 'rootIri' | 'storage' | 'authorizer'>;
 
-/** Settings that decide access without a list, and the position since when they are in force. */
+/** Settings that determine access without an ACL, and the position since which they apply. */
 interface SettingsSince {
   readonly settings: string;
   readonly since: number;
@@ -27,29 +28,29 @@ interface SettingsSince {
 const settingsKey = accessKey('');
 
 /**
- * Returns a name for the settings that decide access. In WAC mode this includes the list of the root: it may be written before components
- * are installed.
+ * Returns a text that identifies the settings that determine access. In WAC mode it includes the revision of the root ACL,
+ * which may be written before components are installed.
  */
 function settingsOf(view: View, { rootIri: iri, storage: { acls }, authorizer }: Deciding): string {
   if (acls) return `lists ${view.record(iri)?.acl}`;
   const known = fixed.get(authorizer);
   if (known !== undefined) return known;
-  // The rule says if all callers can read by `lws.public-read`, or in open mode. That is decided at once, before grants.
+  // The rule shows if all callers can read, by `lws.public-read` or in open mode. This is decided synchronously, before grants.
   const decision = authorizer.decide({ view, access: {}, mode: 'read', iri });
   const found = decision instanceof Promise || !decision.allowed ? 'owners' : decision.rule;
   fixed.set(authorizer, found);
   return found;
 }
 
-/** Names of settings without lists, which do not change while the server runs. */
+/** Texts of settings without ACLs, by authorizer. They do not change while the server runs. */
 const fixed = new WeakMap<Deciding['authorizer'], string>();
 
-/** Stages the position of a change of settings, when a transaction first meets it. */
+/** Stages the position of changed settings, with the first transaction after the change. */
 export function noteSettings(tx: Transaction, position: number, platform: Deciding): void {
   const settings = settingsOf(tx, platform);
   const known = tx.derived(settingsKey, (value) => JSON.parse(value) as SettingsSince);
   if (known?.settings === settings) return;
-  // The list of the root has dates of its own if this transaction changes it.
+  // If this transaction only changes the root ACL, that has positions of its own (`access-dates`).
   const isList = tx.entries.has(aclKey(platform.rootIri)) && known?.settings === settingsOf(tx.before, platform);
   tx.putEntry(
     settingsKey,
@@ -57,7 +58,7 @@ export function noteSettings(tx: Transaction, position: number, platform: Decidi
   );
 }
 
-/** Returns false if LevelDB returned a deleted date, or lost one (decision 168): then only controllers read earlier states. */
+/** Returns false if LevelDB has returned or lost positions (decision 168). Only controllers then read earlier states. */
 export async function areDatesWhole(store: Store): Promise<boolean> {
   const digests = new Map<string, KeyDigest>();
   for await (const entries of store.entries(entryRange(accessSpace)))
@@ -67,11 +68,11 @@ export async function areDatesWhole(store: Store): Promise<boolean> {
 
 /** Part of a history that a caller may read. */
 export interface Reach {
-  /** All of it, also states before the resource was created again. */
+  /** True if the whole history is readable, including states before the resource was created again. */
   readonly isController: boolean;
-  /** States that ended later are readable. */
+  /** Position: states that ended later are readable. */
   readonly after: number;
-  /** They must have had this owner, if given. */
+  /** If given, only states with this owner are readable. */
   readonly owner?: string | undefined;
 }
 
@@ -80,7 +81,7 @@ export const everything: Reach = { isController: true, after: 0 };
 /** Decides which earlier states a caller can read. Create one per request, because it caches access decisions. */
 export class CallerReach {
   private readonly dates: CallerDates;
-  /** Absent: not asked yet. */
+  /** Undefined until it is decided. */
   private isController: boolean | undefined;
   private settingsSince: number | undefined;
 
@@ -115,7 +116,7 @@ export class CallerReach {
 
 const never = Number.MAX_SAFE_INTEGER - 1;
 
-/** Returns the position since when the settings that decide access are in force. */
+/** Returns the position since which the settings that determine access apply. */
 function sinceOfSettings(platform: Deciding): number {
   const noted = platform.store.entry(settingsKey);
   if (noted === undefined) return never;

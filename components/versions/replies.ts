@@ -1,4 +1,4 @@
-/** Requests for earlier states of data resources (RFC 7089, pattern 1.2). */
+/** Handles requests for earlier states of data resources (RFC 7089, pattern 1.2). */
 
 import { attribute } from '../../lib/authorization/audit.js';
 import { type Client, clientFor } from '../../lib/authorization/client.js';
@@ -34,7 +34,7 @@ import { pastLinks } from './past-links.js';
 import { CallerReach, everything, type Reach } from './permissions.js';
 import type { Switches } from './switches.js';
 
-/** States on a page of a time map, and attempts to read the present state. */
+/** Maximum number of states on a page of a time map, and of attempts to read the present state. */
 const [pageLength, maxAttempts] = [200, 5];
 
 const linkFormat = 'application/link-format';
@@ -45,7 +45,7 @@ type Asked = { readonly version: number } | { readonly listBefore: number } | { 
 export interface Answering {
   readonly platform: Platform;
   readonly switches: Switches;
-  /** False: only controllers read earlier states. */
+  /** False if only controllers can read earlier states (`areDatesWhole` of `permissions`). */
   readonly areDatesWhole: boolean;
 }
 
@@ -95,11 +95,13 @@ function askedOf(context: Context): Asked | undefined {
   return isDated ? { date: String(date) } : undefined;
 }
 
-/** False for a read of a resource without versions whose parameter is not a position: sites use it against caches. */
+/**
+ * Returns false for a read of a resource without versions, if the value is no position: sites add such values against caches.
+ */
 const isVersion = ({ exchange, switches, platform, iri }: Context, value: string): boolean =>
   !isRead(exchange) || /^\d{14,16}$/.test(value) || switches.isKept(iri) || !platform.store.record(iri);
 
-/** Returns the position at the end of the second. @throws LwsError `bad-request` for a malformed date */
+/** Returns the position at the end of a date's second. @throws LwsError `bad-request` for a malformed date */
 export function positionAt(date: string): number {
   const time = parseHttpDate(date);
   if (time === undefined)
@@ -131,7 +133,7 @@ async function replyTo(context: Context, asked: Asked): Promise<Reply> {
   throw tooBusy('The resource is being replaced again and again. Retry in a second.', 1);
 }
 
-/** @returns `undefined` if the version is the present state, and was replaced meanwhile */
+/** Returns the response for a version; `undefined` if it is the present state and was replaced meanwhile. */
 async function versionReply(
   context: Context,
   asked: Exclude<Asked, { listBefore: number }>,
@@ -147,7 +149,7 @@ async function versionReply(
     const { revision, linked } = platform.store.record(iri) ?? {};
     return state.ended === undefined && (record?.revision !== revision || record?.linked !== linked);
   };
-  // The beginning of the present state was read after its record.
+  // The beginning of the present state was read after its record, so it may belong to a later state.
   if (isReplaced()) return undefined;
   const links = await pastLinks(platform.store, state);
   const reply = await (url === iri ? represented(context, state) : describedState(context, state, links));
@@ -163,7 +165,7 @@ async function versionReply(
   return { ...reply, fields };
 }
 
-/** A version can be read only, whatever the modes of its resource are. */
+/** Returns the modes of the caller on a version, which can only be read. */
 async function modesOf(context: Context, state: HistoryState): Promise<string> {
   const { platform, exchange, iri } = context;
   const { origin } = exchange.access;
@@ -173,14 +175,14 @@ async function modesOf(context: Context, state: HistoryState): Promise<string> {
   return `user="read",public="${reach && isIn(reach, state) ? 'read' : ''}"`;
 }
 
-/** A version has a URL of its own, to cite. The resource is its own time gate and names the chosen version. */
+/** Returns fields of a version, which has its own URL, or of a time gate (the resource), which names the version. */
 function ofVersion(asked: Asked, url: string): Record<string, string> {
   return 'version' in asked ? { Allow: 'GET, HEAD' } : { 'Content-Location': url };
 }
 
 const versionUrl = (url: string, { began }: HistoryState): string => `${url}?version=${began}`;
 
-/** @param links absent: they are not kept */
+/** @param links undefined if they are not kept */
 function mementoFields(
   { platform: { storage }, iri, url }: Context,
   state: HistoryState,
@@ -199,7 +201,7 @@ function mementoFields(
   };
 }
 
-/** Answers like GET of the linkset, which is the same document as then. */
+/** Returns the response of GET on the linkset in the earlier state. */
 async function describedState(
   { platform: { storage }, exchange }: Context,
   { record }: HistoryState,
@@ -211,7 +213,7 @@ async function describedState(
 }
 
 interface Admitted {
-  /** Absent: the resource was deleted, and the caller is a controller. */
+  /** Undefined if the resource was deleted and the caller is a controller. */
   readonly record: ResourceRecord | undefined;
   readonly reach: Reach;
   readonly history: History;
@@ -239,17 +241,17 @@ async function admitted(context: Context): Promise<Admitted> {
   return { record, reach: await reachIn(context, new CallerReach(platform, access), record), history };
 }
 
-/** Answers like GET of the resource, from a storage with the earlier state of it. */
+/** Returns the response of GET on the resource, from a storage object that contains the earlier state. */
 async function represented({ platform, exchange }: Context, state: HistoryState): Promise<Reply | undefined> {
   const { record } = state;
-  // RFC 9110 13.2.2: they apply to reads too, here of the selected state.
+  // Preconditions apply to reads too (RFC 9110 13.2.2), here on the selected state.
   assertPreconditions({ ...preconditionsOf(exchange), ifNoneMatch: undefined }, record, record.revision);
   if (state.ended === undefined) return representData(platform.storage, exchange.req, record);
   if (record.kind === 'rdf' && !state.graph) return undefined;
   const { storage } = platform;
   const { access, address, req } = exchange;
   const reader = (): Promise<Client> => clientFor(platform, access, address);
-  // Read for small graphs, and for RDF/XML of large ones, unless their bytes are known.
+  // Called for small graphs, and for RDF/XML of large ones, unless the representation is cached.
   const graph = async () => {
     const keys = await pastKeys(storage.store, state, await reader());
     return keys && { record, keys };
@@ -259,11 +261,11 @@ async function represented({ platform, exchange }: Context, state: HistoryState)
     graph: { value: graph },
     openGraph: { value: async () => openPast(storage.store, state, await reader()) },
   }) as Storage['store'];
-  // A version does not change. The cache has one state of each name and syntax.
+  // The cache has one state for each name and syntax. A version never changes, so its name identifies it.
   const name = `${record.iri}?version=${state.began}`;
   const obtain: Representations['obtain'] = (_iri, variant, revision, build) => {
     const tag = variant === 'blob' ? revision : `${revision}.${variantOf(variant as RdfFormat)}`;
-    // The client has the bytes.
+    // The client has the representation already (304).
     const isKnown = req.headers['if-none-match'] !== undefined && isNotModified(preconditionsOf(exchange), tag, record);
     if (isKnown) return { revision, tag, mediaType: variant, bytes: Buffer.alloc(0) };
     return storage.representations.obtain(name, variant, revision, build);
@@ -271,7 +273,7 @@ async function represented({ platform, exchange }: Context, state: HistoryState)
   const earlier = Object.create(storage, {
     store: { value: store },
     representations: { value: { obtain } },
-    // Decides if a browser shows a page: an earlier one is downloaded.
+    // Browsers must download an earlier state of a page instead of showing it.
     authorizer: { value: { allows: () => false } },
   }) as Storage;
   return representData(earlier, exchange.req, Object.assign({}, record));
@@ -312,7 +314,7 @@ function documentOf(
     ...{ id: String(began), url: `${iri}?version=${began}`, from: dateOf(began) },
     ...(ended === undefined ? { isPresent: true } : { until: dateOf(ended) }),
     ...(hasContent ? { mediaType, size } : {}),
-    // Other readers do not learn the writers.
+    // Only controllers learn who has written a version.
     ...(reach.isController && actor !== undefined ? { actor } : {}),
   }));
   return { resource: iri, versions, ...(next === undefined ? {} : { next }) };

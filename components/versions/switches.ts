@@ -1,6 +1,6 @@
 /**
- * Resources with versions: all of them, or those with a link `version-history` to their versions, and those below a container with
- * such a link. An entry for each link lets transactions and requests decide without reading linksets.
+ * Determines which resources have versions: all, or those with a link `version-history` to their versions, and those below a
+ * container with such a link. An entry for each link allows transactions and requests to decide without reading linksets.
  */
 import { ancestorsOf } from '../../lib/authorization/authorizer.js';
 import type { Platform } from '../../lib/component/contract.js';
@@ -22,7 +22,7 @@ function hasLink(iri: string, value: string | null, rootIri: string): boolean {
   // Most linksets have no such link and need not be parsed.
   if (!value?.includes(relation)) return false;
   const targets = relationTargets(JSON.parse(value) as ClientLinks, iri);
-  // Also to another resource of the storage: after a MOVE the link has the earlier name.
+  // The target may be another resource of the storage, because after a MOVE the link has the earlier name.
   return targets.some(
     ([name, target]) => name === relation && target.startsWith(rootIri) && target.endsWith('?versions'),
   );
@@ -31,7 +31,7 @@ function hasLink(iri: string, value: string | null, rootIri: string): boolean {
 /** Stages the entries of links that a transaction writes or deletes. */
 export function noteLinks(tx: Transaction, rootIri: string, position: () => number): void {
   const changed: (readonly [key: string, value: string | null])[] = [];
-  // Called for every transaction: its entries are not copied.
+  // Called for every transaction: do not copy its entries.
   for (const entry of tx.entries) if (entry[0].startsWith(linksPrefix)) changed.push(entry);
   for (const [key, value] of changed) {
     const iri = key.slice(linksPrefix.length);
@@ -44,7 +44,7 @@ export function noteLinks(tx: Transaction, rootIri: string, position: () => numb
   }
 }
 
-/** Notes since when versions are kept by the setting, and by links after a restore at another address. @param position of now */
+/** Records since when versions are kept: by the setting, or by links restored to another base URI. @param position of now */
 export async function noteSince(store: Store, all: boolean, position: number): Promise<void> {
   const names = all ? [''] : [];
   for await (const keys of store.keys(entryRange('versions-on')))
@@ -65,21 +65,21 @@ export class Switches {
     private readonly platform: Pick<Platform, 'rootIri' | 'store'>,
   ) {
     this.areUsed = all || hasVersions(platform.store);
-    // Before readers see it.
+    // Set before readers see the transaction.
     platform.store.onStage((tx) => {
       if (tx.entries.has(featuresKey)) this.areUsed ||= hasVersions(tx);
     });
   }
 
-  /** Asked several times for each request. */
+  /** Cached, because it is read several times for each request. */
   private areUsed: boolean;
 
-  /** True if any resource has or had versions. */
+  /** Returns true if a resource has versions, or had them. */
   isUsed(view?: State): boolean {
     return this.areUsed || (view !== undefined && hasVersions(view));
   }
 
-  /** True if the states of a resource are kept that end from now on. */
+  /** Returns true if states of a resource that end from now on are kept. */
   isOn(iri: string, view: State): boolean {
     if (this.all) return true;
     if (!hasVersions(view)) return false;
@@ -88,7 +88,7 @@ export class Switches {
     return false;
   }
 
-  /** True if the present state of a resource will be kept. */
+  /** Returns true if the present state of a resource will be kept when it ends. */
   isKept(iri: string): boolean {
     const { store } = this.platform;
     return this.isUsed() && (this.isOn(iri, store) || store.entry(headKey(iri)) !== undefined);

@@ -1,9 +1,9 @@
-/** Standard output that no caller waits for. */
+/** Buffers standard output, so that callers never wait for it. */
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
-/** Characters per write, unless a second passes: each write wakes another thread. */
+/** Characters per write, because each write wakes another thread. Fewer are written after a second. */
 const together = 16 << 10;
-/** Maximum number of buffered characters. Further lines are dropped. */
+/** Maximum number of buffered characters. When it is reached, lines are dropped. */
 const maxWaiting = 8 << 20;
 const retryMs = 100;
 /** Makes pino set `lastLevel`. */
@@ -14,8 +14,8 @@ const errorLevel = 50;
 const lastAttempts = 5;
 
 /**
- * Writes in the background, and the rest at the end of the process. Neither waits for a reader: an unread log must not keep a
- * server from ending or fill its memory.
+ * Writes in the background, and the rest at the end of the process. Neither waits for a reader, so that an unread log cannot
+ * keep a server from ending or fill its memory.
  */
 export class BufferedOutput {
   readonly [metadata] = true;
@@ -26,7 +26,7 @@ export class BufferedOutput {
   /** Text that is being written. */
   private current = Buffer.alloc(0);
   private isWriting = false;
-  /** A line of level error or above is buffered: it is written without delay. */
+  /** True if a line of level `error` or above is buffered. It is written without delay. */
   private isUrgent = false;
 
   constructor() {
@@ -58,7 +58,7 @@ export class BufferedOutput {
     write(this.descriptor, this.current, (error, written) => {
       this.isWriting = false;
       if (error?.code === 'EAGAIN') return void setTimeout(() => this.continue(), retryMs).unref();
-      // Standard output is closed or was never opened: there is nowhere to report it.
+      // Standard output is closed or was never opened. The error cannot be reported anywhere.
       this.current = error ? Buffer.alloc(0) : this.current.subarray(written);
       if (this.current.length > 0) this.continue();
       else if (this.isUrgent || this.waiting.length >= together) this.flush();
@@ -66,7 +66,7 @@ export class BufferedOutput {
   }
 
   private end(): void {
-    // Another thread is writing these; writing them here would repeat them.
+    // Another thread is writing these bytes. Writing them here would repeat them.
     if (this.isWriting) this.current = Buffer.alloc(0);
     for (let attempts = 0; attempts < lastAttempts; ) {
       if (this.current.length === 0) this.take();
@@ -82,12 +82,14 @@ export class BufferedOutput {
   }
 }
 
-/** Standard output. A pipe is opened again so that writes never block: a blocked thread keeps the process from ending. */
+/**
+ * Returns the descriptor of standard output. A pipe is opened again, non-blocking: a blocked thread keeps the process alive.
+ */
 function outputDescriptor(): number {
   try {
     if (fstatSync(1).isFIFO()) return openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NONBLOCK);
   } catch {
-    // Closed, or a system without /proc: uses the descriptor as is.
+    // Standard output is closed, or the system has no /proc: use the descriptor as it is.
   }
   return 1;
 }

@@ -1,4 +1,4 @@
-/** Caches that allocate memory for their entries only. */
+/** Creates caches that allocate memory for existing entries only. */
 import { LRUCache } from 'lru-cache';
 
 /**

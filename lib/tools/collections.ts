@@ -1,6 +1,6 @@
 /** Helpers for arrays, sets and maps. Pure. */
 
-/** Adds an item and returns true if it was new. One lookup instead of two for `has` and `add`. */
+/** Adds an item and returns true if it was new, with one lookup instead of two (`has` and `add`). */
 export function addNew<T>(set: Set<T>, item: T): boolean {
   const before = set.size;
   return set.add(item).size > before;
@@ -13,7 +13,7 @@ export function addTo<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
   else lists.set(key, [item]);
 }
 
-/** Returns the value of a key, which is made and kept at its first use. */
+/** Returns the value of a key. Creates and stores it at the first use. */
 export function getOrMake<K, V>(
   values: { get(key: K): V | undefined; set(key: K, value: V): unknown },
   key: K,
@@ -26,7 +26,7 @@ export function getOrMake<K, V>(
   return made;
 }
 
-/** Changes the count of a key, which has no entry at zero. */
+/** Changes the count of a key. At zero, removes its entry. */
 export function addCount<K>(counts: Map<K, number>, key: K, change: number): void {
   const count = (counts.get(key) ?? 0) + change;
   if (count > 0) counts.set(key, count);
@@ -46,7 +46,7 @@ export function isInIntervals(bounds: Uint32Array, number: number): boolean {
     if (bounds[middle]! <= number) low = middle + 1;
     else high = middle;
   }
-  // An odd number of bounds up to the number: the last one is a start.
+  // An odd count of bounds up to the number means that the last one is a start.
   return low % 2 === 1;
 }
 

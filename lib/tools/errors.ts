@@ -72,7 +72,7 @@ export interface ErrorDetails {
   describe?: (accept: string) => { readonly mediaType: string; readonly body: Buffer } | undefined;
 }
 
-/** A command failed. The message is printed as is; the exit code is 2. */
+/** Thrown if a command fails. The message is printed unchanged. The exit code is 2. */
 export class CommandError extends Error {}
 
 /** An error with a stable `code`. The client sees `message`, which must not reveal anything that the client may not know. */

@@ -1,12 +1,12 @@
-/** Pauses of work in the HTTP thread. */
+/** Functions that let work in the HTTP thread yield to the event loop. */
 
 /** Yields to the event loop once. */
 export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const inLine: (() => void)[] = [];
-/** Time of the last turn, and number of callers that it resumed. */
+/** Time of the last turn, and count of callers that it resumed. */
 const last = { at: 0, count: 1 };
-/** A turn that takes longer, in milliseconds, is followed by one that resumes a single caller. Maximum of a turn. */
+/** Duration (ms) above which a turn is followed by one that resumes a single caller. Maximum number of callers per turn. */
 const [shortMs, mostAtOnce] = [1, 4];
 
 function resumeNext(): void {
@@ -14,14 +14,14 @@ function resumeNext(): void {
   last.count = now - last.at < shortMs ? Math.min(mostAtOnce, 2 * last.count) : 1;
   last.at = now;
   for (const resume of inLine.splice(0, last.count)) resume();
-  // Scheduled here, so that the others wait for the next turn of the event loop.
+  // Schedule from here, so that the other callers wait for the next turn of the event loop.
   if (inLine.length > 0) setImmediate(resumeNext);
 }
 
 /**
- * Yields to the event loop in work that many unprivileged callers can request at once. It resumes a few waiting callers in each of
- * its turns, in order of arrival: one if their steps take milliseconds. After `setImmediate`, a step of each of a hundred callers
- * would run in the same turn. Every other request would wait for all of these, several times.
+ * Yields to the event loop in work that many unprivileged callers can request at once. Each turn resumes a few waiting callers
+ * in order of arrival: only one if steps take milliseconds. With plain `setImmediate`, a step of each of a hundred callers
+ * would run in the same turn, and every other request would wait for all of them, several times.
  */
 export function yieldInLine(): Promise<void> {
   return new Promise((resolve) => {

@@ -20,7 +20,7 @@ export interface Turn {
   readonly client?: string | undefined;
   /** Identity at the client, such as one of several at an address (round robin between those of a client). */
   readonly identity?: string | undefined;
-  /** The request had a slot before: it is not rejected, and precedes those of its client that had none. */
+  /** True if the request had a slot before. It is then not rejected, and precedes its client's requests that had none. */
   readonly isAgain?: boolean;
   /** Requests with a lower rank are served first. Default: 0. */
   readonly rank?: number;
@@ -53,7 +53,7 @@ export class Gate {
     else await this.wait(turn, signal);
     return () => {
       this.count(turn, -1);
-      // The client's other requests follow those of all clients that wait, and those of the identity follow them.
+      // Requests of the same client move behind those of all other waiting clients, and those of the same identity move last.
       const ownership = ({ client, identity }: Turn): number =>
         client === undefined || client !== turn.client ? 0 : identity === turn.identity ? 2 : 1;
       this.waiting.sort((a, b) => ownership(a) - ownership(b));
@@ -95,7 +95,7 @@ export class Gate {
     });
   }
 
-  /** Among the requests that may start, selects one of the lowest rank, of the client with the fewest active requests. */
+  /** Starts a request with the lowest rank among those that may start, of the client with the fewest active requests. */
   private next(): void {
     let best: Waiting | undefined;
     const load = ({ client = '' }: Turn): number => this.clients.get(client) ?? 0;
@@ -105,7 +105,7 @@ export class Gate {
     if (!best) return;
     const begun = best;
     this.waiting = this.waiting.filter((each) => each !== begun);
-    // Counted here, so that no other request takes the slot in between.
+    // Count it here, so that no other request takes the slot in between.
     this.count(begun, 1);
     begun.begin();
   }

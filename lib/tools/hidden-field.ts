@@ -4,8 +4,8 @@ interface Entry<T, V> {
 }
 
 /**
- * A value that a module adds to objects of others that live as long as a request. V8 frees the entries of a `WeakMap` only in full collections:
- * with one entry per request, each GET kept its request alive and took twice the CPU time.
+ * A value that a module adds to objects of other modules that live as long as a request. Replaces a `WeakMap`, whose entries V8
+ * frees only in full collections: with one entry per request, each GET kept its request in memory and took twice the CPU time.
  */
 export class HiddenField<T extends object, V> {
   private readonly key = Symbol();

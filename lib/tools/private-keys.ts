@@ -1,4 +1,4 @@
-/** Generation of private keys. */
+/** Generates private keys. */
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 
 const encodings = {
@@ -7,8 +7,8 @@ const encodings = {
 } as const;
 
 /**
- * Returns a new private key. It is encoded and read again, because Node waits for itself forever if the garbage collector frees the job that
- * generated a key while the same key is exported: both lock the key (seen with Node 20.20).
+ * Returns a new private key. It is exported as PEM and imported again to avoid a deadlock of Node (seen with 20.20): the
+ * garbage collector frees the job that has generated a key, while the same key is exported, and both lock the key.
  */
 export function newPrivateKey(type: 'Ed25519' | 'P-256'): KeyObject {
   const made =

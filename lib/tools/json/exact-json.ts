@@ -8,7 +8,7 @@ import { parse } from 'json-custom-numbers';
 import { ExactNumber, isKept, readNumber } from './exact-number.js';
 import { endOfString, tooDeep } from './json.js';
 
-/** A value. `isPlain` if it has neither marks nor exact numbers: the engine's fast parser and writer suffice. */
+/** A value. `plain` if it has neither marks nor exact numbers, so that the engine's fast parser and writer suffice. */
 export interface ExactJson {
   readonly value: unknown;
   readonly plain: boolean;
@@ -24,9 +24,9 @@ export const valuesOf = (value: unknown): readonly unknown[] =>
 const mark = '#';
 const special = /^#*(?:__proto__|\d+)$/;
 
-/** Returns the marked name of a member. */
+/** Returns the name of a member, with a mark if JavaScript would treat it specially. */
 export const markedName = (name: string): string => (special.test(name) ? mark + name : name);
-/** True if a name carries a mark. */
+/** Returns true if a name has a mark. */
 export const isMarked = (name: string): boolean => name.startsWith(mark) && special.test(name);
 const plainName = (name: string): string => (isMarked(name) ? name.slice(mark.length) : name);
 
@@ -38,7 +38,7 @@ export function readExact(text: string): ExactJson {
   return { value, plain: !exact && marks.length === 0 };
 }
 
-/** True if a string has numbers that only the slow parser keeps; also returns the positions of names that need a mark. */
+/** Returns true if the text has numbers that only the slow parser preserves, and the positions of names that need a mark. */
 function examine(text: string): { readonly exact: boolean; readonly marks: readonly number[] } {
   const marks: number[] = [];
   let exact = false;
@@ -58,13 +58,13 @@ function examine(text: string): { readonly exact: boolean; readonly marks: reado
   return { exact, marks };
 }
 
-/** Decides by the first character, without a copy: a digit, `_`, the mark, or an escape. */
+/** Returns true if the first character of a name may require a mark: a digit, `_`, the mark, or an escape. */
 const maybeSpecial = (code: number): boolean => isDigit(code) || code === 0x5f || code === 0x23 || code === 0x5c;
 
 const unescaped = (text: string, start: number, end: number): string =>
   JSON.parse(text.slice(start, end + 1)) as string;
 
-/** True if the string that ends at this position is a member name. */
+/** Returns true if the string that ends at this position is a member name. */
 function isName(text: string, end: number): boolean {
   let i = end + 1;
   while (isBlank(text.charCodeAt(i))) i++;

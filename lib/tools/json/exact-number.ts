@@ -1,12 +1,12 @@
-/** JSON numbers that a JavaScript number would not keep as written. */
+/** JSON numbers whose text a JavaScript number would not preserve. */
 
-/** A number as written. Immutable, so several documents can share it. */
+/** A number with its original text. Immutable, so that several documents can share it. */
 export class ExactNumber {
   private known?: string;
 
   constructor(readonly text: string) {}
 
-  /** Cached, because a patch may compare it once per operation, and the number may be a megabyte long. */
+  /** Canonical text. Cached, because each operation of a patch may compare it, and the number may be a megabyte long. */
   get canonical(): string {
     this.known ??= canonicalNumber(this.text);
     return this.known;

@@ -11,7 +11,7 @@ import { type ExactJson, isMarked, isObject, markedName } from './exact-json.js'
 import { ExactNumber, sameNumber } from './exact-number.js';
 import { tooDeep, tooManyValues } from './json.js';
 
-/** Limits of the work. */
+/** Limits of the work that a patch may cause. */
 interface PatchBounds {
   /** Size of the document and the patch, in bytes. */
   readonly size: number;
@@ -79,11 +79,11 @@ function apply(target: Target, { op, path, from = '', value }: Operation): void 
 class Target {
   private document: unknown;
   private plain: boolean;
-  /** Characters of copied JSON: thirty copies that double a value would fill any memory. */
+  /** Remaining characters of JSON to copy, because thirty copies that double a value would fill any memory. */
   private copies: number;
-  /** Array elements that the engine moves for insertions and removals. */
+  /** Remaining count of array elements to move for insertions and removals. */
   private shifts: number;
-  /** Number of copied values. */
+  /** Count of copied values. */
   private values = 0;
   private readonly most: number;
 
@@ -222,6 +222,6 @@ function faultOf(operation: unknown): string | undefined {
   return /^(add|replace|test)$/.test(op) && !Object.hasOwn(operation, 'value') ? 'has no "value"' : undefined;
 }
 
-/** RFC 6901 section 3: empty or beginning with a slash, and every `~` is part of an escape. */
+/** True for a JSON Pointer (RFC 6901 section 3): empty or beginning with a slash, and every `~` is part of an escape. */
 const isPointer = (value: unknown): boolean =>
   typeof value === 'string' && /^(?:$|\/)/.test(value) && !/~(?![01])/.test(value);

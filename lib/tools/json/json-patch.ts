@@ -35,12 +35,12 @@ export function patchJson({ bytes: document, patch, merge, most = usualValues }:
 }
 
 function readPatch(text: string, most: number): ExactJson {
-  // Names the fault and its position.
+  // `parseJson` reports errors with their position.
   parseJson(text, most);
   return readExact(text);
 }
 
-/** RFC 7386 section 2. */
+/** Returns the result of a merge patch (RFC 7386 section 2). */
 function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const members = new Map<string, unknown>(isObject(target) ? Object.entries(target) : []);

@@ -34,7 +34,7 @@ export function jsonOf(text: string): unknown {
 export const tooDeep = (): LwsError =>
   new LwsError('malformed-body', `The JSON is nested deeper than ${maximumDepth} levels.`);
 
-/** V8 reports a character offset; users need a line. */
+/** Replaces the character offset in V8's message by line and column. */
 function withLine(text: string, message: string): string {
   const [, position] = /at position (\d+)/.exec(message) ?? [];
   if (position === undefined) return message;
@@ -69,7 +69,7 @@ export function assertBounded(text: string, most = usualValues): void {
       depth--;
       if (isEmpty) values--;
     } else if (code === 0x2c) values++;
-    // A closing bracket may take this one back.
+    // If the array or object is empty, its closing bracket subtracts this value again.
     if (values > most + 1) throw tooManyValues(most);
     isEmpty = code === 0x5b || code === 0x7b;
   }
@@ -84,7 +84,7 @@ export function endOfString(text: string, start: number): number {
   return end < 0 ? text.length : end;
 }
 
-/** True after an odd number of backslashes. */
+/** Returns true if an odd count of backslashes precedes. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text.charCodeAt(first - 1) === 0x5c) first--;

@@ -102,7 +102,7 @@ export function isAllowedHost(url: URL, entries: readonly AllowedHost[]): boolea
   return entries.some((entry) => entry.host === host && (entry.port === undefined || entry.port === port));
 }
 
-/** @param host as in a URL, IPv6 in brackets */
+/** Returns true for a loopback host. @param host as in a URL, IPv6 in brackets */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 

@@ -23,7 +23,7 @@ interface ExchangeOptions {
 const maxHeaderSize = 16_384;
 /** Maximum number of interim responses (1xx). */
 const maxInterim = 16;
-/** Time per address before the next one is tried, in milliseconds. */
+/** Time to connect to an address before the next one is tried, in milliseconds. */
 const attemptTimeout = 1000;
 
 // Fields of the connection or the client, never of the caller.
@@ -90,7 +90,7 @@ function openClient(url: URL, { addresses, connectTimeoutMs, signal, secureConte
       signal.removeEventListener('abort', abort);
     });
   };
-  // No pipelining means `Connection: close`: the admission check of one request must not serve another.
+  // Without pipelining, undici sends `Connection: close`, so that each request has its own admission check.
   return new Client(url.origin, { connect, pipelining: 0, maxHeaderSize, headersTimeout: 0, bodyTimeout: 0 });
 }
 
@@ -137,7 +137,7 @@ function refusal(error: unknown, place: string, connected: boolean): unknown {
 /** A response with an unread body. */
 export interface Answer {
   readonly status: number;
-  /** By lower-case name. Repeated fields are joined by commas (RFC 9110 5.3). */
+  /** Fields by lower-case name. Repeated fields are joined by commas (RFC 9110 5.3). */
   readonly headers: Readonly<Record<string, string>>;
   /** Reads the whole body. @throws OutboundError `too-large`, `timeout`, and `protocol` if it is incomplete or encoded */
   read(maxBytes: number): Promise<Buffer>;

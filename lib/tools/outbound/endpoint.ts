@@ -7,7 +7,7 @@ import { type Dispatcher, Pool } from 'undici';
 import { errorCode, OutboundError } from './outbound-error.js';
 
 export interface EndpointOptions {
-  /** Maximum concurrent connections. Further requests wait. */
+  /** Maximum number of concurrent connections. More requests wait. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
   /** Maximum pause while a response is read, in milliseconds. */
@@ -84,7 +84,7 @@ export class Endpoint {
   }
 }
 
-/** Closes an unread response and its connection. */
+/** Drops an unread response and closes its connection. */
 export const discard = ({ body }: EndpointAnswer): void => void body.on('error', () => {}).destroy();
 
 /** Returns chunks without copying them. */

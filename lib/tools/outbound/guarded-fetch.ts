@@ -21,7 +21,7 @@ export interface OutboundRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Only with POST. */
   readonly body?: Buffer;
-  /** `Accept` field; unlike the others it is sent to other origins too. Default: any type. */
+  /** `Accept` field. Unlike other fields, it is sent to other origins too. Default: any type. */
   readonly accept?: string;
   /** Maximum size of the response body, in bytes. */
   readonly maxBytes: number;
@@ -29,7 +29,7 @@ export interface OutboundRequest {
   readonly timeoutMs: number;
   /** Time limit for TCP and TLS of one hop. Default: `timeoutMs`. */
   readonly connectTimeoutMs?: number;
-  /** 0 returns redirects instead of following them. */
+  /** Maximum number of redirects to follow. If it is 0, a redirect is the response. */
   readonly maxRedirects: number;
   /** Aborts the exchange. */
   readonly signal?: AbortSignal;
@@ -40,7 +40,7 @@ export interface OutboundRequest {
 }
 
 export interface OutboundResponse {
-  /** Any final status. None is an error. */
+  /** Final status. No status is treated as an error. */
   readonly status: number;
   /** By lower-case name. Repeated fields are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
@@ -59,7 +59,7 @@ export type FetchUnder = (policy: Pick<AdmissionOptions, 'blockPrivateAddresses'
 /** Creates a fetch function for one policy. It holds no connections. @throws TypeError for a malformed entry of `allowedHosts` */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const admit = createAdmission(options);
-  // Parsing all certificates takes some milliseconds.
+  // Parse the certificates once, because that takes some milliseconds.
   const secureContext = options.ca === undefined ? undefined : createSecureContext({ ca: options.ca });
   const means: Means = { admit, secureContext, gate: options.gate };
   return async (url, request) => {

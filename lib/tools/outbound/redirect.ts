@@ -28,7 +28,7 @@ export function nextHop(hop: Hop, status: number, location: string | undefined):
   if (url.origin === hop.url.origin) return { ...kept, url };
   if (kept.body !== undefined)
     throw new OutboundError('redirects', `${hop.url.host} redirects a request body to another origin, ${url.host}.`);
-  // The caller's fields were for the origin that it named: tokens, signatures and keys in any field.
+  // The caller's fields are for the origin that it named, because any field may contain tokens, signatures or keys.
   return { ...kept, url, headers: {} };
 }
 
@@ -41,12 +41,12 @@ function targetOf(from: URL, location: string): URL {
   return url;
 }
 
-/** 301 and 302 change POST to GET, as in browsers (RFC 9110 15.4.2, 15.4.3). 303 always does. */
+/** Returns false if the method becomes GET: by 301 and 302 for POST (RFC 9110 15.4.2, 15.4.3), by 303 always. */
 function keepsMethod(hop: Hop, status: number): boolean {
   return hop.method === 'GET' ? status !== 303 : status === 307 || status === 308;
 }
 
-/** RFC 9110 15.4: fields that describe the body are dropped with it. */
+/** Returns the hop as a GET without body, and without fields that describe the body (RFC 9110 15.4). */
 function withoutBody(hop: Hop): Hop {
   const headers = Object.entries(hop.headers).filter(([name]) => !name.startsWith('content-'));
   return { ...hop, method: 'GET', body: undefined, headers: Object.fromEntries(headers) };

@@ -1,4 +1,4 @@
-/** Returns memory to the operating system when a thread is idle: V8 otherwise keeps what it took under load, in some versions for ever. */
+/** Returns memory to the operating system when a thread is idle. Otherwise V8 retains it after load, possibly forever. */
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 
@@ -7,7 +7,7 @@ const [usualMs, shareAtRest] = [10_000, 0.01];
 /** Minimum growth of the heap in bytes: a collection blocks the thread for a tenth of a second. */
 const worthBytes = 8 << 20;
 
-/** From now on, collects garbage whenever this thread was idle for a while, and returns the freed memory. */
+/** Starts checks that collect garbage whenever this thread was idle for a while, and return the freed memory. */
 export function releaseMemoryWhenIdle(lookMs = usualMs): void {
   let [kept, since] = [0, performance.eventLoopUtilization()];
   const look = async (): Promise<void> => {
@@ -22,12 +22,12 @@ export function releaseMemoryWhenIdle(lookMs = usualMs): void {
 
 const heapBytes = (): number => getHeapStatistics().total_physical_size;
 
-/** The only collection that also shrinks the young generation. @throws Error in a Node without an inspector */
+/** Collects garbage by the inspector, which also shrinks the young generation. @throws Error in a Node without inspector */
 async function giveBack(): Promise<void> {
   const { Session } = await import('node:inspector');
   const session = new Session();
   session.connect();
   await new Promise((resolve) => session.post('HeapProfiler.collectGarbage', resolve));
-  // Inside the callback it would wait for itself.
+  // Disconnect later, because within the callback it would wait for itself.
   setImmediate(() => session.disconnect());
 }

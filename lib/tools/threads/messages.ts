@@ -11,7 +11,7 @@ export type ArgumentsOf<F> = F extends (...given: infer A) => unknown ? A : neve
 export type ResultOf<F> = F extends (...given: never[]) => infer R ? Awaited<R> : never;
 
 /**
- * The work of a thread was not completed: `busy` (too many are waiting), `closed` (the pool), `gone` (the caller left),
+ * Thrown if a thread did not complete its work: `busy` (too many calls wait), `closed` (the pool), `gone` (the caller left),
  * `deadline`, `memory`, `crash` (any other end of the thread).
  */
 export class ThreadEnded extends Error {
@@ -47,7 +47,7 @@ export function errorOf({ name, message, stack, refusal }: Fault): Error {
 
 export type ToThread =
   | { readonly call: number; readonly name: string; readonly given: unknown }
-  /** The receiver has consumed a part of the result. */
+  /** The owner has consumed a part of the result of this call. */
   | { readonly taken: number }
   | { readonly answered: number; readonly value: unknown }
   /** Tells the thread to end. */

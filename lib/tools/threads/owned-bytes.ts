@@ -1,8 +1,8 @@
-/** Bytes for another thread. */
+/** Prepares bytes for transfer to another thread. */
 
 /**
- * Returns bytes that can be transferred to a thread. The memory of a Buffer may be shared with others, and belongs to the caller
- * unless `isTaken`.
+ * Returns bytes that can be transferred to a thread. Copies them, because the memory of a Buffer may be shared, and belongs to
+ * the caller unless `isTaken`.
  */
 export const owned = (bytes: Uint8Array, isTaken = false): Uint8Array<ArrayBuffer> =>
   isTaken && isWhole(bytes) ? bytes : new Uint8Array(bytes);

@@ -1,4 +1,4 @@
-/** Package directory, so that shipped files are found both from source and from `dist`. */
+/** Finds the package directory, so that shipped files are found both from source and from `dist`. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ export const packageRoot = findRoot();
 export const packageVersion = (): string =>
   (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;
 
-/** Returns how the user calls the executable: from npm's environment, otherwise by the presence of sources. */
+/** Returns the command with which the user calls Quadpod: from npm's environment, otherwise by the presence of sources. */
 export const asTyped = (): string =>
   ({ exec: 'npx quadpod', start: 'npm start --', 'run-script': 'npm start --' })[process.env['npm_command'] ?? ''] ??
   (existsSync(join(packageRoot, 'tsconfig.json')) ? 'npm start --' : 'quadpod');

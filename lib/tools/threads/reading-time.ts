@@ -1,6 +1,6 @@
 /**
- * Time that a client may leave a stream unread. Each byte that it reads gives some of it back, so that a client below a rate
- * cannot keep a snapshot open: while a snapshot is open, LevelDB keeps what was deleted since.
+ * Limits the time for which a client may leave a stream unread. Each byte that it reads adds some time, so that a client below
+ * a rate cannot keep a snapshot open: LevelDB keeps data that was deleted since the oldest snapshot.
  */
 
 /** Rate above which a client can read for any time, in bytes per second. */
@@ -18,12 +18,12 @@ export class ReadingTime {
     this.leftMs = ms;
   }
 
-  /** The stream waits for the client from now on. */
+  /** Starts to count, because the stream waits for the client. */
   wait(): void {
     this.waiting ??= { since: performance.now(), timer: setTimeout(this.onEnd, this.leftMs) };
   }
 
-  /** The client has read some bytes, and the stream does not wait any more. */
+  /** Stops to count, and adds time for the bytes that the client has read. */
   read(bytes: number): void {
     const waitedMs = this.waiting ? performance.now() - this.waiting.since : 0;
     this.stop();

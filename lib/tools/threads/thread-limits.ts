@@ -9,16 +9,16 @@ export function memoryOfProcess(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** Scales the size of a cache: all of it with 2 GiB of memory, less with less memory. */
+/** Scales the size of a cache by the memory: the full size from 2 GiB on, less with less memory. */
 export const affordable = (size: number): number => Math.round(size * Math.min(1, memoryOfProcess() / 2 ** 31));
 
 /** Young generation in MiB. Some versions of V8 let it grow to four times as much, and a thread keeps it after work. */
 const usualNurseryMb = affordable(48);
 
-/** Heap for code and caches in MiB. The limit of the work is added to it. */
+/** Heap for code and caches in MiB, which is added to the limit of the work. */
 export const programMb = 48;
 
-/** @param memoryMb limit of the work in MiB; default: V8's limit for a thread */
+/** Returns the limits of a thread. @param memoryMb limit of the work in MiB; default: V8's limit for a thread */
 export const threadLimits = (memoryMb?: number, nurseryMb = usualNurseryMb): ResourceLimits => ({
   maxYoungGenerationSizeMb: nurseryMb,
   ...(memoryMb === undefined ? {} : { maxOldGenerationSizeMb: memoryMb + programMb }),

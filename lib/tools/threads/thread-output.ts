@@ -1,4 +1,4 @@
-/** Bytes that a thread sends, with backpressure. */
+/** Stream of the bytes that a thread sends, with backpressure. */
 import { Readable } from 'node:stream';
 import { ReadingTime } from './reading-time.js';
 
@@ -23,7 +23,7 @@ export class ThreadOutput extends Readable {
     if (ms !== undefined) this.time = new ReadingTime(ms, () => this.destroy(failure?.()));
   }
 
-  /** Adds a chunk. @returns a promise that resolves when there is room, or undefined if there is */
+  /** Adds a chunk. @returns a promise that resolves when the buffer has room, or undefined if it has room now */
   add(chunk: Uint8Array): Promise<void> | undefined {
     this.added += chunk.length;
     if (this.push(chunk)) return undefined;

@@ -1,12 +1,12 @@
-/** Slots for threads, which pools of the same script and memory share. */
+/** Slots for threads, which are shared by pools with the same script and memory limit. */
 
 /** A pool that uses slots. */
 export interface Tenant {
-  /** Number of its threads. */
+  /** Count of the pool's threads. */
   readonly held: number;
   /** Moves an idle thread to another pool. Returns `false` if there is none. */
   giveIdle(to: Tenant): boolean;
-  /** A slot may be free for it. */
+  /** Called when a slot may be free for the pool. */
   next(): void;
 }
 
@@ -14,12 +14,12 @@ export interface Tenant {
 export class ThreadSlots {
   private most = 0;
   private taken = 0;
-  /** The pool with the most recent slot is last. */
+  /** Pools with slots. The one that acquired a slot most recently is last. */
   private readonly tenants = new Set<Tenant>();
-  /** The longest waiting pool is first. */
+  /** Pools that wait for a slot, the longest waiting first. */
   private readonly waiting = new Set<Tenant>();
 
-  /** Minimum number of slots. */
+  /** Raises the number of slots to at least `threads`. */
   allow(threads: number): void {
     this.most = Math.max(this.most, threads);
   }
@@ -39,7 +39,7 @@ export class ThreadSlots {
     return true;
   }
 
-  /** A pool got a slot. */
+  /** Records that a pool has acquired a slot. */
   served(tenant: Tenant): void {
     this.waiting.delete(tenant);
     this.tenants.delete(tenant);
@@ -53,7 +53,7 @@ export class ThreadSlots {
     return [...this.waiting].find((each) => each !== tenant && mayHave(each));
   }
 
-  /** A thread has ended. */
+  /** Releases the slot of a thread that has ended. */
   free(): void {
     this.taken--;
     for (const each of [...this.waiting]) {
@@ -63,7 +63,7 @@ export class ThreadSlots {
     }
   }
 
-  /** A pool stops taking threads. */
+  /** Removes a pool. */
   leave(tenant: Tenant): void {
     this.waiting.delete(tenant);
     this.tenants.delete(tenant);

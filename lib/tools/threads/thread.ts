@@ -1,4 +1,4 @@
-/** A worker thread, seen from its owner: calls its functions and ends it safely. */
+/** Owner's side of a worker thread: calls its functions and ends it safely. */
 import { type ResourceLimits, type Transferable, Worker } from 'node:worker_threads';
 import {
   type ArgumentsOf,
@@ -28,7 +28,7 @@ type CallerOf<F> = Extract<ArgumentsOf<F>[1], Caller<never, never>>;
 
 /** Options of a call. */
 export interface CallOptions<F> {
-  /** Functions that the thread may call. If one throws, the call and the thread end. */
+  /** Functions that the thread may call during this call. If one throws, the call and the thread end. */
   readonly answers?: CallerOf<F> extends Caller<infer Questions, never> ? Questions : never;
   /** Receives a part of the result. Further parts may be sent before it resolves. */
   readonly take?: (part: CallerOf<F> extends Caller<never, infer Part> ? Part : never) => unknown;
@@ -59,11 +59,11 @@ export class Thread<F extends Functions = Functions> {
   private readonly shared = new Int32Array(new SharedArrayBuffer(8));
   private readonly calls = new Map<number, OpenCall>();
   private count = 0;
-  /** Resolves when it has loaded its modules. */
+  /** True when the thread has loaded its modules. */
   isReady = false;
   private hasExited = false;
   private failure = new ThreadEnded('crash');
-  /** Resolves when it has ended for any reason. */
+  /** Resolves when the thread has ended, for any reason. */
   readonly exited: Promise<void>;
 
   constructor(private readonly options: ThreadOptions) {
@@ -85,12 +85,12 @@ export class Thread<F extends Functions = Functions> {
     );
   }
 
-  /** True if it was told to end, or has ended. */
+  /** True if the thread was told to end, or has ended. */
   get isEnding(): boolean {
     return this.hasExited || Atomics.load(this.shared, endAt) !== 0;
   }
 
-  /** Calls a function. @throws its error, ThreadEnded */
+  /** Calls a function of the thread. @throws the error of the function, ThreadEnded */
   async call<N extends keyof F & string>(
     name: N,
     given: ArgumentsOf<F[N]>[0],
@@ -137,7 +137,7 @@ export class Thread<F extends Functions = Functions> {
     else {
       this.post({ end: true });
       const { graceMs } = this.options;
-      // Code that computes without a pause does not notice the message.
+      // Code that computes without a pause does not receive the message.
       const timer = graceMs === undefined ? undefined : setTimeout(kill, graceMs);
       void this.exited.then(() => clearTimeout(timer));
     }

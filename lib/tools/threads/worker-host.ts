@@ -22,7 +22,7 @@ const port = parentPort!;
 const { shared, data, niceness } = workerData as ThreadData;
 if (niceness > 0 && process.platform === 'linux')
   try {
-    // Linux has a priority per thread.
+    // On Linux, each thread has its own priority.
     setPriority(Number(readlinkSync('/proc/thread-self').split('/')[2]), niceness);
   } catch {
     // Sandboxes may forbid it; the thread then has normal priority.
@@ -35,10 +35,10 @@ const unwanted = 'The caller of this worker thread has left.';
 /** `data` that the thread was created with. */
 export const threadData: unknown = data;
 
-/** True if the caller has left. */
+/** Returns true if the owner has told the thread to end. */
 export const isEnding = (): boolean => Atomics.load(shared, endAt) !== 0;
 
-/** @throws Error if the caller has left; cheap enough for inner loops */
+/** Throws if the owner has told the thread to end. Cheap enough for inner loops. */
 export function assertWanted(): void {
   if (isEnding()) throw new Error(unwanted);
 }

@@ -1,4 +1,4 @@
-/** Text that the server prints when it starts to listen: its URL and the next steps. */
+/** Creates the text that the server prints when it starts to listen: its URL and the next steps. */
 
 import { type Settings, setByProfile } from '../settings/settings.js';
 import { asTyped } from '../tools/threads/package-root.js';

@@ -36,7 +36,7 @@ const shortNames: Readonly<Record<string, string>> = { '-o': '--output', '-h': '
 /** Flags of every command that take no value. */
 const switchesOfAll = ['help', 'version'];
 
-/** Parses `command --flag=value --flag value --flag`. @param switches flags that take no value */
+/** Parses a command line. @param switches flags that take no value */
 export function readCommandLine(words: readonly string[], switches: ReadonlySet<string> = new Set()): CommandLine {
   const flags: Record<string, string> = {};
   const commands: string[] = [];
@@ -61,7 +61,7 @@ export function readCommandLine(words: readonly string[], switches: ReadonlySet<
   return { command, operands, flags, bare };
 }
 
-/** @throws SettingsError for missing or extra operands */
+/** Checks the count of operands. @throws SettingsError for missing or extra ones */
 function assertOperands({ command, operands }: CommandLine, { operand }: CommandHelp): void {
   if (operand === undefined && operands.length > 0)
     throw new SettingsError(`${command} accepts no operands, but got ${operands.join(', ')}.`);
@@ -75,7 +75,7 @@ function assertOperands({ command, operands }: CommandLine, { operand }: Command
   );
 }
 
-/** @throws SettingsError for a flag without its required value */
+/** Checks that flags have values. @throws SettingsError for a flag without its required value */
 function assertValues({ bare }: CommandLine, { flags = {} }: Partial<CommandHelp>, settings: Settings): void {
   for (const name of bare) {
     const { setting } = settings.all().find((each) => [name, `lws.${name}`].includes(each.setting.name)) ?? {};
@@ -118,12 +118,12 @@ export async function main(words: readonly string[], standard: readonly Componen
   endWithoutReader();
   const ran: { command?: string } = {};
   const code = await run(words, standard, ran);
-  // A server that was told to stop does not wait for a reader.
+  // A server that was told to stop does not wait for readers of its output.
   if (ran.command !== 'serve') await Promise.all([process.stdout, process.stderr].map(flushed));
   return code;
 }
 
-/** Resolves when a slow reader of a pipe has taken everything, or has closed the pipe. */
+/** Resolves when the reader of a pipe has received all output, or has closed the pipe. */
 const flushed = (stream: NodeJS.WriteStream): Promise<void> =>
   stream.writableLength === 0 || stream.destroyed
     ? Promise.resolve()
@@ -138,7 +138,7 @@ async function run(
 ): Promise<number> {
   let settings: Settings | undefined;
   try {
-    // Switches of components in `lws.components` are unknown until the settings are read: then the line is read again.
+    // Switches of components in `lws.components` are known only after the settings are read: then parse the line again.
     const usualCommands: HelpOfCommands = { ...commands, ...commandsOf(standard) };
     const first = readCommandLine(words, switchesOf(usualCommands));
     assertNoHabit(words, Object.hasOwn(usualCommands, first.command) ? usualCommands[first.command]!.flags : {});
@@ -163,7 +163,7 @@ async function run(
     const configured = settingsOf(components, sourcesOf(given));
     assertValues(line, known[command] ?? {}, configured);
     const tell = (sentence: string): boolean => process.stderr.write(`quadpod: ${sentence}\n`);
-    // Those two open the storage, which checks the base URI itself.
+    // These two commands open the storage, which checks the base URI itself.
     settings = withRemembered(configured, usual, /^(?:serve|check)$/.test(command) ? () => {} : tell);
     for (const sentence of unknownVariables(settings, process.env)) tell(sentence);
     if (storage !== undefined) settings = settingsOfStorage(settings, storage, components);
@@ -192,7 +192,7 @@ function print(text: string): number {
   return 0;
 }
 
-/** The reader of stdout has closed it. A server continues, and it is not an error at the end. */
+/** Ignores the error when the reader of the output has closed the pipe. A server continues; the exit code shows no error. */
 function endWithoutReader(): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -206,7 +206,7 @@ function explain(error: unknown, settings: Settings | undefined): number {
   const ofSystem = typeof (error as NodeJS.ErrnoException).syscall === 'string';
   const isExpected = ofSettings || ofSystem || error instanceof CommandError || error instanceof LwsError;
   const { message, stack } = error as Error;
-  // The message already names one of the sources if a single setting is not valid.
+  // If a single setting is invalid, the message already names its source.
   const sources = ofSettings && settings && !message.includes(' from ') ? sourcesOf(settings, message) : '';
   process.stderr.write(`quadpod: ${isExpected ? message + sources : (stack ?? String(error))}\n`);
   return isExpected ? exitCode.usage : exitCode.fault;

@@ -1,4 +1,4 @@
-/** Context of commands: settings, the storage that no server has open, and the terminal. */
+/** Context of commands: settings, a storage that no server has open, and the terminal. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext, Component } from '../component/component.js';
@@ -18,14 +18,14 @@ export interface Context {
   readonly flags: Readonly<Record<string, string>>;
   readonly operands: readonly string[];
   readonly components: readonly Component[];
-  /** Checks the directory only, even if the storage will be in a database. */
+  /** True to check only the directory, even if the storage is in a database. */
   readonly isApart?: boolean;
 }
 
 export const progress = (label: string) => progressOn(process.stderr, label);
 export const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Context of a component's command. */
+/** Returns the context for a command of a component. */
 export function commandContext(
   { settings, flags, operands, components }: Context,
   check: (context: Context) => Promise<number>,
@@ -54,7 +54,7 @@ export function commandContext(
     onPlatform: (work) => withPlatform({ settings, components }, work),
     progress,
     formats: formatsOf(settings, components),
-    // Read only by commands about other storages.
+    // Lazy, because only commands for other storages need it.
     get storages() {
       return StorageRegistry.of(settings, components);
     },
@@ -100,11 +100,11 @@ async function withPlatform<T>(
 }
 
 const width = 30;
-/** Milliseconds. Shorter work shows no progress, and a log gets a line at most this often. */
+/** Duration below which work shows no progress, and minimum interval of progress lines in a log, in milliseconds. */
 const quiet = 500;
 const everyMs = 10_000;
 
-/** Shows progress. Nothing is shown for work that ends quickly. */
+/** Returns a function that shows progress. It shows nothing for work that ends quickly. */
 function progressOn(stream: NodeJS.WriteStream, label: string): Progress {
   const startedAt = Date.now();
   let shownAt = 0;

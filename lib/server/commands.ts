@@ -96,7 +96,7 @@ export const commands: Readonly<Record<string, HouseCommand>> = {
 async function serve({ settings, components }: Context): Promise<number> {
   const core = settings.of(coreSettings);
   const log: Log = createLog(core.logLevel);
-  // A failed request must not end the others. The log contains the stack.
+  // A failed request must not end other requests. The log contains the stack.
   process.on('unhandledRejection', (error) => log.fatal({ err: error }, 'unhandled rejection'));
   const refused = (error: unknown): never => {
     throw listenRefusal(error, core, readBaseUri(core).url);
@@ -108,7 +108,7 @@ async function serve({ settings, components }: Context): Promise<number> {
     await server.close();
     return refused(error);
   });
-  // An embedded server leaves the memory settings to its program.
+  // Only here, because an embedding program controls its own memory.
   releaseMemoryWhenIdle();
   const ended = new Promise<number>((resolve, reject) => {
     const stop = (signal: string): void => {
@@ -234,7 +234,7 @@ async function explainRequest({ settings, flags, operands, components }: Context
   }
 }
 
-/** The server that has the storage open can answer too. */
+/** Returns where a running server explains decisions, because it has the storage open. */
 function whereExplained(settings: Context['settings'], components: Context['components']): string {
   const core = settings.of(coreSettings);
   const baseUri = readBaseUri(core).storage.slice(0, -1);

@@ -1,6 +1,6 @@
 /**
- * The whole server: opens the storage, installs components, listens, and drains on close. Does not depend on the process, which
- * may belong to another program.
+ * Creates the server: opens the storage, installs components, listens, and drains on close. Does not change process settings,
+ * because the process may belong to another program.
  */
 import type { Source } from '@rdfjs/types';
 import type { Component } from '../component/component.js';
@@ -72,7 +72,7 @@ export async function prepareServer(
   return { ...prepared, close };
 }
 
-/** Time for pending requests in milliseconds. Less after their connections are closed. */
+/** Time for pending requests when the server closes, in milliseconds: usually, and after their connections are closed. */
 const [endMs, endUnconnectedMs] = [10_000, 1_000];
 
 /** Opens the storage with all components, ready for requests. Does not touch the process. @throws as `prepareServer` */

@@ -1,8 +1,8 @@
-/** The link that opens the console signed in. */
+/** Creates the link that opens the console signed in. */
 import type { Component } from '../component/component.js';
 import type { Settings } from '../settings/settings.js';
 
-/** URL of the page for users; `undefined` if no enabled component has one. */
+/** Returns the URL of the page for users; `undefined` if no enabled component has one. */
 export function consolePageOf(
   baseUri: string,
   components: readonly Component[],
@@ -12,5 +12,5 @@ export function consolePageOf(
   return path === undefined ? undefined : baseUri + path;
 }
 
-/** Browsers do not send the fragment. */
+/** Returns the link. The credential is in the fragment, which browsers do not send. */
 export const signInLink = (page: string, credential: string): string => `${page}#token=${credential}`;

@@ -1,4 +1,4 @@
-/** A certificate in two files that another program renews. */
+/** Certificate and key in two files, which another program renews. */
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { type CertificateSource, type KeyPair, keyPair } from '../../component/certificates.js';
 import { SettingsError } from '../../settings/settings.js';

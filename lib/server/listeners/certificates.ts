@@ -9,7 +9,7 @@ import { certificateFiles } from './certificate-files.js';
 import { Challenges } from './challenges.js';
 
 export interface Certificates {
-  /** Absent: the server speaks plain HTTP and only answers the challenges of an external client. */
+  /** Certificate source. Undefined: the server uses plain HTTP, and only answers the challenges of an external client. */
   readonly source: CertificateSource | undefined;
   readonly challenges: Challenges;
 }

@@ -1,11 +1,11 @@
-/** Answers to ACME challenges (RFC 8555 8.3), of this server and of an external client. */
+/** Answers ACME challenges (RFC 8555 8.3) of this server and of an external client. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 
 const place = '/.well-known/acme-challenge/';
-/** Length of a key authorization: a token and a thumbprint. */
+/** Maximum length of a key authorization: a token and a thumbprint. */
 const longest = 1024;
 
 export class Challenges {
@@ -42,7 +42,7 @@ export class Challenges {
   private async fromWebroot(token: string): Promise<string | undefined> {
     if (this.webroot === null) return undefined;
     try {
-      // Rejects links to other places and pipes.
+      // The flags reject symbolic links, and do not wait for the writer of a pipe.
       const file = await open(
         join(this.webroot, place, token),
         constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,

@@ -22,10 +22,10 @@ export const limits = {
 /** Time for the client to read the error before the connection is closed, in milliseconds. */
 const lingerMs = 5_000;
 
-/** HTTP server around the application. Answers malformed requests here. */
+/** Creates an HTTP server for the application. It responds to malformed requests itself. */
 export function createHttpServer(app: RequestListener, challenge: ChallengePolicy): WebServer {
   const server = createServer({ ...limits, requireHostHeader: false }, app);
-  // The application decides: it requests the body when it wants it.
+  // The application sends 100 (Continue) when it reads the body.
   server.on('checkContinue', app).on('checkExpectation', app);
   answerMalformed(server, challenge);
   return { server, closeIdle: () => server.closeIdleConnections(), closeAll: () => server.closeAllConnections() };
@@ -36,7 +36,7 @@ type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
 function malformedRequest({ code, rawPacket }: ClientError): readonly [status: string, LwsError] {
   if (code === 'HPE_HEADER_OVERFLOW')
     return ['431 Request Header Fields Too Large', new LwsError('fields-too-large', 'The header fields are too long.')];
-  // RFC 9110 9.1: an unknown method. Node parses known methods only, and reports others as a parse error.
+  // An unknown method (RFC 9110 9.1). Node parses known methods only, and reports others as a parse error.
   if (
     code === 'HPE_INVALID_METHOD' &&
     /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r\n/.test(rawPacket?.toString('latin1') ?? '')
@@ -45,10 +45,10 @@ function malformedRequest({ code, rawPacket }: ClientError): readonly [status: s
   return ['400 Bad Request', new LwsError('bad-request', 'This is not HTTP/1.1.')];
 }
 
-/** Answers requests that are not HTTP/1.1. */
+/** Responds to requests that are not valid HTTP/1.1. */
 export function answerMalformed(server: NetServer, challenge: ChallengePolicy): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // Further data fails again before TLS has sent the response.
+    // More data causes another error before TLS has sent the response.
     if (socket.writableEnded) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const [status, refusal] = malformedRequest(error);

@@ -1,4 +1,4 @@
-/** Ports, protocols and connection limits. */
+/** Listeners of the server: ports, protocols and connection limits. */
 import type { RequestListener, Server } from 'node:http';
 import { createServer } from 'node:net';
 import type { ChallengePolicy } from '../../authentication/challenge.js';
@@ -21,7 +21,7 @@ export interface ListenersOptions {
   readonly app: RequestListener;
   readonly challenge: ChallengePolicy;
   readonly certificates: Certificates | undefined;
-  /** Origins of further storages, by host. */
+  /** Returns the origin of another storage, by host. */
   readonly originAt?: ((host: string) => string | undefined) | undefined;
   /** Called with the server that clients reach. */
   readonly onServer: (server: Server) => void;

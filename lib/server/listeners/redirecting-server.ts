@@ -5,7 +5,7 @@ import { originForm } from '../../resources/names.js';
 import type { Challenges } from './challenges.js';
 import type { WebServer } from './web-server.js';
 
-/** Time limit of a request in milliseconds: only its target matters. */
+/** Time limit of a request in milliseconds. Short, because only the request target is read. */
 const requestMs = 10_000;
 
 /** @param originAt returns the origin of a host of this server. Redirects lead to no other origin, whatever the Host field says. */
@@ -28,7 +28,7 @@ export function createRedirectingServer(originAt: (host: string) => string, chal
     { requestTimeout: requestMs, headersTimeout: requestMs, requireHostHeader: false, maxHeaderSize: 16 << 10 },
     challenges.before(redirect),
   );
-  // No 100 (Continue): the client gets the redirect without sending its body.
+  // Do not send 100 (Continue): the client receives the redirect without sending its body.
   server.on('checkContinue', redirect).on('checkExpectation', redirect);
   return { server, closeIdle: () => server.closeIdleConnections(), closeAll: () => server.closeAllConnections() };
 }

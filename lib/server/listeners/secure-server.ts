@@ -17,7 +17,7 @@ import { answerMalformed, limits } from './http-server.js';
 import type { WebServer } from './web-server.js';
 
 export interface SecureServer extends WebServer {
-  /** Options of new connections. Open ones keep theirs. */
+  /** Sets the certificate of new connections. Open connections keep theirs. */
   use(pair: KeyPair): void;
 }
 
@@ -28,15 +28,15 @@ const windowBytes = 256 << 10;
 /** Time limit of a handshake in milliseconds. */
 const handshakeMs = 10_000;
 /**
- * Streams that a client may cancel in a burst, and per second. Each costs a request with no reader, outside the limit of
- * concurrent requests. A client above the limit is disconnected.
+ * Maximum number of streams that a client may cancel, in a burst and per second. Each one costs a request without a reader,
+ * outside of the limit of concurrent requests. A client above the limit is disconnected.
  */
 const [cancelledAtOnce, cancelledPerSecond] = [200, 33];
 
 /** TLS options common to all certificates. */
 const tls = { minVersion: 'TLSv1.2', honorCipherOrder: true } as const;
 
-/** Server around the application. Without a certificate, handshakes fail until `use` is called. */
+/** Creates a server for the application. Without a certificate, handshakes fail until `use` is called. */
 export function createSecureWebServer(
   app: RequestListener,
   challenge: ChallengePolicy,
@@ -56,7 +56,7 @@ export function createSecureWebServer(
       },
       maxHeaderListPairs: 512,
       maxSessionInvalidFrames: 100,
-      // Members of HTTP/1.1 servers that the types omit.
+      // Options of HTTP/1.1 servers that the types omit.
       ...{ maxHeaderSize: limits.maxHeaderSize, requireHostHeader: false, keepAliveTimeout: limits.keepAliveTimeout },
     },
     listener,
@@ -64,7 +64,7 @@ export function createSecureWebServer(
   Object.assign(server, limits);
   server.on('checkContinue', listener).on('checkExpectation', listener);
   answerMalformed(server, challenge);
-  // A failed handshake is not HTTP; Node would pass it to the handler of malformed requests.
+  // A failed handshake is not HTTP, but Node would pass it to the handler of malformed requests.
   server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket) => socket.destroy());
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -77,7 +77,7 @@ export function createSecureWebServer(
     use: ({ certificate, key }) => server.setSecureContext({ ...tls, cert: certificate, key }),
     closeIdle() {
       (server as unknown as { closeIdleConnections(): void }).closeIdleConnections();
-      // Sends GOAWAY and ends with the last open stream.
+      // `close` sends GOAWAY, and ends the session after its last open stream.
       for (const session of sessions) if (!session.closed) session.close();
     },
     closeAll() {
@@ -91,7 +91,7 @@ export function createSecureWebServer(
 function trackSessions(server: Http2SecureServer): ReadonlySet<ServerHttp2Session> {
   const sessions = new Set<ServerHttp2Session>();
   let accepted: Socket | undefined;
-  // Node creates the session in a listener of the same event.
+  // Node emits `session` in a listener of the same event.
   server.prependListener('secureConnection', (socket: Socket) => {
     accepted = socket;
   });
@@ -120,7 +120,7 @@ function trackSessions(server: Http2SecureServer): ReadonlySet<ServerHttp2Sessio
   return sessions;
 }
 
-/** A token bucket. @returns true if one more is allowed now */
+/** Creates a token bucket. @returns function that returns true if one more is allowed now */
 function bucket(size: number, perSecond: number): () => boolean {
   let [left, at] = [size, performance.now()];
   return () => {

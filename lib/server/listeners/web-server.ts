@@ -1,4 +1,4 @@
-/** A listening server of any protocol. */
+/** Common interface of listening servers. */
 import type { AddressInfo, Server as NetServer } from 'node:net';
 
 /** A listening server and its connections. */
@@ -30,7 +30,7 @@ export async function drain({ server, closeIdle, closeAll }: WebServer, maxMs: n
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   closeIdle();
   const impatient = setTimeout(closeAll, maxMs);
-  // Connections that become idle during the drain.
+  // Also close connections that become idle during the drain.
   const idle = setInterval(closeIdle, 100);
   await closed;
   clearTimeout(impatient);

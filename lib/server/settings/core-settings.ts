@@ -18,7 +18,7 @@ import { usualValues } from '../../tools/json/json.js';
 import { logLevels } from '../../tools/log.js';
 import { hostList, isLoopback } from '../../tools/outbound/address-policy.js';
 
-/** Accepts `postgres://user@host:port/database?sslmode=…` without a password, because that has its own setting. */
+/** Returns true for `postgres://user@host:port/database?sslmode=…`, without a password, because that has its own setting. */
 function isDatabaseUrl(url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, password, searchParams } = new URL(url);
@@ -73,7 +73,7 @@ export const coreSettings = {
   storePassword: setting('lws.store.password', optional(text('a password')), null, 'Password for lws.store.'),
   storeSchema: setting(
     'lws.store.schema',
-    // The name needs no quotes in SQL and is easy to find with database tools.
+    // Only names that need no quotes in SQL, and are easy to use in database tools.
     matching((name) => /^[a-z_][a-z0-9_]{0,62}$/.test(name), 'a name of lower-case letters, digits and underscores'),
     'quadpod',
     'Database schema for the tables of this storage. Created if missing.',

@@ -1,4 +1,4 @@
-/** Effective settings and the components that they name. */
+/** Loads the effective settings and the components that they name. */
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -32,7 +32,7 @@ export async function loadComponents(
   return [...standard, ...(await Promise.all(namedComponents(sources).map(importComponent)))];
 }
 
-/** `lws.components` must be known before the settings of its components. */
+/** Reads `lws.components` first, because it determines which settings exist. */
 function namedComponents({ file, environment, flags }: SettingSources): readonly string[] {
   const { name, parser } = coreSettings.components;
   const given = flags?.[name] ?? flags?.['components'] ?? environment?.['LWS_COMPONENTS'];

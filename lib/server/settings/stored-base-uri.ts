@@ -1,4 +1,4 @@
-/** Base URIs stored in a data directory. Only one process can open LevelDB, so commands read these files. */
+/** Stores base URIs in files of the data directory, for commands: only one process can open LevelDB. */
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Settings, SettingsError } from '../../settings/settings.js';
@@ -9,7 +9,10 @@ import { coreSettings } from './core-settings.js';
 const kept = { 'base-uri': coreSettings.baseUri, 'storages-address': coreSettings.storagesAddress } as const;
 type Kept = keyof typeof kept;
 
-/** @param address `null` for none @throws SettingsError for an unreadable file, and the file system's error */
+/**
+ * Stores an address. @param address `null` to delete it @throws SettingsError if the file is unreadable; the file system's
+ * error
+ */
 export function rememberAddress(folder: string, address: string | null, name: Kept = 'base-uri'): void {
   if (address === null) rmSync(join(folder, name), { force: true });
   else if (rememberedAddress(folder, name) !== address) writeWhole(join(folder, name), `${address}\n`);
@@ -43,7 +46,7 @@ export function withRemembered(settings: Settings, file: string, told: (sentence
     const [source, value] = [found.source, found.value as string | null];
     const isGiven = source !== 'default' && !(source === file && value === usual);
     if (remembered === undefined) {
-      // Otherwise clients would send credentials to whatever listens on the usual port.
+      // Otherwise, clients would send credentials to another program that may listen on the default port.
       if (fileName === 'base-uri' && !isGiven && listenPort)
         effective = effective.with(name, `http://localhost:${listenPort}`, coreSettings.listenPort.name);
       continue;

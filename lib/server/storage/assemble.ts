@@ -1,4 +1,4 @@
-/** Assembles layers and components from the settings. */
+/** Creates the layers and components of a storage from the settings. */
 import { createHmac } from 'node:crypto';
 import { accessTokenSuites, type TrustedIssuer } from '../../authentication/access-token.js';
 import { RememberingAuthenticator } from '../../authentication/authenticate.js';
@@ -48,13 +48,13 @@ export interface AssemblyContext extends Pick<Platform, 'deployment' | 'signingK
   readonly read: Administration['read'];
   readonly settings: Settings;
   readonly process: ServerProcess;
-  /** Id of the last change of owners by an operator. */
+  /** Id of the last change of the owners by an operator. */
   readonly ownersChange?: string | undefined;
   /** Storage of `lws.base-uri`, if this is another one of its deployment. */
   readonly home:
     | (Pick<AssemblyContext, 'installations'> & { readonly platform: Pick<Platform, 'rootIri'> })
     | undefined;
-  /** Filled later; called when requests come. */
+  /** Installed components. Filled later, and read when requests arrive. */
   readonly installations: readonly Installation[];
 }
 
@@ -123,7 +123,7 @@ const assembleDpop = (
 ): Authentication['dpop'] => ({
   ...dpopVerifier({
     ...{ requireNonce, cacheSize, clock },
-    // Known to all servers that have the key, and to no other.
+    // Derived from the key, so that all servers with the key have the same secret, and no other.
     nonceSecret: createHmac('sha256', key.export({ format: 'der', type: 'pkcs8' }))
       .update('dpop')
       .digest(),
@@ -132,7 +132,7 @@ const assembleDpop = (
   required,
 });
 
-/** Returns what installed components offer under a name. It is kept until another one is installed: queries ask for it. */
+/** Returns the values that installed components have for a property. Cached until another one is installed, for queries. */
 function offeredBy(installations: readonly Installation[]): (name: keyof Installation) => readonly unknown[] {
   const known = new Map<keyof Installation, { readonly count: number; readonly values: readonly unknown[] }>();
   return (name) => {
@@ -149,7 +149,7 @@ function offeredBy(installations: readonly Installation[]): (name: keyof Install
   };
 }
 
-/** The platform object for components. */
+/** Creates the platform object for components. */
 export function assemblePlatform(
   core: CoreSettings,
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
@@ -224,7 +224,7 @@ const trustedIssuer = (issuer: string, fetch: GuardedFetch, clock: () => number)
   ...issuerKeys({ fetch, issuer, metadataUrl: wellKnownOf(issuer, 'lws-configuration'), clock }),
 });
 
-/** Suites accepted directly: access tokens, and all others if direct presentation is on. */
+/** Returns the suites for credentials in requests: access tokens, and all others if direct presentation is on. */
 function storageSuites(core: CoreSettings, platform: Platform, issuers: readonly TrustedIssuer[]): Suite[] {
   const audiences = new Set([platform.rootIri, platform.baseUri]);
   const { all, ofTrusted } = accessTokenSuites({ issuers: () => issuers, audiences });
@@ -258,7 +258,7 @@ export function assembleAppContext(
     verificationMethods,
     catalog: core.signposting ? catalogTextsOf(core) : undefined,
   });
-  // Fetches for issuers configured by the operator do not queue with others.
+  // Fetches for issuers that the operator has configured do not wait behind other fetches.
   const trusted = platform.fetchUnder({ blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed });
   const embedded = installations.flatMap(({ authorizationServer }) => authorizationServer ?? []);
   const issuers = [...embedded, ...core.trustedIssuers.map((issuer) => trustedIssuer(issuer, trusted, platform.clock))];

@@ -20,7 +20,7 @@ export function makeKey(): PrivateJwk {
 export function keptKey(file: string): PrivateJwk {
   if (existsSync(file)) return readKey(file);
   const key = makeKey();
-  // Synced: without the key the owner's data is lost, and a partial file would prevent the start.
+  // Sync the file: without the key, the owner loses access to the data, and a partial file would prevent the start.
   writeWhole(file, `${JSON.stringify(key)}\n`);
   return key;
 }

@@ -8,9 +8,9 @@ import { keptIdentity } from './owner-credential.js';
 const entry = entryKey('own-owner', 'did');
 
 /**
- * Returns the owner of the key in a file, generated at the first start.
- * @throws SettingsError if the storage has had such an owner and the key is missing: a new owner could be a thief, and resources
- * of the old one would have no owner
+ * Returns the owner of the key in a file, which is generated at the first start.
+ * @throws SettingsError if the storage has had such an owner and the key is missing: a new owner could be an attacker, and
+ * resources of the old one would have no owner
  */
 export async function localOwner(store: Store, file: string): Promise<string> {
   const known = store.entry(entry);

@@ -1,4 +1,4 @@
-/** An open storage with its components: the only one of a server, or one of a deployment. */
+/** Opens a storage with its components: the only one of a server, or one of a deployment. */
 
 import { createPrivateKey } from 'node:crypto';
 import type { RequestListener } from 'node:http';
@@ -39,7 +39,7 @@ export interface PreparedStorage {
   close(): Promise<void>;
 }
 
-/** Location of a storage. */
+/** Other parts of the process that a storage uses. */
 export interface Surroundings {
   readonly process: ServerProcess;
   /** Other storages of the process, for the storage of `lws.base-uri`. */
@@ -53,16 +53,16 @@ export interface Surroundings {
 /** A storage that accepts requests. */
 export interface OpenStorage extends Omit<PreparedStorage, 'close'> {
   readonly app: Application;
-  /** Settles when the response no longer needs the storage. */
+  /** Handles a request. Settles when the response no longer needs the storage. */
   readonly listener: (...exchange: Parameters<RequestListener>) => Promise<void>;
   readonly upgrade: Upgrade;
   /** True while background work is running. */
   isBusy(): boolean;
   /** True while clients are subscribed. */
   isFollowed(): boolean;
-  /** Ends endless responses. */
+  /** Ends responses that have no end, such as event streams. */
   drain(): void;
-  /** Waits up to the timeout for pending requests and closes the storage. @returns true if it has pending work for the next opening */
+  /** Waits up to the timeout for pending requests, and closes the storage. @returns true if work remains for the next open */
   close(maxMs: number): Promise<boolean>;
 }
 
@@ -101,7 +101,7 @@ export async function prepareStorage(
     const platform = assemblePlatform(core, assembled, assembly);
     await installAll(components, settings, platform, installations);
     await store.sweep(stageRest);
-    // Modules loaded for one storage are shared by all.
+    // Once per process, because all storages share the loaded modules.
     if (!home) process.warms.push(...installations.flatMap(({ warm }) => warm ?? []));
     const { storageLinks } = storage.profile ?? {};
     storage.links = [
@@ -165,7 +165,7 @@ async function closeStore(store: Store): Promise<void> {
   await store.close().finally(resume);
 }
 
-/** No message if no migration is needed. */
+/** Returns a progress function that shows nothing unless a migration is needed. */
 function migrating(progress: Platform['progress']): (done: number) => void {
   let told: ReturnType<typeof progress> | undefined;
   return (done) => {

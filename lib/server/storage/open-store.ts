@@ -15,19 +15,19 @@ import { Store, type StoreOptions } from '../../storage/transactions/store.js';
 import { coreSettings } from '../settings/core-settings.js';
 import { rememberAddress } from '../settings/stored-base-uri.js';
 
-/** Node's recursive mkdir reports ENOENT on a read-only disk. */
+/** Returns why a directory could not be created. Node's recursive mkdir reports ENOENT on a read-only disk. */
 const whyNotMade = (error: unknown): string =>
   (error as NodeJS.ErrnoException).code === 'ENOENT'
     ? 'the disk is read-only, or no directory can be created there'
     : (error as Error).message;
 
-/** LevelDB would let two servers of one process share a database, since threads may (queries run in threads). */
+/** Open data directories. LevelDB lets servers of one process open the same database, because threads may do that. */
 const inUse = new Set<string>();
 
-/** True if a data directory has a storage, which may be damaged. */
+/** Returns true if a data directory has a storage, which may be damaged. */
 export const hasStorage = (dataDir: string): boolean => existsSync(join(resolve(dataDir), 'level'));
 
-/** For commands on an existing storage. @throws SettingsError if the directory has no storage; nothing is created */
+/** Checks that a directory has a storage, for commands. Creates nothing. @throws SettingsError if it has none */
 export function assertStorage(dataDir: string): void {
   const folder = resolve(dataDir);
   if (hasStorage(folder)) return;
@@ -51,7 +51,7 @@ export const blobPlaceOf = (settings: Settings, components: readonly Component[]
 export const formatsOf = (settings: Settings, components: readonly Component[]): readonly string[] =>
   components.flatMap((component) => component.formats?.(settings.of(component.settings)) ?? []);
 
-/** Returns the function that joins the servers of the database `lws.store`, if it is set. @throws SettingsError if no component can */
+/** Returns the function that joins the servers of `lws.store`, if set. @throws SettingsError if no component provides one */
 export function serversOf(settings: Settings, components: readonly Component[]): OpeningOptions['servers'] {
   const { store: url, storeSchema: schema, storePassword } = settings.of(coreSettings);
   if (url === null) return undefined;

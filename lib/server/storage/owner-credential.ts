@@ -1,4 +1,4 @@
-/** Owners without an identity provider: a did:key identity and bearer credentials for it (rule 5.3). */
+/** Supports owners without an identity provider: a did:key identity, and bearer credentials for it (rule 5.3). */
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { importJWK, SignJWT } from 'jose';
@@ -42,7 +42,7 @@ export function givenIdentity({ key, 'new-key': newKey }: Readonly<Record<string
 export const signCredential = (identity: Identity, audience: string, ttlSeconds: number): Promise<string> =>
   signed('JWT', identity, { audience, ttlSeconds });
 
-/** Creates a credential for a sign-in link. It is not a bearer token. The first browser that exchanges it owns it. */
+/** Creates a credential for a sign-in link. It is no bearer token. Only the first browser that exchanges it can use it. */
 export const signLinkCredential = (identity: Identity, audience: string, ttlSeconds: number): Promise<string> =>
   signed(signInType, identity, { audience, ttlSeconds });
 

@@ -36,7 +36,7 @@ export interface ServerProcess {
 
 /** Time after the first request until the threads for updates and queries are loaded, in milliseconds. An unused server stays small. */
 const warmMs = 3_000;
-/** Routes that monitoring requests, which do not count as use. */
+/** Routes for monitoring. Requests to them do not count as use. */
 const watching = new Set(['health', 'metrics']);
 
 /** Document threads shared by all servers that a program opens. */

@@ -9,7 +9,7 @@ const name = 'oauth-protected-resource';
 /** Returns the metadata URL of a storage: the well-known path inserted before its path (section 3.1). */
 export const resourceMetadataOf = (storage: string): string => wellKnownOf(storage, name);
 
-/** @param issuers accepted issuers; without any there is no document */
+/** Returns the routes. @param issuers accepted issuers; if there are none, there is no document */
 export function resourceMetadataRoutes(
   { realm, dpopOnly }: ChallengePolicy,
   issuers: readonly string[],
@@ -28,7 +28,7 @@ export function resourceMetadataRoutes(
   const route = { methods: ['GET', 'HEAD'], access: 'public', handle: () => ({ status: 200, fields, body }) } as const;
   const below = `/.well-known/${name}`;
   const inserted = new URL(resourceMetadataOf(realm)).pathname;
-  // Clients keep or drop the trailing slash of the storage URI.
+  // Some clients omit the trailing slash of the storage URI.
   const elsewhere = inserted === below ? [] : [inserted, `${inserted}/`];
   return [{ ...route, path: below }, ...elsewhere.map((path) => ({ ...route, place: 'origin', path }) as const)];
 }

@@ -27,7 +27,7 @@ const catalogRoute = (storage: Storage, catalog: StorageDescription): Route =>
     descriptionReply(req, storage, catalog, chooseCatalog(req.headers.accept)),
   );
 
-/** LevelDB is open and accepted the last batch, the disk has space, and blobs are accepted. */
+/** Returns true if LevelDB is open and has accepted the last batch, the disk has space, and blobs are accepted. */
 async function isWritable(store: Store): Promise<boolean> {
   if (!store.isOpen || store.commits.hasFailed) return false;
   return store.blobs.assertReady().then(

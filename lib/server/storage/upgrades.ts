@@ -1,4 +1,4 @@
-/** Connection upgrades (RFC 9110 7.8): a component may handle one. All other upgrade requests are answered as usual. */
+/** Handles connection upgrades (RFC 9110 7.8), if a component does. Other upgrade requests are answered as usual. */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -15,23 +15,23 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
 export const upgradeListener =
   (installations: readonly Installation[]): Upgrade =>
   (req, socket, head) => {
-    // No other listener from here on.
+    // From here on, no other listener handles errors of the socket.
     socket.on('error', () => socket.destroy());
     if (!installations.some((each) => each.upgrade?.(req, socket, head))) endUpgrade(socket, 404);
   };
 
-/** True if a component handles upgrades. */
+/** Returns true if a component handles upgrades. */
 export const takesUpgrades = (installations: readonly Installation[]): boolean =>
   installations.some(({ upgrade }) => upgrade);
 
-/** Installs the upgrade handler on a server. @param take absent: unchanged */
+/** Installs the upgrade handler on a server. @param take handler; undefined: the server is not changed */
 export function acceptUpgrades(server: Server, take: Upgrade | undefined): void {
   if (!take) return;
-  // Later versions of Node ask first. Earlier ones pass on each request with the field.
+  // Later versions of Node call this function first. Earlier ones emit `upgrade` for each request with the field.
   Object.assign(server, { shouldUpgradeCallback: isWebSocket });
   server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
     if (isWebSocket(req)) return take(req, socket, head);
-    // The body is no longer read as a request body.
+    // After an upgrade, Node does not read the request body.
     if (hasBody(req)) return endUpgrade(socket, 400);
     const res = new ServerResponse(req);
     res.shouldKeepAlive = false;

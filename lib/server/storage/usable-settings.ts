@@ -1,4 +1,4 @@
-/** Combinations of settings that the server rejects at startup (rule 5.4). */
+/** Rejects invalid combinations of settings at startup (rule 5.4). */
 import { isIdentity } from '../../authorization/did.js';
 import type { MakeCertificateSource } from '../../component/certificates.js';
 import type { Component } from '../../component/component.js';

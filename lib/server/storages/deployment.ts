@@ -39,12 +39,12 @@ import type { StorageRecords } from './storage-records.js';
 import { forGood, type StorageRegistry } from './storage-registry.js';
 import { laying } from './templates.js';
 
-/** Storages open in addition to `lws.storages.max-open` while their callers are verified. */
+/** Storages that may be open in addition to `lws.storages.max-open`, while their callers are authenticated. */
 const maxGuests = 4;
 /** Time for which a caller's class and credential are cached for the next opening, in milliseconds. */
 const [standingMs, credentialMs] = [5_000, 3_600_000];
 
-/** Same form as the sign-in link that the server prints. */
+/** Validity of a sign-in link, in seconds. */
 const signInSeconds = 3600;
 
 const dayMs = 86_400_000;
@@ -60,16 +60,18 @@ export class StorageDeployment implements Deployment {
   private home: OpenStorage | undefined;
   private refusal: RequestListener | undefined;
   private readonly refusals = new HiddenField<IncomingMessage, unknown>();
-  /** Storage openings per minute caused by unprivileged callers: per address, and in total. */
+  /** Rate limit of openings for unprivileged callers, per minute: per address, and in total. */
   private readonly openings = throttle(30, 600);
   private readonly seats = new HiddenField<IncomingMessage, Seat>();
   private readonly standings = new WeakMap<Principal, { readonly callerClass: CallerClass; readonly until: number }>();
   /** Caller classes by digests of storage and accepted credential. */
   private readonly credentials = lruCache<CallerClass>(10_000, credentialMs);
   private sweeper: NodeJS.Timeout | undefined;
-  /** A file for each storage that is open or has pending work. Beside the records, since changes in their directory cause a rescan. */
+  /**
+   * Directory with a file for each storage that is open or has pending work. Changes in the directory of records cause rescans.
+   */
   private readonly marks: string;
-  /** Same, for the number of bytes that a storage used when it was closed. */
+  /** Directory with a file for each storage, with the bytes that it used when it was closed. */
   private readonly usages: string;
   private sweeping = Promise.resolve();
   private isSweepDue = false;
@@ -119,7 +121,7 @@ export class StorageDeployment implements Deployment {
       this.refusals.get(req),
     );
     const fault = (message: string) => (err: unknown) => process.log.error({ err }, message);
-    // One at a time: a directory must not be deleted after its name has a new storage.
+    // Run one sweep at a time: a directory must not be deleted after a new storage has got its name.
     const sweep = (): void => {
       if (this.isSweepDue) return;
       this.isSweepDue = true;
@@ -156,7 +158,7 @@ export class StorageDeployment implements Deployment {
     return this.residents.usedBytes(name);
   }
 
-  /** Applies the current record. */
+  /** Closes a storage whose record has changed. If it has pending work, it is opened again. */
   private async renew(name: string): Promise<void> {
     await this.residents.close(name);
     if (this.isReady(name) && existsSync(this.markOf(name))) void this.residents.wake([name]);
@@ -194,7 +196,7 @@ export class StorageDeployment implements Deployment {
     };
     const known = this.standings.get(principal);
     if (known && known.until > Date.now()) return void use(known.callerClass);
-    // Not awaited: fetching group documents may take long.
+    // Do not wait, because fetching group documents may take long.
     authorizer.callerClass(store, access).then(
       (callerClass) => {
         this.standings.set(principal, { callerClass, until: Date.now() + standingMs });
@@ -205,7 +207,7 @@ export class StorageDeployment implements Deployment {
     );
   }
 
-  /** Answers every request that reaches the server. */
+  /** Handles every request that reaches the server. */
   readonly listener = (req: IncomingMessage, res: ServerResponse): void => {
     const whom = this.whom(req);
     if (whom === 'home') return void this.home!.listener(req, res);
@@ -231,7 +233,7 @@ export class StorageDeployment implements Deployment {
     return this.enter(req, whom).then(
       ({ storage, leave }) => {
         storage.upgrade(req, socket, head);
-        // A channel is not a request: it is closed if another storage needs the slot.
+        // A WebSocket does not keep the storage open: it is closed if another storage needs the slot.
         leave();
       },
       (error: unknown) => endUpgrade(socket, statusOf(error)),
@@ -242,13 +244,13 @@ export class StorageDeployment implements Deployment {
     const host = hostOf(req);
     const path = pathOf(req);
     const found = this.storages.addresses.find(host, path);
-    // Monitoring may use any address. The home storage answers requests about the server, or without a storage.
+    // Monitoring may use any address. The home storage handles requests about the server, and those without a storage.
     const isAnywhere = host === '' || path === '*' || (found === 'elsewhere' && path.startsWith(this.watchedPath));
     return isAnywhere ? 'home' : found;
   }
 
   /**
-   * Returns the storage of a request. It counts as in use until it is released or the connection closes.
+   * Returns the storage of a request. The storage counts as used until it is released or the connection closes.
    * @throws LwsError if there is no such storage, or it cannot be opened now
    */
   private async enter(
@@ -270,7 +272,7 @@ export class StorageDeployment implements Deployment {
     return { storage, leave };
   }
 
-  /** @param res absent for an upgrade */
+  /** Admits a request to a storage. @param res undefined for an upgrade */
   private async admit(
     req: IncomingMessage,
     whom: Addressee,
@@ -348,7 +350,7 @@ export class StorageDeployment implements Deployment {
     this.process.tallies.remove(this.storages.addressOf(name));
     await rm(this.records.folderOf(name), { recursive: true, force: true });
     for (const file of [this.markOf(name), this.usageOf(name)]) await rm(file, { force: true });
-    // An invitation that may still be valid has created its storage.
+    // Keep the record if the invitation that has created the storage may still be valid.
     const isSpent =
       record!.invitation !== undefined && Date.parse(record!.created) > Date.now() - invitationDays * dayMs;
     if (!isSpent) await this.records.change(name, (present) => (isIt(present) ? undefined : present));

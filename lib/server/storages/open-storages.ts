@@ -8,7 +8,7 @@ import { type Seat, Seats } from './seats.js';
 
 export interface OpenStoragesOptions {
   readonly maxOpen: number;
-  /** Storages that may be open in addition until it is known if their callers have permissions there. */
+  /** Count of storages that may be open in addition, until the permissions of their callers are known. */
   readonly maxGuests: number;
   readonly idleMs: number;
   readonly clock: () => number;
@@ -16,18 +16,18 @@ export interface OpenStoragesOptions {
   readonly isReady: (name: string) => boolean;
   /** Opens the named storage. */
   readonly open: (name: string) => Promise<OpenStorage>;
-  /** File that exists while a storage is open, or was when the process ended. */
+  /** Returns the name of a file that exists while a storage is open, or if the process ended while it was. */
   readonly markOf: (name: string) => string;
-  /** File with the number of bytes that a storage used when it was closed. */
+  /** Returns the name of a file with the bytes that a storage used when it was closed. */
   readonly usageOf: (name: string) => string;
   readonly onFailure: (name: string, error: unknown) => void;
 }
 
 interface Resident {
-  /** Settles when it is open. */
+  /** Settles when the storage is open. */
   opening: Promise<OpenStorage>;
   storage?: OpenStorage;
-  /** Settles when it is closed. Absent: it is not closing. */
+  /** Settles when the storage is closed. Absent if it is not being closed. */
   closing?: Promise<void>;
   readonly seats: Seats;
   openedAt: number;
@@ -42,7 +42,7 @@ interface Resident {
 const maxOpening = 4;
 /** Maximum wait of a request for a storage, in milliseconds. */
 const waitMs = 10_000;
-/** Pause after an opening for an unprivileged caller, as a multiple of its duration, and maximum in milliseconds. */
+/** Pause after an opening for an unprivileged caller: multiple of its duration, and maximum in milliseconds. */
 const [restFactor, longestRestMs] = [3, 200];
 /** Interval between checks for a free slot in milliseconds, and maximum number of checks. */
 const [roomMs, maxLooks] = [50, 40];
@@ -60,7 +60,7 @@ export class OpenStorages {
   /** Names of storages with pending work that wait for a slot. */
   private readonly asleep = new Set<string>();
   private readonly openings = new Gate({ inAll: maxOpening, perHost: maxOpening });
-  /** Of unprivileged callers: one at a time, round robin between addresses, with pauses (rule 21.4). */
+  /** Openings for unprivileged callers: one at a time, round robin between addresses, with pauses (rule 21.4). */
   private readonly strangers = new Gate({ inAll: 1, perHost: 1 });
   private readonly timer: NodeJS.Timeout;
   private isEnding = false;
@@ -88,10 +88,10 @@ export class OpenStorages {
   }
 
   /**
-   * Uses a storage for a request.
-   * @param seat slot of the request; absent: no request waits
+   * Acquires a storage for a request, and opens it if necessary.
+   * @param seat slot of the request; undefined if no request waits
    * @param paid refunds the opening to the address's rate limit
-   * @returns the storage, and a function to be called once at the end of the request
+   * @returns the storage, and a function to call once at the end of the request
    * @throws LwsError `too-busy`
    */
   async use(
@@ -109,7 +109,7 @@ export class OpenStorages {
       if (there) {
         owed?.();
         owed = undefined;
-        // Immediately, since an unused storage may be closed.
+        // Take the slot at once, because an unused storage may be closed.
         if (seat) there.seats.take(seat);
       }
       const resident = there ?? (await this.openFor(name, seat, owed));
@@ -132,8 +132,8 @@ export class OpenStorages {
   }
 
   /**
-   * Starts to open a storage and acquires a slot.
-   * @returns undefined if another request started it meanwhile
+   * Acquires a slot and starts to open a storage.
+   * @returns undefined if another request has started that meanwhile
    * @throws LwsError `too-busy`; the opening is then not counted
    */
   private async openFor(name: string, seat: Seat | undefined, paid: Resident['paid']): Promise<Resident | undefined> {
@@ -165,7 +165,7 @@ export class OpenStorages {
     }
   }
 
-  /** @returns a function that ends the turn; further calls have no effect @throws LwsError `too-busy` after `waitMs` */
+  /** Waits until an opening for an unprivileged caller may start. @returns function that ends it @throws LwsError `too-busy` */
   private async turnOf(address: string): Promise<() => void> {
     const late = new AbortController();
     const timer = setTimeout(() => {
@@ -213,7 +213,7 @@ export class OpenStorages {
     return resident;
   }
 
-  /** Reason why a storage cannot be opened now. */
+  /** Returns the error if a storage cannot be opened now. */
   private refusalOf(name: string): LwsError | undefined {
     if (this.isEnding) return tooBusy('The server is stopping.', 5);
     if (!this.options.isReady(name)) return tooBusy('The storage does not accept requests yet.', 5);
@@ -222,7 +222,7 @@ export class OpenStorages {
     return undefined;
   }
 
-  /** Waits for openings for other callers, or for them to leave. */
+  /** Waits until a slot is free, or a storage can be closed. Returns false if that takes too long. */
   private async roomComes(): Promise<boolean> {
     const { maxOpen, maxGuests } = this.options;
     for (let look = 0; look < maxLooks; look++) {
@@ -243,7 +243,7 @@ export class OpenStorages {
     }
   }
 
-  /** After a long wait the client is told to retry, and the storage is still opened. */
+  /** Waits for an opening. After a long wait, the client is told to retry, and the opening continues. */
   private async soon(opening: Promise<OpenStorage>): Promise<OpenStorage> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -262,9 +262,9 @@ export class OpenStorages {
     }
   }
 
-  /** Closing storages free their slots. */
+  /** Returns true if fewer storages are open. Those that are being closed do not count. */
   private isBelow(most: number): boolean {
-    // Usually few are open.
+    // Fast path: mostly few storages are open.
     if (this.residents.size < most) return true;
     return [...this.residents.values()].filter(({ closing }) => !closing).length < most;
   }
@@ -289,14 +289,14 @@ export class OpenStorages {
     while (!this.isBelow(this.options.maxOpen + 1) && this.evict(ofKnownMs));
   }
 
-  /** @param ofKnownMs how long privileged callers keep their storage open @param ofAllMs minimum open time */
+  /** @param ofKnownMs time for which storages of privileged callers stay open @param ofAllMs minimum open time */
   private leastUsed(ofKnownMs: number, ofAllMs = 0): string {
     const now = this.options.clock();
     let [oldest, at] = ['', Number.POSITIVE_INFINITY];
     for (const [name, resident] of this.residents) {
       if (!this.isFree(resident)) continue;
       if (now < resident.openedAt + ofAllMs || now < resident.knownAt + ofKnownMs) continue;
-      // Storages used only by unprivileged callers first.
+      // Prefer storages that only unprivileged callers use.
       const used = resident.knownAt || resident.usedAt - knownMs;
       if (used < at) [oldest, at] = [name, used];
     }
@@ -329,7 +329,7 @@ export class OpenStorages {
 
   private async end(name: string, resident: Resident): Promise<void> {
     try {
-      // The failed opening was already reported.
+      // Ignore a failed opening, which was already reported.
       const storage = await resident.opening.catch(() => undefined);
       resident.seats.close();
       if (storage) writeFileSync(this.options.usageOf(name), String(storage.platform.store.bytes), { mode: 0o600 });
@@ -343,7 +343,7 @@ export class OpenStorages {
     }
   }
 
-  /** Opens storages that were closed with pending work when a slot is free. They do the work and are closed when idle. */
+  /** Opens storages that were closed with pending work, when a slot is free. They do it and are closed when idle. */
   async wake(names: readonly string[]): Promise<void> {
     for (const name of names) this.asleep.add(name);
     await this.wakeAll();

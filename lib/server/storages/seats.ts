@@ -1,4 +1,4 @@
-/** Pending requests of one storage, with shares by caller class and address (rule 21.5). */
+/** Limits the pending requests of one storage, with shares by caller class and address (rule 21.5). */
 
 import type { CallerClass } from '../../authorization/authorizer.js';
 import { priorityOf } from '../../authorization/client.js';
@@ -10,9 +10,9 @@ export interface Seat {
   readonly address: string;
   /** Caller class; `stranger` until authentication. */
   callerClass: CallerClass;
-  /** Authentication is done, or there is nothing to verify. */
+  /** True if the caller is authenticated, or sent no credential. */
   isJudged: boolean;
-  /** Request to the token endpoint: its credential is in its body. */
+  /** True for a request to the token endpoint, whose credential is in the body. */
   readonly isForToken: boolean;
   /** True while a part of the request body is missing. */
   isUnfinished(): boolean;
@@ -38,14 +38,14 @@ const keepsOpenMs = 1_000;
 const interrupted = (): LwsError => tooBusy('The server needs the slot of this unfinished request.', 5);
 
 export class Seats {
-  /** In order of arrival, with times. */
+  /** Pending requests in order of arrival, with their times. */
   private readonly taken = new Map<Seat, number>();
-  /** Requests with a response that waits for its reader. They count for no share. */
+  /** Requests whose response waits for its reader. They do not count for any share. */
   private readonly sending = new Set<Seat>();
 
   constructor(private readonly clock: () => number) {}
 
-  /** @throws LwsError `too-busy` if the caller's share has no free slot and no unfinished request to evict */
+  /** Adds a request. @throws LwsError `too-busy` if the caller's share has no free slot, and no unfinished request to end */
   take(seat: Seat): void {
     if (this.taken.size >= maxUnverifiedPerAddress) this.makeRoom(seat);
     this.taken.set(seat, this.clock());
@@ -56,7 +56,7 @@ export class Seats {
     this.sending.delete(seat);
   }
 
-  /** True if requests keep the storage open. Those of unprivileged callers do for a second, unless their bodies are incomplete. */
+  /** True if requests keep the storage open: those of unprivileged callers for a second, unless their bodies are incomplete. */
   get areUsed(): boolean {
     this.sortOut();
     const isLate = (seat: Seat): boolean => this.isOlder(seat, seat.isJudged ? keepsOpenMs : judgedMs);
@@ -76,7 +76,7 @@ export class Seats {
     for (const seat of this.sending) if (seat.callerClass === 'stranger') seat.abort();
   }
 
-  /** Moves requests with a response out of the shares. */
+  /** Moves requests with a started response out of the shares. */
   private sortOut(): void {
     for (const seat of this.taken.keys()) {
       if (!seat.isSending()) continue;

@@ -1,6 +1,7 @@
 /**
- * Storages of a deployment as files: `storages/NAME.json` beside the directory `storages/NAME`. A writer creates the lock file
- * `NAME.json.new` and replaces the record atomically, so that commands and a running server lose no changes of each other.
+ * Records of the storages of a deployment, as files `storages/NAME.json` beside the directories `storages/NAME`. A writer
+ * creates the lock file `NAME.json.new` and replaces the record atomically, so that commands and a running server do not lose
+ * changes of each other.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, watch } from 'node:fs';
@@ -25,7 +26,7 @@ type Decided = Omit<StorageRecord, 'revision'> | undefined;
 
 export class StorageRecords {
   private readonly records = new Map<string, StorageRecord>();
-  /** Absent after a change. */
+  /** Records in name order. Undefined after a change. */
   private sorted: readonly StorageRecord[] | undefined;
   private seen = 0;
   private stopWatching: (() => void) | undefined;
@@ -51,7 +52,7 @@ export class StorageRecords {
     return this.records.get(name);
   }
 
-  /** In name order. */
+  /** Returns the records in name order. */
   all(): readonly StorageRecord[] {
     this.sorted ??= [...this.records.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     return this.sorted;
@@ -96,9 +97,9 @@ export class StorageRecords {
   }
 
   /**
-   * Follows changes of other writers.
+   * Watches for changes of other writers.
    * @param changed called with the name of each changed record
-   * @param onTrouble called for unreadable records. The previous one stays in force
+   * @param onTrouble called for an unreadable record; the previous one stays valid
    */
   watch(changed: (name: string) => void, onTrouble: (error: unknown) => void): void {
     const trying = (work: () => void): void => {
@@ -172,7 +173,7 @@ function readRecord(folder: string, name: string): StorageRecord | undefined {
     if (!isText(id) || !isText(revision) || !isObject(settings) || !Array.isArray(owners) || !owners.every(isText))
       throw new Error('it lacks one of id, revision, owners and settings');
     if (!states.includes(state)) throw new Error(`its state is not one of ${states.join(', ')}`);
-    // For copies too: the file determines the name.
+    // The name of the file determines the name of the storage, also for copied files.
     return { ...(record as StorageRecord), name };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

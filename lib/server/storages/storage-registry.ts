@@ -22,7 +22,7 @@ const reserved = ['www', 'api', 'app', 'admin', 'mail', 'home', 'callback'];
 
 export class StorageRegistry implements Storages, Overlaid {
   readonly records: StorageRecords;
-  /** Applies a change in the server that made it. Other servers follow the records. */
+  /** Called to apply a change in the server that has made it. Other servers watch the records. */
   onChanged: (name: string) => Promise<void> = async () => {};
 
   /**
@@ -86,13 +86,13 @@ export class StorageRegistry implements Storages, Overlaid {
       const next = changed(name, present, { ...wanted, ...this.typed(wanted) });
       if (present && template !== undefined)
         throw new LwsError('malformed-body', 'Only a new storage can have a template.');
-      // Invalid records, for example of another version, can still be suspended and removed.
+      // Do not check other changes, so that storages with invalid records (of another version) can be suspended and removed.
       if (next.state === 'ready' || wanted.settings || wanted.owners) assertSettings(this, next);
       return next;
     };
     const [to, folder] = [join(records.folder, laying, newId()), records.folderOf(name)];
     try {
-      // Before the record is locked: copying may exceed the lock timeout.
+      // Copy the template before the record is locked, because copying may exceed the lock timeout.
       if (template !== undefined) {
         const next = decided(this.get(name));
         const { quotaBytes } = storageSettings(this, next).of(coreSettings);
@@ -112,7 +112,7 @@ export class StorageRegistry implements Storages, Overlaid {
     }
   }
 
-  /** Parses settings from text, since a command line has no other types. Invalid values stay and are rejected later. */
+  /** Parses settings from text, because a command line has no other types. Invalid values are rejected later. */
   private typed({ settings: given }: StorageChange): Pick<StorageChange, 'settings'> {
     if (!given) return {};
     const parsers = new Map(this.settings.all().map(({ setting }) => [setting.name, setting.parser]));

@@ -17,7 +17,7 @@ interface Laying {
   /** `lws.storages.templates` */
   readonly from: string | null;
   readonly template: string;
-  /** A separate directory that later becomes the storage's. */
+  /** Directory to copy to, which is moved into the storage later. */
   readonly to: string;
   /** Quota of the storage; 0 for no limit. */
   readonly quotaBytes: number;
@@ -72,7 +72,7 @@ export async function layTemplate({ from, template, to, quotaBytes, values }: La
   for (const folder of folders) await syncPath(folder);
 }
 
-/** Moves the copied template into a new storage. Remains of a failed creation are deleted. */
+/** Moves the copied template into a new storage. Deletes the files of a failed creation. */
 export function giveTemplate(from: string, folder: string): void {
   const target = join(folder, templateFolder);
   rmSync(target, { recursive: true, force: true });
@@ -81,7 +81,7 @@ export function giveTemplate(from: string, folder: string): void {
   renameSync(from, target);
 }
 
-/** The values are IRIs and a label, so they cannot break the syntax. */
+/** Replaces placeholders in a file. The values are IRIs and a label, so they cannot break the syntax. */
 function filled(content: Buffer, file: string, { name, owner, storage }: Laying['values']): Buffer | string {
   if (!/\.(?:ttl|acl)$/.test(file)) return content;
   return content.toString('utf8').replace(/\{\{(name|owner|storage)\}\}/g, (_, what: string) => {

@@ -1,7 +1,6 @@
 /**
  * Memory budget for the query indexes of all storages of a process. Only one index is built at a time. If the budget is
- * exceeded,
- * the least recently used indexes are dropped. Must not depend on the content of an index.
+ * exceeded, the least recently used indexes are dropped. Must not depend on the content of an index.
  */
 import { Gate } from '../../tools/gate.js';
 

@@ -13,7 +13,7 @@ import type { TermKey } from '../access/terms.js';
 import { ended, LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import type { MemoryView } from './memory-layers.js';
 import { MemoryNumbers } from './memory-numbers.js';
-import { eachMatch, type MemoryScans, plainScans, type SingleLayer, shortRange } from './memory-scans.js';
+import { eachMatch, type MemoryScans, plainScans, shortRange } from './memory-scans.js';
 import { OpenScans } from './open-scans.js';
 import { type Ids, type QuadOrders, rangeFor } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
@@ -38,10 +38,6 @@ export class MemoryMatches implements QuadMatches {
   // Last term of each position and its ID: patterns in a batch share most terms.
   private readonly lastTokens: Terms = [undefined, undefined, undefined, undefined];
   private readonly lastIds: Ids = [-1, -1, -1, -1];
-  /** By part of the dataset: the base layer for short lookups, and for each order the index at which the last lookup began. */
-  private readonly bases: Partial<
-    Record<DatasetPart, { readonly single: SingleLayer | undefined; readonly near: number[] }>
-  > = {};
   /** IDs of terms in returned matches. */
   private readonly remembered = new Map<TermKey, number>();
 
@@ -231,9 +227,8 @@ export class MemoryMatches implements QuadMatches {
     const matches: Terms[] = [];
     const ids = this.idsOf(bound);
     if (!ids) return matches;
-    this.bases[part] ??= { single: this.scans.single(part), near: [] };
-    const { single, near } = this.bases[part];
-    const range = shortRange(single, ids, near);
+    const single = this.scans.singles[part];
+    const range = shortRange(single, ids);
     if (range) {
       eachMatch(single!, range, (window, offset) => {
         const match: Terms = [undefined, undefined, undefined, undefined];

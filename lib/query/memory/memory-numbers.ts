@@ -80,14 +80,13 @@ export class MemoryNumbers implements NumberedMatches {
     const { scans, terms, assertTime, begin } = this.options;
     const own = await begin(bound, part);
     const found = { rows: [] as number[], weights: [] as number[], columns: places.map((): number[] => []) };
-    const single = own ? scans.single(part) : undefined;
-    const near: number[] = [];
+    const single = scans.singles[part];
     for (let row = 0; own && row < length; row++) {
       const before = found.rows.length;
       const ids: Ids = [own[0], own[1], own[2], own[3]];
       for (let i = 0; i < at.length; i++) ids[at[i]! as 0] = keys[i]![row]!;
       if (ids.some((id) => id >= terms.size)) continue;
-      const range = shortRange(single, ids, near);
+      const range = shortRange(single, ids);
       if (range) {
         addRange(found, { row, range, places }, single!);
         assertTime(lookUpWork + found.rows.length - before);

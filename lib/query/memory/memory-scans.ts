@@ -20,7 +20,7 @@ export interface MemoryScans {
   distinct(ids: Ids, place: number, part: DatasetPart): readonly MatchScan[];
   estimate(ids: Ids, part: DatasetPart): number | Promise<number>;
   /** Returns the base if a quad's graph alone determines whether the quad is a match, and the authorizer is not needed. */
-  single(part: DatasetPart): SingleLayer | undefined;
+  readonly singles: Readonly<Record<DatasetPart, SingleLayer | undefined>>;
   /** Returns scans positioned at evenly distributed matches. */
   sample(ids: Ids, part: DatasetPart, most: number): Promise<readonly MatchScan[]>;
   /** Asks the authorizer to decide the graphs at which scans have stopped. */
@@ -41,25 +41,27 @@ export interface SingleLayer {
   readonly verdicts: GraphDecisions | undefined;
   /** Maximum length of a range that may be read as a whole, in quads. */
   readonly most: number;
+  /** For each order, the index at which the last range began. `shortRange` updates it. */
+  readonly near: number[];
 }
 
 /** Returns the base layer if each of its quads is exactly one match in this part of the dataset: there are no copies. */
 export function singleOf(
   layers: readonly Layer[],
   part: DatasetPart,
-): Pick<SingleLayer, 'quads' | 'masked' | 'others'> | undefined {
+  limits: Pick<SingleLayer, 'verdicts' | 'most'>,
+): SingleLayer | undefined {
   const { quads, masked, numbers } = layers[0]!;
   const isOnce = quads.count > 0 && !numbers && (part === 'named' || quads.isUnique);
-  return isOnce ? { quads, masked, others: layers.slice(1) } : undefined;
+  return isOnce ? { quads, masked, others: layers.slice(1), near: [], ...limits } : undefined;
 }
 
 /**
  * Returns the range of the base with all matches of some terms, or `undefined` if it is too long, or another layer has matches.
- * @param near for each order, index at which the last range began; it is updated
  */
-export function shortRange(base: SingleLayer | undefined, ids: Ids, near: number[]): QuadRange | undefined {
+export function shortRange(base: SingleLayer | undefined, ids: Ids): QuadRange | undefined {
   if (!base || ids[graphAt] >= 0) return undefined;
-  const range = rangeFor(base.quads, ids, near);
+  const range = rangeFor(base.quads, ids, base.near);
   if (range.rest !== 0 || range.to - range.from > base.most) return undefined;
   for (const layer of base.others) if (hasQuads(layer, ids)) return undefined;
   return range;
@@ -104,12 +106,11 @@ export function plainScans(
     union: gates.union.few?.map((graph) => terms.idOf(graph)),
     named: gates.named.few?.map((graph) => terms.idOf(graph)),
   };
+  const single = (part: DatasetPart): SingleLayer | undefined =>
+    verdicts[part] ? undefined : singleOf(layers, part, { verdicts: undefined, most: mostAtOnce });
   const near: number[] = [];
   return {
-    single(part) {
-      const base = verdicts[part] ? undefined : singleOf(layers, part);
-      return base && Object.assign(base, { verdicts: undefined, most: mostAtOnce });
-    },
+    singles: { union: single('union'), named: single('named') },
     of(ids, part) {
       const scans: LayerScan[] = [];
       const isUnion = part === 'union' && ids[graphAt] < 0;

@@ -38,30 +38,24 @@ interface Part {
 }
 
 export class OpenScans implements MemoryScans {
+  readonly singles: Readonly<Record<DatasetPart, SingleLayer | undefined>>;
   private readonly terms: TermIds;
   private readonly layers: readonly Layer[];
   private readonly parts: Readonly<Record<DatasetPart, Part>>;
   /** For each order, the index at which the last range in the base began. */
   private readonly near: number[] = [];
-  private readonly nearEstimates: number[] = [];
 
   /** @param gates of a caller without full read access */
   constructor(view: MemoryView, gates: Readonly<Record<DatasetPart, GraphFilter>>) {
     this.terms = view.terms;
     this.layers = view.layers;
     this.parts = { union: partOf(view, gates.union), named: partOf(view, gates.named) };
+    this.singles = { union: this.single('union'), named: this.single('named') };
   }
 
   decide(graph: string | undefined, part: DatasetPart): Promise<void> | undefined {
     const { gate } = this.parts[part];
     return gate.decide(graph === undefined ? (gate.few ?? []) : [graph]);
-  }
-
-  /** Longer ranges are left to scans, which can use the intervals of readable graphs (`slices`). */
-  single(name: DatasetPart): SingleLayer | undefined {
-    const { gate, verdicts } = this.parts[name];
-    const base = gate.isExact && gate.ranges?.length !== 0 ? singleOf(this.layers, name) : undefined;
-    return base && Object.assign(base, { verdicts, most: leastLength - 1 });
   }
 
   of(ids: Ids, name: DatasetPart): readonly MatchScan[] {
@@ -89,8 +83,8 @@ export class OpenScans implements MemoryScans {
   }
 
   estimate(ids: Ids, name: DatasetPart): number | Promise<number> {
-    const single = this.isShut(ids, this.parts[name]) ? undefined : this.single(name);
-    const range = shortRange(single, ids, this.nearEstimates);
+    const single = this.isShut(ids, this.parts[name]) ? undefined : this.singles[name];
+    const range = shortRange(single, ids);
     if (range && range.to - range.from <= atATime) {
       let count = 0;
       eachMatch(single!, range, () => count++);
@@ -116,6 +110,13 @@ export class OpenScans implements MemoryScans {
       if (!few && isOpenOnly && !isBound) return [];
       return few ?? [new LayerScan(layer, whole, own, isBound ? undefined : part.verdicts, undefined)];
     });
+  }
+
+  /** Longer ranges are left to scans, which can use the intervals of readable graphs (`slices`). */
+  private single(name: DatasetPart): SingleLayer | undefined {
+    const { gate, verdicts } = this.parts[name];
+    if (!gate.isExact || gate.ranges?.length === 0) return undefined;
+    return singleOf(this.layers, name, { verdicts, most: leastLength - 1 });
   }
 
   ask(part: DatasetPart): Promise<void> {

@@ -1,4 +1,4 @@
-/** Access control resources over HTTP, with Web Access Control (rule 3.7). */
+/** Handles requests for ACLs, with Web Access Control (rule 3.7). */
 import type { AclDocument } from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';
 import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
@@ -18,7 +18,7 @@ import { documentLinks } from './state-fields.js';
 
 const allowed = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
 
-/** Answers a request for the ACL of `iri`. @throws LwsError as for a nonexistent resource if the caller has no control and may not read */
+/** Responds to an ACL request. @throws LwsError as for a nonexistent resource if the caller can neither control nor read it */
 export async function aclReply(exchange: ResourceExchange, index: AclIndex, iri: string): Promise<Reply> {
   const { storage, req, access, target } = exchange;
   const { method } = req;
@@ -55,7 +55,7 @@ const validators = ({ revision, modified }: AclDocument, format: RdfFormat): Rec
   'Last-Modified': formatHttpDate(modified),
 });
 
-/** A base that no IRI is relative to. References in an ACL are relative to its resource, but clients would use the ACL. */
+/** Base IRI that no IRI is relative to: in an ACL, references are relative to its resource, but clients would use the ACL. */
 const nowhere = 'urn:x-quadpod:nowhere';
 
 async function read(exchange: ResourceExchange, iri: string, fixed: Record<string, string>): Promise<Reply> {

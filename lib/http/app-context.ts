@@ -1,4 +1,4 @@
-/** Parts of the application: the storage, authentication, and settings of this server. */
+/** Parts of the HTTP application: storage, authentication, and settings of this server. */
 import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '../authentication/authenticate.js';
 import type { ChallengePolicy } from '../authentication/challenge.js';
@@ -28,13 +28,13 @@ export interface AppContext {
   readonly earlierStates?: EarlierStates | undefined;
   readonly cors: CorsPolicy;
   readonly challenge: ChallengePolicy;
-  /** Reject requests without TLS (to the proxy, if there is one). */
+  /** True to reject requests without TLS (to the proxy, if there is one). */
   readonly requireHttps: boolean;
-  /** 0: no Strict-Transport-Security. */
+  /** Lifetime of `Strict-Transport-Security`; 0 to not send it. */
   readonly hstsSeconds: number;
-  /** Trust X-Forwarded-For and X-Forwarded-Proto. */
+  /** True to trust X-Forwarded-For and X-Forwarded-Proto. */
   readonly behindProxy: boolean;
-  /** All callers may read and write (`lws.dev.open`). */
+  /** True if all callers may read and write (`lws.dev.open`). */
   readonly isOpen: boolean;
   /** Maximum pause of a client inside a body, in milliseconds. */
   readonly idleMs: number;

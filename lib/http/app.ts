@@ -16,7 +16,7 @@ import { Traffic } from './traffic.js';
 export interface Application {
   /** Answers every request. */
   readonly koa: Koa<State>;
-  /** Inside another application: requests outside the base URI are passed on. */
+  /** Middleware for another application. Passes on requests outside of the base URI. */
   readonly middleware: Koa.Middleware;
   /** Rejects new requests. Resolves when the pending ones have ended, or after the timeout. */
   close(maxMs: number): Promise<void>;

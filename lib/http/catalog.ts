@@ -1,4 +1,4 @@
-/** The storage as a DCAT catalog of its data and services (rule 12.9), with what DCAT-AP 3 requires of each. */
+/** Describes the storage as a DCAT catalog of its data and services (rule 12.9), with the properties required by DCAT-AP 3. */
 
 /** Entry of a service in the storage description. */
 interface Service {
@@ -6,7 +6,7 @@ interface Service {
   readonly serviceEndpoint: string;
 }
 
-/** Texts of the catalog. Absent: they name the storage. */
+/** Texts of the catalog. `null`: a text with the address of the storage is used. */
 export interface CatalogTexts {
   readonly title: string | null;
   readonly description: string | null;

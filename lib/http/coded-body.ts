@@ -1,4 +1,4 @@
-/** Request bodies with a content coding (RFC 9110 8.4), decoded while they are read (rule 10.10). */
+/** Decodes request bodies with a content coding (RFC 9110 8.4) while they are read (rule 10.10). */
 import type { IncomingMessage } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
@@ -9,19 +9,19 @@ import { LwsError, tooBusy } from '../tools/errors.js';
 const decoders = { gzip: createGunzip, br: createBrotliDecompress, deflate: createInflate };
 type Coding = keyof typeof decoders;
 
-/** Maximum ratio of decoded to received bytes, above a number of decoded bytes. */
+/** Maximum ratio of decoded to received bytes, and count of decoded bytes up to which it does not apply. */
 const [maxRatio, freeBytes] = [100, 1 << 20];
 /** Sender of a body. */
 export interface BodySender {
-  /** Returns its class and the key of its shares. */
+  /** Returns the caller class of the sender, and the key of its shares. */
   caller(): Promise<Client>;
-  /** Calls back after the response. */
+  /** Registers a function to call after the response. */
   onEnd(done: () => void): void;
 }
 
 /**
- * Returns a function that takes a share of a resource of the process, for a caller. Its result releases the share. Callers that
- * control no storage share three quarters.
+ * Returns a function that takes one of `inAll` shares of a resource of the process for a caller, and returns a function that
+ * releases it. Callers that control no storage can use three quarters of the shares.
  */
 function sharesOf(inAll: number, perClient: number): (caller: Client) => () => void {
   const taken = new Set<Client>();
@@ -38,9 +38,9 @@ function sharesOf(inAll: number, perClient: number): (caller: Client) => () => v
   };
 }
 
-/** Bodies that are decoded while they arrive. A Brotli decoder has up to 16 MiB. */
+/** Shares for bodies that are decoded while they arrive. A Brotli decoder has up to 16 MiB. */
 const takeDecoder = sharesOf(32, 8);
-/** Other bodies of more than `freeBytes`, until the response: a few bytes become 64 MiB of memory. */
+/** Shares for other bodies that decode to more than `freeBytes`, until the response: a few bytes can become 64 MiB. */
 const takeLarge = sharesOf(8, 2);
 
 /** Returns the coding of a request body, if any. @throws LwsError `unsupported-media-type` for an unknown coding or several */
@@ -59,7 +59,7 @@ export function codingOf({ headers }: IncomingMessage): Coding | undefined {
   );
 }
 
-/** Returns the decoded body. Its digests are those of the encoded bytes, which are verified before the end of the decoded ones. */
+/** Returns the decoded body. Digests refer to the encoded bytes, and are verified before the end of the decoded ones. */
 export const decodedBody = (encoded: RequestBody, coding: Coding, sender: BodySender): RequestBody => ({
   ...encoded,
   length: encoded.length === 0 ? 0 : undefined,
@@ -72,7 +72,7 @@ export const decodedBody = (encoded: RequestBody, coding: Coding, sender: BodySe
       release();
     }
   },
-  // A decoder is created when the body is complete, so that slow clients do not hold one.
+  // Create the decoder when the body is complete, so that slow clients do not occupy one.
   async collect(limit, setting) {
     const bytes = await readBody(encoded, limit, setting);
     const chunks: Uint8Array[] = [];
@@ -88,7 +88,7 @@ export const decodedBody = (encoded: RequestBody, coding: Coding, sender: BodySe
   },
 });
 
-/** Decodes in libuv's threads. @throws LwsError `malformed-body`, `too-large`, and errors of the encoded body */
+/** Decodes a body in libuv's threads. @throws LwsError `malformed-body`, `too-large`, and errors of the encoded body */
 async function* decoded(encoded: RequestBody, coding: Coding): AsyncGenerator<Uint8Array> {
   let [received, made, isComplete] = [0, 0, false];
   const counted = async function* (): AsyncGenerator<Uint8Array> {
@@ -113,7 +113,7 @@ async function* decoded(encoded: RequestBody, coding: Coding): AsyncGenerator<Ui
   } finally {
     decoder.destroy();
   }
-  // No coding has an empty form, but the decoders accept it. They end at the end of the encoded data, whatever follows.
+  // No coding encodes a body as zero bytes, but decoders accept that. They also ignore data after the end.
   if (received === 0 || !isComplete || decoder.bytesWritten < received) throw malformed(coding);
 }
 

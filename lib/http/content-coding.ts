@@ -1,4 +1,4 @@
-/** Content codings of responses (RFC 9110 8.4, rule 7.7): replies with `isCodable` are compressed if the client accepts it. */
+/** Compresses responses (content codings of RFC 9110 8.4, rule 7.7) with `isCodable`, if the client accepts it. */
 import type { IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -18,15 +18,15 @@ import { fieldsWithout, notModified } from './state-fields.js';
 
 /** Minimum size of a body in bytes. */
 const leastBytes = 1 << 10;
-/** Maximum number of streams that are compressed at the same time. Further ones are sent without coding. Each has about 2 MiB. */
+/** Maximum number of streams compressed at the same time, each with about 2 MiB. More are sent without coding. */
 const maxStreams = 64;
 let streams = 0;
 
-/** Fast qualities: most bodies are compressed for one response. */
+/** Fast qualities, because most bodies are compressed for one response only. */
 const brotli = {
   params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 19 },
 };
-/** Up to this size in bytes, a turn in libuv's threads takes four times as long as the compression. */
+/** Maximum size in bytes of a body compressed in this thread: one of libuv's threads would take four times as long. */
 const shortBytes = 8 << 10;
 /** In the order of preference. Longer bodies and streams are compressed in libuv's threads. */
 const codings = {
@@ -47,7 +47,7 @@ type Coding = keyof typeof codings;
 
 const names = Object.keys(codings);
 
-/** Returns the reply as the client accepts it. Without Accept-Encoding it is unchanged. */
+/** Returns the reply with a coding that the client accepts. Without Accept-Encoding, it is unchanged. */
 export function withCoding(req: IncomingMessage, reply: Reply): Reply | Promise<Reply> {
   const accepted = req.headers['accept-encoding'];
   if (accepted === undefined || !reply.isCodable) return reply;
@@ -57,7 +57,7 @@ export function withCoding(req: IncomingMessage, reply: Reply): Reply | Promise<
   const varying = Object.assign({}, reply, { fields: Object.assign({}, fields, { Vary: vary }) });
   const size = Buffer.isBuffer(body) ? body.length : Number(fields['Content-Length'] ?? Number.POSITIVE_INFINITY);
   const isWorthIt = size > leastBytes || (choice.isRequired && size > 0);
-  // Digests of representations are those of the uncoded one (rule 10.7).
+  // Representation digests refer to the uncoded representation (rule 10.7), so responses with digests have no coding.
   const isDigested = req.headers['want-repr-digest'] !== undefined || fields['Content-Digest'] !== undefined;
   if (choice.coding === undefined || !isWorthIt || isDigested || reply.status !== 200) return varying;
   return coded(req, varying, choice.coding as Coding);
@@ -82,12 +82,12 @@ async function coded(req: IncomingMessage, reply: Reply, coding: Coding): Promis
   streams++;
   const encoder = stream();
   encoder.once('close', () => streams--);
-  // Errors of the body become those of the encoder, whose reader handles them.
+  // An error of the body destroys the encoder, whose reader handles the error.
   pipeline(body, encoder, () => {});
   return { ...reply, fields, body: encoder as Readable };
 }
 
-/** The last coding of cached representations. */
+/** Last coded form of each cached representation. */
 const kept = new WeakMap<Buffer, { readonly coding: Coding; readonly bytes: Promise<Buffer> }>();
 
 function compressed(body: Buffer, coding: Coding): Promise<Buffer> {
@@ -96,7 +96,7 @@ function compressed(body: Buffer, coding: Coding): Promise<Buffer> {
   const { short, whole } = codings[coding];
   const entry = { coding, bytes: body.length <= shortBytes ? Promise.resolve(short(body)) : whole(body) };
   kept.set(body, entry);
-  // The limit of the cache of representations does not include it.
+  // The limit of the representation cache does not include coded bytes: keep only small ones.
   return entry.bytes.then((bytes) => {
     if (bytes.length > body.length / 2 && kept.get(body) === entry) kept.delete(body);
     return bytes;

@@ -1,4 +1,4 @@
-/** Cross-origin requests (rule 10.4): rejected unless origins are listed. */
+/** Handles cross-origin requests (rule 10.4). They are rejected unless origins are listed. */
 import type { IncomingMessage } from 'node:http';
 import { everyOrigin } from '../settings/profile.js';
 import type { AppContext, CorsPolicy } from './app-context.js';
@@ -48,12 +48,12 @@ function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage, hasPas
   return {
     'Access-Control-Allow-Origin': any ? '*' : origin,
     'Access-Control-Expose-Headers': hasPast ? exposedFields + exposedOfPast : exposedFields,
-    // For clients that always use credentials mode. There are no cookies that could be misused. Never with `*` (Fetch, 3.2.5).
+    // For clients that always use credentials mode. There are no cookies to misuse. Not allowed with `*` (Fetch, 3.2.5).
     ...(any ? {} : { 'Access-Control-Allow-Credentials': 'true', Vary: 'Origin' }),
   };
 }
 
-/** Returns the response to a preflight: before authentication, for any target. `undefined` for other requests. */
+/** Returns the response to a preflight, before authentication and for any target; `undefined` for other requests. */
 function preflightReply(
   { maxAgeSeconds }: CorsPolicy,
   req: IncomingMessage,

@@ -1,11 +1,11 @@
-/** `Want-Repr-Digest` and `Want-Content-Digest` (RFC 9530; rule 10.7). */
+/** Handles `Want-Repr-Digest` and `Want-Content-Digest` (RFC 9530; rule 10.7). */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { chooseDigest, type DigestAlgorithm, formatDigest } from '../tools/fields/digest.js';
 import type { Reply } from './reply.js';
 import { field } from './request.js';
 
-/** Both algorithms. SHA-256 is preferred, because it is computed anyway (rule 10.7). */
+/** Field value with both algorithms. SHA-256 is preferred, because it is computed anyway (rule 10.7). */
 export const wantContentDigest = 'sha-512=3, sha-256=10';
 
 const wantsDigests = ({ headers }: IncomingMessage): boolean =>

@@ -14,7 +14,7 @@ export interface Exchange {
   route: string;
   /** Trace of the request, if it has one. */
   readonly trace: Trace | undefined;
-  /** One object per request: decisions are cached on it. */
+  /** Caller. One object per request, because access decisions are cached by it. */
   access: Access;
   /** Set by the middleware that answers. */
   reply: Reply | undefined;
@@ -28,5 +28,5 @@ export interface State {
   exchange: Exchange;
 }
 
-/** A middleware function. One that only runs before the others returns the result of `next`: an async function costs time. */
+/** Middleware function. Returns the result of `next` if it does nothing afterward, because an async function takes time. */
 export type Step = Koa.Middleware<State>;

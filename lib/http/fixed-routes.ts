@@ -13,7 +13,7 @@ import { requestBody } from './request.js';
 import { addressOf } from './request-log.js';
 import type { Route } from './route.js';
 
-/** Paths of routes outside the storage. */
+/** Returns the paths of routes outside of the storage. */
 export const pathsElsewhere = (routes: readonly Route[]): ReadonlySet<string> =>
   new Set(routes.flatMap(({ place, path }) => (place === 'origin' ? path : [])));
 
@@ -29,16 +29,16 @@ export function fixedRoutes(appContext: AppContext): Step {
   return (ctx, next) => {
     const { path } = ctx.state.exchange;
     if (!elsewhere.has(path)) {
-      // The router takes a third of the time of a request for a resource, which never matches a route.
+      // Skip the router for resources, which match no route: it takes a third of the time of a request.
       if (!places.some((place) => path.startsWith(place))) return next();
       readTarget(ctx.req.url ?? '/', storage.rootIri);
     }
     const name = `${ctx.req.method} ${path}`;
     const known = direct.get(name);
     if (known) return known(ctx);
-    // The path as sent. Koa interprets unusual ones.
+    // Pass the path as sent, because koa changes unusual ones.
     Object.assign(ctx, { newRouterPath: path });
-    // The router's regular expressions take more memory than an idle storage.
+    // Create the router at the first use, because its regular expressions take more memory than an idle storage.
     router ??= routerOf(appContext, basePath);
     const [layer] = router.match(path, ctx.req.method ?? 'GET').pathAndMethod;
     if (layer?.path === path) direct.set(name, layer.stack[0] as never);
@@ -92,7 +92,7 @@ function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
   return new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
 }
 
-/** No route has this path and method. */
+/** Handles a request whose path and method match no route. */
 function missed(router: Router<State>, { req, state }: ParameterizedContext<State>, next: () => Promise<void>) {
   const { method = 'GET' } = req;
   const methods = new Set(router.match(state.exchange.path, method).path.flatMap((layer) => layer.methods));

@@ -40,10 +40,10 @@ export function graphStore(appContext: AppContext): Step {
         },
       );
     const query = new URL(ctx.req.url ?? '', storage).searchParams;
-    // Section 5.5: a graph with a name chosen by the server, created like other resources.
+    // Section 5.5: the server chooses the name of the graph, and creates it like other resources.
     const isNameless = ctx.req.method === 'POST' && query.size === 0;
     const isForm = isNameless && parseMediaType(ctx.req.headers['content-type'] ?? '')?.essence === formData;
-    // Several documents are added to one graph, so it needs a name.
+    // Several documents are added to one graph, so choose its name first.
     const unnamed = isForm ? freeName(appContext.storage, storage, candidateNames(undefined, false)) : storage;
     const iri = isNameless ? unnamed : graphOf(query, storage, appContext.resourceQuery?.defaultGraph);
     const asked = { ...exchangeOf(appContext, ctx, { iri, query: undefined }), model: 'rdf' } as const;
@@ -91,7 +91,7 @@ const formData = 'multipart/form-data';
 const acceptPost = { 'Accept-Post': [...rdfFormats, formData].join(', ') };
 const allow = { Allow: methods.join(', '), ...acceptPost };
 
-/** POST: adds the body to the graph, which is created if necessary (section 5.5). */
+/** Handles POST: adds the body to the graph, which is created if necessary (section 5.5). */
 async function merge(exchange: ResourceExchange): Promise<Reply> {
   const { storage, target } = exchange;
   const sent = exchange.body();
@@ -112,7 +112,7 @@ function assertRdf(mediaType: string | undefined): asserts mediaType is RdfForma
     });
 }
 
-/** The body as an update that inserts it. Read when needed, after authorization. */
+/** Returns an update that inserts the body, which is read only after authorization. */
 const asInsertion = (storage: Storage, sent: RequestBody, iri: string): RequestBody => ({
   ...sent,
   mediaType: sparqlUpdate,

@@ -1,4 +1,4 @@
-/** Connections of requests. HTTP/2 requests look like HTTP/1.1: one connection carries many of them, and ending one must not end the others. */
+/** Handles connections of requests: with HTTP/2, one connection carries many, and ending one request must not end others. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
@@ -18,7 +18,7 @@ export const hasBody = (req: IncomingMessage): boolean =>
     ? streamOf(req)?.endAfterHeaders === false
     : req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
 
-/** True if the client cancelled the request before it was complete: Node ends the body of a cancelled stream as if it were complete. */
+/** True if the client has cancelled the request before it was complete. Node ends the body of a cancelled stream normally. */
 export const isCancelled = (req: IncomingMessage): boolean => isHttp2(req) && req.aborted;
 
 /** Stops reading a request that was answered. */
@@ -31,19 +31,19 @@ export function hangUp(req: IncomingMessage): void {
 export function breakOff(res: ServerResponse): void {
   const stream = streamOf(res);
   if (stream) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-  // TLS has no reset and needs none: an unannounced end is an error.
+  // TLS needs no reset: an end without close_notify is an error.
   else if (res.socket && 'encrypted' in res.socket) res.socket.destroy();
-  // For an HTTP/1.0 client the end of the connection ends the response. A reset does not.
+  // For an HTTP/1.0 client, the end of the connection is the end of the response, but a reset is an error.
   else res.socket?.resetAndDestroy();
 }
 
-/** Checks of a stream within the idle time. */
+/** Count of checks of a stream within the idle time. */
 const checks = 4;
 
 /**
- * Ends a response that the client does not read for `idleMs`: over HTTP/1.1 its connection, over HTTP/2 its stream, and its session
- * if the client does not take the reset either, because both hold memory and a client keeps a session open with other requests.
- * Timeouts of Node do not suffice there: everything that the session sends, also the answer to a ping, is progress for them.
+ * Ends a response that the client does not read for `idleMs`, because it holds memory. Over HTTP/1.1 this ends the connection.
+ * Over HTTP/2 it ends the stream, and the session too if the client does not read the reset either. Node's timeouts do not
+ * suffice, because all data that the session sends, such as the reply to a ping, count as progress.
  */
 export function endUnread(res: ServerResponse, idleMs: number): void {
   const stream = streamOf(res);
@@ -69,13 +69,13 @@ export function endUnread(res: ServerResponse, idleMs: number): void {
   stream.once('close', () => clearTimeout(timer));
 }
 
-/** Node restarts the time of a socket when the system takes a part of what waits to be sent. */
+/** Ends an unread connection. Node restarts a socket's timeout when the system accepts data to be sent. */
 function endUnreadConnection(res: ServerResponse, idleMs: number): void {
   const { socket } = res;
   if (!socket || res.writableFinished) return;
   res.setTimeout(idleMs, () => {
     if (socket.writableLength > 0) socket.destroy();
-    // The source has sent nothing new.
+    // The response has produced no data meanwhile.
     else if (!res.writableFinished) socket.setTimeout(idleMs);
   });
 }

@@ -1,11 +1,11 @@
-/** koa as used here: it creates the context and calls the middleware, and never responds itself. */
+/** koa, reduced to creating the context and calling the middleware. It never responds itself. */
 import Koa, { type ParameterizedContext } from 'koa';
 
 type Step<StateT> = (ctx: ParameterizedContext<StateT>, next: () => Promise<void>) => Promise<void>;
 
 /**
- * koa's own compose binds a function and creates two promises per middleware and request. Middleware calls `next` once.
- * Synchronous errors are rejected too, so that no response is written while Node still parses the request.
+ * Replaces koa's compose, which binds a function and creates two promises per middleware and request. `next` is called at most
+ * once. Synchronous errors become rejections, so that no response is written while Node still parses the request.
  */
 const composed =
   <StateT>(steps: readonly Step<StateT>[]) =>
@@ -21,7 +21,7 @@ const composed =
   };
 
 export class BareKoa<StateT> extends Koa<StateT> {
-  // koa would print errors.
+  // Prevents koa from printing errors.
   override silent = true;
 
   constructor(private readonly onFault: (error: unknown) => void) {

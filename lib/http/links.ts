@@ -1,4 +1,4 @@
-/** Links of responses in addition to those of each resource. */
+/** Links of responses, in addition to those that each resource has. */
 
 import { type ClientLinks, linkedValues } from '../resources/linkset.js';
 import { clientLinks } from '../resources/metadata.js';
@@ -6,7 +6,7 @@ import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { formatLink } from '../tools/fields/link.js';
 
-/** Links added by a profile and by components. */
+/** Returns the links that a profile and components add. */
 export const addedLinks = (
   iri: string,
   { rootIri: storage, profile, links = [] }: Pick<Storage, 'rootIri' | 'profile' | 'links'>,

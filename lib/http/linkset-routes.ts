@@ -1,4 +1,4 @@
-/** The linkset of a resource, `<resource>.meta` (rules 11.1, 11.5). */
+/** Handles requests for the linkset of a resource, `<resource>.meta` (rules 11.1, 11.5). */
 import { createHash } from 'node:crypto';
 import { requireAccess } from '../authorization/guard.js';
 import type { RdfFormat } from '../rdf/formats.js';
@@ -63,7 +63,7 @@ const commonFields = (exchange: ResourceExchange, { record, tag, isBlind }: Link
   ...(isBlind ? {} : { ETag: formatEntityTag(tag), 'Last-Modified': formatHttpDate(dateOf(record).modified) }),
 });
 
-/** The server's links are as old as the resource. */
+/** Returns the date of a linkset: of the last write of its client's links, otherwise of the creation of the resource. */
 const dateOf = ({ linked, linkedSharesSecond: sharesSecond, created }: ResourceRecord): Dated => ({
   modified: linked ?? created,
   sharesSecond,
@@ -94,7 +94,7 @@ export async function readLinksetState(exchange: ResourceExchange, state: Linkse
   assertPreconditions({ ...conditions, ifNoneMatch: undefined }, dateOf(record), state.tag);
   const ofLinkset = () => (applied === '' ? state.bytes : linksetBytes(record, links, storage.rootIri, filter));
   const bytes = description ? Buffer.from(description.bytes) : ofLinkset();
-  // A view of the same state with a tag of its own, which still satisfies If-Match (rules 8.1, 11.9).
+  // A variant of the same state has its own tag, which also satisfies If-Match (rules 8.1, 11.9).
   const variant = description ? variantOf(description.format) : hashOf(applied);
   const tag = description || applied !== '' ? `${state.tag}.${variant}` : state.tag;
   const fields = {
@@ -109,7 +109,7 @@ export async function readLinksetState(exchange: ResourceExchange, state: Linkse
   return { status: 200, fields, body: bytes, isCodable: true };
 }
 
-/** `Prefer: include="..."` and `omit="..."` (rule 11.9), and the applied preferences. */
+/** Parses `Prefer: include="..."` and `omit="..."` (rule 11.9). Returns the filter, and the applied preferences. */
 function wantedRelations({ req }: ResourceExchange): { filter: RelationFilter; applied: string } {
   const asked = preferences(req);
   const named = (['include', 'omit'] as const).flatMap((preference) => {

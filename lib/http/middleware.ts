@@ -11,10 +11,10 @@ import { field, whenGone } from './request.js';
 import { addressOf, forwarded, hostOf } from './request-log.js';
 import { Traffic } from './traffic.js';
 
-/** Pending requests from which those of unprivileged callers start one after the other. */
+/** Maximum number of pending requests up to which those of unprivileged callers are not delayed. */
 const fewPending = 16;
 
-/** Lets other requests precede that of an unprivileged caller: a crowd of these must not delay a controller. */
+/** Delays the request of an unprivileged caller behind other requests, so that many of these do not delay a controller. */
 async function inTurn({ storage: { authorizer, store } }: AppContext, access: Access): Promise<void> {
   if ((await authorizer.callerClass(store, access)) === 'stranger') await yieldInLine();
 }
@@ -61,7 +61,7 @@ const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY']);
 export function openMode({ isOpen, origin, cors }: AppContext): Step {
   if (!isOpen) return (_ctx, next) => next();
   const { host, hostname, protocol } = new URL(origin);
-  // Sent with nearly every request. Parsing it costs as much as a middleware.
+  // Cache the last host: nearly every request has the same, and parsing it takes as long as a middleware.
   let last = host;
   const isOurs = (asked: string): boolean => {
     if (asked === last) return true;
@@ -83,7 +83,7 @@ export function openMode({ isOpen, origin, cors }: AppContext): Step {
   };
 }
 
-/** Programs other than browsers send none of these fields. */
+/** Returns true if a browser sends the request for a page of another site. Other programs send none of these fields. */
 function isOfOtherSite({ headers }: IncomingMessage, hostname: string): boolean {
   const appContext = headers['sec-fetch-site'];
   if (appContext !== undefined) return appContext === 'cross-site';
@@ -92,7 +92,7 @@ function isOfOtherSite({ headers }: IncomingMessage, hostname: string): boolean 
 }
 
 export function freshness({ storage: { store, rootIri, systemPrefix } }: AppContext): Step {
-  // The server stays alive without its database.
+  // The liveness check does not depend on the database.
   const live = `${new URL(rootIri).pathname.slice(0, -1)}${systemPrefix}/health/live`;
   return ({ state }, next) => {
     const fresh = state.exchange.path === live ? undefined : store.coordination.freshen();
@@ -122,12 +122,12 @@ function assertFields(req: IncomingMessage): void {
   const { headers, httpVersion, rawHeaders } = req;
   const authority = headers[':authority'];
   if (authority !== undefined) {
-    // RFC 9113 8.3.1: the two must be equal. Otherwise a proxy saw another host.
+    // RFC 9113 8.3.1: Host and :authority must be equal. Otherwise a proxy may have used the other one.
     if (headers.host !== undefined && headers.host !== authority)
       throw new LwsError('bad-request', 'The Host field differs from :authority.');
     headers.host = String(authority);
   }
-  // A service worker would see every request of pages of this origin for as long as the browser keeps it, and any writer can store a script.
+  // Any writer can store a script. As a service worker it would intercept every request of this origin's pages.
   if (headers['service-worker'] !== undefined)
     throw new LwsError('forbidden', 'Resources of this storage cannot be service worker scripts.');
   if (headers.host === undefined && httpVersion !== '1.0')

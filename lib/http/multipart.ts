@@ -1,6 +1,6 @@
 /**
- * `multipart/form-data` (RFC 7578), parsed strictly: rejects everything that parsers interpret differently. Nothing before the
- * first delimiter or after the last, no folded or repeated fields, no content encoding.
+ * Parses `multipart/form-data` (RFC 7578) strictly: rejects everything that parsers interpret differently, such as data before
+ * the first or after the last delimiter, folded or repeated fields, and content encodings.
  */
 import { LwsError } from '../tools/errors.js';
 import { parseMediaType } from '../tools/fields/media-type.js';

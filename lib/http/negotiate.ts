@@ -21,7 +21,7 @@ export type ListingType =
   | { readonly as: 'json'; readonly contentType: string }
   | { readonly as: 'rdf'; readonly format: RdfFormat };
 
-// Clients send the same few fields repeatedly.
+// Cached choices, because clients send the same few fields.
 const rdfChoices = lruCache<RdfFormat>(500);
 const listingChoices = lruCache<ListingType>(500);
 
@@ -36,8 +36,8 @@ function remembered<T extends object | string>(
 }
 
 /**
- * Returns the media ranges of `Accept`. A profile is a preference for a form of JSON-LD and excludes no other (RFC 6906 3.1). A
- * version of RDF excludes graphs that require a later one.
+ * Returns the media ranges of `Accept`. A profile is a preference for a form of JSON-LD and excludes no other form (RFC 6906
+ * 3.1). A version of RDF excludes graphs that require a later version.
  * @param required version that the graph requires
  */
 export const acceptedRanges = (accept: string, required?: RdfVersion): readonly MediaRange[] | undefined =>
@@ -68,7 +68,7 @@ export const chooseRdfFormat = (accept: string | undefined, version?: RdfVersion
     ? chooseFormatBut(accept, version === '1.2' ? [jsonLd] : [], version)
     : remembered(rdfChoices, accept, (ranges) => formatAmong(rdfFormats, ranges));
 
-/** Same for graphs that some syntaxes cannot express. RDF/XML is not used for very large ones either. */
+/** Like `chooseRdfFormat`, without some syntaxes: those that cannot express the graph, and RDF/XML for very large graphs. */
 export const chooseFormatBut = (
   accept: string | undefined,
   excluded: readonly RdfFormat[],
@@ -117,7 +117,7 @@ export function prefersPage({ method, headers }: IncomingMessage, offers: readon
   return chooseMediaType(parseAccept(accept) ?? [], [...offers, lwsCid, 'text/html']) === 'text/html';
 }
 
-/** `/` is the storage description if it is preferred at least as much as the best listing type (rule 7.3). */
+/** True if `Accept` prefers the storage description at `/` at least as much as the best type of a listing (rule 7.3). */
 export function prefersDescription(accept: string | undefined): boolean {
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   if (!ranges) return true;

@@ -8,7 +8,7 @@ export interface Reply {
   readonly status: number;
   readonly fields: Fields;
   readonly body?: Buffer | Readable;
-  /** May have a content coding. Not for responses with secrets, whose size would then depend on them. */
+  /** True if a content coding is allowed. Not for responses with secrets, because the coded size would depend on them. */
   readonly isCodable?: boolean;
   /** More fields of the request's log line. */
   readonly logged?: Readonly<Record<string, unknown>>;

@@ -29,7 +29,7 @@ import { isConditional, keptReplies, notModified, recordFields, revalidate } fro
 const executable =
   /^(?:text\/html|image\/svg\+xml|application\/xhtml\+xml|(?:text|application)\/(?:xml|xslt|xsl|rdf\+xml)|[^;]+\+xml)$/;
 
-/** Types that browsers show if everybody may read them, as landing pages. The sandbox stops scripts, forms and subresources. */
+/** Types that browsers may show as pages if everyone can read them. A sandbox prevents scripts, forms and subresources. */
 const pages = new Set(['text/html', 'application/xhtml+xml']);
 
 const isPublic = ({ store: view, authorizer }: Storage, record: ResourceRecord): boolean | Promise<boolean> =>
@@ -59,7 +59,7 @@ async function representBytes(
     'Accept-Ranges': 'bytes',
   });
   const type = mediaType.split(';', 1)[0]!.trim().toLowerCase();
-  // Also if it is inline: a 304 replaces the field of a cached response.
+  // Send the field even if it is `inline`, because a 304 updates the fields of a cached response.
   if (executable.test(type))
     fields['Content-Disposition'] = pages.has(type) && (await isPublic(storage, record)) ? 'inline' : 'attachment';
   if (isConditional(req) && isNotModified(preconditions(req), revision, record))
@@ -72,7 +72,7 @@ async function representBytes(
   return bytesReply(storage, req, record, fields, range);
 }
 
-/** Ranges apply to GET only (RFC 9110 14.2), and with If-Range to the named state only (13.1.5). */
+/** Returns the requested range: for GET only (RFC 9110 14.2), and with If-Range only of the given state (13.1.5). */
 function requestedRange(req: IncomingMessage, record: ResourceRecord): ByteRange | 'unsatisfiable' | undefined {
   const { range } = req.headers;
   if (range === undefined || req.method !== 'GET') return undefined;
@@ -99,7 +99,7 @@ async function bytesReply(
   const small = isSmall(record) ? await smallBlob(storage, record) : undefined;
   if (isSmall(record) && !small) return undefined;
   const wanted = wantedDigests(req, range === undefined);
-  // Only the SHA-256 was stored at the time of writing. The other digest requires the bytes.
+  // Only the SHA-256 is stored with the content. Other digests require reading it.
   const needsBytes = wanted.repr === 'sha-512' || wanted.content === 'sha-512';
   const sha512 = needsBytes ? (small ? digestOf('sha-512', small) : await sha512OfBlob(storage, record)) : undefined;
   if (needsBytes && !sha512) return undefined;
@@ -150,7 +150,7 @@ export function listingReply(
   }: { readonly iri: string; readonly fieldsOf: () => Record<string, string>; readonly listing: Listing },
 ): Reply {
   const contentType = choice.as === 'json' ? choice.contentType : choice.format;
-  // The three JSON types are one document, but a strong tag belongs to one media type.
+  // The three JSON types have the same bytes, but a strong tag belongs to one media type.
   const isOther = choice.as === 'json' && contentType !== 'application/lws+json';
   const tag = isOther ? listing.tag + tagSuffix(contentType) : listing.tag;
   const { whole, unchanged } = keptReplies(listing, contentType, () => {
@@ -170,10 +170,10 @@ export function listingReply(
 const tagSuffix = (contentType: string): string =>
   contentType === 'application/json' ? '.j' : contentType === 'application/ld+json' ? '.ld' : '.p';
 
-/** Syntaxes that are not used instead of RDF/XML, by the version of RDF that the graph requires. */
+/** Syntaxes that cannot replace RDF/XML, by the version of RDF that the graph requires. */
 const xmlAnd = { '1.1': [rdfXml], '1.2-basic': [rdfXml], '1.2': [rdfXml, jsonLd] } as const;
 
-/** Returns the response to a read of an RDF resource. `undefined` if it changed so that it must be read again. */
+/** Returns the response to a read of an RDF resource. `undefined` if it has changed, so that it must be read again. */
 function representRdf(
   storage: Storage,
   req: IncomingMessage,
@@ -181,7 +181,7 @@ function representRdf(
 ): Reply | undefined | Promise<Reply | undefined> {
   const { accept } = req.headers;
   const format = chooseRdfFormat(accept, record.rdfVersion);
-  // RDF/XML may be impossible, or require the whole graph.
+  // RDF/XML may be unable to express the graph, or require all of it in memory.
   const others =
     format === rdfXml ? chooseFormatBut(accept, xmlAnd[record.rdfVersion ?? '1.1'], record.rdfVersion) : format;
   // A later state may have triple terms, which JSON-LD cannot express.
@@ -247,7 +247,7 @@ async function representLines({ storage, req, record, format }: AskedGraph): Pro
       own,
       digestFields(wanted, (algorithm) => digests.get(algorithm)!),
     );
-    // A stream without known length is opened for HEAD too, but not read.
+    // For HEAD, the graph was opened, but it is not read.
     if (!isHead) return { status: 200, fields: own, body: graph.stream(), isCodable: true };
     await graph.close();
     return { status: 200, fields: own, isCodable: true };

@@ -1,4 +1,4 @@
-/** Log line of a request, which is also the audit record of writes and rejected requests. */
+/** Writes the log line of a request, which is also the audit record of writes and rejected requests. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { decisionOf } from '../authorization/audit.js';
@@ -54,7 +54,7 @@ function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange
   const { id, startedAt, access, failure, reply, route, trace } = exchange;
   const took = performance.now() - startedAt;
   const ms = Math.round(took * 100) / 100;
-  // RFC 6750 2.3 is not supported, but clients send tokens that way. Download tickets and channel URLs are valid for a minute.
+  // Remove tokens (clients send them as in RFC 6750 2.3), and download tickets and channel URLs, valid for a minute.
   const path = (req.url ?? '')
     .slice(0, 2000)
     .replace(/([?&](?:access_token|ticket)=|\/WebSocketChannel2023\/)[^&]*/gi, '$1...')
@@ -76,7 +76,7 @@ function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange
   for (const tell of appContext.onAnswered) tell({ method: req.method ?? '', route, status, seconds: took / 1000 });
   if (failure === undefined) appContext.log.info(line);
   else if (failure instanceof LwsError)
-    // A storage that rejects all writes needs the operator.
+    // Warn the operator if the storage rejects all writes.
     appContext.log[line.status === 507 ? 'warn' : 'info']({
       ...line,
       status,
@@ -95,16 +95,16 @@ function statusAnswered({ failure, reply }: Exchange): number {
   return failure instanceof ClientGone ? 499 : statusOf(failure);
 }
 
-/** The request id names the span. */
+/** Returns the trace of a request. The span id is part of the request id. */
 const traceOf = ({ headers: { traceparent } }: IncomingMessage, uuid: string): Trace | undefined =>
   traceparent === undefined ? undefined : readTraceparent(String(traceparent), uuid.replaceAll('-', '').slice(-16));
 
-/** Client address. */
+/** Returns the client address. */
 export function addressOf({ behindProxy }: Pick<Logged, 'behindProxy'>, req: IncomingMessage): string | undefined {
   return (behindProxy && forwarded(req, 'x-forwarded-for')) || req.socket.remoteAddress;
 }
 
-/** Uses the last entry, written by our proxy. It appends to entries that its client may have invented. */
+/** Returns the last entry of a forwarding field. Our proxy has added it; clients can send earlier ones. */
 export const forwarded = (req: IncomingMessage, name: string): string =>
   String(req.headers[name] ?? '')
     .split(',')

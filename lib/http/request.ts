@@ -89,7 +89,7 @@ export function requestBody(
   return decodedBody(body, coding, { caller, onEnd: (done) => void res.once('close', done) });
 }
 
-/** @throws LwsError `bad-request` for a value that responses would repeat and clients could not read */
+/** Checks a value that responses will repeat. @throws LwsError `bad-request` if clients could not read it */
 export function assertReadable(name: string, value: string): void {
   if (value.length > longestEcho)
     throw new LwsError('bad-request', `The value of ${name} is too long. The limit is ${longestEcho} characters.`);
@@ -98,7 +98,7 @@ export function assertReadable(name: string, value: string): void {
 /** Maximum size in bytes of bodies with a total time limit, and that limit in milliseconds. */
 const [smallBody, smallBodyMs] = [256 << 10, 30_000];
 
-/** Requests with unread bodies, and the function that makes the read fail. */
+/** Errors of interrupted requests, and functions that make the running read of a body fail. */
 const interrupted = new WeakMap<IncomingMessage, LwsError>();
 const readings = new WeakMap<IncomingMessage, (error: LwsError) => void>();
 
@@ -108,7 +108,7 @@ export function interruptBody(req: IncomingMessage, error: LwsError): void {
   readings.get(req)?.(error);
 }
 
-/** After this many bytes the announced length is allocated, up to the limit. */
+/** Received bytes after which a buffer of the announced length is allocated, up to the limit. */
 const longBody = 1 << 20;
 
 interface Collecting {
@@ -117,12 +117,12 @@ interface Collecting {
   readonly setting: string | undefined;
 }
 
-/** Reads the whole body, the common case, without the iterator and timer per chunk of `chunks`. */
+/** Reads the whole body. Faster than `chunks`, because it needs no iterator and no timer per chunk. */
 function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, setting }: Collecting): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     assertWanted(req);
     askFor(req, res);
-    // A small body usually arrives with the header section. Without listeners and timers it takes 10 µs less.
+    // A small body mostly arrives with the header section. Reading it without listeners and timers saves 10 µs.
     if (req.complete && !isHttp2(req)) {
       const bytes: Buffer = req.read() ?? Buffer.alloc(0);
       if (bytes.length > limit) reject(tooLarge(limit, setting));
@@ -164,7 +164,7 @@ function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, set
       clearTimeout(deadline);
       readings.delete(req);
       req.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
-      // Later connection errors have no receiver.
+      // Ignore later errors of the connection.
       req.on('error', () => {});
       finish();
     };
@@ -172,10 +172,10 @@ function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, set
   });
 }
 
-/** Minimum rate of bodies that hold a decoder, in bytes a second. */
+/** Minimum rate of bodies that occupy a decoder, in bytes per second. */
 const minRate = 1024;
 
-/** @param minBytes bytes that must arrive in `idleMs`, or the body must end */
+/** Yields the body. @param minBytes bytes that must arrive within `idleMs`, unless the body ends */
 async function* chunks(
   req: IncomingMessage,
   res: ServerResponse,
@@ -183,9 +183,9 @@ async function* chunks(
   minBytes: number,
 ): AsyncGenerator<Uint8Array> {
   askFor(req, res);
-  // The default iterator would destroy the socket when an error ends the loop, and with it the response.
+  // The default iterator would destroy the socket when an error ends the loop, so that no response could be sent.
   const iterator = req.iterator({ destroyOnReturn: false });
-  // One timer for all chunks. The consumer may take longer.
+  // One timer for all chunks. It does not count the time of the consumer.
   let fail = (_error: LwsError): void => {};
   const timer = setTimeout(() => fail(tooSlow(idleMs)), idleMs);
   readings.set(req, (error) => fail(error));
@@ -215,7 +215,7 @@ async function* chunks(
   } finally {
     clearTimeout(timer);
     readings.delete(req);
-    // Not awaited: it would never end after a chunk that never comes.
+    // Do not wait: if a chunk never arrives, this would never resolve.
     iterator.return?.().catch(() => {});
   }
 }
@@ -226,7 +226,7 @@ function assertWanted(req: IncomingMessage): void {
   if (error) throw error;
 }
 
-/** RFC 9110 10.1.1: the client may wait until the server wants the body. */
+/** Sends 100 (Continue) if the client waits for it before it sends the body (RFC 9110 10.1.1). */
 function askFor(req: IncomingMessage, res: ServerResponse): void {
   if (req.readableDidRead)
     throw new Error('The body was read before the request reached the storage. Remove body parsers in front of it.');
@@ -250,13 +250,13 @@ const tooFew = (minBytes: number, idleMs: number): LwsError =>
 const tooLate = (): LwsError =>
   new LwsError('request-timeout', `The request body timed out: it is not complete after ${smallBodyMs / 1000} s.`);
 
-/** Aborts with `ClientGone` when the client disconnects before the response. Must be released, since connections outlive requests. */
+/** Returns a signal that aborts with `ClientGone` when the client disconnects. Release it: connections outlive requests. */
 export function whenGone(req: IncomingMessage): { readonly signal: AbortSignal; readonly release: () => void } {
   const controller = new AbortController();
   return { signal: controller.signal, release: onClosed(req, () => controller.abort(new ClientGone(undefined))) };
 }
 
-/** The client closed the connection before its request was complete. */
+/** Thrown if the client has closed the connection before its request was complete. */
 export class ClientGone extends Error {
   constructor(cause: unknown) {
     super('The client disconnected before its request was complete.', { cause });

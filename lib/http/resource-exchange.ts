@@ -14,7 +14,10 @@ import type { StorageDescription } from './storage-description.js';
 
 /** Earlier states of resources, kept by a component. */
 export interface EarlierStates {
-  /** True if a resource has or had some, or if the present state of a given one will be kept. Responses then have `Vary: Accept-Datetime`. */
+  /**
+   * True if the resource (or without one, any) has earlier states or its present state will be kept. Responses then have `Vary:
+   * Accept-Datetime`.
+   */
   isUsed(iri?: string): boolean;
   /**
    * Answers a request for earlier states of a resource, or of the linkset of the resource `described`.
@@ -37,7 +40,7 @@ export interface ResourceExchange {
   /** Client address. */
   readonly address: string;
   readonly target: Target;
-  /** Required kind of the target, if the URL implies it. */
+  /** Required kind of the target, if the URL implies one. */
   readonly model?: InteractionModel;
   /** Returns the unread body. @throws LwsError as `requestBody` */
   readonly body: () => RequestBody;

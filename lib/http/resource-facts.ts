@@ -1,4 +1,4 @@
-/** Facts about resources for components: what the fields of GET and a listing tell a caller. */
+/** Facts about resources for components: the data that fields of GET and a listing give to a caller. */
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { turtle } from '../rdf/formats.js';
@@ -26,7 +26,7 @@ export interface FactsForCaller {
 export const tagOfData = ({ kind, revision }: Pick<ResourceRecord, 'kind' | 'revision'>): string =>
   kind === 'rdf' ? `${revision}.${variantOf(turtle)}` : revision;
 
-/** @throws LwsError as for GET */
+/** Returns the facts about a resource. @throws LwsError as for GET */
 export async function factsFor(storage: Storage, access: Access, iri: string): Promise<FactsForCaller> {
   const record = await requireAccess(storage, storage.store, access, 'read', iri);
   return {

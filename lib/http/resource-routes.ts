@@ -1,4 +1,4 @@
-/** Methods of a resource: each parses the request, calls the operation and returns the reply. */
+/** Handles the methods of resources: parses the request, calls the operation and returns the reply. */
 import type { IncomingMessage } from 'node:http';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
@@ -54,7 +54,7 @@ export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, access, target } = exchange;
   const isWrite = isWriting(req);
   const described = describedBy(target.iri);
-  // PUT at a reserved path is 409. Linksets are not resources. Other requests at their path are for the linkset.
+  // `X.meta` below the root is the linkset of X, which is not a resource.
   if (described?.startsWith(storage.rootIri))
     return exchange.earlierStates?.reply(exchange, described) ?? linksetReply(exchange, described);
   const controlled = storage.acls && controlledBy(target.iri);
@@ -91,7 +91,7 @@ function addedMethod(exchange: ResourceExchange) {
 const writes = new Set(['PUT', 'PATCH', 'DELETE', 'POST', 'MOVE', 'COPY']);
 const isWriting = ({ method = '' }: IncomingMessage): boolean => writes.has(method);
 
-/** Rule 20.8: a body without a type. */
+/** Returns true for a request with a body but without Content-Type (rule 20.8). */
 const isUntyped = (req: IncomingMessage): boolean =>
   req.method !== 'DELETE' &&
   req.headers['content-type'] === undefined &&
@@ -107,13 +107,13 @@ async function unsupportedMethod(storage: Storage, access: Access, iri: string):
 
 type Reading = Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'access' | 'target' | 'webDav'>;
 
-/** Answers GET and HEAD. Avoids awaiting available values: each await is a part of the time of a small GET. @throws LwsError */
+/** Responds to GET and HEAD. Awaits only what is not available yet, because each await slows a small GET. @throws LwsError */
 export async function read(exchange: Reading): Promise<Reply> {
   const { storage, description, req, access, target } = exchange;
   try {
     if (target.iri === storage.rootIri && pageOf(target.query) === undefined && prefersDescription(req.headers.accept))
       return descriptionReply(req, storage, description);
-    // A resource that was replaced while its bytes were located is read again.
+    // If the resource was replaced while its bytes were located, read it again.
     for (let attempt = 0; attempt < 5; attempt++) {
       const granted = requireAccess(storage, storage.store, access, 'read', target.iri);
       const record = granted instanceof Promise ? await granted : granted;
@@ -154,7 +154,7 @@ async function assertStillReadable({ storage, access, target }: Reading, { body 
   }
 }
 
-/** RFC 9110 13.2.2: If-Match and If-Unmodified-Since apply to reads too. */
+/** Checks If-Match and If-Unmodified-Since, which apply to reads too (RFC 9110 13.2.2). */
 async function assertReadable(exchange: Reading, record: ResourceRecord): Promise<void> {
   const { storage, access } = exchange;
   const seen = await stateOf(storage, storage.store, access, record);
@@ -192,7 +192,7 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
 
 async function put(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, target } = exchange;
-  // RFC 9110 14.5: a part must not be stored as the whole.
+  // RFC 9110 14.5: a part of the content must not be stored as the whole.
   if (req.headers['content-range'] !== undefined)
     throw new LwsError('bad-request', 'Partial PUT is not supported. Send the whole content without Content-Range.');
   const links = requestLinks(req);
@@ -220,7 +220,7 @@ export async function written(exchange: ResourceExchange, record: ResourceRecord
   const fields = await writtenFields(exchange, record);
   const { storage, req, access } = exchange;
   const { iri } = record;
-  // Rule 6.13: both would tell a caller without read access if its patch changed anything.
+  // Rule 6.13: tag and date would tell a caller without read access if its patch has changed anything.
   const isMasked =
     !created &&
     req.method !== 'PUT' &&
@@ -242,7 +242,7 @@ async function deleteResource(exchange: ResourceExchange): Promise<Reply> {
   return { status: 204, fields: { 'Want-Content-Digest': wantContentDigest } };
 }
 
-/** MOVE and COPY (rule 6.23). */
+/** Handles MOVE and COPY (rule 6.23). */
 async function moveResource(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, target, webDav } = exchange;
   const copies = req.method === 'COPY';
@@ -264,7 +264,7 @@ async function moveResource(exchange: ResourceExchange): Promise<Reply> {
   return { ...reply, fields: { ...reply.fields, 'Preference-Applied': 'rewrite-links' } };
 }
 
-/** Callers without read access do not see declared types. */
+/** Removes the declared types from a record, unless the caller has read access. */
 async function shown(storage: Storage, access: Access, record: ResourceRecord): Promise<ResourceRecord> {
   const { authorizer, store } = storage;
   if (!record.types || (await authorizer.allows({ view: store, access, mode: 'read', iri: record.iri, record })))
@@ -273,13 +273,13 @@ async function shown(storage: Storage, access: Access, record: ResourceRecord): 
   return rest;
 }
 
-/** `Prefer: set-linkset`: the Link fields become metadata (rule 11.10). */
+/** Returns true for `Prefer: set-linkset`: the Link fields then become metadata (rule 11.10). */
 const setsLinkset = (req: IncomingMessage): boolean => preferences(req).has('set-linkset');
 
 const formType = 'application/x-www-form-urlencoded';
 const formHint = { 'LWS-Hint': `Stored as ${formType}, the default Content-Type of curl.` };
 
-/** Fields about the new state after a write: the tag is that of a GET without Accept (rule 8.1). */
+/** Returns the fields about the new state after a write. The tag is that of a GET without Accept (rule 8.1). */
 async function writtenFields(
   { storage, req, access }: ResourceExchange,
   record: ResourceRecord,
@@ -297,7 +297,7 @@ async function writtenFields(
   return fields;
 }
 
-/** A query over a resource, or over everything below a container (rule 14.8). */
+/** Runs a query over a resource, or over everything below a container (rule 14.8). */
 async function query(exchange: ResourceExchange): Promise<Reply> {
   const { storage, resourceQuery, req, access, address, target } = exchange;
   if (!resourceQuery) return unsupportedMethod(storage, access, target.iri);

@@ -1,4 +1,4 @@
-/** Last middleware: requests that match no fixed route are for resources. Other endpoints make such requests for their callers. */
+/** Last middleware: handles requests for resources, which match no fixed route. Other endpoints also make such requests. */
 import type { IncomingMessage } from 'node:http';
 import { clientFor, priorityOf } from '../authorization/client.js';
 import type { Access } from '../authorization/principal.js';
@@ -31,7 +31,7 @@ export const resources =
     exchange.reply = await (sent.resourceMethods?.isWebDav ? webDavReply(sent) : resourceReply(sent));
   };
 
-/** Rule 7.3: sends a browser to the page of a container, also of one that is absent or hidden. */
+/** Redirects a browser to the page of a container (rule 7.3), even if the container is nonexistent or hidden. */
 function pageReply({ viewOf }: AppContext, req: IncomingMessage, { iri, query }: Target): Reply | undefined {
   if (!viewOf || !isContainerIri(iri) || query !== undefined || !prefersPage(req)) return undefined;
   return { status: 303, fields: { Location: viewOf(iri), 'Cache-Control': 'no-store', Vary: 'Accept, Authorization' } };
@@ -39,7 +39,7 @@ function pageReply({ viewOf }: AppContext, req: IncomingMessage, { iri, query }:
 
 const toContainers = new Set(['DELETE', 'MOVE', 'COPY']);
 
-/** Answers a request for a resource where WebDAV is on. @throws LwsError as `resourceReply`; `bad-request` for a malformed `If` */
+/** Responds to a request for a resource with WebDAV on. @throws LwsError as `resourceReply`; `bad-request` for a bad `If` */
 async function webDavReply(sent: ResourceExchange): Promise<Reply> {
   const { req, target, storage } = sent;
   const isMissing = !isContainerIri(target.iri) && target.query === undefined && !storage.store.record(target.iri);
@@ -50,7 +50,7 @@ async function webDavReply(sent: ResourceExchange): Promise<Reply> {
   return isContainer ? { ...reply, fields: { ...reply.fields, 'Content-Location': container } } : reply;
 }
 
-/** A request for a resource. */
+/** Returns the exchange for a request for a resource. */
 export function exchangeOf(
   appContext: AppContext,
   { req, res, state }: Parameters<Step>[0],
@@ -75,7 +75,7 @@ export interface InnerRequest {
   readonly content?: Buffer;
 }
 
-/** Answers a request of another endpoint, with the checks and results of the same request over HTTP. @throws LwsError */
+/** Responds to a request of another endpoint, with the same checks and results as over HTTP. @throws LwsError */
 export async function innerReply(
   { storage, description, resourceQuery, earlierStates }: AppContext,
   { req: outer, access, address }: Pick<RouteRequest, 'req' | 'access' | 'address'>,
@@ -105,13 +105,13 @@ const routeOf = (path: string): string =>
 
 const isWrite = ({ method }: IncomingMessage): boolean => method === 'PUT' || method === 'POST' || method === 'PATCH';
 
-/** Storage for a received body. Large bodies are queued by client. */
+/** Returns the storage with document work that is queued by client, for large bodies. */
 function sentBy(storage: Storage, access: Access, address: string): Storage {
   const sender = async () => {
     const { client, callerClass } = await clientFor(storage, access, address);
     return { client, rank: priorityOf(callerClass) };
   };
-  // Copying all fields costs as much as looking up the resource, and so does a property descriptor.
+  // Use a prototype, because copying all fields, or a property descriptor, takes as long as looking up the resource.
   const sent = Object.create(storage) as { -readonly [Name in keyof Storage]: Storage[Name] };
   sent.documents = storage.documents.sentBy(sender);
   return sent;

@@ -29,7 +29,7 @@ export function replyWriter({
 }: Pick<AppContext, 'hstsSeconds' | 'idleMs' | 'challenge' | 'viewOf'> & {
   /** Absent if the request belongs to no storage. */
   readonly storage?: Pick<AppContext['storage'], 'rootIri' | 'keepsVersions'> | undefined;
-  /** Browsers get problems as HTML. Default: if there is a page to link to. */
+  /** True to send problems to browsers as HTML. Default: true if there is a page to link to. */
   readonly hasPages?: boolean;
 }): Step {
   const fixed = {
@@ -37,7 +37,7 @@ export function replyWriter({
     ...(storage ? { Link: formatLink(storage.rootIri, lws.storage) } : {}),
     ...(hstsSeconds > 0 ? { 'Strict-Transport-Security': `max-age=${hstsSeconds}` } : {}),
   };
-  // RFC 7089 2.1.2. Also for absent resources, whose responses must not differ from those of hidden ones.
+  // RFC 7089 2.1.2. Nonexistent resources have it too, because their responses must equal those of hidden ones.
   const varying = Object.assign({}, fixed, { Vary: 'Accept-Datetime' });
   return async (ctx, next) => {
     const { req, res } = ctx;
@@ -60,7 +60,7 @@ export function replyWriter({
     try {
       const common = storage?.keepsVersions?.() ? varying : fixed;
       const streaming = respond(req, res, exchange.reply!, exchange.cors ? merged(exchange.cors, common) : common);
-      // Most responses over HTTP/1.1 are sent by now.
+      // At this point, most responses over HTTP/1.1 are already sent.
       endUnread(res, idleMs);
       if (streaming) await streaming;
     } catch (error) {
@@ -73,7 +73,7 @@ export function replyWriter({
 /** Time in milliseconds during which a rejected upload may continue, so that the client reads the response. */
 const lingerMs = 5_000;
 
-/** Maximum size of a body that is sent in one piece with the fields, and of the pieces of which HTTP/2 shows progress, in bytes. */
+/** Maximum size in bytes of a body sent in one piece with the fields, and of the pieces that show progress over HTTP/2. */
 const [onePieceBytes, pieceBytes] = [16 << 10, 64 << 10];
 
 function* piecesOf(body: Buffer): Generator<Buffer> {
@@ -86,7 +86,7 @@ function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common
   const isStream = body !== undefined && !Buffer.isBuffer(body);
   let fields = allFields(reply, common);
   if (!req.complete && hasBody(req)) {
-    // Without 100 (Continue) the client need not send the body, and the next request would be taken for it.
+    // Without 100 (Continue) the client may not send the body. The next request would then be read as the body.
     if (expectsContinue(req) && !isHttp2(req)) fields = { ...fields, Connection: 'close' };
     endUnreadBody(req, res);
   }
@@ -102,7 +102,7 @@ function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common
   return undefined;
 }
 
-/** Adds common fields to others, which take precedence, and both values of `Vary`. */
+/** Merges fields with common ones. The own fields take precedence, but both values of `Vary` are kept. */
 function merged(own: Fields, common: Fields): Record<string, string | readonly string[]> {
   const fields: Record<string, string | readonly string[]> = Object.assign({}, common, own);
   if (common['Vary'] !== undefined && own['Vary'] !== undefined) fields['Vary'] = `${own['Vary']}, ${common['Vary']}`;

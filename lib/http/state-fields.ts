@@ -23,19 +23,19 @@ import { addedLinks, signpostLinks } from './links.js';
 import type { Reply } from './reply.js';
 import type { ResourceExchange } from './resource-exchange.js';
 
-/** Private data that changes: caches revalidate with the tag. */
+/** `Cache-Control` for private data that change: caches must revalidate with the tag. */
 export const revalidate = 'private, no-cache';
 
 const fieldsOfRecord = new WeakMap<ResourceRecord, Record<string, string>>();
 
-/** Fields that depend on the record only, cached per state. */
+/** Returns the fields that depend only on the record. Cached per state. */
 export function recordFields(storage: Storage, record: ResourceRecord): Record<string, string> {
   let fields = fieldsOfRecord.get(record);
   if (!fields) {
     fields = {
       'Last-Modified': formatHttpDate(record.modified),
       Link: [resourceLinks(record, storage), ...signpostLinks(storage, record)].join(', '),
-      // Also for RDF: a graph's predicates can form XHTML elements in RDF/XML, which a browser would run.
+      // Also for RDF, because predicates of a graph can be XHTML elements in RDF/XML, which a browser would run.
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "sandbox; default-src 'none'",
     };
@@ -52,7 +52,7 @@ export function recordFields(storage: Storage, record: ResourceRecord): Record<s
 export const isConditional = ({ headers }: IncomingMessage): boolean =>
   headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined;
 
-/** RFC 9110 15.4.5: fields repeated in a 304 response. */
+/** Returns a 304 response with the fields that it must repeat (RFC 9110 15.4.5). */
 export const notModified = (fields: Readonly<Record<string, string>>, isCodable = false): Reply => ({
   status: 304,
   fields: fieldsWithout(fields, ofContent),
@@ -71,7 +71,7 @@ export function fieldsWithout(
   return kept;
 }
 
-/** Most requests ask for one of these, so they are cached. */
+/** Cached replies of a representation, because most requests get one of them. */
 interface KeptReplies {
   readonly contentType: string;
   readonly whole: Reply;
@@ -80,7 +80,7 @@ interface KeptReplies {
 
 const replies = new WeakMap<Pick<Representation, 'bytes'>, KeptReplies>();
 
-/** Returns the 200 and 304 responses of a representation. @param fieldsOf returns the other fields, always the same */
+/** Returns the 200 and 304 responses of a representation. @param fieldsOf must always return the same other fields */
 export function keptReplies(
   representation: Pick<Representation, 'bytes'>,
   contentType: string,
@@ -101,7 +101,7 @@ export function keptReplies(
   return kept;
 }
 
-/** Throws an error again with creation hints for a 404. The same for nonexistent and masked resources and for all callers (rule 6.18). */
+/** Throws an error again. A 404 gets creation hints, even for masked resources and whoever the caller is (rule 6.18). */
 export async function creationHints(
   { storage, access, target: { iri } }: Pick<ResourceExchange, 'storage' | 'access' | 'target'>,
   error: unknown,
@@ -120,7 +120,7 @@ export async function creationHints(
   });
 }
 
-/** Callers that may read the resource with or without a trailing slash are told about it. */
+/** Returns a hint if the caller can read the resource with the other trailing slash. */
 async function hintOf({ authorizer, store: view }: Storage, access: Access, iri: string): Promise<string> {
   const other = counterpart(iri);
   const record = view.record(other);
@@ -160,7 +160,7 @@ const modes: readonly Mode[] = ['read', 'append', 'write', 'control'];
 
 export async function wacAllow(storage: Storage, access: Access, record: ResourceRecord): Promise<string> {
   const { origin } = access;
-  // A new object: decisions are cached on the one of the request.
+  // Create a new object, because decisions are cached by the access of the request.
   const nobody: Access = origin === undefined ? {} : { origin };
   const asked = access.principal ? allowedModes(storage, access, record) : undefined;
   const open = await allowedModes(storage, nobody, record);

@@ -9,12 +9,12 @@ import { parseStateLists, type StateCondition, type StateList } from '../tools/f
 import { field } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 
-/** Maximum number of resources that an `If` names: the state of a container may take a decision on each member. */
+/** Maximum number of resources in an `If`, because the state of a container may require a decision on each member. */
 const maxResources = 16;
 
 /**
- * Returns the lists of `If` about the target. Lists about other resources are replaced: one that holds by an empty list, and one
- * that does not is left out.
+ * Returns the lists of `If` for the target. Lists for other resources are evaluated here: one that holds becomes an empty list,
+ * and one that does not is omitted.
  * @throws LwsError `bad-request`, `too-complex`
  */
 export async function stateListsOf(
@@ -69,7 +69,7 @@ async function visibleState({ storage, access }: ResourceExchange, iri: string):
   return (await stateOf(storage, view, access, record)).state;
 }
 
-/** Checks `If` for a method of another component, which has no preconditions of its own. @throws LwsError `precondition-failed` */
+/** Checks `If` for a method of another component that has no other preconditions. @throws LwsError `precondition-failed` */
 export async function assertStates(exchange: ResourceExchange): Promise<void> {
   const lists = exchange.webDav?.stateLists;
   if (!lists) return;

@@ -46,13 +46,13 @@ export interface Advertised {
   readonly catalog?: CatalogTexts | undefined;
 }
 
-/** The document. Created once, since it changes only with the configuration. */
+/** Document with its tag. Created once, because it changes only with the configuration. */
 export interface StorageDescription {
   readonly bytes: Buffer;
   readonly tag: string;
   /** RDF representations, created on demand. */
   readonly renderings: Map<RdfFormat, Promise<Buffer>>;
-  /** The catalog in the document, as a document of its own. */
+  /** The catalog in the document, as a separate document. */
   readonly catalog?: StorageDescription | undefined;
 }
 
@@ -113,7 +113,7 @@ async function render(
   format: RdfFormat,
 ): Promise<Buffer> {
   const { keys } = await documents.parse(bytes, jsonLd, storage);
-  // Relative IRIs resolve against the URL of the document. At the root it is read as JSON only.
+  // Serialize relative to the document's own URL. At the root, clients read it as JSON only.
   const place = `${storage.slice(0, -1)}${systemPrefix}/storage-description`;
   const rendered = await documents.render(keys, format, place, prefixes);
   if (!rendered) throw new Error(`The storage description cannot be written as ${format}.`);
@@ -154,7 +154,7 @@ export async function descriptionReply(
   mediaType: string = lwsCid,
 ): Promise<Reply> {
   const variant = isRdfFormat(mediaType) ? variantOf(mediaType) : 'json';
-  // The container's tag must differ: two resources share the URL of the root.
+  // The tag must differ from that of the root container, which has the same URL.
   const opaque = `description.${description.tag}${mediaType === lwsCid ? '' : `.${variant}`}`;
   const fields = {
     'Content-Type': mediaType,

@@ -28,7 +28,7 @@ import { listingReply } from './represent.js';
 import { preconditions } from './request.js';
 import type { RouteRequest } from './route.js';
 
-/** A container as visible to one caller. */
+/** Container, as one caller sees it. */
 export interface SystemContainer {
   readonly iri: string;
   /** Members that the caller may see, in IRI order. */
@@ -37,7 +37,7 @@ export interface SystemContainer {
   readonly acceptPost: string;
 }
 
-/** A member as a document. */
+/** Member of a container, as a document. */
 export interface SystemMember {
   /** Milliseconds since the epoch. */
   readonly modified: number;
@@ -85,7 +85,7 @@ export async function systemContainerReply(
     Allow: 'GET, HEAD, POST, OPTIONS',
     'Accept-Post': acceptPost,
   });
-  // Never coded: components decide what their members contain.
+  // No content coding, because components may have secrets in their members.
   return { ...listingReply(req, choice, { iri, fieldsOf, listing }), isCodable: false };
 }
 

@@ -1,4 +1,4 @@
-/** Rejection of a connection upgrade. */
+/** Rejects connection upgrades. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 

@@ -84,10 +84,7 @@ function assertValues({ bare }: CommandLine, { flags = {} }: Partial<CommandHelp
   }
 }
 
-/**
- * Rejects flags known from other servers (`-p`, `--port`) and names the right one. @param own flags of the command @throws
- * SettingsError
- */
+/** Rejects flags known from other servers (`-p`, `--port`). @param own flags of the command @throws SettingsError */
 function assertNoHabit(words: readonly string[], own: CommandHelp['flags'] = {}): void {
   const habit = words.find(
     (word) => /^(?:-p|--port|--lws\.port)(?:=|$)/.test(word) && !(own['port'] && word.startsWith('--port')),

@@ -52,7 +52,7 @@ async function executableAt({ store: { level } }: Platform, iri: string): Promis
   }
 }
 
-/** Returns the query of the executable with the IRI of the resource, or of the only one in it. */
+/** Returns the query of the executable that has the IRI of the resource, otherwise of the only executable in the resource. */
 async function executableOf(quads: Source, iri: string): Promise<string | undefined> {
   const graph = factory.namedNode(iri);
   const match = async (subject: Term | null, name: string): Promise<Quad[]> => {

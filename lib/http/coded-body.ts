@@ -38,7 +38,7 @@ function sharesOf(inAll: number, perClient: number): (caller: Client) => () => v
   };
 }
 
-/** Shares for bodies that are decoded while they arrive. A Brotli decoder has up to 16 MiB. */
+/** Shares for bodies that are decoded while they arrive. A Brotli decoder takes up to 16 MiB of memory. */
 const takeDecoder = sharesOf(32, 8);
 /** Shares for other bodies that decode to more than `freeBytes`, until the response: a few bytes can become 64 MiB. */
 const takeLarge = sharesOf(8, 2);

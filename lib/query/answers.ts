@@ -233,7 +233,7 @@ async function* quadsOf(begin: () => Promise<unknown>): AsyncGenerator<Quad[]> {
   for await (const block of stream.blocks()) yield block.map(quadOf);
 }
 
-/** Converts a stack overflow: compilers and Comunica's visitors recurse into the query, whose depth only its length limits. */
+/** Converts a stack overflow to `too-complex`: compilers recurse into the query, and only its length limits its depth. */
 function tooDeep(error: unknown): never {
   if (error instanceof RangeError)
     throw new LwsError('too-complex', 'The query is nested too deeply.', { cause: error });

@@ -59,7 +59,7 @@ export interface IndexState {
 
 /** Assumed average number of quads of a graph. */
 const quadsOfGraph = 20;
-/** Multiple of the changes that lead to a rebuild, from which the old index is dropped before the new one is complete. */
+/** If changes exceed the threshold of a rebuild by this factor, the old index is dropped before the new one is complete. */
 const tooMany = 4;
 /** Value of `Retry-After`, in seconds. */
 const retryAfter = 10;

@@ -112,7 +112,7 @@ export class OpenScans implements MemoryScans {
     });
   }
 
-  /** Longer ranges are left to scans, which can use the intervals of readable graphs (`slices`). */
+  /** Returns the base layer if each of its quads is one match. Only for short ranges: longer ones use readable intervals. */
   private single(name: DatasetPart): SingleLayer | undefined {
     const { gate, verdicts } = this.parts[name];
     if (!gate.isExact || gate.ranges?.length === 0) return undefined;

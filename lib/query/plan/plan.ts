@@ -59,7 +59,7 @@ export interface Expression extends Evaluated {
   readonly isCheap?: boolean;
   /** True if the value depends on the slots only. */
   readonly isPure?: boolean;
-  /** Its slot, if it is a variable. */
+  /** Slot of the variable, if the expression is only a variable. */
   readonly variable?: Slot | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface Aggregate {
 }
 
 export interface SortKey extends Evaluated {
-  /** Its slot, if it is a variable. */
+  /** Slot of the variable, if the expression is only a variable. */
   readonly variable?: Slot | undefined;
   readonly isDescending: boolean;
 }

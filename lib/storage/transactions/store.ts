@@ -39,7 +39,7 @@ import { StagedGraphs } from './staged-graphs.js';
 import { StoreListeners } from './store-listeners.js';
 import type { Transaction } from './transaction.js';
 
-/** Maximum attempts of a transaction. Waits for staged graphs need the most: each ends after up to 250 of thousands. */
+/** Maximum attempts of a transaction. It may wait for thousands of graphs to be removed: each attempt for at most 250. */
 const maxAttempts = 30;
 
 /** Count of members that are parsed before control returns to the reader. */

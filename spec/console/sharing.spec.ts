@@ -137,7 +137,7 @@ for (const path of pathsOf('The console, sharing'))
       await more();
       await owner
         .getByRole('combobox', { name: 'To', exact: true })
-        .selectOption({ label: 'data/ and everything in it' });
+        .selectOption({ label: 'the folder data/ and everything in it' });
       await owner.getByRole('button', { name: 'Give access' }).click();
       await grants(owner).getByText('Bea', { exact: true }).waitFor();
       expect(await owner.getByLabel('Read', { exact: true }).isChecked(), 'selected for the next grant').to.equal(true);
@@ -155,20 +155,38 @@ for (const path of pathsOf('The console, sharing'))
       await revoke();
     });
 
-    it('grants access to the public', async () => {
+    it('has person, rights and end in this order, apart from public access with a warning', async () => {
+      await console.go(owner, at('sharing', 'data/'));
+      await owner.getByRole('heading', { level: 1, name: 'Access to the folder data/', exact: true }).waitFor();
+      const form = owner.locator('form.give:not(.public)');
+      const fields = [form.getByLabel('Person'), form.getByLabel('Read'), form.getByLabel('Until')];
+      const controls = [...fields, form.getByRole('button', { name: 'Give access' })];
+      const tops = await Promise.all(controls.map(async (each) => (await each.boundingBox())!.y));
+      expect(tops).to.deep.equal([...tops].sort((a, b) => a - b));
+      const ground = (selector: string): Promise<unknown> =>
+        owner.evaluate(`getComputedStyle(document.querySelector('${selector}')).backgroundColor`);
+      expect(await ground('form.public')).not.to.equal(await ground('form.give:not(.public)'));
+      const [left, right] = [(await form.boundingBox())!, (await owner.locator('form.public').boundingBox())!];
+      expect(right.x, 'beside the form for persons').to.be.at.least(left.x + left.width);
+      expect(right.y).to.equal(left.y);
+    });
+
+    it('grants access to the public without an end', async () => {
       await console.go(owner, at('sharing', 'data/sub/'));
-      if (!(await owner.getByRole('combobox', { name: 'For', exact: true }).isVisible())) await more();
-      await owner.getByRole('combobox', { name: 'For', exact: true }).selectOption({ label: 'Everybody' });
-      await owner.getByLabel('Person, by name or IRI').waitFor({ state: 'detached' });
-      await owner.getByRole('button', { name: 'Give access' }).click();
+      const open = owner.locator('form.public');
+      const give = open.getByRole('button', { name: 'Make public and copy link' });
+      await open.getByText('Opens the folder sub/ and everything in it to everybody').waitFor();
+      await open.getByLabel('Everybody may').selectOption('Read and add');
+      await open.getByLabel('Until').fill('');
+      await give.click();
       const dialog = owner.getByRole('dialog');
-      await dialog.getByText('Everyone who can reach this server will be able to read sub/').waitFor();
+      await dialog.getByText('Everyone who can reach this server will be able to read, add the folder sub/').waitFor();
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       await dialog.waitFor({ state: 'detached' });
       expect(await grants(owner).count(), 'not confirmed').to.equal(0);
-      await owner.getByRole('button', { name: 'Give access' }).click();
+      await give.click();
       await dialog.getByRole('button', { name: 'Give access' }).click();
-      await grants(owner).getByText('Everybody').waitFor();
+      expect(await grants(owner).locator('tbody tr').innerText()).to.match(/^Everybody[\s\S]*Read, Add[\s\S]*no end/);
       const anonymous = await console.person();
       await anonymous.goto(console.at(at('browse', 'data/sub/')));
       await anonymous.locator('.empty').waitFor();
@@ -180,8 +198,8 @@ for (const path of pathsOf('The console, sharing'))
     it('creates a read link that ends', async () => {
       await owner.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await console.go(owner, at('sharing', 'data/sub/'));
-      const form = owner.locator('form', { hasText: 'Public link' });
-      await form.getByText('Makes sub/ and everything in it public until a date').waitFor();
+      const form = owner.locator('form.public');
+      await form.getByText('It ends at the date').waitFor();
       const until = await form.getByLabel('Until').inputValue();
       expect(new Date(until).getTime() - Date.now()).to.be.within(6.9 * 86_400_000, 7.1 * 86_400_000);
       await form.getByLabel('Until').fill('2020-01-01T00:00');

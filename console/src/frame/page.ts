@@ -143,6 +143,12 @@ const storageTitle = document.documentElement.dataset['title'] || 'All files';
 /** Title of a resource in a heading. */
 export const headingOf = (iri: string): string => (iri === storageUri ? storageTitle : shortName(iri));
 
+/** Same in a sentence: `the folder people/`. */
+export function nameInText(iri: string): string {
+  if (iri === storageUri) return 'the whole storage';
+  return isContainer(iri) ? `the folder ${shortName(iri)}/` : shortName(iri);
+}
+
 /** @param page target page of the links */
 export const crumbs = (at: string, page = 'browse'): TemplateResult | typeof nothing =>
   at === storageUri

@@ -4,11 +4,10 @@ import '../sharing/share-grants.js';
 import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { crumbs, openHref, Page, placeHref } from '../frame/page.js';
+import { crumbs, nameInText, openHref, Page, placeHref } from '../frame/page.js';
 import { storageUri, who } from '../session/session.js';
 import { hasAcls } from '../sharing/acl-requests.js';
 import { readStatus, type Status } from '../storage/controller.js';
-import { shortName } from '../storage/names.js';
 
 @customElement('page-sharing')
 export class SharingPage extends Page {
@@ -53,14 +52,14 @@ export class SharingPage extends Page {
     const { at } = this;
     return html`
       ${crumbs(at, 'sharing')}
-      <h1>Access to ${at === storageUri ? 'the storage' : shortName(at)}</h1>
+      <h1>Access to ${nameInText(at)}</h1>
       ${this.why ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>` : this.mode ? this.renderParts() : html`<p>Loading …</p>`}`;
   }
 
   private renderParts(): TemplateResult {
     const isSubject = who().kind === 'subject';
     const grants = isSubject
-      ? html`<section class="card"><share-grants .at=${this.at} .controller=${this.status !== undefined}></share-grants></section>`
+      ? html`<share-grants .at=${this.at} .controller=${this.status !== undefined}></share-grants>`
       : nothing;
     return html`
       <div class="row"><a class="button" href=${openHref(this.at)}>Open</a>${this.status ? html`<a class="button" href=${placeHref('admin', { tab: 'explain', iri: this.at })}>Check access</a>` : nothing}</div>

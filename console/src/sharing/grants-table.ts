@@ -19,20 +19,29 @@ export interface GrantsTable {
 export const grantsTable = ({ label, grants, shows = () => true, isMine, revoke }: GrantsTable): TemplateResult =>
   scrollTable(
     label,
-    ['What', 'May', 'Until', ...(isMine ? [] : ['Who']), ...(revoke ? ['Revoke'] : [])],
+    [
+      ...(isMine ? ['What'] : ['Who']),
+      'May',
+      'Until',
+      ...(isMine ? [] : ['What']),
+      ...(revoke ? [hidden('Revoke')] : []),
+    ],
     grants.map((grant) => {
       const { access, purpose } = grant.document;
       return access.filter(shows).map(
         (policy, index) => html`<tr>
-          <td>${listGrants(policy.target.value).map(targetLink)}</td>
+          <td>${isMine ? targets(policy) : listGrants(policy.assignee).map(person)}</td>
           <td>${actionsText(policy)}${conditionsOf(policy).map((text) => html`<br><span class="soft note">only when ${text}</span>`)}${typeof purpose === 'string' ? html`<br><span class="soft note">for: ${purpose}</span>` : nothing}</td>
           <td>${endText(policy)}</td>
-          ${isMine ? nothing : html`<td>${listGrants(policy.assignee).map(person)}</td>`}
+          ${isMine ? nothing : html`<td>${targets(policy)}</td>`}
           ${revoke ? html`<td>${index === 0 ? html`<button type="button" class="danger" aria-label=${`Revoke the access of ${listGrants(policy.assignee).map(nameOfPerson).join(', ')}`} @click=${() => revoke(grant)}>Revoke</button>` : html`with the one above`}</td>` : nothing}
         </tr>`,
       );
     }),
   );
+
+const hidden = (text: string): TemplateResult => html`<span class="visually-hidden">${text}</span>`;
+const targets = (policy: GrantPolicy): readonly TemplateResult[] => listGrants(policy.target.value).map(targetLink);
 
 /** Resource of a document, for a link. */
 export const targetLink = (iri: string): TemplateResult =>

@@ -1,6 +1,6 @@
 /** Names of people: what this browser calls an identity. Stored in this browser only, per storage. */
 
-import { html, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import { customElement } from 'lit/decorators.js';
 import { confirmed } from '../frame/confirm.js';
 import { Page } from '../frame/page.js';
@@ -101,7 +101,7 @@ export class PeopleList extends Page {
 export const personFields = (id: string): TemplateResult => html`${personField(id)}${calledField}`;
 
 export const personField = (id: string): TemplateResult => html`
-  <label class="grow">Add a person, by name or IRI
+  <label class="grow">Person, by name or IRI
     <input name="person" list=${`${id}-people`} required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk… or https://…">
   </label>
   <datalist id=${`${id}-people`}>${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>`;
@@ -119,8 +119,9 @@ export function personFrom(data: FormData): string {
 export const actionFields = (
   ticked: readonly GrantAction[],
   offered: readonly GrantAction[] = allActions,
+  legend = 'May',
 ): TemplateResult => html`
-  <fieldset><legend>May</legend>
+  <fieldset><legend>${legend}</legend>
     ${offered.map(
       (action) =>
         html`<label class="inline"><input type="checkbox" name="action" value=${action} ?checked=${ticked.includes(action)}> ${actionNames[action]}</label>`,
@@ -133,4 +134,4 @@ export const untilField = html`<label>Until (optional) <input type="datetime-loc
 
 /** Display name with the full IRI as title. */
 export const person = (iri: string): TemplateResult =>
-  html`<span class="person">${nameOfPerson(iri)}</span><br><span class="iri soft">${iri}</span>`;
+  html`<span class="person" title=${iri}>${nameOfPerson(iri)}</span>${classes.has(iri) ? nothing : html`<br><span class="iri soft">${iri}</span>`}`;

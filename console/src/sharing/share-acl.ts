@@ -5,7 +5,7 @@ import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Quad } from 'n3';
 import { confirmed } from '../frame/confirm.js';
-import { headingOf, Page, placeHref, scrollTable, submitted } from '../frame/page.js';
+import { nameInText, Page, placeHref, scrollTable, submitted } from '../frame/page.js';
 import { storageUri, subjectNow } from '../session/session.js';
 import { Refusal } from '../storage/api.js';
 import { isContainer } from '../storage/names.js';
@@ -109,7 +109,9 @@ export class ShareAcl extends Page {
   }
 
   private renderOwn(): TemplateResult {
-    const others = this.isAgent ? personFields('acl') : nothing;
+    const others = this.isAgent
+      ? personFields('acl')
+      : html`<p class="warning">This rule is for all callers, not for one person.</p>`;
     return html`
       <form class="card" @submit=${this.add}>
         <h3>Add a rule</h3>
@@ -134,7 +136,8 @@ export class ShareAcl extends Page {
 
   private async toggle(row: model.AclRow, mode: model.AclMode, on: boolean): Promise<void> {
     const modes = model.modes.filter((each) => (each === mode ? on : row.modes.includes(each)));
-    if (on && !(await mayBePublic(row.iri, `${mode.toLowerCase()} ${headingOf(this.at)}`))) return this.requestUpdate();
+    if (on && !(await mayBePublic(row.iri, `${mode.toLowerCase()} ${nameInText(this.at)}`)))
+      return this.requestUpdate();
     return this.save(model.withRow(this.quads, this.at, { ...row, modes }));
   }
 
@@ -147,7 +150,7 @@ export class ShareAcl extends Page {
       const scope = (data.get('scope') ?? 'here') as model.Scope;
       const ticked = data.getAll('mode') as model.AclMode[];
       if (ticked.length === 0) throw new Error('Select at least one action.');
-      if (!(await mayBePublic(iri, `${ticked.join(', ').toLowerCase()} ${headingOf(this.at)}`))) return;
+      if (!(await mayBePublic(iri, `${ticked.join(', ').toLowerCase()} ${nameInText(this.at)}`))) return;
       const before = model.tableOf(this.quads, this.at).rows.find((row) => row.iri === iri && row.scope === scope);
       const modes = model.modes.filter((mode) => ticked.includes(mode) || before?.modes.includes(mode));
       await this.save(model.withRow(this.quads, this.at, { kind, iri, scope, modes }));

@@ -1,10 +1,10 @@
 /** Grants that cover a resource: the user's own, or for controllers all, with creation and revocation. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { copyLink, linkTo, Page, placeHref, submitted } from '../frame/page.js';
+import { copyLink, linkTo, nameInText, Page, placeHref, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
-import { ancestors, dateText, isContainer, shortName } from '../storage/names.js';
-import { actionNames, covers, type Kept, policyFor, post, readAll, revoke } from './access.js';
+import { ancestors, dateText, isContainer } from '../storage/names.js';
+import { actionNames, covers, type GrantAction, type Kept, policyFor, post, readAll, revoke } from './access.js';
 import { grantsTable } from './grants-table.js';
 import {
   actionFields,
@@ -24,7 +24,6 @@ export class ShareGrants extends Page {
   /** True if the signed-in user controls the storage. */
   @property({ type: Boolean }) controller = false;
   @state() private grants: readonly Kept[] | undefined;
-  @state() private isPerson = true;
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (changed.has('at')) void this.readGrants();
@@ -40,10 +39,9 @@ export class ShareGrants extends Page {
   }
 
   protected override render(): TemplateResult {
-    return html`
-      <h2>${this.controller ? 'Shared with' : 'Shared with you'}</h2>
-      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderGrants()}
-      ${this.controller ? html`${this.renderForm()}${this.renderReadLink()}` : nothing}`;
+    return html`<section class="card"><h2>${this.controller ? 'Shared with' : 'Shared with you'}</h2>
+      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderGrants()}</section>
+      ${this.controller ? html`<div class="giving">${this.renderForm()}${this.renderPublic()}</div>` : nothing}`;
   }
 
   private renderGrants(): TemplateResult {
@@ -62,71 +60,63 @@ export class ShareGrants extends Page {
     const above = ancestors(this.at, storageUri)
       .filter((iri) => iri !== this.at)
       .reverse();
-    return html`<form class="give" @submit=${this.give}>
-      <div class="row">${this.isPerson ? personField('grant') : html`<p class="grow">Access for everybody</p>`}<button class="primary">Give access</button></div>
-      ${this.isPerson ? this.renderLink() : nothing}
+    const copy = (): Promise<boolean> => this.attempt(() => copyLink(this.at), 'The link is copied.');
+    return html`<form class="card give" @submit=${this.give}>
+      <h2>Give access to a person</h2>
+      ${personField('grant')}
+      <p class="soft">Not known yet? Send them a link: they sign in with their browser and ask, and you answer under
+        <a href=${placeHref('requests')}>Requests</a>. <button type="button" class="quiet" @click=${copy}>Copy link to send</button></p>
       ${actionFields(['read'])}
-      <details><summary>For ${wording(this.at)}, without an end. Change this …</summary><div class="fields">
-      <label>For
-        <select name="for" @change=${(event: Event) => {
-          this.isPerson = (event.target as HTMLSelectElement).value === '';
-        }}><option value="">A person</option><option value=${everybody}>Everybody</option></select>
-      </label>
-      ${this.isPerson ? calledField : nothing}
+      ${untilField}
+      <details><summary>For ${wording(this.at)}. Change this, or add a note …</summary><div class="fields">
       <label>To
         <select name="iri">${[this.at, ...above].map((iri) => html`<option value=${iri}>${wording(iri)}</option>`)}</select>
       </label>
-      ${untilField}
+      ${calledField}
       <label>What for (optional, a note) <input name="purpose" autocomplete="off"></label>
       </div></details>
+      <button class="primary">Give access</button>
     </form>`;
   }
 
-  private renderLink(): TemplateResult {
-    const copy = (): Promise<boolean> => this.attempt(() => copyLink(this.at), 'The link is copied.');
-    return html`<p class="soft">Not known yet? Send them a link: they sign in with their browser and ask, and you answer under
-      <a href=${placeHref('requests')}>Requests</a>. <button type="button" class="quiet" @click=${copy}>Copy link to send</button></p>`;
-  }
-
-  private renderReadLink(): TemplateResult {
+  private renderPublic(): TemplateResult {
     const inAWeek = new Date(Date.now() + 7 * 86_400_000 - new Date().getTimezoneOffset() * 60_000);
-    return html`<form class="give" @submit=${this.shareLink}>
-      <h3>Public link</h3>
-      <p class="soft">Makes ${wording(this.at)} public until a date: everybody can read it without signing in. It ends earlier if you revoke it in the list.</p>
-      <div class="row"><label>Until <input type="datetime-local" name="until" required .value=${inAWeek.toISOString().slice(0, 16)}></label>
-      <button>Make public and copy link</button></div>
+    return html`<form class="card give public" @submit=${this.makePublic}>
+      <h2>Public access</h2>
+      <p>Opens ${wording(this.at)} to everybody who can reach this server, without signing in. It ends at the date, or when you revoke it in the list.</p>
+      <label>Everybody may <select name="actions">${Object.entries(publicActions).map(([value, text]) => html`<option value=${value}>${text}</option>`)}</select></label>
+      <label>Until (empty: no end) <input type="datetime-local" name="until" value=${inAWeek.toISOString().slice(0, 16)}></label>
+      <button>Make public and copy link</button>
     </form>`;
   }
 
-  private async shareLink(event: SubmitEvent): Promise<void> {
-    const until = submitted(event).text('until');
+  private async makePublic(event: SubmitEvent): Promise<void> {
+    const { form, text } = submitted(event);
     const { at } = this;
+    const [until, actions] = [text('until'), text('actions').split(' ') as GrantAction[]];
     const shared = await this.attempt(async () => {
-      const policy = policyFor({ person: everybody, iri: at, actions: ['read'], until });
-      if (!(await mayBePublic(everybody, `read ${wording(at)}`))) throw new DOMException('', 'AbortError');
+      const policy = policyFor({ person: everybody, iri: at, actions, until });
+      if (!(await mayBePublic(everybody, deedOf(actions, at)))) throw new DOMException('', 'AbortError');
       await post('AccessGrant', [policy], { purpose: 'Public link' });
     });
     if (!shared) return;
-    await this.attempt(
-      () => navigator.clipboard.writeText(linkTo(at)),
-      `The link is copied. It ends ${dateText(until)}.`,
-    );
+    form.reset();
+    const end = until === '' ? 'It has no end.' : `It ends ${dateText(until)}.`;
+    await this.attempt(() => navigator.clipboard.writeText(linkTo(at)), `The link is copied. ${end}`);
     await this.readGrants();
   }
 
   private async give(event: SubmitEvent): Promise<void> {
     const { form, data, text } = submitted(event);
     const given = await this.attempt(async () => {
-      const person = this.isPerson ? personFrom(data) : everybody;
-      const [iri, actions] = [text('iri'), actionsFrom(data)];
+      const [person, iri, actions] = [personFrom(data), text('iri'), actionsFrom(data)];
       const policy = policyFor({ person, iri, actions, until: text('until') });
-      const what = `${actions.map((each) => actionNames[each].toLowerCase()).join(', ')} ${wording(iri)}`;
-      if (!(await mayBePublic(person, what))) throw new DOMException('', 'AbortError');
+      // The IRI of all callers can be entered, too.
+      if (!(await mayBePublic(person, deedOf(actions, iri)))) throw new DOMException('', 'AbortError');
       await post('AccessGrant', [policy], text('purpose') === '' ? {} : { purpose: text('purpose') });
     }, 'Access is given.');
     if (!given) return;
     form.reset();
-    this.isPerson = true;
     this.dispatchEvent(new Event('renamed', { bubbles: true }));
     await this.readGrants();
   }
@@ -141,7 +131,16 @@ export class ShareGrants extends Page {
   }
 }
 
-const wording = (iri: string): string => {
-  if (iri === storageUri) return 'the whole storage';
-  return isContainer(iri) ? `${shortName(iri)}/ and everything in it` : `${shortName(iri)} alone`;
+/** Permissions that can be given to the public. */
+const publicActions: Readonly<Record<string, string>> = {
+  read: 'Read',
+  'read create': 'Read and add',
+  'read create modify delete': 'Read, add, change and delete',
 };
+
+const wording = (iri: string): string =>
+  `${nameInText(iri)}${iri !== storageUri && isContainer(iri) ? ' and everything in it' : ''}`;
+
+/** Actions and their target in a sentence: `read, add the folder people/ and everything in it`. */
+const deedOf = (actions: readonly GrantAction[], iri: string): string =>
+  `${actions.map((each) => actionNames[each].toLowerCase()).join(', ')} ${wording(iri)}`;

@@ -78,8 +78,10 @@ for (const path of pathsOf('The console, sharing'))
       expect(await axeFindings(bea)).to.deep.equal([]);
       await bea.getByLabel('Change').check();
       await bea.getByLabel('Add', { exact: true }).check();
-      await bea.getByLabel('What for').fill('Replication');
-      await bea.getByLabel('Message').fill('I am Bea <b>of</b> the lab');
+      await bea.getByRole('heading', { name: 'Request access to the folder data/' }).waitFor();
+      await bea.getByRole('group', { name: 'I would like to' }).getByLabel('Read').waitFor();
+      expect(await bea.locator('ask-form textarea').count(), 'one question').to.equal(1);
+      await bea.getByLabel('What for').fill('Replication. I am Bea <b>of</b> the lab');
       await bea.getByRole('button', { name: 'Request access', exact: true }).click();
       await bea.getByRole('cell', { name: 'Waiting' }).waitFor();
       expect(await axeFindings(bea)).to.deep.equal([]);

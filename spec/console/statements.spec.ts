@@ -73,19 +73,53 @@ for (const path of pathsOf('The console, statements'))
       );
     });
 
-    it('shows labels of subjects, and shared languages and datatypes once', async () => {
+    it('shows labels of subjects, and languages and datatypes after the values', async () => {
       await resources.put('shared', 'text/turtle', rivers);
       await table('shared');
       await subject('Aare').first().waitFor();
       expect((await subject('Aare').first().innerText()).trim()).to.equal('Aare #aare');
       const small = (of: string) => page.locator('.triples tr', { hasText: of }).locator('small').allInnerTexts();
-      // One property has a decimal and an integer, another one a string and a text in French.
-      expect(await small('288')).to.deep.equal(['xsd:integer']);
+      expect(await small('288')).to.deep.equal(['ex:length', 'xsd:integer']);
       expect(await small('Rhin')).to.include('@fr');
-      await resources.put('shared-notes', 'text/turtle', '<#a> <#says> "x"@en, "y"@en ; <#counts> 1, 2, 3 .');
-      await table('shared-notes');
-      expect((await page.locator('.triples small').allInnerTexts()).sort()).to.deep.equal(['@en', 'xsd:integer']);
-      expect(await page.locator('.triples th small').count()).to.equal(2);
+      await resources.put('notes', 'text/turtle', '<#a> <#says> "x"@en, "y"@en ; <#counts> 1, 2 .');
+      await table('notes');
+      const notes = (await page.locator('.triples td small').allInnerTexts()).sort();
+      expect(notes).to.deep.equal(['@en', '@en', 'xsd:integer', 'xsd:integer']);
+    });
+
+    it('names properties and types in words, with the name of the vocabulary in grey', async () => {
+      const data = '<#a> a <http://schema.org/ScholarlyArticle> ; <http://schema.org/datePublished> "2026" .';
+      await resources.put('words', 'text/turtle', data);
+      await table('words');
+      const heads = (await page.locator('.triples th[scope=row]').allInnerTexts()).map((text) => text.trim());
+      expect(heads).to.deep.equal(['Type rdf:type', 'Date published schema:datePublished']);
+      const type = page.locator('.triples td a', { hasText: 'Scholarly article' });
+      expect(await type.locator('small').innerText()).to.equal('schema:ScholarlyArticle');
+      await page.getByLabel('Filter').fill('date published');
+      await page.locator('resource-table [role=status]', { hasText: '1 triple about 1 subject' }).waitFor();
+    });
+
+    it('shows the actions of a row that is pointed at or has the focus, and a menu on a phone', async () => {
+      await table('shared');
+      const edit = button('Edit ex:length 288');
+      const opacity = (): Promise<unknown> =>
+        page.evaluate(`getComputedStyle(document.querySelector('[aria-label="Edit ex:length 288"]')).opacity`);
+      await page.mouse.move(0, 0);
+      expect(await opacity()).to.equal('0');
+      await edit.focus();
+      expect(await opacity()).to.equal('1');
+      await edit.blur();
+      await page.locator('.triples tr', { has: edit }).hover();
+      expect(await opacity()).to.equal('1');
+      const small = await console.owner({ viewport: { width: 360, height: 740 } });
+      await table('shared', small);
+      expect(await small.getByRole('button', { name: 'Delete ex:length 288' }).count()).to.equal(0);
+      await small.getByRole('button', { name: 'Actions for ex:length 288' }).click();
+      const remove = small.getByRole('button', { name: 'Delete ex:length 288' });
+      expect(await axeFindings(small)).to.deep.equal([]);
+      await remove.click();
+      await small.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+      await remove.waitFor({ state: 'hidden' });
     });
 
     it('shows triple terms with links, deletes their statements, and keeps them when others change', async () => {
@@ -196,7 +230,9 @@ for (const path of pathsOf('The console, statements'))
       expect(await reader.locator('.triples button').count()).to.equal(0);
       const owner = await console.owner({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
       await table('shared', owner);
+      await owner.getByRole('button', { name: 'Actions for ex:length 288' }).click();
       await owner.getByRole('button', { name: 'Edit ex:length 288' }).click();
+      await owner.getByLabel('Value').waitFor();
       for (const small of [reader, owner]) {
         expect(await small.evaluate('document.documentElement.scrollWidth')).to.equal(360);
         expect(await axeFindings(small)).to.deep.equal([]);

@@ -2,9 +2,11 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page, placeHref, submitted } from '../frame/page.js';
+import { rowMenu } from '../frame/row-menu.js';
 import { storageUri } from '../session/session.js';
 import { messageOf, Refusal, succeed } from '../storage/api.js';
 import { compact, iriName, labels } from '../storage/labels.js';
+import { wordsOf } from '../storage/words.js';
 import type { Group, ParsedDocument, Property, Term } from './triples.js';
 
 const rowsAtOnce = 500;
@@ -74,7 +76,8 @@ export class ResourceTable extends Page {
   private paginate(): void {
     const pages: Group[][] = [[]];
     let rows = 0;
-    const name = (term: Term): string => `${labels.peek(term.value)} ${this.name(term)}`;
+    const words = ({ termType, value }: Term): string => (termType === 'NamedNode' ? wordsOf(value) : '');
+    const name = (term: Term): string => `${labels.peek(term.value)} ${words(term)} ${this.name(term)}`;
     const isRead = this.text === undefined || this.filter.trim() === '';
     for (const group of isRead ? this.groups : this.lib.filtered(this.groups, this.filter, name)) {
       if (rows > 0 && rows + group.count > rowsAtOnce) {
@@ -136,17 +139,15 @@ export class ResourceTable extends Page {
     </tbody>`;
   }
 
-  /** Rows of a property. A language or datatype that all values have is shown once. */
+  /** Rows of a property. Its name, and those of types, are words. */
   private property(subject: Term, { predicate, objects }: Property): TemplateResult[] {
-    const notes = new Set(objects.map((object) => this.note(object)));
-    const shared = notes.size === 1 ? [...notes][0]! : '';
-    const name = predicate.value === this.lib.rdfType ? 'type' : this.labelled(predicate);
+    const isType = predicate.value === this.lib.rdfType;
     return objects.map((object, at) => {
       const statement = { subject, predicate, object };
       const isEdited = this.edited?.object === object;
       return html`<tr>
-        ${at === 0 ? html`<th scope="row" rowspan=${objects.length}>${this.node(predicate, name)}${this.small(shared)}</th>` : nothing}
-        <td>${isEdited ? this.form(statement) : html`${this.node(object, this.labelled(object))}${shared ? nothing : this.small(this.note(object))}`}</td>
+        ${at === 0 ? html`<th scope="row" rowspan=${objects.length}>${this.node(predicate, this.words(predicate))}</th>` : nothing}
+        <td>${isEdited ? this.form(statement) : html`${this.node(object, isType && object.termType === 'NamedNode' ? this.words(object) : this.labelled(object))}${this.small(this.note(object))}`}</td>
         ${this.editable ? html`<td class="acts">${isEdited ? nothing : this.acts(statement)}</td>` : nothing}
       </tr>`;
     });
@@ -167,9 +168,9 @@ export class ResourceTable extends Page {
     const what = `${this.name(predicate)} ${this.name(object).slice(0, 60)}`;
     const text = `${this.name(subject)} ${what}`;
     const edit = html`<button type="button" aria-label=${`Edit ${what}`} @click=${() => this.edit(statement)}>Edit</button>`;
+    const remove = html`<button type="button" aria-label=${`Delete ${what}`} @click=${() => this.change(statement, undefined, text)}>Delete</button>`;
     // A triple term is edited as text.
-    return html`${object.termType === 'Quad' ? nothing : edit}
-      <button type="button" aria-label=${`Delete ${what}`} @click=${() => this.change(statement, undefined, text)}>Delete</button>`;
+    return rowMenu(`Actions for ${what}`, html`${object.termType === 'Quad' ? nothing : edit}${remove}`);
   }
 
   /** Statements with blank nodes cannot be named by an update. */
@@ -256,11 +257,17 @@ export class ResourceTable extends Page {
     return value.startsWith(`${this.base}#`) ? value.slice(this.base.length) : compact(value, this.read?.prefixes);
   }
 
+  /** Label or words of an IRI, with its name. */
+  private words(term: Term): TemplateResult {
+    const [words, name] = [labels.of(term.value) ?? wordsOf(term.value), this.name(term)];
+    return html`${words}${words === name ? nothing : this.small(name)}`;
+  }
+
   private labelled(term: Term): string {
     return (term.termType === 'NamedNode' && labels.of(term.value)) || this.name(term);
   }
 
-  private node(term: Term, name: string): TemplateResult {
+  private node(term: Term, name: string | TemplateResult): TemplateResult {
     const { termType, value } = term;
     if (termType === 'Quad')
       return html`&lt;&lt;( ${this.lib.termsIn(term).map((each) => html`${this.node(each, this.labelled(each))}${this.small(this.note(each))} `)})&gt;&gt;`;

@@ -76,7 +76,7 @@ export function labelOf(iri: string, prefixes: Prefixes = {}): string {
 }
 
 /** A name that has the IRI as title, and in copied text. @param name its text */
-export const iriName = (iri: string, name: string): TemplateResult =>
+export const iriName = (iri: string, name: string | TemplateResult): TemplateResult =>
   html`<bdi data-iri=${iri} title=${iri}>${name}</bdi>`;
 
 /** Copied text has full IRIs. */

@@ -1,0 +1,25 @@
+/** Menu of a table row, opened by a button. */
+import { html, type TemplateResult } from 'lit';
+
+/** @param label of the button @param actions buttons and links */
+export const rowMenu = (label: string, actions: unknown): TemplateResult => html`
+  <button type="button" class="quiet opens" aria-haspopup="true" aria-label=${label} @click=${open}>⋯</button>
+  <div class="row-menu" popover aria-label=${label} @click=${close}>${actions}</div>`;
+
+/** Shows the menu below its button, or above it at the end of the page. */
+function open({ currentTarget }: Event): void {
+  const button = currentTarget as HTMLElement;
+  const menu = button.nextElementSibling as HTMLElement;
+  const { right, top, bottom } = button.getBoundingClientRect();
+  menu.showPopover();
+  const { offsetWidth, offsetHeight } = menu;
+  menu.style.left = `${Math.max(8, right - offsetWidth)}px`;
+  menu.style.top = `${bottom + offsetHeight > innerHeight ? Math.max(8, top - offsetHeight) : bottom}px`;
+  menu.querySelector<HTMLElement>('a, button')?.focus();
+}
+
+/** The action may have removed the row, or opened a dialog, which closes the menu. */
+function close({ currentTarget }: Event): void {
+  const menu = currentTarget as HTMLElement;
+  if (menu.isConnected) menu.togglePopover(false);
+}

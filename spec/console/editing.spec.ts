@@ -1,6 +1,6 @@
 /** Console: editing text and triples of a resource in a browser. */
 import { expect } from 'chai';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { append, ConsoleResources, editor, save } from '../support/console-resources.js';
 import { patience } from '../support/patience.js';
@@ -216,6 +216,12 @@ for (const path of pathsOf('The console, editing'))
     it('shows other serializations read-only', async () => {
       await resources.put('ada', 'text/turtle', ada);
       await resources.open(page, 'ada');
+      const [saving, choice] = [page.getByRole('button', { name: 'Save', exact: true }), page.getByLabel('Shown as')];
+      const middle = async (each: Locator): Promise<number> => {
+        const { y, height } = (await each.boundingBox())!;
+        return y + height / 2;
+      };
+      expect(await middle(choice), 'on one row').to.be.closeTo(await middle(saving), 4);
       for (const [mediaType, message] of [
         ['application/ld+json', '"@'],
         ['application/n-triples', `<${resources.iri('ada')}#bob> <http://xmlns.com/foaf/0.1/name> "Bob" .`],

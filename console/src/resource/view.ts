@@ -177,7 +177,7 @@ export class ResourceView extends Page implements Keepable {
     if (opened.kind !== 'rdf') return editor;
     const hasComment = draft.isDirty && /^\s*#/m.test(draft.text);
     return html`${hasComment ? html`<p class="soft">Triples and prefixes are saved. Comments and layout are not.</p>` : nothing}
-      <label class="inline">Shown as
+      <label class="inline shown-as">Shown as
         <select @change=${this.chooseForm}>
           <option value=${turtleType} ?selected=${!other}>Turtle</option>
           ${serialisations.map(({ mediaType, title }) => html`<option value=${mediaType} ?selected=${mediaType === this.form}>${title}</option>`)}

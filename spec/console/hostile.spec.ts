@@ -158,7 +158,8 @@ for (const path of pathsOf('The console, untrusted content'))
       await resources.open(page, 'hostile/kind0');
       await page.getByRole('tab', { name: 'Metadata' }).click();
       for (const [i, text] of texts.slice(0, addresses.length).entries()) {
-        await page.fill('[name=relation]', `http://example.org/relation${i}`);
+        await page.locator('select[name=relation]').selectOption('other');
+        await page.fill('input[name=relation]', `http://example.org/relation${i}`);
         await page.fill('[name=href]', addresses[i]!);
         await page.fill('[name=title]', text);
         await page.getByRole('button', { name: 'Add link' }).click();

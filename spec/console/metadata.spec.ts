@@ -34,13 +34,19 @@ for (const path of pathsOf('The console, metadata'))
       await page.getByRole('tab', { name: 'Metadata' }).click();
       await page.getByText('Set by the server').waitFor();
     };
+    /** Types an IRI instead of choosing a name. */
+    const typeOther = async (name: string, text: string): Promise<void> => {
+      const choice = page.locator(`select[name=${name}]`);
+      if ((await choice.count()) > 0) await choice.selectOption('other');
+      await page.fill(`input[name=${name}]`, text);
+    };
     const addType = async (type: string): Promise<void> => {
-      await page.fill('[name=type]', type);
+      await typeOther('type', type);
       await button('Add type').click();
       await button(`Remove the type ${type}`).waitFor();
     };
     const addLink = async (relation: string, href: string, title = ''): Promise<void> => {
-      await page.fill('[name=relation]', relation);
+      await typeOther('relation', relation);
       await page.fill('[name=href]', href);
       await page.fill('[name=title]', title);
       await button('Add link').click();
@@ -67,6 +73,30 @@ for (const path of pathsOf('The console, metadata'))
         .not.to.contain(person)
         .and.not.to.contain('describedby');
       expect((await resources.send('GET', 'form.txt')).text).to.equal('of form.txt');
+    });
+
+    it('offers types and relations in words, and shows what is not saved', async () => {
+      await opened('words.txt');
+      await page.getByLabel('New type').selectOption('Software application');
+      await button('Add type').click();
+      await page.getByLabel('Relation').selectOption('License');
+      await page.fill('[name=href]', 'http://example.org/free');
+      await button('Add link').click();
+      await page.locator('resource-metadata th', { hasText: 'License' }).getByText('not saved').waitFor();
+      const item = page.locator('resource-metadata li', { hasText: 'Software application' });
+      await item.getByText('not saved').waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await save(page);
+      await page.locator('.state:visible', { hasText: 'Saved.' }).waitFor();
+      expect(await page.getByText('not saved').count()).to.equal(0);
+      expect(await stored('words.txt'))
+        .to.contain('http://schema.org/SoftwareApplication')
+        .and.to.contain('"license"');
+      await page.getByLabel('New type').selectOption('Other (IRI) …');
+      expect(await page.evaluate('document.activeElement.name')).to.equal('type');
+      await page.getByLabel('New type (IRI)').fill(person);
+      await button('Add type').click();
+      await page.locator('select[name=type]').waitFor();
     });
 
     it('shows links that the server manages read-only, and rejects additions to them', async () => {
@@ -164,6 +194,7 @@ for (const path of pathsOf('The console, metadata'))
       await small.getByLabel('Target of author').waitFor();
       await small.locator('code', { hasText: '"a text"' }).waitFor();
       expect(await small.evaluate('document.documentElement.scrollWidth')).to.equal(320);
+      expect((await small.getByLabel('Target of author').boundingBox())!.width).to.be.above(200);
       expect(await axeFindings(small)).to.deep.equal([]);
     });
 

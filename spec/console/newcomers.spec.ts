@@ -176,7 +176,7 @@ for (const path of pathsOf('The console, users with a link'))
       await bea.getByRole('tab', { name: 'Metadata' }).click();
       await bea.locator('resource-metadata fieldset').waitFor();
       expect(await bea.getByRole('button', { name: 'Save' }).count()).to.equal(0);
-      expect(await bea.getByLabel('New type (IRI)').isDisabled()).to.equal(true);
+      expect(await bea.getByLabel('New type').isDisabled()).to.equal(true);
       expect(await axeFindings(bea)).to.deep.equal([]);
     });
 

@@ -26,6 +26,8 @@ export class Draft extends EventTarget {
   theirs: Theirs | undefined;
   failure = '';
   isSaving = false;
+  /** Saved since it was opened. */
+  wasSaved = false;
 
   constructor(
     readonly source: DraftSource,
@@ -100,6 +102,7 @@ export class Draft extends EventTarget {
       const tagged = response.headers.has('ETag') ? response : await request('HEAD', iri);
       this.base = { text, etag: tagged.headers.get('ETag') ?? '' };
       this.theirs = undefined;
+      this.wasSaved = true;
       return true;
     } catch (error) {
       await this.refused(error);
@@ -128,10 +131,11 @@ export class Draft extends EventTarget {
 }
 
 export function saveRow(draft: Draft, { save, revert }: Record<'save' | 'revert', () => void>): TemplateResult {
-  const state = draft.isSaving ? 'Saving …' : draft.isDirty ? 'Unsaved changes' : 'No unsaved changes';
+  const unchanged = draft.wasSaved ? 'Saved. No unsaved changes' : 'No unsaved changes';
+  const state = draft.isSaving ? 'Saving …' : draft.isDirty ? 'Unsaved changes' : unchanged;
   return html`<div class="row">
     <button type="button" class="primary" ?disabled=${draft.isSaving || !draft.isDirty} @click=${save}>Save</button>
     ${draft.isDirty ? html`<button type="button" @click=${revert}>Undo all changes</button>` : nothing}
-    <span class=${draft.isDirty ? 'state unsaved' : 'state soft'} role="status">${state}</span>
+    <span class=${`state ${draft.isDirty ? 'unsaved' : draft.wasSaved ? 'saved' : 'soft'}`} role="status">${state}</span>
   </div>`;
 }

@@ -4,18 +4,41 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
 import { vocabulary } from '../search/vocabulary.js';
+import { usualTypes } from '../shapes/usual.js';
 import { messageOf, succeed } from '../storage/api.js';
 import { iriName, labelled, labels } from '../storage/labels.js';
 import * as linkset from '../storage/linkset.js';
+import { wordsOf } from '../storage/words.js';
 import { Draft, saveRow, type Version } from './draft.js';
 
-const commonRelations =
-  'about alternate author canonical cite-as collection copyright derivedfrom describedby describes item license original preview profile related replies up version-history via'.split(
-    ' ',
-  );
+/** Relations of the IANA registry that are offered in words. */
+const usualRelations: Readonly<Record<string, string>> = {
+  license: 'License',
+  author: 'Author',
+  'cite-as': 'Cite as',
+  describedby: 'Described by',
+  derivedfrom: 'Derived from',
+  about: 'About',
+  related: 'Related to',
+  collection: 'Part of the collection',
+  preview: 'Preview',
+  original: 'Original',
+  alternate: 'Other form',
+  'version-history': 'Version history',
+};
+const other = 'other';
 
-/** Relations of the IANA registry are names already. */
-const named = (name: string) => iriName(name, labelled(name));
+/** Name of a relation or type. Those of the IANA registry are names already. */
+const named = (name: string) => iriName(name, usualRelations[name] ?? labelled(name));
+const namedType = (iri: string) => iriName(iri, labels.of(iri) ?? wordsOf(iri));
+
+/** Choices in words. The last one leads to a field for an IRI. */
+const choices = (offered: Readonly<Record<string, string>>): TemplateResult => html`
+  <option value="">Choose …</option>
+  ${Object.entries(offered).map(([value, text]) => html`<option value=${value}>${text}</option>`)}
+  <option value=${other}>Other (IRI) …</option>`;
+
+const unsaved = html`<small class="state unsaved">not saved</small>`;
 
 async function readVersion(iri: string): Promise<Version> {
   const response = await succeed('GET', iri, { headers: { Accept: 'application/linkset+json' } });
@@ -30,6 +53,8 @@ export class ResourceMetadata extends Page {
   @state() private draft: Draft | undefined;
   @state() private asJson = false;
   @state() private classes: readonly string[] = [];
+  /** Fields in which an IRI is typed instead of a choice. */
+  @state() private typed: Readonly<Partial<Record<'type' | 'relation', boolean>>> = {};
 
   get hasChanges(): boolean {
     return this.draft?.isDirty ?? false;
@@ -93,35 +118,51 @@ export class ResourceMetadata extends Page {
 
   private form(draft: Draft, view: linkset.LinksetView): TemplateResult {
     const actions = { save: () => void draft.save(), revert: () => draft.revert() };
+    const saved = linkset.linksetView(draft.saved);
     return html`
       ${draft.failure ? html`<p class="problem" role="alert">${draft.failure}</p>` : nothing}
-      ${this.readonly ? nothing : saveRow(draft, actions)}
-      <fieldset class="bare" ?disabled=${this.readonly}><section class="card"><h2>Types</h2>${this.types(view.types)}</section>
-      <section class="card"><h2>Links</h2>${this.relations(view.relations)}</section></fieldset>
+      <fieldset class="bare" ?disabled=${this.readonly}><section class="card"><h2>Types</h2>${this.types(view.types, saved.types)}</section>
+      <section class="card"><h2>Links</h2>${this.relations(view.relations, saved.relations)}</section></fieldset>
+      ${this.readonly ? nothing : html`<div class="saving">${saveRow(draft, actions)}</div>`}
       <details><summary>Set by the server</summary>
         <dl class="facts">${view.types.filter(linkset.isServerType).map((type) => html`<dt>type</dt><dd>${named(type)}</dd>`)}${view.given.map(({ name, target }) => html`<dt>${named(name)}</dt><dd>${named(target?.href ?? '')}</dd>`)}</dl>
       </details>`;
   }
 
-  private types(all: readonly string[]): TemplateResult {
+  /** Choice of a name in words, or a field for an IRI with suggestions. */
+  private choice(name: 'type' | 'relation', label: string, offered: Readonly<Record<string, string>>): TemplateResult {
+    const chosen = ({ target }: Event): void => {
+      if ((target as HTMLSelectElement).value !== other) return;
+      this.typed = { ...this.typed, [name]: true };
+      void this.updateComplete.then(() => this.querySelector<HTMLElement>(`[name=${name}]`)?.focus());
+    };
+    if (!this.typed[name])
+      return html`<label class="grow">${label} <select class="wide" name=${name} required @change=${chosen}>${choices(offered)}</select></label>`;
+    const suggested = name === 'type' ? this.classes : [];
+    return html`<label class="grow">${label} (IRI) <input class="wide" name=${name} list=${`${name}s`} required autocomplete="off" spellcheck="false" /></label>
+      <datalist id=${`${name}s`}>${suggested.map((iri) => html`<option value=${iri}></option>`)}</datalist>`;
+  }
+
+  private types(all: readonly string[], saved: readonly string[]): TemplateResult {
     const types = all.filter((type) => !linkset.isServerType(type));
     return html`
       ${types.length === 0 ? html`<p class="soft">No types yet. With one, people find this item by what it is.</p>` : nothing}
       <ul class="plain">
         ${types.map(
           (type) =>
-            html`<li class="row"><span class="grow">${named(type)}</span>
+            html`<li class="row"><span class="grow">${namedType(type)} ${saved.includes(type) ? nothing : unsaved}</span>
               <button type="button" aria-label=${`Remove the type ${type}`} @click=${(event: Event) => this.leaveOut(event, (text) => linkset.removeType(text, type))}>Remove</button></li>`,
         )}
       </ul>
       <form class="row" @submit=${this.addType}>
-        <label class="grow">New type (IRI) <input class="wide" name="type" placeholder="http://schema.org/Dataset" list="classes" required autocomplete="off" spellcheck="false" /></label>
+        ${this.choice('type', 'New type', Object.fromEntries(usualTypes.map((iri) => [iri, wordsOf(iri)])))}
         <button type="submit">Add type</button>
-      </form>
-      <datalist id="classes">${this.classes.map((iri) => html`<option value=${iri}></option>`)}</datalist>`;
+      </form>`;
   }
 
-  private relations(relations: readonly linkset.Relation[]): TemplateResult {
+  private relations(relations: readonly linkset.Relation[], saved: readonly linkset.Relation[]): TemplateResult {
+    const keyOf = ({ name, target, literal }: linkset.Relation): string => JSON.stringify([name, target, literal]);
+    const known = new Set(saved.map(keyOf));
     return html`
       ${
         relations.length === 0
@@ -129,26 +170,25 @@ export class ResourceMetadata extends Page {
           : scrollTable(
               'Links of this item',
               ['Relation', 'Target', 'Title', html`<span class="visually-hidden">Remove</span>`],
-              relations.map((relation) => this.relation(relation)),
+              relations.map((relation) => this.relation(relation, known.has(keyOf(relation)))),
             )
       }
       <form class="row" @submit=${this.addRelation}>
-        <label class="grow">Relation <input class="wide" name="relation" placeholder="license" list="relations" required autocomplete="off" spellcheck="false" /></label>
+        ${this.choice('relation', 'Relation', usualRelations)}
         <label class="grow">Target (IRI) <input class="wide" name="href" placeholder="https://creativecommons.org/licenses/by/4.0/" required autocomplete="off" spellcheck="false" /></label>
         <label class="grow">Title (optional) <input class="wide" name="title" placeholder="CC BY 4.0" autocomplete="off" /></label>
         <button type="submit">Add link</button>
-      </form>
-      <datalist id="relations">${commonRelations.map((name) => html`<option value=${name}></option>`)}</datalist>`;
+      </form>`;
   }
 
-  private relation(relation: linkset.Relation): TemplateResult {
+  private relation(relation: linkset.Relation, isSaved: boolean): TemplateResult {
     const { name, target, literal } = relation;
     const field = (part: 'href' | 'title', label: string): TemplateResult => html`<input
       class="wide" aria-label=${`${label} of ${name}`} spellcheck="false" .value=${target?.[part] ?? ''}
       @input=${({ target: input }: Event) => this.change((text) => linkset.changeTarget(text, relation, { [part]: (input as HTMLInputElement).value }))}
     />`;
     return html`<tr>
-      <th scope="row">${named(name)}</th>
+      <th scope="row">${named(name)} ${isSaved ? nothing : unsaved}</th>
       ${target ? html`<td>${field('href', 'Target')}</td><td>${field('title', 'Title')}</td>` : html`<td colspan="2"><code>${JSON.stringify(literal)}</code></td>`}
       <td><button type="button" aria-label=${`Remove ${name} ${target?.href ?? ''}`} @click=${(event: Event) => this.leaveOut(event, (text) => linkset.removeRelation(text, relation))}>Remove</button></td>
     </tr>`;
@@ -170,14 +210,16 @@ export class ResourceMetadata extends Page {
 
   private leaveOut(event: Event, work: (text: string) => string): void {
     // The button is removed with its line.
-    (event.currentTarget as HTMLElement).closest('section')?.querySelector<HTMLElement>('form input')?.focus();
+    (event.currentTarget as HTMLElement).closest('section')?.querySelector<HTMLElement>('form [name]')?.focus();
     this.change(work);
   }
 
   private readonly addType = (event: SubmitEvent): void => {
     const { form, text } = submitted(event);
     const href = text('type');
-    if (this.change((before) => linkset.addTarget(linkset.removeType(before, href), 'type', { href }))) form.reset();
+    if (!this.change((before) => linkset.addTarget(linkset.removeType(before, href), 'type', { href }))) return;
+    form.reset();
+    this.typed = { ...this.typed, type: false };
   };
 
   private readonly addRelation = (event: SubmitEvent): void => {
@@ -187,6 +229,8 @@ export class ResourceMetadata extends Page {
       if (linkset.isServerRelation(name)) throw new SyntaxError(`“${name}” is managed by the server.`);
       return linkset.addTarget(before, name, { href, ...(title ? { title } : {}) });
     });
-    if (isDone) form.reset();
+    if (!isDone) return;
+    form.reset();
+    this.typed = { ...this.typed, relation: false };
   };
 }

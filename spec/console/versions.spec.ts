@@ -96,6 +96,9 @@ describeInBrowser('The console, versions', () => {
     await resources.put('e.txt', 'text/plain', 'open');
     await history('e.txt');
     const url = (await rows().nth(1).locator('a').getAttribute('href'))!;
+    expect(await rows().nth(1).getByRole('button', { name: 'Erase' }).count(), 'in the menu').to.equal(0);
+    await press(1, 'More for');
+    expect(await axeFindings(page)).to.deep.equal([]);
     await press(1, 'Erase');
     await page.locator('dialog[open]').getByText('A citation of the version').waitFor();
     await page.locator('dialog[open]').getByRole('button', { name: 'Erase' }).click();

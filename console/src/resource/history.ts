@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page, scrollTable } from '../frame/page.js';
+import { rowMenu } from '../frame/row-menu.js';
 import { nameOfPerson } from '../sharing/people.js';
 import { essenceOf, json, linkTarget, Refusal, succeed } from '../storage/api.js';
 import { isController } from '../storage/controller.js';
@@ -107,7 +108,14 @@ export class ResourceHistory extends Page {
         ${button('View', () => this.view(version))}
         ${isPresent ? nothing : button('Compare', () => this.compare(version))}
         ${isPresent || !this.writable ? nothing : button('Restore', () => this.restore(version))}
-        ${isPresent || !this.canErase ? nothing : button('Erase', () => this.erase(version), true)}
+        ${
+          isPresent || !this.canErase
+            ? nothing
+            : rowMenu(
+                `More for the version of ${time}`,
+                button('Erase', () => this.erase(version), true),
+              )
+        }
       </div></td>
     </tr>`;
   }

@@ -120,10 +120,11 @@ for (const path of pathsOf('The console, places'))
       await console.go(page, 'admin?tab=agents');
       await page.getByLabel('Name', { exact: true }).fill('librarian');
       await page.getByLabel('Identity', { exact: true }).fill(other);
-      await page.getByLabel('Folder or item').fill('https://elsewhere.example/');
+      await page.getByRole('button', { name: 'Folder or item: All of the storage' }).click();
+      await page.getByLabel('Address').fill('https://elsewhere.example/');
       await page.getByRole('button', { name: 'Add the agent' }).click();
       await page.locator('.notice.bad', { hasText: 'not in this storage' }).waitFor();
-      await page.getByLabel('Folder or item').fill(resources.iri('it.ttl'));
+      await page.getByLabel('Address').fill(resources.iri('it.ttl'));
       await page.getByRole('button', { name: 'Add the agent' }).click();
       const table = page.getByRole('region', { name: 'Agents' });
       await table.getByText('librarian').waitFor();

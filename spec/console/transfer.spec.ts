@@ -35,12 +35,23 @@ describeInBrowser('The console, import and export', () => {
       method: 'PUT',
       headers: { Authorization: `Bearer ${console.server.ownerToken}`, ...asContainer },
     });
-    await page.getByText('Choose from the list').first().click();
-    await page.getByRole('button', { name: 'listed/' }).first().click();
+    expect(await page.locator('[name=of]').isVisible(), 'until the list is open').to.equal(false);
+    expect((await page.locator('form.card').first().boundingBox())!.width, 'width of all forms').to.equal(45 * 16);
+    await page.getByRole('button', { name: 'Folder: All of the storage', exact: true }).click();
+    await page.getByRole('button', { name: 'listed/', exact: true }).click();
+    await page.getByRole('button', { name: 'Folder: /listed/', exact: true }).waitFor();
     expect(await page.locator('[name=of]').inputValue()).to.equal(`${console.server.root}listed/`);
     expect(await axeFindings(page)).to.deep.equal([]);
-    await page.getByRole('button', { name: '↑ Folder above' }).first().click();
+    await page.getByRole('button', { name: '↑ Folder above' }).click();
     expect(await page.locator('[name=of]').inputValue()).to.equal(console.server.root);
+    await page.getByRole('button', { name: 'Folder: All of the storage', exact: true }).click();
+    await page.locator('folder-picker').waitFor({ state: 'detached' });
+    const conflicts = page.getByLabel('If an item exists already').locator('option');
+    expect(await conflicts.allInnerTexts()).to.deep.equal([
+      'Stop and tell me',
+      'Keep the existing item',
+      'Replace the existing item',
+    ]);
   });
 
   it('imports a file, and reports skipped data with the reason', async () => {

@@ -1,7 +1,7 @@
 /** Agents: access, what they called, their end, and new ones. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { folderField } from '../browse/folder-field.js';
+import '../browse/folder-field.js';
 import { executable, Page, scrollTable, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import {
@@ -46,8 +46,7 @@ export class AdminAgents extends Page {
   protected override render(): TemplateResult {
     return html`
       <h2 class="visually-hidden">Agents</h2>
-      <p>An agent is a program with a language model, such as an assistant in your editor. It uses this storage with the rights that you give it here,
-        until a date, and not with yours.</p>
+      <p>Give an AI assistant access to a part of this storage, with rights of its own and until a date.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : html`${this.renderList()}${this.renderForm()}`}`;
   }
 
@@ -56,7 +55,7 @@ export class AdminAgents extends Page {
     if (this.grants.length === 0) return html`<p class="empty">No agents have access yet. Add the first one below.</p>`;
     return html`${scrollTable(
       'Agents',
-      ['Agent', 'Access', 'Calls since the start', 'End'],
+      ['Agent', 'Access', 'Calls since the start', html`<span class="visually-hidden">End</span>`],
       this.grants.map((each) => this.renderAgent(each)),
     )}
     <div class="row"><button type="button" @click=${this.load}>Read again</button></div>`;
@@ -65,10 +64,10 @@ export class AdminAgents extends Page {
   private renderForm(): TemplateResult {
     const end = new Date(Date.now() + 30 * 86_400_000 - new Date().getTimezoneOffset() * 60_000);
     return html`<details class="card" ?open=${this.grants?.length === 0}><summary><h3>Add an agent</h3></summary><form @submit=${this.add}>
-      <details><summary>No identity yet?</summary><p class="soft">Run <code>${executable} agent add NAME</code> on the server: it creates a key, and prints what to configure.</p></details>
       <label>Name <input name="name" required maxlength="200" autocomplete="off"></label>
       <label>Identity <input name="id" required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…"></label>
-      ${folderField('iri', 'Folder or item')}
+      <details class="pick"><summary>No identity yet?</summary><p>Run <code>${executable} agent add NAME</code> on the server: it creates a key, and prints what to configure.</p></details>
+      <folder-field field="iri" label="Folder or item" hasFiles></folder-field>
       ${actionFields(['read'])}
       <label>Until <input type="datetime-local" name="until" required .value=${end.toISOString().slice(0, 16)}></label>
       <button class="primary">Add the agent</button>
@@ -98,7 +97,7 @@ export class AdminAgents extends Page {
     return html`<tr>
       <td><strong>${document.agent}</strong><br><span class="iri soft">${subject}</span></td>
       <td>${document.access.map((policy) => html`${actionsText(policy)}: ${listGrants(policy.target.value).map(targetLink)}<br>until ${endText(policy)}<br>`)}</td>
-      <td>${used ? html`${used.calls}, ${used.failed} failed<br>last: ${used.tool}, ${dateText(used.last)}` : html`<span class="soft">none</span>`}</td>
+      <td>${used ? html`${used.calls}, ${used.failed} failed<br>last: ${used.tool}, ${dateText(used.last)}` : html`<span class="soft">no calls yet</span>`}</td>
       <td><button type="button" class="danger" aria-label=${`End the access of ${document.agent}`} @click=${() => this.end(grant)}>End</button></td>
     </tr>`;
   }

@@ -1,7 +1,7 @@
 /** Import of a file or ZIP with progress and report, and export of a container. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { folderField } from '../browse/folder-field.js';
+import '../browse/folder-field.js';
 import { notify } from '../frame/notice.js';
 import { executable, Page, scrollTable, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
@@ -57,9 +57,9 @@ const exportFormats: Readonly<Record<string, string>> = {
   'ro-crate': 'RO-Crate (ZIP)',
 };
 const conflicts: Readonly<Record<string, string>> = {
-  fail: 'stop',
-  skip: 'keep existing items',
-  replace: 'replace existing items',
+  fail: 'Stop and tell me',
+  skip: 'Keep the existing item',
+  replace: 'Replace the existing item',
 };
 
 const pollMs = 700;
@@ -111,7 +111,7 @@ export class AdminTransfer extends Page {
       <h2>Export</h2>
       <p class="soft">Download a folder as one file, to keep it, move it to another server, or publish it.</p>
       <form class="card" @submit=${this.export}>
-        ${folderField('of', 'Folder')}
+        <folder-field field="of" label="Folder"></folder-field>
         <label>As <select name="format">${options(exportFormats)}</select></label>
         <p class="note soft">The export contains what you can read. For exports that are too large for a browser, use <code>${executable} export</code>.</p>
         <button class="primary" ?disabled=${this.busy !== ''}>${this.busy === 'exporting' ? 'Exporting …' : 'Export'}</button>
@@ -130,8 +130,8 @@ export class AdminTransfer extends Page {
       <p class="soft">Add the content of a file. RDF becomes items that you can query.</p>
       <form class="card" @submit=${this.import}>
         <label>File or ZIP <input name="file" type="file" required></label>
-        ${folderField('into', 'Into the folder')}
-        <label>If an item exists <select name="conflict">${options(conflicts)}</select></label>
+        <folder-field field="into" label="Into the folder"></folder-field>
+        <label>If an item exists already <select name="conflict">${options(conflicts)}</select></label>
         <details class="pick"><summary>More options</summary>
         <label>Format <select name="format">${options(importFormats)}</select></label>
         <label>Replace the beginning of IRIs (optional, OLD=NEW) <input name="rewrite" spellcheck="false" placeholder="https://old.example/=${storageUri}"></label>

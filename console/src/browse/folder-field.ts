@@ -1,13 +1,60 @@
-/** Field for a folder, with a list of folders to choose from. */
-import { html, type TemplateResult } from 'lit';
+/** `<folder-field>`: field of a form for a folder, which a button shows and opens a list for. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { Page } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
+import { decoded } from '../storage/names.js';
 
-/** @param name of the field @param label its text */
-export function folderField(name: string, label: string): TemplateResult {
-  const pick = ({ detail, currentTarget }: CustomEvent<string>): void => {
-    const form = (currentTarget as HTMLElement).closest('form');
-    (form?.elements.namedItem(name) as HTMLInputElement).value = detail;
+@customElement('folder-field')
+export class FolderField extends Page {
+  /** Name of the field in the form. */
+  @property() field = '';
+  @property() label = '';
+  /** Files can be chosen, too. */
+  @property({ type: Boolean }) hasFiles = false;
+  @state() private value = storageUri;
+  @state() private isOpen = false;
+  private form: HTMLFormElement | null = null;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.form = this.closest('form');
+    this.form?.addEventListener('reset', this.clear);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.form?.removeEventListener('reset', this.clear);
+  }
+
+  private readonly clear = (): void => {
+    [this.value, this.isOpen] = [storageUri, false];
   };
-  return html`<label>${label} <input name=${name} type="url" required .value=${storageUri} spellcheck="false"></label>
-    <details class="pick" @toggle=${() => void import('./folder-picker.js')}><summary>Choose from the list</summary><folder-picker @pick=${pick}></folder-picker></details>`;
+
+  private readonly toggle = (): void => {
+    void import('./folder-picker.js');
+    this.isOpen = !this.isOpen;
+  };
+
+  protected override render(): TemplateResult {
+    const { field, label, value, isOpen } = this;
+    const path = value.startsWith(storageUri) ? `/${decoded(value.slice(storageUri.length))}` : value;
+    const shown = value === storageUri ? 'All of the storage' : path;
+    return html`<div class="choice">${label}
+        <button type="button" aria-label=${`${label}: ${shown}`} aria-expanded=${isOpen} @click=${this.toggle}>${shown}</button></div>
+      ${
+        isOpen
+          ? html`<folder-picker legend="You are in:" ?hasFiles=${this.hasFiles} @pick=${({
+              detail,
+            }: CustomEvent<string>) => {
+              this.value = detail;
+            }}></folder-picker>`
+          : nothing
+      }
+      <label ?hidden=${!isOpen}>Address <input name=${field} type="url" required .value=${value} spellcheck="false" @change=${this.type}></label>`;
+  }
+
+  private readonly type = ({ target }: Event): void => {
+    this.value = (target as HTMLInputElement).value;
+  };
 }

@@ -19,7 +19,7 @@ interface Entry {
 const pages: Readonly<Record<string, Entry>> = {
   browse: { title: 'Browse', for: 'all', load: () => import('./pages/browse.js') },
   resource: { title: 'Item', load: () => import('./pages/resource.js') },
-  shapes: { title: 'Shapes', load: () => import('./pages/shapes.js') },
+  shapes: { title: 'Forms and rules', load: () => import('./pages/shapes.js') },
   form: { title: 'Form', load: () => import('./pages/form.js') },
   search: { title: 'Search', for: 'all', load: () => import('./pages/search.js') },
   ask: { title: 'Ask', for: 'all', load: () => import('./pages/ask.js') },

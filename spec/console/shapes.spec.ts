@@ -57,14 +57,24 @@ for (const path of pathsOf('The console, shapes'))
     it('links a container to shapes, and lists the resources that violate them', async () => {
       await console.go(page, `browse?${at('sets/')}`);
       await page.locator('summary', { hasText: 'More' }).click();
-      await link('Shapes').click();
+      await link('Forms and rules').click();
+      await page.getByRole('heading', { level: 1, name: 'Forms and rules of the folder sets/' }).waitFor();
+      await link('Open the folder sets/').waitFor();
       await page.getByText('No shapes apply here.').waitFor();
-      await page.locator('#shape-files option[value="/shapes.ttl"]').waitFor({ state: 'attached' });
+      await button('/shapes.ttl').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
-      await field('File with shapes (IRI or path)').fill('/absent');
+      await field('Chosen file, or another address').fill('/absent');
       await button('Link').click();
       await page.locator('.notice.bad').waitFor();
-      await field('File with shapes (IRI or path)').fill('/shapes.ttl');
+      await button('/shapes.ttl').click();
+      expect(await field('Chosen file, or another address').inputValue()).to.equal('/shapes.ttl');
+      await field('Chosen file, or another address').fill('');
+      await page.getByText('Look in the folders').click();
+      await button('sets/').click();
+      await button('broken').waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await button('↑ Folder above').click();
+      await button('shapes.ttl').click();
       await button('Link').click();
       await page.getByRole('alert').filter({ hasText: 'violate the shapes' }).waitFor();
       await link('/sets/broken').waitFor();
@@ -291,7 +301,7 @@ ex:File a sh:NodeShape ; sh:property [ sh:path ex:url ; sh:nodeKind sh:IRI ; sh:
       const reader = await console.person({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
       await reader.goto(console.at(`browse?${at('sets/')}`));
       await reader.locator('summary', { hasText: 'More' }).click();
-      await reader.getByRole('main').getByRole('link', { name: 'Shapes', exact: true }).click();
+      await reader.getByRole('main').getByRole('link', { name: 'Forms and rules', exact: true }).click();
       await reader.getByRole('link', { name: '/shapes.ttl', exact: true }).waitFor();
       expect(await reader.getByRole('button', { name: /Link|Unlink/ }).count()).to.equal(0);
       expect(await reader.evaluate('document.documentElement.scrollWidth')).to.equal(360);

@@ -1,8 +1,9 @@
 /** Shapes of a resource or container: links to their documents, and resources that violate them. */
+import '../browse/folder-picker.js';
 import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { crumbs, headingOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
+import { crumbs, headingOf, nameInText, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import {
   constrainedBy,
@@ -89,13 +90,13 @@ export class ShapesPage extends Page {
   protected override render(): TemplateResult {
     const { at, shown } = this;
     return html`${crumbs(at, 'shapes')}
-      <h1>Shapes of ${headingOf(at)}</h1>
+      <h1>Forms and rules of ${nameInText(at)}</h1>
       ${this.why ? html`<quad-refused .iri=${at} .why=${this.why}></quad-refused>` : shown ? this.renderParts(shown) : html`<p class="soft" role="status">Loading …</p>`}`;
   }
 
   private renderParts(shown: Shown): TemplateResult {
     const { at } = this;
-    return html`<div class="row"><a class="button" href=${openHref(at)}>Open it</a>
+    return html`<div class="row"><a class="button" href=${openHref(at)}>Open ${nameInText(at)}</a>
         ${shown.shapes.length > 0 && isContainer(at) ? html`<a class="button" href=${placeHref('form', { at })}>New with a form</a>` : nothing}</div>
       <p class="soft">A shape (SHACL) says which properties a thing has, and with which values. Once a file with shapes is linked, data that violates them is rejected, and
         people can enter data in forms. <a href=${aboutShapes} target="_blank" rel="noreferrer noopener">An example, step by step</a></p>
@@ -119,10 +120,13 @@ export class ShapesPage extends Page {
   private linkForm(links: ShapeLinks): TemplateResult {
     const { conflict } = this;
     const violating = (conflict?.error.problem['resources'] ?? []) as readonly ViolatingResource[];
-    return html`<form class="row" @submit=${(event: SubmitEvent) => this.link(links, event)}>
-        <label class="grow">File with shapes (IRI or path) <input class="wide" name="shapes" list="shape-files" required autocomplete="off" spellcheck="false" placeholder="/shapes.ttl"></label>
-        <button class="primary">Link</button>
-        <datalist id="shape-files">${this.offered.map((iri) => html`<option value=${pathOf(iri)}></option>`)}</datalist>
+    const offered = this.offered.filter((iri) => links.own.every(({ shapes }) => shapes !== iri));
+    return html`<form @submit=${(event: SubmitEvent) => this.link(links, event)}>
+        ${offered.length > 0 ? html`<fieldset><legend>Files with shapes in this storage</legend><ul class="folders">${offered.map((iri) => html`<li><button type="button" @click=${() => this.choose(iri)}>${pathOf(iri)}</button></li>`)}</ul></fieldset>` : nothing}
+        <details class="pick" ?open=${offered.length === 0}><summary>Look in the folders</summary>
+          <folder-picker legend="You are in:" hasFiles @pick=${({ detail }: CustomEvent<string>) => this.choose(detail)}></folder-picker></details>
+        <div class="row"><label class="grow">Chosen file, or another address <input class="wide" name="shapes" required autocomplete="off" spellcheck="false"></label>
+          <button class="primary">Link</button></div>
       </form>
       ${
         conflict
@@ -130,6 +134,13 @@ export class ShapesPage extends Page {
             <div class="row"><button type="button" @click=${() => this.change(links, conflict.change, true)}>${conflict.change.proceed}</button></div>`
           : nothing
       }`;
+  }
+
+  private choose(iri: string): void {
+    if (isContainer(iri)) return;
+    const field = this.querySelector<HTMLInputElement>('[name=shapes]')!;
+    field.value = pathOf(iri);
+    field.focus();
   }
 
   private violations({ violations }: Shown): TemplateResult {

@@ -30,6 +30,6 @@ export class ShapeActions extends Page {
     const { iri, creates, links, isConstrained } = this;
     const to = { at: iri };
     return html`${isConstrained && creates && isContainer(iri) ? html`<a class="button" href=${placeHref('form', to)}>New with a form</a> ` : nothing}
-      ${isConstrained || links ? html`<a class="button" href=${placeHref('shapes', to)}>Shapes</a>` : nothing}`;
+      ${isConstrained || links ? html`<a class="button" href=${placeHref('shapes', to)}>Forms and rules</a>` : nothing}`;
   }
 }

@@ -142,7 +142,7 @@ for (const path of pathsOf('The console, administration'))
       await page.getByRole('button', { name: 'Check access' }).click();
       await page
         .locator('admin-explain [role=status]')
-        .getByText(/\(you\) may$/)
+        .getByText(/^Yes: .*\(you\) may read \/data\/first$/)
         .waitFor();
       expect(await page.getByLabel('Address').inputValue()).to.equal(`${console.server.root}data/first`);
     });
@@ -161,20 +161,22 @@ for (const path of pathsOf('The console, administration'))
     it('explains why a caller has or lacks permission', async () => {
       await tab('Check access');
       const answer = page.locator('admin-explain [role=status]');
-      await page.getByLabel('Person (empty').fill('');
+      await page.getByLabel('Caller').selectOption('anyone');
+      expect(await page.getByLabel('Action').locator('option').first().innerText()).to.equal('read');
       await page.getByLabel('Address').fill(`${console.server.root}data/`);
       await page.getByRole('button', { name: 'Check access' }).click();
-      await answer.getByText('An anonymous caller may not').waitFor();
+      await answer.getByText('No: an anonymous caller may not read /data/').waitFor();
       await answer.getByText('Only people who are signed in may').waitFor();
       expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       const me = (await page.locator('.who span').getAttribute('title'))!;
-      await page.getByLabel('Person (empty').fill(me);
-      await page.getByLabel('Can they').selectOption('DELETE');
+      await page.getByLabel('Caller').selectOption('a person');
+      await page.getByLabel('Person').fill(me);
+      await page.getByLabel('Action').selectOption('delete');
       await page.getByLabel('Address').fill(`${console.server.root}data/none`);
       await page.getByRole('button', { name: 'Check access' }).click();
-      await answer.getByText(/\(you\) may$/).waitFor();
+      await answer.getByText(/^Yes: .*\(you\) may delete \/data\/none$/).waitFor();
       expect(await answer.textContent()).to.match(/which does not exist[\s\S]*This person owns the storage/);
-      await page.getByLabel('Person (empty').fill('Nemo');
+      await page.getByLabel('Person').fill('Nemo');
       await page.getByRole('button', { name: 'Check access' }).click();
       await dismiss('Nemo is neither a known name nor an IRI');
     });

@@ -21,11 +21,11 @@ interface Answer extends Explanation {
 }
 
 const methods: Readonly<Record<string, string>> = {
-  GET: 'read it',
-  PUT: 'create or replace it',
-  POST: 'add something to it',
-  PATCH: 'change it',
-  DELETE: 'delete it',
+  GET: 'read',
+  PUT: 'create or replace',
+  POST: 'add something to',
+  PATCH: 'change',
+  DELETE: 'delete',
 };
 
 /** Sentences for rules of the server, which are shown beside them. */
@@ -48,28 +48,40 @@ export class AdminExplain extends Page {
   /** Identity of the caller. Empty: anonymous. */
   @property() as = '';
   @state() private answer: Answer | undefined;
+  @state() private isPerson = false;
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has('as')) this.isPerson = this.as !== '';
+  }
 
   protected override render(): TemplateResult {
     return html`
       <h2 class="visually-hidden">Check access</h2>
       <p class="soft">See whether a person may read or change an item, and why.</p>
       <form class="card" @submit=${this.ask}>
-        <label>Person (empty: anyone, without signing in)
-          <input name="as" list="explain-people" .value=${this.as} spellcheck="false" autocomplete="off">
-        </label>
-        <datalist id="explain-people">${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>
-        <label>Can they <select name="method">${Object.entries(methods).map(([method, text]) => html`<option value=${method}>${text}</option>`)}</select></label>
-        <label>Address <input name="iri" type="url" required .value=${this.iri || storageUri} spellcheck="false"></label>
+        <div class="row"><span>Can</span>
+          <select aria-label="Caller" @change=${this.choose}><option value="">anyone</option><option value="person" ?selected=${this.isPerson}>a person</option></select>
+          ${this.isPerson ? this.renderPerson() : nothing}
+          <select name="method" aria-label="Action">${Object.entries(methods).map(([method, text]) => html`<option value=${method}>${text}</option>`)}</select>
+          <input class="grow" name="iri" type="url" aria-label="Address" required .value=${this.iri || storageUri} spellcheck="false"><span>?</span></div>
         <button class="primary">Check access</button>
       </form>
       <div role="status">${this.answer ? this.renderAnswer(this.answer) : nothing}</div>`;
   }
 
+  private renderPerson(): TemplateResult {
+    return html`<input class="grow" name="as" aria-label="Person, by name or IRI" list="explain-people" required .value=${this.as} placeholder="name or IRI" spellcheck="false" autocomplete="off">
+      <datalist id="explain-people">${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>`;
+  }
+
+  private readonly choose = ({ target }: Event): void => {
+    this.isPerson = (target as HTMLSelectElement).value !== '';
+  };
+
   private renderAnswer({ who, method, iri, allowed, rule, needs, exists }: Answer): TemplateResult {
     return html`<div class="card">
-      <h3>${who} ${allowed ? 'may' : 'may not'}</h3>
+      <h3>${allowed ? 'Yes' : 'No'}: ${who} ${allowed ? 'may' : 'may not'} ${methods[method]} ${iriName(iri, compact(iri))}</h3>
       <dl class="facts">
-        <dt>Request</dt><dd><code>${method}</code> ${iriName(iri, compact(iri))}</dd>
         <dt>Needs</dt><dd>${needs.mode} on ${iriName(needs.iri, compact(needs.iri))}${exists ? nothing : ', which does not exist'}</dd>
         <dt>Because</dt><dd>${this.reason(rule)}</dd>
       </dl>
@@ -88,7 +100,7 @@ export class AdminExplain extends Page {
       const [method, iri] = [text('method'), text('iri')];
       const query = new URLSearchParams({ method, iri, ...(subject ? { as: subject } : {}) });
       const found = await json<Explanation>(await systemUrl(`explain?${query}`));
-      this.answer = { ...found, who: subject ? nameOfPerson(subject) : 'An anonymous caller', method, iri };
+      this.answer = { ...found, who: subject ? nameOfPerson(subject) : 'an anonymous caller', method, iri };
     });
   }
 }

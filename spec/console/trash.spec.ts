@@ -44,11 +44,22 @@ for (const path of pathsOf('The console, trash'))
       await page.locator('.notice', { hasText: '2 items deleted.' }).waitFor();
       expect([await status('some/a%20b.txt'), await status('some/inner/c.txt')]).to.deep.equal([404, 404]);
       await inTrash();
-      await page.getByRole('cell', { name: 'some/inner/', exact: true }).waitFor();
+      expect(await page.locator('page-trash tbody tr').count(), 'one row for one deletion').to.equal(1);
+      await console.go(page, 'admin?tab=transfer');
+      await page.getByRole('button', { name: 'Folder: All of the storage', exact: true }).click();
+      await page.getByRole('button', { name: 'some/', exact: true }).waitFor();
+      expect(await page.getByRole('button', { name: '.trash/' }).count(), 'as a folder').to.equal(0);
+      await inTrash();
+      await page.getByText('2 items of some/').click();
+      await page.getByRole('listitem').filter({ hasText: 'some/inner/' }).waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
-      await page.getByRole('button', { name: 'Restore some/inner/' }).click();
-      await page.locator('h1', { hasText: 'inner' }).waitFor();
-      expect(await status('some/inner/c.txt')).to.equal(200);
+      await page.getByRole('button', { name: 'Restore 2 items of some/' }).click();
+      await page.locator('h1', { hasText: 'some' }).waitFor();
+      expect([await status('some/a%20b.txt'), await status('some/inner/c.txt')]).to.deep.equal([200, 200]);
+      await page.check('[aria-label="Select a b.txt"]');
+      await page.getByRole('group', { name: 'Selected' }).getByRole('button', { name: 'Delete' }).click();
+      await question().getByRole('button', { name: 'Delete “a b.txt”' }).click();
+      await page.locator('.notice', { hasText: '“a b.txt” deleted.' }).waitFor();
     });
 
     it('reports an existing name, and deletes permanently after a confirmation', async () => {

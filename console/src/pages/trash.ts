@@ -1,11 +1,34 @@
 /** Trash: restores deleted resources, or deletes them permanently. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { openHref, Page, placeHref, scrollTable } from '../frame/page.js';
+import { headingOf, openHref, Page, placeHref, scrollTable } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { nameOfPerson } from '../sharing/people.js';
-import { dateText, decoded, itemsText, shortName, sizeText } from '../storage/names.js';
+import { dateText, decoded, itemsText, memberNames, parentIri, sizeText } from '../storage/names.js';
 import { deletePermanently, type ListedTrashItem, readTrash, restoreItem } from '../storage/trash.js';
+
+/** Maximum time between two items of one deletion, in milliseconds. */
+const gapMs = 2000;
+
+/** Items that one action deleted: from one folder, by one user, shortly after each other. */
+type Deletion = readonly [ListedTrashItem, ...ListedTrashItem[]];
+
+function deletionsOf(items: readonly ListedTrashItem[]): readonly Deletion[] {
+  const isNext = (a: ListedTrashItem, b: ListedTrashItem): boolean =>
+    a.by === b.by &&
+    parentIri(a.from) === parentIri(b.from) &&
+    Math.abs(Date.parse(a.deleted) - Date.parse(b.deleted)) <= gapMs;
+  const found: [ListedTrashItem, ...ListedTrashItem[]][] = [];
+  for (const item of items) {
+    const last = found.at(-1);
+    if (last && isNext(last.at(-1)!, item)) last.push(item);
+    else found.push([item]);
+  }
+  return found;
+}
+
+const pathOf = (iri: string): string => (iri === storageUri ? headingOf(iri) : decoded(iri.slice(storageUri.length)));
+const namesOf = (deletion: Deletion): string => memberNames(deletion.map(({ from }) => from));
 
 @customElement('page-trash')
 export class TrashPage extends Page {
@@ -38,40 +61,53 @@ export class TrashPage extends Page {
       return html`<p class="empty">There is no trash: it is off (lws.trash.days), or you do not control this storage. Deletions are permanent.</p>`;
     if (items.length === 0)
       return html`<p class="empty">The trash is empty. What you delete in <a href=${placeHref('browse')}>Browse</a> stays here for ${days} days.</p>`;
-    const heads = ['Name', 'Size', 'Deleted', 'Deleted permanently', 'Actions'];
+    const heads = ['Name', 'Size', 'Deleted', 'Kept until', 'Actions'];
     return html`<p class="soft">Only owners see the trash. Searches and queries do not find what is in it. It counts against the quota.</p>
       ${scrollTable(
         'Trash',
         heads,
-        items.map((item) => this.row(item)),
+        deletionsOf(items).map((deletion) => this.row(deletion)),
       )}
       ${this.next === undefined ? nothing : html`<div class="row"><button type="button" @click=${() => this.read(this.next)}>Show more</button></div>`}`;
   }
 
-  private row(item: ListedTrashItem): TemplateResult {
-    const { from, by, deleted, expires, members, size } = item;
-    const path = decoded(from.slice(storageUri.length));
-    const count = members === undefined ? (size === undefined ? '' : sizeText(size)) : itemsText(members);
+  private row(deletion: Deletion): TemplateResult {
+    const [{ from, by, deleted, expires, members }] = deletion;
+    const isOne = deletion.length === 1;
+    const bytes = deletion.reduce((sum, { size = 0 }) => sum + size, 0);
+    const count = isOne && members !== undefined ? itemsText(members) : bytes > 0 ? sizeText(bytes) : '';
+    const path = isOne ? pathOf(from) : `${itemsText(deletion.length)} of ${pathOf(parentIri(from))}`;
+    const list = html`<details><summary>${path}</summary><ul>${deletion.map((item) => html`<li title=${item.from}>${pathOf(item.from)}</li>`)}</ul></details>`;
     return html`<tr>
-      <td title=${from}>${path}</td>
+      <td title=${isOne ? from : nothing}>${isOne ? path : list}</td>
       <td class="number">${count}</td>
       <td>${dateText(deleted)}${by === undefined ? nothing : html` <span class="soft" title=${by}>by ${nameOfPerson(by)}</span>`}</td>
-      <td>${dateText(expires)}</td>
+      <td><span class="soft only-small">kept until</span> ${dateText(expires)}</td>
       <td><div class="row">
-        <button type="button" aria-label=${`Restore ${path}`} @click=${() => this.giveBack(item)}>Restore</button>
-        <button type="button" class="danger" aria-label=${`Delete permanently ${path}`} @click=${() => this.erase(item)}>Delete permanently</button>
+        <button type="button" aria-label=${`Restore ${path}`} @click=${() => this.giveBack(deletion)}>Restore</button>
+        <button type="button" class="danger" aria-label=${`Delete permanently ${path}`} @click=${() => this.erase(deletion)}>Delete permanently</button>
       </div></td>
     </tr>`;
   }
 
-  private async giveBack({ id, from }: ListedTrashItem): Promise<void> {
-    if (await this.attempt(() => restoreItem(id), `${shortName(from)} is restored.`)) location.hash = openHref(from);
+  private async giveBack(deletion: Deletion): Promise<void> {
+    const restore = async (): Promise<void> => {
+      for (const { id } of deletion) await restoreItem(id);
+    };
+    const [{ from }] = deletion;
+    if (await this.attempt(restore, `${namesOf(deletion)} restored.`))
+      location.hash = openHref(deletion.length === 1 ? from : parentIri(from));
+    // Some items may be restored.
+    else await this.read();
   }
 
-  private async erase({ id, from }: ListedTrashItem): Promise<void> {
-    const text = `“${shortName(from)}” will be deleted with everything in it. This cannot be undone.`;
+  private async erase(deletion: Deletion): Promise<void> {
+    const text = `${namesOf(deletion)} will be deleted with all content. This cannot be undone.`;
     const question = { title: 'Delete permanently', text, proceed: 'Delete permanently' };
-    if (!(await this.attemptAfter(question, () => deletePermanently(id), `${shortName(from)} is deleted.`))) return;
+    const erase = async (): Promise<void> => {
+      for (const { id } of deletion) await deletePermanently(id);
+    };
+    if (!(await this.attemptAfter(question, erase, `${namesOf(deletion)} deleted permanently.`))) return;
     await this.read();
     await this.keepFocus();
   }

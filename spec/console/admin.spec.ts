@@ -130,7 +130,8 @@ for (const path of pathsOf('The console, administration'))
       await link('first').waitFor();
       expect(await happened.textContent())
         .to.contain('Create')
-        .and.to.contain('(you)');
+        .and.to.contain('(you)')
+        .and.not.to.match(/did:key:\w{30}/);
       await page.getByRole('button', { name: 'Pause' }).click();
       await put('data/second');
       await page.getByText(/Paused\. [1-9]\d* more/).waitFor();
@@ -190,6 +191,12 @@ for (const path of pathsOf('The console, administration'))
       await page.getByText('0 running, 0 waiting').waitFor();
       for (const fact of ['Items', 'Triples'])
         expect(await page.locator(`dt:text-is("${fact}") + dd`).textContent()).to.match(/^\d+, including /);
+      const tops = await Promise.all(
+        ['Used', 'Items', 'Free on the disk'].map(
+          async (name) => (await page.getByText(name, { exact: true }).boundingBox())!.y,
+        ),
+      );
+      expect(new Set(tops).size, 'figures beside each other').to.equal(1);
       const shown = page.getByRole('region', { name: 'Settings' });
       const row = (name: string): Locator => shown.getByRole('row').filter({ hasText: name });
       await row('lws.oidc.client-secret').getByText('kept secret').waitFor();

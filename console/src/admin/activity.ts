@@ -4,7 +4,7 @@ import { customElement, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { openHref, Page, placeHref, scrollTable } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
-import { person } from '../sharing/people.js';
+import { nameOfPerson } from '../sharing/people.js';
 import { messageOf, refusalFrom, request, systemUrl } from '../storage/api.js';
 import { compact, iriName } from '../storage/labels.js';
 
@@ -128,7 +128,7 @@ export class AdminActivity extends Page {
         ({ position }) => position,
         ({ type, object, published, actor }, at) => html`${day(at)}<tr>
           <td>${times.format(new Date(published))}</td><td>${type.join(', ')}</td><td><a href=${openHref(object.id)}>${iriName(object.id, compact(object.id))}</a></td>
-          ${hasActors ? html`<td>${actor ? person(actor) : html`<span class="soft">not recorded</span>`}</td>` : nothing}
+          ${hasActors ? html`<td>${actor ? html`<span title=${actor}>${nameOfPerson(actor)}</span>` : html`<span class="soft">not recorded</span>`}</td>` : nothing}
           <td>${explainLink(object.id, actor)}</td>
         </tr>`,
       ),

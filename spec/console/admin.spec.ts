@@ -29,7 +29,7 @@ for (const path of pathsOf('The console, administration'))
       page = await console.owner();
       guest = await console.person({ colorScheme: 'dark' });
       await guest.goto(console.at('signin'));
-      await guest.getByRole('button', { name: 'Create an identity' }).click();
+      await guest.getByRole('button', { name: 'Sign in with this browser' }).click();
       await guest.locator('.who >> text=This browser').waitFor();
     });
     after(() => console.stop());

@@ -47,6 +47,18 @@ describeInBrowser('The console, the look of all pages', () => {
     expect(bottom).to.be.closeTo(top, 1);
   });
 
+  it('signs in with a card in the middle of the page, which folds what few need', async () => {
+    const page = await console.person();
+    await page.goto(console.at('signin'));
+    const { x, width } = (await page.locator('.card').first().boundingBox())!;
+    expect(x + width / 2).to.be.closeTo(640, 10);
+    await page.getByText('No account or password needed.').waitFor();
+    const how = page.getByText('The browser keeps a secret key');
+    expect(await how.isVisible()).to.equal(false);
+    await page.getByText('How does this work?').click();
+    await how.waitFor();
+  });
+
   it('draws boxes with a border in dark mode, in rows of the height of the listing', async () => {
     await new ConsoleResources(console).put('a.txt', 'text/plain', 'a');
     const page = await console.owner({ colorScheme: 'dark' });

@@ -70,7 +70,7 @@ for (const path of pathsOf('The console, users with a link'))
     it('returns to the linked resource after creating an identity, and requests access to it only', async () => {
       await console.go(bea, at('browse', 'data/'));
       await bea.locator('main').getByRole('link', { name: 'Sign in' }).click();
-      await bea.getByRole('button', { name: 'Create an identity' }).click();
+      await bea.getByRole('button', { name: 'Sign in with this browser' }).click();
       await titled(bea, 'data');
       expect(bea.url()).to.equal(console.at(at('browse', 'data/')));
       await bea.getByRole('link', { name: 'Request access' }).waitFor();

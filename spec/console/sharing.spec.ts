@@ -69,7 +69,7 @@ for (const path of pathsOf('The console, sharing'))
 
     it('creates an identity, and leads from denied access to the request form', async () => {
       await bea.goto(console.at('signin'));
-      await bea.getByRole('button', { name: 'Create an identity' }).click();
+      await bea.getByRole('button', { name: 'Sign in with this browser' }).click();
       await bea.locator('.who >> text=This browser').waitFor();
       await console.go(bea, at('browse', 'data/'));
       await bea.locator('.refused').waitFor();

@@ -198,9 +198,9 @@ for (const path of pathsOf('The console, signing-in'))
       const page = await console.person();
       await page.goto(console.at('signin'));
       const [forget, iri] = [page.getByRole('button', { name: 'Forget this browser' }), page.locator('.card .iri')];
-      await page.locator('button >> text=Create an identity').waitFor();
+      await page.locator('button >> text=Sign in with this browser').waitFor();
       expect(await forget.count()).to.equal(0);
-      await page.click('button >> text=Create an identity');
+      await page.click('button >> text=Sign in with this browser');
       await page.locator('.who >> text=This browser').waitFor();
       await page.click('text=Sign out');
       await page.locator('.who >> text=Not signed in').waitFor();
@@ -212,7 +212,7 @@ for (const path of pathsOf('The console, signing-in'))
       await forget.click();
       await page.click('dialog button.danger');
       await page.locator('.notice >> text=is deleted').waitFor();
-      await page.click('button >> text=Create an identity');
+      await page.click('button >> text=Sign in with this browser');
       await page.locator('.who >> text=This browser').waitFor();
       expect(await page.locator('.who span').getAttribute('title')).not.to.equal(identity);
     });
@@ -240,7 +240,7 @@ for (const path of pathsOf('The console, signing-in'))
       await second.locator('input').fill('owner');
       await second.locator('button.danger').click();
       await page.locator('.notice >> text=is deleted').waitFor();
-      await page.locator('button >> text=Create an identity').waitFor();
+      await page.locator('button >> text=Sign in with this browser').waitFor();
     });
 
     it('causes no script error or CSP violation and contacts no other origin', () => {

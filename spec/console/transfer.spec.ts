@@ -140,7 +140,7 @@ describeInBrowser('The console, import and export', () => {
   it('tells callers without control that they cannot import', async () => {
     const guest = await console.person();
     await guest.goto(console.at('signin'));
-    await guest.getByRole('button', { name: 'Create an identity' }).click();
+    await guest.getByRole('button', { name: 'Sign in with this browser' }).click();
     await guest.locator('.who >> text=This browser').waitFor();
     await console.go(guest, 'admin?tab=transfer');
     await guest.getByText('You need control of this storage to import.').waitFor();

@@ -67,7 +67,7 @@ describeInBrowser('The console, each page', () => {
   async function newUser(options: BrowserContextOptions): Promise<Page> {
     const page = await console.person(options);
     await page.goto(console.at('signin'));
-    await page.getByRole('button', { name: 'Create an identity' }).click();
+    await page.getByRole('button', { name: 'Sign in with this browser' }).click();
     await page.locator('.who >> text=This browser').waitFor();
     return page;
   }

@@ -97,7 +97,7 @@ export class OwnersPage extends Page {
       }
       <details class="card"><summary><h2>Add another person</h2></summary>
         <p>To give access to some items only, use <a href=${placeHref('sharing')}>Share</a> instead. A new owner needs an identity: they open this storage,
-          choose “Sign in” and “Create an identity”, and ask for access. Their request shows the identity.</p>
+          choose “Sign in” and “Sign in with this browser”, and ask for access. Their request shows the identity.</p>
         <form @submit=${this.addOther}>
           <label>Name <input class="wide" name="name" required maxlength="200" /></label>
           <label>Identity, a URI such as a did:key <input class="wide" name="id" required maxlength="2000" spellcheck="false" /></label>

@@ -68,15 +68,16 @@ export class SignInPage extends Page {
         }
         <section class="card">
           <h2>With this browser</h2>
-          <p>
-            No account is needed. The browser keeps a secret key, which is your identity on this device: owners can share with it, and you can
-            request access. Signing out keeps it. Clearing the data of this site deletes it.
-          </p>
-          ${this.known ? html`<p class="iri">${this.known}</p>` : nothing}
+          <p>No account or password needed.</p>
           <div class="row">
-            <button type="button" class=${filled(this.provider === undefined)} @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Create an identity'}</button>
+            <button type="button" class=${filled(this.provider === undefined)} @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Sign in with this browser'}</button>
             ${this.known && ['', this.known].includes(now) ? html`<button type="button" @click=${this.forget}>Forget this browser</button>` : nothing}
           </div>
+          <details><summary>How does this work?</summary>
+            <p>The browser keeps a secret key, which is your identity on this device: owners can share with it, and you can request access.
+              Signing out keeps it. Clearing the data of this site deletes it.</p>
+            ${this.known ? html`<p class="iri">${this.known}</p>` : nothing}
+          </details>
         </section>
       </div>
       <details class="card"><summary><h2>With a credential from the server</h2></summary>

@@ -92,6 +92,32 @@ for (const path of pathsOf('The console, previews'))
       }
     });
 
+    it('shows values with short times, so that three columns fit a phone, and their number first', async () => {
+      await page.setViewportSize({ width: 360, height: 740 });
+      const rows = [
+        '2025-06-01T12:00:00Z,bern,14.25',
+        '2025-06-02T00:00:00.000+00:00,basel,15',
+        '2025-06-02T12:30:15Z,x,1',
+      ];
+      await opened('values.csv', 'text/csv', `time,station,celsius\n${rows.join('\n')}\n`);
+      await page.locator('rendered-text p + .scroll').waitFor();
+      expect(await page.locator('rendered-text > p').first().innerText()).to.equal('3 rows.');
+      const cells = page.locator('rendered-text td:first-child');
+      expect(await cells.allInnerTexts()).to.deep.equal([
+        '2025-06-01 12:00',
+        '2025-06-02 00:00',
+        '2025-06-02T12:30:15Z',
+      ]);
+      expect(await cells.first().getAttribute('title')).to.equal('2025-06-01T12:00:00Z');
+      expect(await cells.last().getAttribute('title')).to.equal(null);
+      await opened('value.csv', 'text/csv', `time,station,celsius\n${rows[0]}\n`);
+      await page.locator('rendered-text >> text=1 row.').waitFor();
+      const hidden =
+        "{ const { scrollWidth, clientWidth } = document.querySelector('rendered-text .scroll'); scrollWidth - clientWidth }";
+      expect(await page.evaluate(hidden)).to.equal(0);
+      await page.setViewportSize({ width: 1280, height: 800 });
+    });
+
     it('links to the sharing page of a resource', async () => {
       await resources.open(page, 'some.txt');
       expect(await link(page, 'Share').getAttribute('href')).to.equal(href('sharing', 'at', 'some.txt'));

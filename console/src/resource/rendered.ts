@@ -28,6 +28,10 @@ function delimiterOf({ mediaType, text = '' }: Opened): string | undefined {
   return first.includes(';') && !first.includes(',') ? ';' : ',';
 }
 
+/** A date with a time, without the parts that every line repeats: three columns fit on a phone. */
+const shortTime = (cell: string): string =>
+  cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::00(?:\.0+)?)?(?:Z|\+00:00)?$/, '$1 $2');
+
 @customElement('rendered-text')
 export class RenderedText extends Page {
   @property({ attribute: false }) opened!: Opened;
@@ -54,12 +58,12 @@ export class RenderedText extends Page {
     const isNumber = (cell = ''): boolean => cell.trim() !== '' && Number.isFinite(Number(cell));
     const cells = rows.map(
       (row) =>
-        html`<tr>${row.slice(0, maxColumns).map((cell) => html`<td class=${isNumber(cell) ? 'number' : nothing}>${cell}</td>`)}</tr>`,
+        html`<tr>${row.slice(0, maxColumns).map((cell) => html`<td class=${isNumber(cell) ? 'number' : nothing} title=${shortTime(cell) === cell ? nothing : cell}>${shortTime(cell)}</td>`)}</tr>`,
     );
     const titles = heads
       .slice(0, maxColumns)
       .map((head, at) => html`<span class=${isNumber(rows[0]?.[at]) ? 'number' : nothing}>${head}</span>`);
-    return html`${scrollTable('Rows', titles, cells)}
-      <p class="soft">${rows.length === maxRows ? `The first ${maxRows} rows.` : `${rows.length} row${rows.length === 1 ? '' : 's'}.`}</p>`;
+    return html`<p class="soft">${rows.length === maxRows ? `The first ${maxRows} rows.` : `${rows.length} row${rows.length === 1 ? '' : 's'}.`}</p>
+      ${scrollTable('Rows', titles, cells)}`;
   }
 }

@@ -5,6 +5,7 @@ import { copyLink, linkIsCopied, openHref, Page, placeHref } from '../frame/page
 import type { ListedMember } from '../storage/container.js';
 import { download } from '../storage/download.js';
 import { dateText, isContainer, shortName, sizeText } from '../storage/names.js';
+import { itemIcon } from './icon.js';
 import { type Column, type ContainerListing, hasThumbnail, typeText } from './listing.js';
 import { dragType } from './move.js';
 
@@ -167,8 +168,7 @@ export class Rows extends Page {
   }
 
   private thumbnail(member: ListedMember): TemplateResult {
-    if (!hasThumbnail(member))
-      return html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d=${isContainer(member.iri) ? 'M1 3h5l2 2h7v9H1z' : 'M3 1h7l3 3v11H3z'} /></svg>`;
+    if (!hasThumbnail(member)) return itemIcon(member.iri);
     void import('./thumbnail.js');
     return html`<quad-thumbnail .member=${member}></quad-thumbnail>`;
   }

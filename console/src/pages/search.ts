@@ -3,7 +3,8 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
-import { openHref, Page, placeHref, signInHref } from '../frame/page.js';
+import { itemIcon } from '../browse/icon.js';
+import { headingOf, openHref, Page, placeHref, signInHref } from '../frame/page.js';
 import {
   countHits,
   type Hits,
@@ -19,11 +20,15 @@ import {
 import { onSession, storageUri, who } from '../session/session.js';
 import { lwsNamespace, messageOf, serviceEndpoint } from '../storage/api.js';
 import { labelOf, labels } from '../storage/labels.js';
-import { dateText, decoded, formatName } from '../storage/names.js';
+import { dateText, decoded, formatName, isContainer, parentIri } from '../storage/names.js';
+import { wordsOf } from '../storage/words.js';
 
 const switchedOff = 'This storage does not offer search by type (lws.search-index.enabled is off).';
 /** Names of the types that the server sets. */
 const kindNames: Readonly<Record<string, string>> = { Container: 'Folders', DataResource: 'Files' };
+/** Label of a class, or its name in words. */
+const nameOf = (type: string): string => labels.of(type) ?? wordsOf(type);
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 /** Number of classes from which they can be filtered. */
 const manyFacets = 8;
 /** Marks of headings, quotations and tables between spaces, of emphasis and of code. */
@@ -164,7 +169,7 @@ export class SearchPage extends Page {
   /** The box for words, and the types that have them in their names. */
   private box(): TemplateResult {
     const { words } = this.wanted;
-    const named = (this.facets ?? []).filter((type) => labelOf(type).toLowerCase().includes(words.toLowerCase()));
+    const named = (this.facets ?? []).filter((type) => nameOf(type).toLowerCase().includes(words.toLowerCase()));
     return html`<form class="row" role="search" @submit=${(event: SubmitEvent) => {
       event.preventDefault();
       const text = new FormData(event.target as HTMLFormElement).get('q');
@@ -180,7 +185,7 @@ export class SearchPage extends Page {
         ? html`<p class="soft">Types: ${named
             .slice(0, 5)
             .map(
-              (type) => html`<a href=${this.href({ types: [type], joined: 'all', words: '' })}>${labelOf(type)}</a> `,
+              (type) => html`<a href=${this.href({ types: [type], joined: 'all', words: '' })}>${nameOf(type)}</a> `,
             )}</p>`
         : nothing
     }`;
@@ -200,7 +205,7 @@ export class SearchPage extends Page {
     const isEmpty = this.facets !== undefined && !all.some((type) => !isStructural(type));
     // A phone shows what was found first.
     const isOpen = types.length > 0 || matchMedia('(min-width: 52rem)').matches;
-    return html`<form class="facets" @submit=${(event: Event) => event.preventDefault()}><details ?open=${isOpen}><summary><h2>Types</h2></summary>
+    return html`<form class="facets" @submit=${(event: Event) => event.preventDefault()}><details ?open=${isOpen}><summary><h2>Filters</h2></summary>
       ${
         all.length >= manyFacets
           ? html`<label>Filter types <input type="search" .value=${this.filter} @input=${(event: Event) => {
@@ -238,7 +243,7 @@ export class SearchPage extends Page {
       (type) => type,
       (type) => html`<li><label title=${type}><input type="checkbox" .checked=${live(chosen.includes(type))}
         @change=${(event: Event) => this.choose(type, (event.target as HTMLInputElement).checked)}>
-        <span>${kindNames[type.slice(lwsNamespace.length)] ?? labelOf(type)}<span class="visually-hidden"> ${type}</span>
+        <span>${kindNames[type.slice(lwsNamespace.length)] ?? nameOf(type)}<span class="visually-hidden"> ${type}</span>
           ${this.counts.has(type) ? html`<span class="soft">${this.counts.get(type)!.toLocaleString()}</span>` : nothing}</span></label></li>`,
     )}</ul>`;
   }
@@ -304,8 +309,13 @@ export class SearchPage extends Page {
   }
 
   private hit({ iri, types, mediaType, modified, snippet }: SearchHit): TemplateResult {
-    const path = iri === storageUri ? 'The storage itself' : decoded(iri.slice(storageUri.length));
-    const about = [mediaType && formatName(mediaType), modified && dateText(modified)].filter(Boolean).join(', ');
+    const name = headingOf(iri);
+    const above = parentIri(iri);
+    const folder = above === storageUri ? headingOf(above) : decoded(above.slice(storageUri.length, -1));
+    const type = isContainer(iri) ? 'Folder' : mediaType && formatName(mediaType);
+    const about = [iri === storageUri ? '' : folder, type, modified && dates.format(new Date(modified))]
+      .filter(Boolean)
+      .join(' · ');
     const { wanted } = this;
     const things = this.types.get(iri);
     // Resources have at least the classes that they were found by.
@@ -314,12 +324,12 @@ export class SearchPage extends Page {
       (type) => type.includes(':') && !isStructural(type),
     );
     return html`<li class="hit">
-      <a href=${openHref(iri)}>${path}</a>
-      <span class="soft">${about}</span>
+      ${itemIcon(iri)}<a href=${openHref(iri)}>${name}</a>
+      <p class="soft" title=${modified ? dateText(modified) : nothing}>${about}</p>
       ${snippet ? this.excerpt(iri, snippet, /\bmarkdown\b/.test(mediaType ?? '')) : nothing}
       ${
         shown.length > 0
-          ? html`<ul class="chips" aria-label="Types of ${path}">${shown.map((type) => html`<li title=${type}>${this.thing(iri, things?.get(type), labelOf(type))}</li>`)}</ul>`
+          ? html`<ul class="chips" aria-label="Types of ${name}">${shown.map((type) => html`<li title=${type}>${this.thing(iri, things?.get(type), nameOf(type))}</li>`)}</ul>`
           : nothing
       }
     </li>`;

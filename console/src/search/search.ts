@@ -77,7 +77,9 @@ export async function searchStorage(wanted: Search, page: number, signal: AbortS
 async function searchWords({ words, types }: Search, page: number, signal: AbortSignal): Promise<Hits | undefined> {
   const endpoint = await serviceEndpoint('TextSearchService');
   if (!endpoint) return undefined;
-  const parameters = [['q', words], ['page', String(page)], ...types.slice(0, 1).map((type) => ['type', type])];
+  // A single word finds longer ones too: "river" finds "rivers".
+  const wanted = /^[\p{L}\p{N}]{3,}$/u.test(words) ? `${words}*` : words;
+  const parameters = [['q', wanted], ['page', String(page)], ...types.slice(0, 1).map((type) => ['type', type])];
   const url = `${endpoint}?${new URLSearchParams(parameters)}`;
   const response = await succeed('GET', url, { headers: { Accept: 'application/lws+json' }, signal });
   const { found, last = 1 } = await pageOf(response, url);

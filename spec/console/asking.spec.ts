@@ -10,8 +10,8 @@ import { until } from '../support/until.js';
 
 /** What an example opens with, if it is not the table. */
 const opening: Readonly<Record<string, string>> = {
-  'A picture': '#answer-panel svg.graph',
-  'A chart': '#answer-panel .chart canvas',
+  'How does a graph look?': '#answer-panel svg.graph',
+  'How does a chart look?': '#answer-panel .chart canvas',
 };
 const numbers = Array.from({ length: 20 }, (_, index) => index).join(' ');
 
@@ -38,7 +38,7 @@ for (const path of pathsOf('The console, queries'))
       await page.locator('details.examples[open]').waitFor();
       const names = (await page.locator('.examples button').allInnerTexts()).map((each) => each.split('\n')[0]!.trim());
       await expectAccessible(page);
-      expect(names).to.include.members(['Everything', 'A picture', 'A chart']);
+      expect(names).to.include.members(['What is in here?', 'How does a graph look?', 'How does a chart look?']);
       for (const name of names) {
         expect(await example(page, name), name).to.match(/^[\d,]+ (?:row|triple)s? in /);
         await page.locator(opening[name] ?? '#answer-panel table, #answer-panel .empty').waitFor();
@@ -52,6 +52,36 @@ for (const path of pathsOf('The console, queries'))
       expect(await page.locator('details.examples[open]').count(), 'nothing moves while the user types').to.equal(1);
       expect(await run(page)).to.match(/^Answered/);
       await page.locator('details.examples:not([open])').waitFor();
+    });
+
+    it('asks about people and places if the storage has them', async () => {
+      const shown = page.locator('.examples button');
+      expect(await shown.filter({ hasText: /Who is|Where are/ }).count()).to.equal(0);
+      const geo = 'http://www.w3.org/2003/01/geo/wgs84_pos#';
+      await send(
+        'PUT',
+        'known.ttl',
+        { 'Content-Type': 'text/turtle' },
+        `<#ada> a <http://xmlns.com/foaf/0.1/Person> ; <http://xmlns.com/foaf/0.1/name> "Ada" .
+        <#bern> <${geo}lat> 46.94 ; <${geo}long> 7.45 . <#basel> <${geo}lat> 47.56 ; <${geo}long> 7.6 .`,
+      );
+      await page.reload();
+      await page.click('text=New query');
+      await shown.filter({ hasText: 'Who is described here?' }).waitFor();
+      expect(await example(page, 'Who is described here?')).to.match(/^1 row in /);
+      expect(await page.locator('#answer-panel td').allInnerTexts()).to.include('Ada');
+      expect(await example(page, 'Where are the places?')).to.match(/^2 rows in /);
+      await page.locator('#answer-panel svg.map').waitFor();
+      const [editor, list] = await Promise.all(
+        ['.ask-editor', '.shelves'].map((each) => page.locator(each).boundingBox()),
+      );
+      expect(editor!.y, 'the editor is before the questions').to.be.below(list!.y);
+      await page.setViewportSize({ width: 360, height: 740 });
+      const hidden =
+        "{ const { scrollWidth, clientWidth } = document.querySelector('ask-map .answer'); scrollWidth - clientWidth }";
+      expect(await page.evaluate(hidden), 'three columns fit a phone').to.equal(0);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await send('DELETE', 'known.ttl', { 'If-Match': (await send('HEAD', 'known.ttl')).headers['etag']! });
     });
 
     it('explains a query as a table with estimated and actual rows', async () => {

@@ -120,6 +120,7 @@ describeInBrowser('The console, versions', () => {
   it('fits a query as of a date on a screen of 360 pixels', async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     await console.go(page, 'ask');
+    await page.getByRole('button', { name: 'As of now' }).click();
     await page.getByLabel('As of').waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
     await page.setViewportSize({ width: 1280, height: 800 });

@@ -1,24 +1,16 @@
-/** Example queries that also run on an empty storage. */
+/** Example queries, as questions. Most also run on an empty storage. */
+import { select } from '../storage/api.js';
 
-export const examples = [
-  {
-    name: 'Everything',
-    what: 'The first hundred triples that you may read.',
-    query: 'SELECT * { ?s ?p ?o } LIMIT 100',
-  },
-  {
-    name: 'By item',
-    what: 'Number of triples per item. Each item is a named graph.',
-    query: `SELECT ?resource (COUNT(*) AS ?statements) {
-  GRAPH ?resource { ?s ?p ?o }
+export interface Example {
+  readonly name: string;
+  readonly what: string;
+  readonly query: string;
 }
-GROUP BY ?resource
-ORDER BY DESC(?statements)
-LIMIT 100`,
-  },
+
+export const examples: readonly Example[] = [
   {
-    name: 'Classes',
-    what: 'Classes by number of uses.',
+    name: 'What kinds of things are here?',
+    what: 'Classes, by the number of their things.',
     query: `SELECT ?class (COUNT(DISTINCT ?thing) AS ?things) {
   ?thing a ?class
 }
@@ -27,8 +19,13 @@ ORDER BY DESC(?things)
 LIMIT 100`,
   },
   {
-    name: 'Predicates',
-    what: 'Predicates by number of uses.',
+    name: 'What is in here?',
+    what: 'The first hundred triples that you may read.',
+    query: 'SELECT * { ?s ?p ?o } LIMIT 100',
+  },
+  {
+    name: 'What is said about things?',
+    what: 'Predicates, by the number of their uses.',
     query: `SELECT ?predicate (COUNT(*) AS ?uses) {
   ?s ?predicate ?o
 }
@@ -37,15 +34,25 @@ ORDER BY DESC(?uses)
 LIMIT 100`,
   },
   {
-    name: 'One thing',
-    what: 'All triples about one instance of a class. The Graph tab draws them.',
+    name: 'Which items say the most?',
+    what: 'Triples per item. Each item is a named graph.',
+    query: `SELECT ?resource (COUNT(*) AS ?statements) {
+  GRAPH ?resource { ?s ?p ?o }
+}
+GROUP BY ?resource
+ORDER BY DESC(?statements)
+LIMIT 100`,
+  },
+  {
+    name: 'What is known about one of them?',
+    what: 'All triples about the first thing of a class, as a graph.',
     query: `DESCRIBE ?thing {
   { SELECT ?thing { ?thing a ?class } LIMIT 1 }
 }`,
   },
   {
-    name: 'A picture',
-    what: 'A made-up graph, for the Graph tab. Needs no data.',
+    name: 'How does a graph look?',
+    what: 'Made-up citations. Needs no data.',
     query: `PREFIX ex: <http://example.org/>
 CONSTRUCT {
   ?from ex:cites ?to .
@@ -57,8 +64,8 @@ CONSTRUCT {
 }`,
   },
   {
-    name: 'A chart',
-    what: 'Made-up numbers, for the Chart tab. Needs no data.',
+    name: 'How does a chart look?',
+    what: 'Made-up rain and sun. Needs no data.',
     query: `SELECT ?month ?rain ?sun {
   VALUES (?month ?rain ?sun) {
     ("Jan" 64 48) ("Feb" 52 77) ("Mar" 56 118) ("Apr" 48 168) ("May" 66 206) ("Jun" 71 214)
@@ -67,3 +74,49 @@ CONSTRUCT {
 }`,
   },
 ];
+
+const prefixes = `PREFIX foaf: <http://xmlns.com/foaf/0.1/>
+PREFIX geo: <http://www.w3.org/2003/01/geo/wgs84_pos#>
+PREFIX schema: <http://schema.org/>`;
+
+/** Questions that only some storages can answer, each with the pattern that shows it. */
+const offered: readonly (Example & { readonly pattern: string })[] = [
+  {
+    name: 'Who is described here?',
+    what: 'People, with their names.',
+    pattern: 'VALUES ?class { foaf:Person schema:Person } ?thing a ?class',
+    query: `PREFIX foaf: <http://xmlns.com/foaf/0.1/>
+PREFIX schema: <http://schema.org/>
+SELECT DISTINCT ?person ?name {
+  VALUES ?class { foaf:Person schema:Person }
+  ?person a ?class .
+  OPTIONAL { ?person foaf:name|schema:name ?name }
+}
+ORDER BY ?name
+LIMIT 100`,
+  },
+  {
+    name: 'Where are the places?',
+    what: 'Things with a latitude and longitude, on a map.',
+    pattern: 'VALUES ?latitude { geo:lat schema:latitude } ?thing ?latitude ?value',
+    query: `PREFIX geo: <http://www.w3.org/2003/01/geo/wgs84_pos#>
+PREFIX schema: <http://schema.org/>
+SELECT ?place ?lat ?long {
+  { ?place geo:lat ?lat ; geo:long ?long }
+  UNION
+  { ?place schema:geo [ schema:latitude ?lat ; schema:longitude ?long ] }
+}
+LIMIT 1000`,
+  },
+];
+
+/** Time limit of the query, in seconds. */
+const patience = 2;
+
+/** Returns the questions that the readable data can answer. Without a response in time, those for every storage. */
+export async function examplesOfData(): Promise<readonly Example[]> {
+  const tests = offered.map(({ pattern }, at) => `(EXISTS { ${pattern} } AS ?has${at})`).join(' ');
+  const [found = {}] = (await select(`${prefixes}\nSELECT ${tests} {}`, undefined, patience).catch(() => [])) ?? [];
+  const own = offered.filter((_, at) => found[`has${at}`]?.value === 'true');
+  return [...examples.slice(0, 1), ...own, ...examples.slice(1)];
+}

@@ -5,7 +5,7 @@ import '../ask/stored.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { keyed } from 'lit/directives/keyed.js';
-import { examples } from '../ask/examples.js';
+import { examples, examplesOfData } from '../ask/examples.js';
 import { record } from '../ask/history.js';
 import { outcomeOf, QueryRun, queryEndpoint, type ResultView } from '../ask/run.js';
 import { linkOf, readSaved, type Saved } from '../ask/saved.js';
@@ -32,6 +32,11 @@ export class AskPage extends Page {
   @state() private isEditorThere = false;
   @state() private isOn = true;
   @state() private hasVersions = false;
+  @state() private examples = examples;
+  /** The field for a date is shown. */
+  @state() private isDated = false;
+  /** A saved query is being read. */
+  @state() private isOpening = false;
   private readonly runs = new Map<string, QueryRun>();
   private readonly tabs = new Keeper(this);
   /** Tabs that began without a query of the user, by id: they show the examples until their first run. */
@@ -54,7 +59,9 @@ export class AskPage extends Page {
   }
 
   private async openSaved(iri: string): Promise<void> {
+    this.isOpening = true;
     await this.attempt(() => readSaved(iri).then((saved) => this.openQuery(saved.query, saved)));
+    this.isOpening = false;
   }
 
   /** Opened in a tab but not run: a link must not run a query. */
@@ -71,12 +78,12 @@ export class AskPage extends Page {
   }
 
   protected override render(): TemplateResult {
-    if (this.failure) return html`<h1>Ask</h1><p class="problem" role="alert">${this.failure}</p>`;
+    if (this.failure) return html`<h1>Ask about your data</h1><p class="problem" role="alert">${this.failure}</p>`;
     if (!this.isOn)
-      return html`<h1>Ask</h1><p class="empty">${switchedOff} The operator of the server can switch it on.</p>`;
+      return html`<h1>Ask about your data</h1><p class="empty">${switchedOff} The operator of the server can switch it on.</p>`;
     return html`
-      <h1>Ask in SPARQL</h1>
-      <p class="soft">Choose an example, or write a query and select Run. The result over all data that you may read appears below.</p>
+      <h1>Ask about your data</h1>
+      <p class="soft">Choose a question, or write a query in SPARQL and select Run. It is answered from all data that you may read.</p>
       ${this.tabList()}
       ${
         this.tabs.closed
@@ -85,11 +92,6 @@ export class AskPage extends Page {
       }
       ${this.renamed === this.tabs.tab.id ? this.renameForm() : nothing}
       <div role="tabpanel" id="query-panel" aria-labelledby="tab-${this.tabs.tab.id}">
-        <div class="shelves">
-          ${this.exampleList()}
-          <ask-history @choose=${this.onPast}></ask-history>
-          <ask-stored @choose=${this.onStored}></ask-stored>
-        </div>
         <div class="ask-editor">${
           this.isEditorThere
             ? keyed(
@@ -100,6 +102,11 @@ export class AskPage extends Page {
             : html`<p class="row">Loading …</p>`
         }</div>
         ${this.controls()}
+        <div class="shelves">
+          ${this.exampleList()}
+          <ask-history @choose=${this.onPast}></ask-history>
+          <ask-stored @choose=${this.onStored}></ask-stored>
+        </div>
         ${this.outcome()}
       </div>`;
   }
@@ -136,12 +143,18 @@ export class AskPage extends Page {
     const { id, query } = this.tabs.tab;
     // Decided once: the page must not move while the user types.
     if (!this.fresh.has(id)) this.fresh.set(id, isUntouched(query));
-    const isOpen = this.fresh.get(id)! && this.run.state.is === 'idle';
-    return html`<details class="shelf examples" ?open=${isOpen}><summary>Examples</summary><ul>
-      ${examples.map(
+    const isOpen = this.fresh.get(id)! && this.run.state.is === 'idle' && !this.isOpening;
+    return html`<details class="shelf examples" ?open=${isOpen} @toggle=${this.onExamples}><summary>Questions</summary><ul>
+      ${this.examples.map(
         ({ name, what, query }) => html`<li><button type="button" @click=${() => this.openExample(name, query)}>${name}
           <span class="soft">${what}</span></button></li>`,
       )}</ul></details>`;
+  }
+
+  /** Reads what the data can answer. Not before: opening a link must not run a query. */
+  private async onExamples({ currentTarget }: Event): Promise<void> {
+    if (!(currentTarget as HTMLDetailsElement).open || this.examples !== examples) return;
+    this.examples = await examplesOfData();
   }
 
   private controls(): TemplateResult {
@@ -170,14 +183,21 @@ export class AskPage extends Page {
     const choose = ({ target }: Event): void => {
       this.run.asOf = (target as HTMLInputElement).value;
     };
-    return html`<label class="inline">As of (empty: now) <input type="datetime-local" step="1"
+    if (!this.isDated && this.run.asOf === '')
+      return html`<button type="button" class="quiet" aria-expanded="false" @click=${this.chooseDate}>As of now</button>`;
+    return html`<label class="inline">As of <input type="datetime-local" step="1" title="Empty: now"
       .value=${this.run.asOf} @change=${choose}></label>`;
+  }
+
+  private chooseDate(): void {
+    this.isDated = true;
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>('input[type="datetime-local"]')?.focus());
   }
 
   /** Announced when the query ends, not while it runs. */
   private summary(): string {
     const { state } = this.run;
-    if (state.is === 'idle') return 'Ctrl+Enter also runs it.';
+    if (state.is === 'idle') return matchMedia('(hover: none)').matches ? '' : 'Ctrl+Enter also runs it.';
     return state.is === 'refused' && this.isOld ? '' : outcomeOf(state);
   }
 

@@ -107,7 +107,7 @@ for (const path of pathsOf('The console, query results'))
         .to.match(/^ex:paper\d, http:\/\/example\.org\/paper/)
         .and.not.equal(before);
       const view = await page.getAttribute('svg.graph', 'viewBox');
-      await page.click('text=Zoom in');
+      await page.getByRole('button', { name: 'Zoom in' }).click();
       await page.locator(`svg.graph:not([viewBox="${view}"])`).waitFor();
       await ask(page, `CONSTRUCT { <${console.server.root}> <urn:x:is> "here" } {}`);
       await page.click(`a.node[aria-label$=", ${console.server.root}"] circle`);

@@ -101,11 +101,41 @@ describeInBrowser('The console, views of results', () => {
     expect(await colours(page), 'one kind needs no legend').to.deep.equal([]);
   });
 
+  it('draws types as colours with a legend instead of as links', async () => {
+    await ask(
+      page,
+      'CONSTRUCT { <urn:a> a <urn:T:One> ; <urn:p> <urn:b> . <urn:b> a <urn:T:Two> ; <urn:p> <urn:c> } {}',
+    );
+    await page.getByText('3 nodes, 2 links: all 4 triples.').waitFor();
+    expect(await colours(page)).to.deep.equal(['One', 'Two', 'another thing']);
+    expect(await page.locator('svg.graph .type-1, svg.graph .type-2').count()).to.equal(2);
+    await ask(page, 'CONSTRUCT { <urn:a> a <urn:T:One> } {}');
+    await page.getByText('2 nodes, 1 link: all 1 triple.').waitFor();
+  });
+
+  it('labels a link and its reverse once', async () => {
+    await ask(page, 'CONSTRUCT { <urn:a> <urn:p:knows> <urn:b> . <urn:b> <urn:p:knows> <urn:a> } {}');
+    await page.getByText('2 nodes, 2 links: all 2 triples.').waitFor();
+    expect(await page.locator('svg.graph .link text').allTextContents()).to.deep.equal(['knows']);
+    expect(await page.getByText('Point at a link').count()).to.equal(0);
+  });
+
+  it('shows the label of a link without a place for it when it is pointed at', async () => {
+    const ring = Array.from({ length: 20 }, (_, at) => `<urn:n${at}> <urn:next:after> <urn:n${(at + 1) % 20}> .`).join(
+      ' ',
+    );
+    await ask(page, `CONSTRUCT { ${ring} } {}`);
+    await page.getByText('Point at a link to read its label.').waitFor();
+    expect(await page.locator('svg.graph .link text').count()).to.equal(0);
+    await page.locator('svg.graph .link').first().dispatchEvent('pointerenter');
+    expect(await page.locator('svg.graph .link text').allTextContents()).to.deep.equal(['after']);
+  });
+
   it('draws places over the coasts, tells how many are wrong, and selects places by keyboard and pointer', async () => {
     await ask(page, cities);
     const map = page.locator('svg.map');
     expect(await colours(page)).to.include.members(['places of the result', 'selected place']);
-    await page.locator('ask-map .row', { hasText: '4 places of 5 rows. 1 value without a place' }).waitFor();
+    await page.locator('ask-map .summary', { hasText: '4 places of 5 rows. 1 value without a place' }).waitFor();
     expect((await map.locator('.land').getAttribute('d'))!.length).to.be.above(20_000);
     expect((await map.locator('.points:not(.halo)').getAttribute('d'))!.match(/M/g)).to.have.length(4);
     expect(await page.locator('ask-map td:first-child').allInnerTexts()).to.include('Nowhere');
@@ -129,7 +159,7 @@ describeInBrowser('The console, views of results', () => {
     }
     await expectAccessible(page);
     await ask(page, shapes);
-    await page.locator('ask-map .row', { hasText: '3 places of 5 rows. 2 values without a place' }).waitFor();
+    await page.locator('ask-map .summary', { hasText: '3 places of 5 rows. 2 values without a place' }).waitFor();
     await map.scrollIntoViewIfNeeded();
     const area = (await map.locator('.areas').boundingBox())!;
     await page.mouse.click(area.x + area.width * 0.8, area.y + area.height * 0.6);
@@ -240,7 +270,9 @@ describeInBrowser('The console, views of results', () => {
 
   it('shows 10 000 places, and the table beside the map', async () => {
     expect(await ask(page, many)).to.match(/^10,000 rows in /);
-    await page.locator('ask-map .row', { hasText: '10,000 places of 10,000 rows. 10,000 names left out' }).waitFor();
+    await page
+      .locator('ask-map .summary', { hasText: '10,000 places of 10,000 rows. 10,000 names left out' })
+      .waitFor();
     expect(await page.locator('svg.map > *').count()).to.be.below(10);
     expect(await page.locator('ask-map tbody tr').count()).to.be.below(100);
     await page.setViewportSize({ width: 360, height: 740 });
@@ -253,7 +285,7 @@ describeInBrowser('The console, views of results', () => {
       page,
       `${geo} SELECT ?where { VALUES ?where { "POINT(1"^^geo:wktLiteral "POINT(200 0)"^^geo:wktLiteral } }`,
     );
-    await page.locator('ask-map .row', { hasText: '0 places of 2 rows. 2 values without a place' }).waitFor();
+    await page.locator('ask-map .summary', { hasText: '0 places of 2 rows. 2 values without a place' }).waitFor();
     expect(await page.locator('svg.map').count()).to.equal(0);
     expect(await page.locator('ask-map tbody tr').count()).to.equal(2);
   });

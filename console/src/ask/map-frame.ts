@@ -30,10 +30,23 @@ function roundLength(most: number): number {
   return lessThan(most / power, [1, 2, 5]) * power;
 }
 
+/** Longest scale bar, and its distance from the edges, in pixels. */
+const [longestBar, barMargin] = [110, 14];
+
+/** Room that no name may cover. */
+export const roomOfScale = ({ frame, pixel }: MapView): Placed => ({
+  name: '',
+  x: frame.x + frame.width / 2 - (barMargin + longestBar / 2) * pixel,
+  y: frame.y + frame.height / 2 - 1.5 * barMargin * pixel,
+  half: (longestBar / 2) * pixel,
+});
+
+/** At the right: degrees of latitude are at the left. */
 export function scaleBar({ frame, pixel, degree }: MapView): TemplateResult {
   const perKilometre = degree / kilometresPerDegree;
-  const length = roundLength((110 * pixel) / perKilometre);
-  const [left, y] = [frame.x - frame.width / 2 + 14 * pixel, frame.y + frame.height / 2 - 14 * pixel];
+  const length = roundLength((longestBar * pixel) / perKilometre);
+  const y = frame.y + frame.height / 2 - barMargin * pixel;
+  const left = frame.x + frame.width / 2 - barMargin * pixel - length * perKilometre;
   const text = length >= 1 ? `${length.toLocaleString()} km` : `${Math.round(length * 1000)} m`;
   const tick = 5 * pixel;
   return svg`<g class="scale"><path d=${`M${left} ${y - tick}v${tick}h${length * perKilometre}v${-tick}`}></path>
@@ -107,13 +120,20 @@ const halfOf = (name: string, pixel: number): number => (name.length * letterPix
 const isFree = (one: Placed, placed: readonly Placed[], pixel: number): boolean =>
   placed.every((other) => Math.abs(other.y - one.y) > 16 * pixel || Math.abs(other.x - one.x) > other.half + one.half);
 
-/** Names to the right of the points of a result, or to the left at the edge, where they cover no other. @returns also the room that points and names take */
+/** Names to the right of the points of a result, or to the left at the edge, where they cover no other. @param others room that is taken @returns also the room that points and names take */
 export function namesOfPoints(
   points: readonly (readonly [name: string, longitude: number, latitude: number])[],
   { frame, pixel, x, y }: MapView,
+  others: readonly Placed[],
 ): { readonly names: readonly TemplateResult[]; readonly placed: readonly Placed[] } {
   const gap = 8 * pixel;
-  const placed = points.map(([, longitude, latitude]) => ({ name: '', x: x(longitude), y: y(latitude), half: gap }));
+  const placed: Placed[] = points.map(([, longitude, latitude]) => ({
+    name: '',
+    x: x(longitude),
+    y: y(latitude),
+    half: gap,
+  }));
+  placed.push(...others);
   const names = points.flatMap(([name, longitude, latitude]) => {
     const [middle, half] = [y(latitude), halfOf(name, pixel)];
     const side = x(longitude) + gap + 2 * half > frame.x + frame.width / 2 ? -1 : 1;

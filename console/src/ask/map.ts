@@ -6,8 +6,8 @@ import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'li
 import { customElement, property, state } from 'lit/decorators.js';
 import { labelOf, labels } from '../storage/labels.js';
 import { coordinatesIn } from './coordinates.js';
-import { grid, namesInSight, namesOfPoints, scaleBar, tilesInSight } from './map-frame.js';
-import { legend, Picture } from './picture.js';
+import { grid, namesInSight, namesOfPoints, roomOfScale, scaleBar, tilesInSight } from './map-frame.js';
+import { counted, legend, Picture } from './picture.js';
 import { type MapPlace, type MapPlaces, placesOf } from './places.js';
 import type { TableAnswer } from './run.js';
 import { termContent } from './table.js';
@@ -94,13 +94,10 @@ export class AskMap extends Picture {
     const isEmpty = this.places.list.length === 0;
     const { columns, rows, prefixes } = this.answer;
     const map = isEmpty ? undefined : this.map();
-    return html`<div class="row">
-        ${isEmpty ? nothing : this.buttons()}
-        <span class="soft grow">${this.summary(map?.unnamed ?? 0)}</span>
-      </div>
-      ${isEmpty ? nothing : html`<p role="status" class="place">${this.selection()}</p>`}
+    return html`<p class="soft summary">${this.summary(map?.unnamed ?? 0)}</p>
+      ${isEmpty ? nothing : html`<div class="row">${this.steps()}<p role="status" class="place grow">${this.selection()}</p></div>`}
       <div class="beside">
-        ${map ? html`<div>${map.picture}${this.colours()}</div>` : nothing}
+        ${map ? html`<div><div class="framed">${map.picture}${this.buttons()}</div>${this.colours()}</div>` : nothing}
         <ask-table .columns=${columns} .rows=${rows} .prefixes=${prefixes}></ask-table>
       </div>`;
   }
@@ -113,9 +110,8 @@ export class AskMap extends Picture {
     ])}<p class="soft">${this.countries ? html`Cities: <a href="https://www.geonames.org/" target="_blank" rel="noreferrer noopener">GeoNames</a>, CC BY 4.0.` : attribution}</p>`;
   }
 
-  protected override buttons(): TemplateResult {
-    return html`${super.buttons()}
-      <button type="button" @click=${() => this.step(-1)}>Previous place</button>
+  private steps(): TemplateResult {
+    return html`<button type="button" @click=${() => this.step(-1)}>Previous place</button>
       <button type="button" @click=${() => this.step(1)}>Next place</button>`;
   }
 
@@ -139,13 +135,11 @@ export class AskMap extends Picture {
   private summary(unnamed: number): string {
     const { list, wrong, isCut } = this.places;
     const isOfRows = this.answer.kind === 'rows';
-    const count = (number: number, noun: string): string =>
-      `${number.toLocaleString()} ${noun}${number === 1 ? '' : 's'}`;
     return [
-      `${count(list.length, 'place')}${isOfRows ? ` of ${count(this.answer.rows.length, 'row')}` : ''}.`,
+      `${counted(list.length, 'place')}${isOfRows ? ` of ${counted(this.answer.rows.length, 'row')}` : ''}.`,
       isCut ? 'There are more: the map shows the first ones, the table all.' : '',
-      wrong > 0 ? `${count(wrong, 'value')} without a place: ${wrongText}.` : '',
-      unnamed > 0 ? `${count(unnamed, 'name')} left out, for lack of room: select a place to read its name.` : '',
+      wrong > 0 ? `${counted(wrong, 'value')} without a place: ${wrongText}.` : '',
+      unnamed > 0 ? `${counted(unnamed, 'name')} left out, for lack of room: select a place to read its name.` : '',
       this.isNear ? 'Borders are approximate.' : '',
     ].join(' ');
   }
@@ -166,9 +160,9 @@ export class AskMap extends Picture {
     const pixel = Math.max(this.frame.width / width, this.frame.height / height);
     const view = { ...this.projection, pixel, frame: { ...this.frame, width: width * pixel, height: height * pixel } };
     const { land } = this.projection;
-    const own = namesOfPoints(this.named(), view);
+    const own = namesOfPoints(this.named(), view, [roomOfScale(view)]);
     const unnamed = this.places.list.filter(({ name }) => name).length - own.names.length;
-    const picture = html`<svg class="graph map" role="application" tabindex="0" viewBox=${this.viewBox}
+    const picture = html`<svg class="graph map ${this.isNear ? 'near' : ''}" role="application" tabindex="0" viewBox=${this.viewBox}
         aria-label="Map of the places; the table lists them. Arrow keys move it, plus and minus zoom, 0 shows all, N and P select a place."
         @keydown=${this.onKey} @pointerdown=${this.hold} @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
         ${tiles === '' ? svg`<path class="land" d=${landPath} transform=${land}></path>` : svg`<g aria-hidden="true">${tilesInSight(tiles, view)}</g>`}

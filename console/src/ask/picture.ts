@@ -15,6 +15,10 @@ export const legend = (entries: readonly (readonly [kind: string, text: string])
     ? nothing
     : html`<ul class="legend soft" aria-label="Colours">${entries.map(([kind, text]) => html`<li><i class="dot ${kind}"></i> ${text}</li>`)}</ul>`;
 
+/** A number with a noun, for the summary of a picture. */
+export const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'}`;
+
 export abstract class Picture extends Page {
   @state() protected frame: Frame = { x: 0, y: 0, width: 800, height: 500 };
   /** Minimum and maximum width. */
@@ -34,7 +38,7 @@ export abstract class Picture extends Page {
   }
 
   private get picture(): SVGSVGElement | null {
-    return this.querySelector('svg');
+    return this.querySelector('svg.graph');
   }
 
   protected get viewBox(): string {
@@ -42,10 +46,16 @@ export abstract class Picture extends Page {
     return `${x - width / 2} ${y - height / 2} ${width} ${height}`;
   }
 
+  /** Buttons over a corner of the picture. */
   protected buttons(): TemplateResult {
-    return html`<button type="button" @click=${() => this.zoom(0.8)}>Zoom in</button>
-      <button type="button" @click=${() => this.zoom(1.25)}>Zoom out</button>
-      <button type="button" @click=${() => this.fit()}>Show all</button>`;
+    const button = (name: string, path: string, act: () => void): TemplateResult =>
+      html`<button type="button" aria-label=${name} title=${name} @click=${act}>
+        <svg viewBox="0 0 16 16" aria-hidden="true"><path d=${path}></path></svg></button>`;
+    return html`<div class="zoom">
+      ${button('Zoom in', 'M8 3v10M3 8h10', () => this.zoom(0.8))}
+      ${button('Zoom out', 'M3 8h10', () => this.zoom(1.25))}
+      ${button('Show all', 'M6 2.5H2.5V6M10 2.5h3.5V6M6 13.5H2.5V10M10 13.5h3.5V10', () => this.fit())}
+    </div>`;
   }
 
   protected hold({ clientX: x, clientY: y, pointerId }: PointerEvent): void {

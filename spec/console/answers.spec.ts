@@ -137,9 +137,9 @@ for (const path of pathsOf('The console, query results'))
       expect(await shown.locator('a').getAttribute('rel')).to.equal('noreferrer');
       await showAs(page, 'Chart');
       await page.locator('.chart .u-over').waitFor();
-      // Points at the seventh of nine bars.
-      const { x, y, width } = (await page.evaluate(placeOfChart)) as { x: number; y: number; width: number };
-      await page.mouse.move(x + (width * 6.6) / 9.2, y + 20);
+      // Points at the seventh of nine bars, which are below each other.
+      const { x, y, height } = (await page.evaluate(placeOfChart)) as { x: number; y: number; height: number };
+      await page.mouse.move(x + 20, y + (height * 6.6) / 9.2);
       await page.locator('.chart .u-legend', { hasText: '<img src=x' }).waitFor();
       await ask(
         page,

@@ -64,11 +64,11 @@ export class AskChart extends Page {
           <select @change=${this.onKind}>${Object.entries(kinds).map(
             ([kind, title]) => html`<option value=${kind} ?selected=${kind === plot.kind}>${title}</option>`,
           )}</select></label>
-        <label class="inline">Along the bottom
+        <label class="inline">By
           <select @change=${this.onBottom}>${columns.map(
             (name, index) => html`<option value=${index} ?selected=${index === plot.x}>${name}</option>`,
           )}</select></label>
-        <fieldset class="bare"><legend class="visually-hidden">Upwards</legend>${numbers.map(
+        <fieldset class="bare"><legend class="visually-hidden">Columns of numbers</legend>${numbers.map(
           (index) => html`<label class="inline"><input type="checkbox" .checked=${plot.ys.includes(index)}
             @change=${(event: Event) => this.onColumn(index, (event.target as HTMLInputElement).checked)}>${columns[index]}</label>`,
         )}</fieldset>
@@ -92,6 +92,8 @@ export class AskChart extends Page {
 }
 
 const colourCount = 6;
+/** Maximum number of horizontal bars. More stand upright. */
+const mostAcross = 40;
 
 function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
   const { kind, x, ys } = plot;
@@ -105,6 +107,8 @@ function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
     if (kind === 'lines') return series;
     return { ...series, width: 0, fill: own, paths: barsOf(data, index, ys.length), points: { show: false } };
   };
+  const isAcross = kind === 'bars' && scaleOf(answer, x) === 'names' && data.names.length <= mostAcross;
+  place.classList.toggle('single', ys.length === 1);
   const axis: uPlot.Axis = {
     stroke: colour('--text'),
     grid: { stroke: colour('--grid'), width: 1 },
@@ -115,17 +119,29 @@ function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
   return new uPlot(
     {
       width,
-      height: width < 500 ? 280 : 380,
+      height: isAcross ? 70 + data.names.length * Math.max(28, 14 + 12 * ys.length) : width < 500 ? 280 : 380,
       scales: {
         // Half a step at both ends, for bars. A single value needs space too.
-        x: { time: data.scale === 'time', ...(data.scale === 'names' ? { range: [-0.6, data.xs.length - 0.4] } : {}) },
+        x: {
+          time: data.scale === 'time',
+          ...(isAcross ? ({ ori: 1, dir: -1 } as const) : {}),
+          ...(data.scale === 'names' ? { range: [-0.6, data.xs.length - 0.4] } : {}),
+        },
         // The length of a bar shows its value.
-        y: kind === 'bars' ? { range: (_chart, least, most) => fromZero(least, most) } : {},
+        y: {
+          ...(isAcross ? ({ ori: 0 } as const) : {}),
+          ...(kind === 'bars' ? { range: (_chart, least, most) => fromZero(least, most) } : {}),
+        },
       },
-      axes: [
-        { ...axis, ...bottomOf(data, width) },
-        { ...axis, size: 64 },
-      ],
+      axes: isAcross
+        ? [
+            { ...axis, ...leftOf(data, width) },
+            { ...axis, side: 2, size: 34, space: 60 },
+          ]
+        : [
+            { ...axis, ...bottomOf(data, width) },
+            { ...axis, size: 64 },
+          ],
       series: [
         { label: answer.columns[x]!, value: (_chart, value) => bottomText(data, value) },
         ...ys.map((y, index) => seriesOf(answer.columns[y]!, index)),
@@ -138,17 +154,39 @@ function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
 
 function fromZero(least: number | null, most: number | null): uPlot.Range.MinMax {
   const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
-  return low === high ? [0, 1] : [low * 1.05, high * 1.05];
+  return low === high ? [0, 1] : uPlot.rangeNum(low, high, 0.05, true);
+}
+
+/** Whole numbers: names have nothing in between. */
+const wholeSteps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
+/** About the width of a letter, in pixels. */
+const letter = 7;
+
+const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+/** Names beside horizontal bars, which use up to 45 % of the width. */
+function leftOf(data: PlotData, width: number): Partial<uPlot.Axis> {
+  const longest = Math.max(0, ...data.names.map((name) => name.length));
+  const size = Math.min(0.45 * width, 24 + longest * letter);
+  const most = Math.floor((size - 24) / letter);
+  return {
+    side: 3,
+    size,
+    incrs: [1],
+    values: (_chart, splits) => splits.map((at) => cut(data.names[at] ?? '', most)),
+    grid: { show: false },
+    space: 1,
+  };
 }
 
 function bottomOf(data: PlotData, width: number): Partial<uPlot.Axis> {
   if (data.scale !== 'names') return {};
-  const longest = Math.max(0, ...data.names.map((name) => name.length));
-  const isCrowded = longest * 8 * data.names.length > width - 80;
+  const names = data.names.map((name) => cut(name, 18));
+  const longest = Math.max(0, ...names.map((name) => name.length));
+  const isCrowded = longest * 8 * names.length > width - 80;
   return {
-    // Whole numbers only: names have nothing in between.
-    incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000],
-    values: (_chart, splits) => splits.map((at) => (Number.isInteger(at) ? (data.names[at] ?? '') : '')),
+    incrs: wholeSteps,
+    values: (_chart, splits) => splits.map((at) => (Number.isInteger(at) ? (names[at] ?? '') : '')),
     grid: { show: false },
     space: isCrowded ? 18 : 30,
     ...(isCrowded ? { rotate: -60, size: Math.min(150, 24 + longest * 7) } : {}),

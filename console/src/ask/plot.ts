@@ -76,7 +76,10 @@ export function dataOf(table: Table, { x, ys, kind }: Plot): PlotData {
   };
 }
 
+/** Maximum length of a name, in characters. */
+const longestName = 40;
+
 function nameOf(term: ResultRow[number], prefixes: Table['prefixes']): string {
   const text = term?.kind === 'iri' ? labelOf(term.value, prefixes) : plainText(term);
-  return text.length > 18 ? `${text.slice(0, 17)}…` : text;
+  return text.length > longestName ? `${text.slice(0, longestName - 1)}…` : text;
 }

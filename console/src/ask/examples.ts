@@ -1,5 +1,5 @@
 /** Example queries, as questions. Most also run on an empty storage. */
-import { select } from '../storage/api.js';
+import { selectBriefly } from '../storage/brief-select.js';
 
 export interface Example {
   readonly name: string;
@@ -110,13 +110,10 @@ LIMIT 1000`,
   },
 ];
 
-/** Time limit of the query, in seconds. */
-const patience = 2;
-
 /** Returns the questions that the readable data can answer. Without a response in time, those for every storage. */
 export async function examplesOfData(): Promise<readonly Example[]> {
   const tests = offered.map(({ pattern }, at) => `(EXISTS { ${pattern} } AS ?has${at})`).join(' ');
-  const [found = {}] = (await select(`${prefixes}\nSELECT ${tests} {}`, undefined, patience).catch(() => [])) ?? [];
+  const [found = {}] = (await selectBriefly(`${prefixes}\nSELECT ${tests} {}`).catch(() => [])) ?? [];
   const own = offered.filter((_, at) => found[`has${at}`]?.value === 'true');
   return [...examples.slice(0, 1), ...own, ...examples.slice(1)];
 }

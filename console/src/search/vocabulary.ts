@@ -1,14 +1,13 @@
 /** Classes and predicates of the storage for completion, most frequent first. Cached per signed-in user. */
 
-import { select, serviceEndpoint, succeed } from '../storage/api.js';
+import { serviceEndpoint, succeed } from '../storage/api.js';
+import { selectBriefly } from '../storage/brief-select.js';
 import { once } from '../storage/once.js';
 import { readFacets } from './search.js';
 
 /** Maximum number of names offered. */
 const maxNames = 500;
 const keepMs = 300_000;
-/** Time limit of a query for names, in seconds. */
-const patience = 2;
 
 const voidOf = (name: string): string => `http://rdfs.org/ns/void#${name}`;
 
@@ -36,7 +35,7 @@ const readCounted = once(async () => {
 
 /** Distinct terms of a pattern. Index lookups, or an error at the time limit. */
 async function readDistinct(pattern: string): Promise<readonly string[]> {
-  const rows = (await select(`SELECT DISTINCT ?name { ${pattern} } LIMIT ${maxNames}`, undefined, patience)) ?? [];
+  const rows = (await selectBriefly(`SELECT DISTINCT ?name { ${pattern} } LIMIT ${maxNames}`)) ?? [];
   return rows.flatMap(({ name }) => (typeof name?.value === 'string' && name.type === 'uri' ? [name.value] : []));
 }
 

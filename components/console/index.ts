@@ -70,8 +70,13 @@ export default defineComponent({
     const { openIdRoutes } = await import('./openid.js');
     const { ownerRoutes } = await import('./owners.js');
     const page = `${platform.baseUri}/app`;
+    const placeOf = (iri: string): string =>
+      `#/${iri.endsWith('/') ? 'browse' : 'resource'}?${new URLSearchParams({ at: iri })}`;
     return {
-      viewOf: (iri) => `${page}#/${iri.endsWith('/') ? 'browse' : 'resource'}?${new URLSearchParams({ at: iri })}`,
+      pages: {
+        viewOf: (iri) => page + placeOf(iri),
+        signInOf: (iri) => `${page}#/signin?${new URLSearchParams({ to: placeOf(iri) })}`,
+      },
       routes: [
         ...openIdRoutes(platform, openId),
         ...ticketRoutes(platform),

@@ -5,6 +5,7 @@ import type { TrustedIssuer } from '../authentication/access-token.js';
 import type { Suite } from '../authentication/suite.js';
 import type { PermissionSource } from '../authorization/authorizer.js';
 import type { Access } from '../authorization/principal.js';
+import type { ResourcePages } from '../http/problem-page.js';
 import type { EarlierStates } from '../http/resource-exchange.js';
 import type { ResourceMethods, ResourceQuery, Route } from '../http/route.js';
 import type { CapabilityEntry, ServiceEntry } from '../http/storage-description.js';
@@ -51,8 +52,8 @@ export interface Installation {
   readonly links?: Storage['links'];
   /** Returns `Link` values for one resource and caller, or `undefined` (not a promise) if there are none. */
   readonly linksOf?: Storage['linksOf'];
-  /** Returns the URL of a page that shows a resource, or a name without one, to a person in a browser. */
-  viewOf?(iri: string): string;
+  /** Pages for people with a browser. */
+  readonly pages?: ResourcePages;
   /** Answers QUERY on resources. */
   readonly resourceQuery?: ResourceQuery;
   /** Answers more methods of resources. */

@@ -6,6 +6,7 @@ import type { Access } from '../authorization/principal.js';
 import type { Storage } from '../resources/storage.js';
 import type { Log } from '../tools/log.js';
 import type { Answered } from '../tools/metrics.js';
+import type { ResourcePages } from './problem-page.js';
 import type { EarlierStates } from './resource-exchange.js';
 import type { ResourceMethods, ResourceQuery, Route } from './route.js';
 import type { StorageDescription } from './storage-description.js';
@@ -23,8 +24,8 @@ export interface AppContext {
   readonly routes: readonly Route[];
   readonly resourceQuery: ResourceQuery | undefined;
   readonly resourceMethods?: ResourceMethods | undefined;
-  /** URL of the page that shows a resource to people (rule 7.3). Absent: there is none. */
-  readonly viewOf?: ((iri: string) => string) | undefined;
+  /** Pages for people with a browser (rule 7.3). Absent: there are none. */
+  readonly pages?: ResourcePages | undefined;
   readonly earlierStates?: EarlierStates | undefined;
   readonly cors: CorsPolicy;
   readonly challenge: ChallengePolicy;

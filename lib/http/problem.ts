@@ -101,33 +101,3 @@ export function describedProblem(problem: Reply, error: unknown, accept: string 
   if (!described) return problem;
   return { ...problem, fields: { ...problem.fields, 'Content-Type': described.mediaType }, body: described.body };
 }
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text: unknown): string => String(text).replace(/[&<>"]/g, (char) => entities[char]!);
-
-/**
- * Renders a problem as a page, which loads and runs nothing.
- * @param view URL of a page that shows the resource, and signs in
- */
-export function problemPage(problem: Reply, view?: string): Reply {
-  const { detail, status, instance } = JSON.parse(String(problem.body)) as Record<string, unknown>;
-  const link =
-    view === undefined ? '' : `<p><a href="${escaped(view)}">Open it in the console</a>, where you can sign in.</p>`;
-  const page = `<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(detail)}</title></head>
-<body><main><h1>${escaped(detail)}</h1>${link}<p>Status ${escaped(status)}. Request ${escaped(instance)}.</p></main></body>
-</html>
-`;
-  const policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-  return {
-    status: problem.status,
-    fields: {
-      ...problem.fields,
-      'Content-Type': 'text/html; charset=utf-8',
-      'Content-Security-Policy': policy,
-      Vary: 'Accept, Authorization',
-    },
-    body: Buffer.from(page),
-  };
-}

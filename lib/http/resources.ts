@@ -32,9 +32,12 @@ export const resources =
   };
 
 /** Redirects a browser to the page of a container (rule 7.3), even if the container is nonexistent or hidden. */
-function pageReply({ viewOf }: AppContext, req: IncomingMessage, { iri, query }: Target): Reply | undefined {
-  if (!viewOf || !isContainerIri(iri) || query !== undefined || !prefersPage(req)) return undefined;
-  return { status: 303, fields: { Location: viewOf(iri), 'Cache-Control': 'no-store', Vary: 'Accept, Authorization' } };
+function pageReply({ pages }: AppContext, req: IncomingMessage, { iri, query }: Target): Reply | undefined {
+  if (!pages || !isContainerIri(iri) || query !== undefined || !prefersPage(req)) return undefined;
+  return {
+    status: 303,
+    fields: { Location: pages.viewOf(iri), 'Cache-Control': 'no-store', Vary: 'Accept, Authorization' },
+  };
 }
 
 const toContainers = new Set(['DELETE', 'MOVE', 'COPY']);

@@ -11,7 +11,8 @@ import { withDigests } from './digests.js';
 import type { Step } from './exchange.js';
 import { breakOff, endUnread, hangUp, hasBody, isHttp2 } from './http2.js';
 import { prefersPage } from './negotiate.js';
-import { describedProblem, problemPage, problemReply } from './problem.js';
+import { describedProblem, problemReply } from './problem.js';
+import { problemPage } from './problem-page.js';
 import type { Fields, Reply } from './reply.js';
 import { ClientGone, expectsContinue } from './request.js';
 
@@ -24,9 +25,9 @@ export function replyWriter({
   hstsSeconds,
   idleMs,
   challenge,
-  viewOf,
-  hasPages = viewOf !== undefined,
-}: Pick<AppContext, 'hstsSeconds' | 'idleMs' | 'challenge' | 'viewOf'> & {
+  pages,
+  hasPages = pages !== undefined,
+}: Pick<AppContext, 'hstsSeconds' | 'idleMs' | 'challenge' | 'pages'> & {
   /** Absent if the request belongs to no storage. */
   readonly storage?: Pick<AppContext['storage'], 'rootIri' | 'keepsVersions'> | undefined;
   /** True to send problems to browsers as HTML. Default: true if there is a page to link to. */
@@ -53,7 +54,7 @@ export function replyWriter({
       const described = describedProblem(problem, exchange.failure, req.headers.accept);
       const isPage = hasPages && prefersPage(req, [String(described.fields['Content-Type'])]);
       exchange.reply = isPage
-        ? problemPage(problem, storage && viewOf?.(new URL(storage.rootIri).origin + exchange.path))
+        ? problemPage(problem, storage && pages && { pages, rootIri: storage.rootIri, path: exchange.path })
         : described;
     }
     if (exchange.failure instanceof ClientGone) return void res.destroy();

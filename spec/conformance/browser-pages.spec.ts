@@ -75,7 +75,7 @@ describeStorage(
         expect((await s.get(iri, fields)).headers['content-disposition']).to.equal('attachment');
     });
 
-    it('get problems as the same page with a link to the console, for hidden and absent resources (rule 4.3)', async () => {
+    it('get problems as the same page with links to sign in and to the console, for hidden and absent resources (rule 4.3)', async () => {
       const container = await s.container();
       await setBareAcl(s, container, [rule('Read Write', agent(alice))]);
       const [hidden, absent] = [`${s.root}<b>`, `${s.root}absent`];
@@ -85,8 +85,11 @@ describeStorage(
         expect(answer.status).to.be.oneOf([401, 404]);
         expect(answer.headers['content-type']).to.equal('text/html; charset=utf-8');
         expect(answer.headers['content-security-policy']).to.match(/^default-src 'none'; /);
-        expect(answer.text).to.contain(`<a href="${s.root}app#/resource?at=`).and.not.to.contain('<b>');
-        pages.push(withoutIds(answer.text).replace(/at=[^"]*/, ''));
+        expect(answer.text)
+          .to.contain(`<a href="${s.root}app#/resource?at=`)
+          .and.to.contain(`<a href="${pageOf(s.root)}">`)
+          .and.not.to.contain('<b>');
+        pages.push(withoutIds(answer.text).replace(/(?:at|to)=[^"]*/g, ''));
       }
       expect(new Set(pages).size).to.equal(1);
       const other = await visit(absent, { Accept: 'application/json' });

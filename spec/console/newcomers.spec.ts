@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { asTyped } from '../../lib/tools/threads/package-root.js';
-import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { axeFindings, axeFindingsInBothModes, Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';
 import { pathsOf } from '../support/places.js';
@@ -41,10 +41,22 @@ for (const path of pathsOf('The console, users with a link'))
       await page.waitForURL(`${console.server.root}app#/browse?*`);
       await page.locator('main .refused').waitFor();
       await page.goto(`${console.server.root}data/hidden.ttl`);
-      await page.getByRole('heading', { name: /./ }).waitFor();
+      await page.getByRole('heading', { name: 'Sign in to see this' }).waitFor();
       await page.getByRole('link', { name: 'Open it in the console' }).click();
       await page.waitForURL(`${console.server.root}app#/resource?*`);
       await page.locator('.who').getByRole('link', { name: 'Sign in' }).waitFor();
+    });
+
+    it('signs in from the page of a problem, which fits a phone, and returns to the resource (rule 7.3)', async () => {
+      const page = await console.person({ viewport: { width: 360, height: 740 } });
+      await page.goto(`${console.server.root}data/hidden.ttl`);
+      await page.getByRole('link', { name: 'First page of the storage' }).waitFor();
+      expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
+      expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
+      await page.getByRole('link', { name: 'Sign in' }).click();
+      await page.getByRole('button', { name: 'Sign in with this browser' }).click();
+      await page.waitForURL(`${console.server.root}app#/resource?*`);
+      await page.getByRole('heading', { name: 'You have no access to this' }).waitFor();
     });
 
     it('copies a link to send, explains it, and mentions no header fields to anonymous users', async () => {

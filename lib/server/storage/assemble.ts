@@ -286,7 +286,7 @@ export function assembleAppContext(
     resourceQuery: installations.find(({ resourceQuery }) => resourceQuery)?.resourceQuery,
     resourceMethods: installations.find(({ resourceMethods }) => resourceMethods)?.resourceMethods,
     earlierStates: installations.find(({ earlierStates }) => earlierStates)?.earlierStates,
-    viewOf: installations.find(({ viewOf }) => viewOf)?.viewOf,
+    pages: installations.find(({ pages }) => pages)?.pages,
     ...{ challenge, cors: { allowedOrigins: core.corsOrigins, maxAgeSeconds: core.corsMaxAge } },
     ...{ requireHttps: core.requireHttps, hstsSeconds: core.hstsMaxAge, behindProxy: core.behindProxy },
     ...{ isOpen: core.devOpen, idleMs: core.idleSeconds * 1000 },

@@ -26,7 +26,15 @@ const hasValue = ({ kind, text, number }: Value): boolean => {
 };
 const cast = (to: Cast): Make => unary((value) => (hasValue(value) ? to(value) : undefined));
 
-const trim = (text: string): string => text.replace(/^[ \t\n\r]+|(?<![ \t\n\r])[ \t\n\r]+$/g, '');
+/** Removes XML white space at both ends. */
+function trim(text: string): string {
+  const spaces = ' \t\n\r';
+  let [from, to] = [0, text.length];
+  while (from < to && spaces.includes(text[from]!)) from++;
+  while (to > from && spaces.includes(text[to - 1]!)) to--;
+  return text.slice(from, to);
+}
+
 const isCountable = ({ kind }: Value): boolean => kind === 'number' || kind === 'boolean';
 
 const toBoolean: Cast = (value) => {

@@ -22,7 +22,7 @@ import { forEachConcurrently } from '../../../lib/storage/level/concurrently.js'
 import { isInUse, type Level, openLevel, StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
 import { makeFolder } from '../../../lib/storage/level/synced-files.js';
 import { LwsError } from '../../../lib/tools/errors.js';
-import { BackupError, graphState, isOf, partReferences, recordOf } from './entries.js';
+import { BackupError, type BackupFormat, graphState, isOf, partReferences, recordOf } from './entries.js';
 import {
   backupBlobFile,
   copyOnce,
@@ -69,7 +69,9 @@ export async function backUp(context: CommandContext): Promise<number> {
     // A store of an earlier format has its quads in the state file.
     const written = existsSync(files.quads) ? { name: quads, made, ...(await quadsFile(files.quads)) } : undefined;
     const manifest: Manifest = {
-      ...{ 'quadpod-backup': format, storage, version, made, state: name, sha256: await digestOfFile(files.state) },
+      // The files of the earlier backup may have a later format.
+      'quadpod-backup': Math.max(format, earlier?.['quadpod-backup'] ?? 1) as BackupFormat,
+      ...{ storage, version, made, state: name, sha256: await digestOfFile(files.state) },
       quads: written ? withFile(earlier?.quads ?? [], written) : [],
       ...{ entries: blobs.entries, blobs: blobs.names.size, keys },
       // The running server may be of an earlier version.
@@ -233,7 +235,7 @@ const shareOfWhole = 0.5;
 /** Fewer bytes are not worth the computation. */
 const freeBytes = 1 << 20;
 
-export interface EarlierBackup {
+export interface EarlierBackup extends Pick<Manifest, 'quadpod-backup'> {
   /** ISO 8601. */
   readonly made: string;
   /** The graph states in its files. */

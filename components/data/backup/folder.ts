@@ -86,7 +86,9 @@ export function readManifest(folder: string): Manifest {
   if (!existsSync(file)) throw new BackupError(`${folder} is not a backup: ${manifestName} is missing.`);
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
-    if (backupFormats.includes(found['quadpod-backup'])) return { ...found, quads: found.quads ?? [] };
+    const format = found['quadpod-backup'];
+    if (format === 3 && !found.quads?.length) throw new Error('it names no file of quads');
+    if (backupFormats.includes(format)) return { ...found, quads: found.quads ?? [] };
   } catch (error) {
     throw new BackupError(`${file} is damaged: ${(error as Error).message}.`);
   }

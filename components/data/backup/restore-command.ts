@@ -139,7 +139,8 @@ async function restoreEntries(
   const blobs: string[] = [];
   const facts: Entry[] = [];
   let batch: Entry[] = [];
-  const flush = async (): Promise<void> => {
+  const flush = async (more: readonly Entry[] = []): Promise<void> => {
+    batch.push(...more);
     if (batch.length === 0) return;
     const entries = batch;
     batch = [];
@@ -216,8 +217,8 @@ async function upload(place: Blobs, blob: string, from: string): Promise<void> {
 /** The target of entries. */
 interface Target {
   readonly level: Level;
-  /** Writes the pending entries. */
-  flush(): Promise<void>;
+  /** Writes the pending entries, and further ones. */
+  flush(more: readonly Entry[]): Promise<void>;
 }
 
 const graphOf = (key: string): string =>
@@ -259,7 +260,8 @@ export class Rewriting {
     if (!this.hasFlushed) {
       // Records contain the size of graphs, computed from the entries just written.
       this.hasFlushed = true;
-      await target.flush();
+      await target.flush(before);
+      return [await this.record(key, value, target.level)];
     }
     return [...before, await this.record(key, value, target.level)];
   }

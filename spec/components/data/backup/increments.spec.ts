@@ -336,6 +336,8 @@ describe('Incremental backups', () => {
     expect((await run('restore', folder, { dataDir: fresh() })).join()).to.match(
       /lacks \d+ graphs, or parts of the other entries/,
     );
+    writeFileSync(manifestFile, JSON.stringify({ ...named, quads: [] }));
+    expect((await run('verify', folder)).join()).to.match(/is damaged: it names no file of quads\.$/);
     writeFileSync(manifestFile, JSON.stringify({ ...named, 'quadpod-backup': 4 }));
     for (const command of ['backup', 'verify', 'restore'] as const)
       expect((await run(command, folder, command === 'restore' ? { dataDir: fresh() } : {})).join()).to.match(
@@ -380,6 +382,30 @@ describe('Incremental backups', () => {
     const { code, stderr } = await runProcess(words, { dataDir: fresh(), root: other });
     expect(code, stderr).to.equal(0);
     expect(stderr).to.not.match(/earlier format/);
+  });
+
+  it('keep the triples of a graph that ends the last file under another base URI', async () => {
+    const own = await startSpecServer({});
+    try {
+      const other = 'http://localhost:1/other/';
+      const putOwn = async (body: string, more: Record<string, string>): Promise<void> => {
+        const headers = { Authorization: `Bearer ${own.ownerToken}`, ...turtle, ...more };
+        expect((await request(`${own.root}one`, { method: 'PUT', headers, body })).status).to.be.below(300);
+      };
+      const folder = fresh();
+      const at = { dataDir: own.dataDir, root: own.root };
+      await putOwn('<> <urn:p> 1 .', {});
+      await run('backup', folder, at);
+      await putOwn('<> <urn:p> 1, 2, 3 .', { 'If-Match': '*' });
+      await run('backup', folder, at);
+      const dataDir = fresh();
+      const lines = await run('restore', folder, { dataDir, root: other, flags: { rewrite: `${own.root}=${other}` } });
+      expect(lines, lines.join('\n')).to.have.length(2);
+      const triples = (await entriesIn(dataDir)).filter(([key]) => key.startsWith('GSPO') && key.includes('other/one'));
+      expect(triples).to.have.length(3);
+    } finally {
+      await own.stop();
+    }
   });
 
   it('are full for a store of an earlier format, and once more after its migration', async () => {

@@ -12,7 +12,8 @@ export interface ResourcePages {
 }
 
 interface Words {
-  readonly heading: string;
+  /** Replaces the title of the problem. */
+  readonly heading?: string;
   /** Replaces the message of the problem, which is for programs. */
   readonly text?: string;
   /** What the reader can do. */
@@ -39,7 +40,7 @@ const wordsOf: Partial<Record<ErrorCode, Words>> = {
     advice: 'Check the address. If you have access to items that are not public, sign in.',
     canSignIn: true,
   },
-  'too-busy': { heading: 'The server is busy', advice: atServer },
+  'too-busy': { advice: atServer },
   'too-many-requests': { heading: 'Too many attempts', advice: atServer },
 };
 
@@ -83,8 +84,11 @@ export function problemPage(
 ): Reply {
   const { type, title, detail, status, instance } = JSON.parse(String(problem.body)) as Record<string, string>;
   const code = type!.slice(type!.lastIndexOf(':') + 1) as ErrorCode;
-  const words = type === 'about:blank' ? failed : wordsOf[code];
-  const { heading = title, text = detail, advice = '', canSignIn = false } = words ?? {};
+  // The detail says that a storage is suspended or does not exist. Waiting does not help.
+  const isLasting = Number(problem.fields['Retry-After'] ?? 0) > 60;
+  const named: Words = { heading: detail ?? title!, text: '', advice: '' };
+  const words = type === 'about:blank' ? failed : at && !isLasting ? (wordsOf[code] ?? { advice: '' }) : named;
+  const { heading = title, text = detail ?? '', advice, canSignIn = false } = words;
   const paragraphs = [text, advice].filter((each) => each !== '').map((each) => `<p>${escaped(each)}</p>`);
   const link = (url: string, name: string): string => `<a href="${escaped(url)}">${name}</a>`;
   const iri = at && new URL(at.rootIri).origin + at.path;

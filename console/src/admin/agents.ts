@@ -69,7 +69,7 @@ export class AdminAgents extends Page {
       <details class="pick"><summary>No identity yet?</summary><p>Run <code>${executable} agent add NAME</code> on the server: it creates a key, and prints what to configure.</p></details>
       <folder-field field="iri" label="Folder or item" hasFiles></folder-field>
       ${actionFields(['read'])}
-      <label>Until <input type="datetime-local" name="until" required .value=${end.toISOString().slice(0, 16)}></label>
+      <label>Until <input type="datetime-local" name="until" required value=${end.toISOString().slice(0, 16)}></label>
       <button class="primary">Add the agent</button>
     </form></details>`;
   }

@@ -1,6 +1,7 @@
 /** `<folder-field>`: field of a form for a folder, which a button shows and opens a list for. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import { live } from 'lit/directives/live.js';
 import { Page } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { decoded } from '../storage/names.js';
@@ -29,6 +30,8 @@ export class FolderField extends Page {
 
   private readonly clear = (): void => {
     [this.value, this.isOpen] = [storageUri, false];
+    // The form empties its fields after this event.
+    setTimeout(() => this.requestUpdate());
   };
 
   private readonly toggle = (): void => {
@@ -51,10 +54,12 @@ export class FolderField extends Page {
             }}></folder-picker>`
           : nothing
       }
-      <label ?hidden=${!isOpen}>Address <input name=${field} type="url" required .value=${value} spellcheck="false" @change=${this.type}></label>`;
+      <label ?hidden=${!isOpen}>Address <input name=${field} type="url" required .value=${live(value)} spellcheck="false" @change=${this.type}></label>`;
   }
 
+  /** A path is one of the storage. The field is valid when it is folded, since a browser cannot show a problem there. */
   private readonly type = ({ target }: Event): void => {
-    this.value = (target as HTMLInputElement).value;
+    const text = (target as HTMLInputElement).value.trim();
+    this.value = URL.canParse(text) ? text : new URL(text.replace(/^\/+/, ''), storageUri).href;
   };
 }

@@ -10,7 +10,7 @@ import { deletePermanently, type ListedTrashItem, readTrash, restoreItem } from 
 /** Maximum time between two items of one deletion, in milliseconds. */
 const gapMs = 2000;
 
-/** Items that one action deleted: from one folder, by one user, shortly after each other. */
+/** Items that one action deleted: different ones from one folder, by one user, shortly after each other. */
 type Deletion = readonly [ListedTrashItem, ...ListedTrashItem[]];
 
 function deletionsOf(items: readonly ListedTrashItem[]): readonly Deletion[] {
@@ -21,7 +21,7 @@ function deletionsOf(items: readonly ListedTrashItem[]): readonly Deletion[] {
   const found: [ListedTrashItem, ...ListedTrashItem[]][] = [];
   for (const item of items) {
     const last = found.at(-1);
-    if (last && isNext(last.at(-1)!, item)) last.push(item);
+    if (last && isNext(last.at(-1)!, item) && last.every(({ from }) => from !== item.from)) last.push(item);
     else found.push([item]);
   }
   return found;
@@ -107,8 +107,9 @@ export class TrashPage extends Page {
     const erase = async (): Promise<void> => {
       for (const { id } of deletion) await deletePermanently(id);
     };
-    if (!(await this.attemptAfter(question, erase, `${namesOf(deletion)} deleted permanently.`))) return;
+    const isDone = await this.attemptAfter(question, erase, `${namesOf(deletion)} deleted permanently.`);
+    // Some items may be deleted.
     await this.read();
-    await this.keepFocus();
+    if (isDone) await this.keepFocus();
   }
 }

@@ -1,5 +1,5 @@
 /** Type index, type search and text search, page by page. */
-import { json, linkTarget, lwsNamespace, select, serviceEndpoint, succeed } from '../storage/api.js';
+import { json, linkTarget, lwsNamespace, Refusal, select, serviceEndpoint, succeed } from '../storage/api.js';
 import { type Listed, type ListedMember, memberOf } from '../storage/container.js';
 
 export type Joined = 'all' | 'any';
@@ -74,12 +74,23 @@ export async function searchStorage(wanted: Search, page: number, signal: AbortS
   return { hits, total: found.totalItems, pages: last ?? Math.ceil(found.totalItems / Math.max(1, size)) };
 }
 
-async function searchWords({ words, types }: Search, page: number, signal: AbortSignal): Promise<Hits | undefined> {
+/** Returns the hits of the words. A single word without hits is the beginning of words: "tempera" finds "temperatures". */
+async function searchWords(wanted: Search, page: number, signal: AbortSignal): Promise<Hits | undefined> {
+  const found = await searchText(wanted, page, signal);
+  if (found?.total !== 0 || !/^[\p{L}\p{N}]{3,}$/u.test(wanted.words)) return found;
+  try {
+    return await searchText({ ...wanted, words: `${wanted.words}*` }, page, signal);
+  } catch (error) {
+    // Too many words begin like it, or its last segment is too short.
+    if (error instanceof Refusal && error.status === 400) return found;
+    throw error;
+  }
+}
+
+async function searchText({ words, types }: Search, page: number, signal: AbortSignal): Promise<Hits | undefined> {
   const endpoint = await serviceEndpoint('TextSearchService');
   if (!endpoint) return undefined;
-  // A single word finds longer ones too: "river" finds "rivers".
-  const wanted = /^[\p{L}\p{N}]{3,}$/u.test(words) ? `${words}*` : words;
-  const parameters = [['q', wanted], ['page', String(page)], ...types.slice(0, 1).map((type) => ['type', type])];
+  const parameters = [['q', words], ['page', String(page)], ...types.slice(0, 1).map((type) => ['type', type])];
   const url = `${endpoint}?${new URLSearchParams(parameters)}`;
   const response = await succeed('GET', url, { headers: { Accept: 'application/lws+json' }, signal });
   const { found, last = 1 } = await pageOf(response, url);

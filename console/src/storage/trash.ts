@@ -1,5 +1,5 @@
 /** The trash of the storage, for controllers. */
-import { jsonBody, type Refusal, services, succeed, systemUrl } from './api.js';
+import { jsonBody, Refusal, services, succeed, systemUrl } from './api.js';
 import { ask, isController } from './controller.js';
 
 export interface ListedTrashItem {
@@ -45,4 +45,11 @@ export async function moveToTrash(iri: string, etag: string): Promise<string> {
 
 /** @throws Refusal if the former name is in use, or its container is gone */
 export const restoreItem = async (id: string): Promise<Response> => succeed('POST', await urlOf(id));
-export const deletePermanently = async (id: string): Promise<Response> => succeed('DELETE', await urlOf(id));
+/** Deletes an item. It may be deleted already, by another client or after its time. @throws Refusal */
+export async function deletePermanently(id: string): Promise<void> {
+  try {
+    await succeed('DELETE', await urlOf(id));
+  } catch (error) {
+    if (!(error instanceof Refusal && error.status === 404)) throw error;
+  }
+}

@@ -57,10 +57,10 @@ export function assertUsableAcl({ rootIri }: Pick<Storage, 'rootIri'>, iri: stri
     );
 }
 
-/** IRI of the resource that the ACL applies to. */
+/** Request for an ACL. `iri` is the resource that the ACL applies to. */
 export type AclRequest = Pick<WriteRequest, 'iri' | 'access' | 'preconditions'>;
 
-/** Resource that the caller controls, with its own ACL if it has one. */
+/** Resource that the caller controls, and its ACL if it has one. */
 export interface ControlledResource {
   readonly record: ResourceRecord;
   readonly acl: AclDocument | undefined;
@@ -134,7 +134,7 @@ export async function patchAcl(storage: Storage, index: AclIndex, request: AclWr
   });
 }
 
-/** New ACL, computed from the state in `seen`; if absent, from no existing ACL. */
+/** New ACL. `seen` is the ACL it was computed from; absent: the new ACL does not depend on an existing one. */
 interface NewAcl {
   readonly graph: AclGraph;
   readonly seen?: { readonly revision: string | undefined };
@@ -147,7 +147,7 @@ interface AclWriteContext {
   readonly assertType: () => void;
 }
 
-/** @param receive reads the body and returns a function that computes the new ACL from the current one */
+/** Writes the ACL. @param receive reads the body, and returns a function that computes the new ACL from the current one */
 async function writeAcl(
   { storage, index, assertType }: AclWriteContext,
   request: AclWrite,
@@ -195,7 +195,7 @@ async function updated(
   return { keys: applied(acl.keys, change).keys, prefixes: change.prefixes };
 }
 
-/** Stages an ACL and names it in the resource's record, so that it is deleted with the resource. */
+/** Stages an ACL. The record of the resource gets the ACL's revision, so that the ACL is deleted with the resource. */
 export function stageAcl(tx: Transaction, index: AclIndex, record: ResourceRecord, acl: AclDocument): void {
   index.stage(record.iri);
   tx.putEntry(aclKey(record.iri), JSON.stringify(acl));
@@ -208,7 +208,7 @@ export function stageAcl(tx: Transaction, index: AclIndex, record: ResourceRecor
  */
 export async function deleteAcl(storage: Storage, request: AclRequest): Promise<void> {
   const { iri, access } = request;
-  // Remote groups are fetched before the transaction, never in it.
+  // Evaluate permissions before the transaction too: this fetches remote groups, which a transaction must not wait for.
   await requireControl(storage, storage.store, access, iri);
   const work = async (tx: Transaction): Promise<void> => {
     const found = await requireControl(storage, tx, access, iri);

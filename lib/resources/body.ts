@@ -16,7 +16,7 @@ import type { Storage } from './storage.js';
 
 /** Request body, as the HTTP layer passes it. */
 export interface RequestBody {
-  /** From Content-Length, if present. */
+  /** Content-Length in bytes, if present. */
   readonly length: number | undefined;
   /** Media type without parameters, and the complete field. */
   readonly mediaType: string;
@@ -151,12 +151,13 @@ export async function discardBody(content: Content | undefined, error: unknown):
   if (content && content.kind !== 'rdf' && !(error instanceof CommitInDoubtError)) await content.blob.abort();
 }
 
-/** Maximum size of a body of white space that is treated as empty, in bytes. */
+/** Returns the maximum size of a body of white space that is treated as empty, in bytes. */
 const longestBlank = 1 << 10;
 
 /**
- * @throws LwsError `body-not-allowed` for a non-empty body: the representation of a container is its membership. White space is
- * allowed   under a profile (rule 20.10). `digest-mismatch` if a digest was announced
+ * Asserts that a container is created without a body, because the representation of a container is its membership. A profile
+ * allows white space (rule 20.10).
+ * @throws LwsError `body-not-allowed`; `digest-mismatch` if the request has a digest of other bytes
  */
 export async function assertNoBody({ profile }: Pick<Storage, 'profile'>, body: RequestBody): Promise<void> {
   const refusal = new LwsError('body-not-allowed', 'A container has no content of its own. Create it without a body.');
@@ -174,7 +175,7 @@ export async function assertDigests(body: RequestBody, onChunk: (chunk: Uint8Arr
   for await (const chunk of checkedChunks(body)) onChunk(chunk);
 }
 
-/** Streams the bytes. @throws LwsError `digest-mismatch` at the end */
+/** Streams the bytes. @throws LwsError `digest-mismatch` after the last chunk */
 export async function* checkedChunks(body: RequestBody): AsyncGenerator<Uint8Array> {
   const digests = new DigestCheck(body);
   if (body.length !== 0)
@@ -185,13 +186,13 @@ export async function* checkedChunks(body: RequestBody): AsyncGenerator<Uint8Arr
   digests.assert();
 }
 
-/** Returns the bytes left in the quota if `replaced` bytes are freed. */
+/** Returns the bytes left in the quota if `replaced` bytes of an existing resource are freed. */
 export const roomFor = (storage: Storage, replaced: number): number =>
   storage.limits.quotaBytes === 0
     ? Number.POSITIVE_INFINITY
     : storage.limits.quotaBytes - (storage.store.bytes - replaced);
 
-/** @param setting name of the setting with the limit, absent if the limit is fixed */
+/** Returns the error for too large a body. @param setting name of the setting with the limit, absent if the limit is fixed */
 export const tooLarge = (limit: number, setting?: string): LwsError =>
   new LwsError('too-large', `The body exceeds the limit of ${limit} bytes${setting ? ` (${setting})` : ''}.`);
 

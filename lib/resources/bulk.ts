@@ -1,4 +1,4 @@
-/** Bulk writes: many resources in one transaction. Each is checked and staged like a PUT, with its content, links, ACL and dates at once. */
+/** Bulk writes: many resources in one transaction. Each is checked like a PUT, and staged with its links, ACL and dates. */
 import type { NamedNode, Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { type AclDocument, aclOfGraph } from '../authorization/acl.js';
@@ -23,7 +23,7 @@ type RdfContent = Extract<BulkContent, { kind: 'rdf' }>;
 
 const factory = new DataFactory<Quad>();
 
-/** Maximum size of a small graph in bytes. Small graphs are held in memory. */
+/** Maximum size in bytes of a graph that is small by its count of triples. Small graphs are held in memory. */
 const longestWhole = 256 << 20;
 
 const modeLabels = { append: 'create anything in', write: 'change', control: 'set the ACL of' } as const;
@@ -46,7 +46,7 @@ export class BulkStaging {
   /**
    * Stages one item.
    * @param existing rule for a resource that already exists
-   * @throws LwsError with the reason of a rejection; nothing of the item was staged then
+   * @throws LwsError with the reason of a rejection; in this case nothing of the item is staged
    */
   async stage(given: BulkItem, existing: ExistingRule): Promise<BulkVerdict> {
     const item = usable(this.storage, given);
@@ -125,13 +125,14 @@ export class BulkStaging {
     });
   }
 
-  /** Stages links and ACL. @returns the staged record */
+  /** Stages the links and the ACL of an item. @returns the staged record */
   private stageExtras(record: ResourceRecord, { links, acl: list }: BulkItem): ResourceRecord {
     const { storage, tx } = this;
     if (links) tx.putRecord(stageLinks(storage, tx, record, links));
     if (list && storage.acls) {
       const { subject } = this.options.access.principal ?? {};
-      // An ACL without authorizations would be ignored, and the container's ACL, which may grant more, would apply.
+      // Without authorizations, the ACL would be ignored, and the container's ACL would apply, which may grant more. Grant
+      // access to the owner.
       const isEmpty = subject !== undefined && aclOfGraph(record.iri, list.keys).isEmpty;
       const kept = isEmpty ? { prefixes: {}, keys: closedList(record.iri, subject) } : list;
       const document: AclDocument = { revision: newRevision(), modified: storage.clock(), ...kept };
@@ -160,7 +161,7 @@ export class BulkStaging {
   }
 }
 
-/** Returns the keys of an ACL that gives access to one agent only. */
+/** Returns the GSPO keys of an ACL that gives access to one agent only. */
 function closedList(iri: string, subject: string): readonly string[] {
   const [rule, resource, agent] = [`${iri}#owner`, iri, subject].map((each) => factory.namedNode(each)) as [
     NamedNode,
@@ -199,12 +200,12 @@ type BulkContent =
       readonly size: number;
       readonly triples: number;
       readonly prefixes: Readonly<Record<string, string>>;
-      /** Keys with the resource or one of its fragments as subject. */
+      /** GSPO keys whose subject is the resource or one of its fragments. */
       readonly own: readonly string[];
-      /** `KeyDigest` of all keys. */
+      /** `KeyDigest` of all GSPO keys. */
       readonly digest: string;
       readonly rdfVersion?: ResourceRecord['rdfVersion'];
-      /** All keys, absent if the bulk writer thread has them. */
+      /** All GSPO keys; absent if only the bulk writer thread holds them. */
       readonly keys?: readonly string[];
     }
   | {
@@ -230,13 +231,13 @@ export interface BulkItem {
 type ExistingRule = 'fail' | 'skip' | 'replace' | 'merge';
 
 export interface BulkOptions {
-  /** Caller, and owner of created resources. */
+  /** Caller, who also becomes the owner of created resources. */
   readonly access: Access;
-  /** The operator has all permissions. */
+  /** True if the operator imports: no permission is checked. */
   readonly isOperator: boolean;
 }
 
-/** `needs-keys`: nothing was staged because all keys are required. */
+/** Result of staging an item. `needs-keys`: nothing was staged; repeat with all keys of the graph. */
 export type BulkVerdict = 'created' | 'replaced' | 'merged' | 'skipped' | 'kept' | 'needs-keys';
 
 /**

@@ -58,7 +58,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   assertUnreserved(storage, iri);
   const kind = makesContainer ? undefined : contentKind(model, body.mediaType);
   if (kind === undefined) await assertNoBody(storage, body);
-  // RDF is relative to the name, so the body is parsed again if the name has been taken meanwhile.
+  // References in RDF are relative to the new IRI. If another request takes the name meanwhile, the body is parsed again.
   const rdf = kind === 'rdf' ? await readRequestBody(storage, body) : undefined;
   const bytes = kind && !rdf ? await receiveContent(storage, kind, body, iri) : undefined;
   for (;;) {
@@ -89,11 +89,11 @@ async function assertContainerState(
 
 const isTaken = (error: unknown): boolean => error instanceof LwsError && error.code === 'already-exists';
 
-/** Tests the name as sent and the composed path (rule 6.2). */
+/** True if the name is reserved, either as sent or within the composed path (rule 6.2). */
 const isReservedName = ({ rootIri: storage, systemPrefix }: Storage, container: string, slug: string): boolean =>
   isReserved(container + slug.replace(/^\/+/, ''), storage, systemPrefix);
 
-/** Returns the next free candidate. `for...of` would end the generator with the first one. */
+/** Returns the next free candidate. Calls `next`, because `for...of` would end the generator after the first name. */
 export function freeName({ store }: Storage, container: string, names: Generator<string, never>): string {
   for (;;) {
     const iri = container + names.next().value;
@@ -101,7 +101,7 @@ export function freeName({ store }: Storage, container: string, names: Generator
   }
 }
 
-/** Commits under a name. @throws LwsError `already-exists` if it has been taken meanwhile */
+/** Commits the resource under a name. @throws LwsError `already-exists` if another request has taken the name meanwhile */
 const commit = (
   storage: Storage,
   request: CreateRequest,

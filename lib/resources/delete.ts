@@ -17,16 +17,16 @@ import { type IsPart, mayDelete, subtreeOf, type Tree } from './subtree.js';
 import { stageGraphDeletion, stageMembership, type WriteRequest } from './write.js';
 
 export interface DeleteRequest extends WriteRequest {
-  /** `Depth: infinity` */
+  /** True for `Depth: infinity`. */
   readonly recursive: boolean;
   /** Request body, if it has digests to verify. */
   readonly body?: RequestBody | undefined;
 }
 
-/** Numbers of resources and of triples of a subtree above which a transaction is long. */
+/** Resource and triple counts of a subtree above which a transaction is long (`isLongFor`). */
 const [manyResources, manyTriples] = [1_000, 20_000];
 
-/** Number of triples above which a transaction leaves the removal of small graphs to later ones, as that of large graphs. */
+/** Triple count above which small graphs are removed after the transaction, as large graphs always are. */
 const maxTriples = 100_000;
 
 /**
@@ -79,7 +79,7 @@ export async function stageRemoval(
   stageMembership({ storage, tx }, record, -1);
 }
 
-/** Evaluates the ACLs of all descendants once before the transaction, in which no remote group is fetched. */
+/** Evaluates the ACLs of all descendants before the transaction: it fetches remote groups, which a transaction must not do. */
 async function askGroups({ acls, authorizer, store }: Storage, access: Access, container: string): Promise<void> {
   for (const iri of acls?.below(container) ?? []) await authorizer.allows({ view: store, access, mode: 'delete', iri });
 }
@@ -94,7 +94,7 @@ async function deletable(
   const found: ResourceRecord[] = [];
   const isPart: IsPart = async (member, container) => {
     if (await may(member, container)) return true;
-    // Names no resource: the caller may not be allowed to know of the descendant.
+    // The message names no resource, because the caller may not be allowed to know of the descendant.
     throw new LwsError(
       'forbidden',
       'You are not allowed to delete everything in this container. Nothing was deleted.',
@@ -114,7 +114,7 @@ async function stageDeletion(storage: Storage, tx: Transaction, access: Access, 
     tx.deleteSubtree(root.iri);
     return;
   }
-  // The transaction would hold the keys of all small graphs in memory.
+  // Above the limit, small graphs are removed later too: the transaction would hold their keys in memory.
   const isLarge = triplesOf(found) > maxTriples;
   for (const record of found) await stageDeleted(tx, record, isLarge);
 }
@@ -122,26 +122,24 @@ async function stageDeletion(storage: Storage, tx: Transaction, access: Access, 
 const triplesOf = (records: readonly ResourceRecord[]): number =>
   records.reduce((sum, { triples = 0 }) => sum + triples, 0);
 
-/**
- * True if a transaction on a subtree would be so long that parts of it run before or after it: all other transactions wait for it.
- */
+/** True if a transaction on a subtree would block all others for too long. Parts of the work are then done before or after. */
 export const isLongFor = (
   { store: { coordination } }: Storage,
   root: ResourceRecord,
   found: readonly ResourceRecord[],
 ): boolean =>
   root.kind === 'container' &&
-  // Other servers would have to know of the subtrees that this one removes.
+  // Not with several servers: the others would not know of the subtrees that this server is removing.
   !coordination.hasOthers &&
   (found.length > manyResources || triplesOf(found) > manyTriples);
 
-/** Stages the deletion of one resource, without its membership. @param isLarge see `stageGraphDeletion` */
+/** Stages the deletion of one resource, but not the change of its container. @param isLarge see `stageGraphDeletion` */
 export async function stageDeleted(tx: Transaction, record: ResourceRecord, isLarge = false): Promise<void> {
   await stageRest(tx, record, isLarge);
   tx.deleteRecord(record);
 }
 
-/** Stages the deletion of what belongs to a resource: its graph, links and access control list. Reports the deletion. */
+/** Stages the deletion of a resource's graph, links and ACL, and reports the deletion. The record stays. */
 export async function stageRest(tx: Transaction, record: ResourceRecord, isLarge = false): Promise<void> {
   if (record.kind === 'rdf') await stageGraphDeletion(tx, record, isLarge);
   deleteLinks(tx, record);

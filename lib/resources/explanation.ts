@@ -1,4 +1,4 @@
-/** Explains for operators if a request would be allowed, and by which rule. Changes nothing. */
+/** Explains to operators if a request would be allowed, and by which rule. Changes nothing. */
 import { nearestContainer } from '../authorization/guard.js';
 import type { Mode } from '../authorization/mode.js';
 import type { Access } from '../authorization/principal.js';
@@ -17,15 +17,15 @@ export interface Explanation {
   readonly allowed: boolean;
   /** Description of the rule that decides. */
   readonly rule: string;
-  /** Mode that the request needs, and its resource. */
+  /** Mode that the request requires, and the resource on which it is required. */
   readonly needs: { readonly mode: Mode; readonly iri: string };
-  /** True if that resource exists. */
+  /** True if the resource of `needs` exists. */
   readonly exists: boolean;
 }
 
 type Decider = Pick<Storage, 'rootIri' | 'store' | 'authorizer' | 'acls' | 'profile'>;
 
-/** Modes and resources that a method requires (rule 2.1). */
+/** Returns the mode that a method requires, and the resource on which it is required (rule 2.1). */
 function neededFor(
   { method, iri }: ExplainedRequest,
   { rootIri, store, acls, profile }: Decider,
@@ -43,14 +43,14 @@ function neededFor(
     throw new LwsError('bad-request', `Method ${method} is not supported. Use GET, HEAD, POST, PUT, PATCH or DELETE.`);
   if (store.record(iri)) return { mode: 'write', iri };
   const parent = parentOf(iri);
-  // Rule 20.4: the write creates it, if allowed.
+  // Rule 20.4: the write would also create the parent, which requires append on the nearest existing container.
   const nearest = profile?.makesParents ? nearestContainer({ rootIri }, store, parent) : undefined;
   return { mode: 'append', iri: nearest?.iri ?? parent };
 }
 
 /**
- * Returns the decision for a hypothetical request.
- * @throws LwsError `bad-request` for an unknown method and for an IRI outside of the storage
+ * Returns the decision for a hypothetical request. @throws LwsError `bad-request` for an unknown method or
+ * an IRI of another storage
  */
 export async function explainDecision(storage: Decider, request: ExplainedRequest): Promise<Explanation> {
   const { access, iri } = request;

@@ -10,13 +10,13 @@ export interface FolderSize {
   /** Sum of the sizes of the resources, in bytes. */
   readonly bytes: number;
   readonly resources: number;
-  /** False if there are more resources than are counted. */
+  /** False if the container has more than `maxResources` descendants. The rest is not counted. */
   readonly isComplete: boolean;
 }
 
 const maxResources = 100_000;
 
-/** Sums the members that listings show. @throws LwsError as GET, `too-busy` */
+/** Sums the sizes of all descendants that listings show to the caller. @throws LwsError as GET, `too-busy` */
 export async function folderSize(storage: Storage, access: Access, iri: string): Promise<FolderSize> {
   const container = await requireAccess(storage, storage.store, access, 'read', iri);
   const began = performance.now();
@@ -31,7 +31,7 @@ async function sizeBelow(storage: Storage, access: Access, top: ResourceRecord):
   for (const container of containers) {
     const list = () =>
       visibleMembers({ storage, access, container }, storage.store, { from: 0, count: maxResources - resources + 1 });
-    // Listing a larger container takes a turn itself.
+    // Only small containers wait for a turn here: listing a larger one waits for a turn itself.
     const isSmall = (container.members ?? 0) <= storage.limits.pageSize;
     const { members } = await (isSmall ? inTurn(storage, access, list) : list());
     for (const member of members) {

@@ -1,4 +1,4 @@
-/** Stages the changes of an update to a graph: of a large graph the difference, of a small one all triples. */
+/** Stages the changes of an update to a graph: the difference for a large graph, all triples for a small one. */
 
 import type { GraphDelta } from '../query/change-set.js';
 import { turtle } from '../rdf/formats.js';
@@ -20,27 +20,29 @@ import { type ContentFacts, type Staging, stageFacts } from './write.js';
 
 export interface DeltaRequest {
   readonly delta: GraphDelta;
-  /** Length of the update in characters, which bounds the growth of the graph. Infinite: bounded by triples only. Absent: no bound. */
+  /**
+   * Length of the update in characters, which limits the growth of the graph. Infinity: no such limit. Absent: no limit at all.
+   */
   readonly length?: number;
-  /** The caller cannot read the graph. The revision changes even if the graph does not, because it would reveal the content (rule 6.13). */
+  /** True if the caller cannot read the graph. Each update then sets a new revision, which reveals nothing (rule 6.13). */
   readonly isBlind?: boolean;
-  /** True if a small graph may be serialized here, even if that takes long. */
+  /** True if a small graph can be serialized inside the transaction, even if that takes long. */
   readonly isPatient?: boolean;
 }
 
 /** A graph after a staged change. */
 export interface ChangedContent {
   readonly facts: ContentFacts;
-  /** Nothing was added or removed. */
+  /** True if no triple was added or removed. */
   readonly isSame: boolean;
   /** Complete content, if it is available. */
   readonly content?: Content;
 }
 
 /**
- * Stages the change to the graph of an RDF resource, and its links. A change without effect keeps the state and its tag, unless
- * the caller is blind.
- * @returns `undefined`, with nothing staged, as `changeGraph`
+ * Stages the change to the graph of an RDF resource, and its links. A change without effect keeps the revision, unless the
+ * caller cannot read the graph (`isBlind`).
+ * @returns `undefined` with nothing staged, as `changeGraph`
  * @throws as `changeGraph`
  */
 export async function stageDelta(
@@ -58,10 +60,10 @@ export async function stageDelta(
 }
 
 /**
- * Stages the change to a graph: of a large graph the difference, of a small one all triples.
- * @returns `undefined`, with nothing staged, if the graph must be serialized, which takes too long for a transaction: the delta
- * needs `after`
- * @throws Again if the delta has another revision; LwsError `too-large`, `patch-conflict`
+ * Stages the change to a graph: the difference for a large graph, all triples for a small one.
+ * @returns `undefined` with nothing staged if serializing the graph would take too long for a transaction. The caller
+ * then provides `delta.after`
+ * @throws Again if the delta was computed from another revision; LwsError `too-large`, `patch-conflict`
  */
 export async function changeGraph(
   { storage, tx }: Staging,
@@ -105,7 +107,7 @@ export async function changeGraph(
   return { facts: Object.assign(facts, { size: written.size }), isSame, content };
 }
 
-/** The patch does not change the content, but its Link fields may change the metadata. */
+/** Stages the Link fields of a patch that does not change the content. */
 export function stageLinksAlone(
   { storage, tx }: Staging,
   before: ResourceRecord,
@@ -120,9 +122,9 @@ export function stageLinksAlone(
 
 const keysAtATime = 1000;
 
-/** Reduces a delta of a large graph to its effective additions and removals. */
+/** Returns the part of a delta that changes a large graph: additions it lacks, and removals it has. */
 async function effectOf(tx: Transaction, record: ResourceRecord, delta: KeyDifference): Promise<KeyDifference> {
-  /** Returns the keys that are in the graph, or those that are not. */
+  /** Returns the keys that are in the graph (`are` is true), or those that are not. */
   const keysThat = async (are: boolean, keys: readonly string[]): Promise<string[]> => {
     const found: string[] = [];
     for (const slice of slices(keys, keysAtATime)) {
@@ -134,7 +136,7 @@ async function effectOf(tx: Transaction, record: ResourceRecord, delta: KeyDiffe
   return { added: await keysThat(false, delta.added), removed: await keysThat(true, delta.removed) };
 }
 
-/** Returns the size of the keys as lines, in bytes. */
+/** Returns the size of the keys as N-Triples lines, in bytes. */
 async function sizeOf(keys: readonly string[]): Promise<number> {
   const count = lineCounter();
   let size = 0;

@@ -1,4 +1,4 @@
-/** Blank nodes of resources with versions keep their labels over a PUT, so that a version is a small difference. */
+/** Keeps blank node labels over a PUT for resources with versions, so that the difference to the earlier version is small. */
 import { DamagedGraphError } from '../storage/graphs/graph-digests.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { PackedKeys } from '../storage/keys/graph-keys.js';
@@ -7,7 +7,7 @@ import type { ResourceRecord } from '../storage/keys/records.js';
 import type { Content } from './body.js';
 import type { Storage } from './storage.js';
 
-/** Returns the content that replaces a resource, with the labels that blank nodes have in its graph. Large graphs stay as they are. */
+/** Returns the new content of a resource, with blank nodes renamed to their labels in the current graph, unless it is large. */
 export async function withKeptLabels(
   { store, documents, keepsVersions }: Storage,
   { iri, kind, triples = 0 }: ResourceRecord,

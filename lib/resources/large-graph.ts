@@ -9,18 +9,18 @@ import type { DigestAlgorithm } from '../tools/fields/digest.js';
 import { ReadingTime } from '../tools/threads/reading-time.js';
 import type { Storage } from './storage.js';
 
-/** RDF/XML is serialized in memory. Graphs above this limit are returned as Turtle. */
+/** Maximum triples in RDF/XML, which is serialized in memory. Larger graphs are returned as Turtle. */
 const maxInXml = 100_000;
-/** Time that the client may leave the response unread (`ReadingTime`), to release the snapshot. */
+/** Time after which the response is aborted if the client does not read (`ReadingTime`): the snapshot must be released. */
 const idleMs = 60_000;
 
-/** True if a graph is written as lines in this format. */
+/** True if a graph is streamed as lines in this format. */
 export const hasLines = (format: RdfFormat, { triples = 0 }: ResourceRecord): boolean =>
   isLargeGraph(triples) && (format !== rdfXml || triples > maxInXml);
 
 /**
- * Size of a large graph in a format in bytes, if it is known before serialization. For all formats but JSON-LD it is the size of
- * the resource.
+ * Returns the size of a large graph in a format in bytes, or `undefined` if it is known only after serialization (JSON-LD). In
+ * all other formats it is the size of the resource.
  */
 export const lengthOf = (format: RdfFormat, { size }: ResourceRecord): number | undefined =>
   format === jsonLd ? undefined : size;
@@ -32,7 +32,7 @@ export class LargeGraph {
     private readonly format: RdfFormat,
   ) {}
 
-  /** Opens the current state, or `undefined` if the graph is not large any more, or not expressible in the format. */
+  /** Opens the current state. Returns `undefined` if the graph is not large any more, or cannot be expressed in the format. */
   static async open({ store }: Storage, iri: string, format: RdfFormat): Promise<LargeGraph | undefined> {
     const graph = await store.openGraph(iri);
     if (!graph) return undefined;
@@ -46,7 +46,7 @@ export class LargeGraph {
     return this.graph.record;
   }
 
-  /** Streams the bytes. The snapshot is released at the end, on errors too. */
+  /** Streams the serialized graph. The snapshot is released at the end, and on errors. */
   stream(): Readable {
     const time = new ReadingTime(idleMs, () =>
       body.destroy(new Error('The client does not read the response, or too slowly.')),
@@ -67,7 +67,7 @@ export class LargeGraph {
     return body;
   }
 
-  /** Returns the digest of the bytes. */
+  /** Returns the digest of the serialized graph. */
   async digest(algorithm: DigestAlgorithm): Promise<Buffer> {
     const hash = createHash(algorithm.replace('-', ''));
     for await (const chunk of this.chunks()) hash.update(chunk);

@@ -38,7 +38,7 @@ export interface LinksetState {
   readonly isBlind?: true;
 }
 
-/** Returns the linkset of a resource in a state of the storage. */
+/** Returns the linkset of a resource, read from `view`. */
 export function linksetState(
   storage: Storage,
   view: { entry(key: string): string | undefined },
@@ -51,7 +51,7 @@ export function linksetState(
 
 /** A write of the linkset of `iri`, the described resource. */
 export type LinksetRequest = Omit<PatchRequest, 'model' | 'links'> & {
-  /** Accepts a constraint that existing resources violate. */
+  /** True to accept a shape constraint that existing resources violate. */
   readonly isLenient?: boolean;
 };
 
@@ -125,10 +125,10 @@ async function admit(
   return { ...state, isBlind: true };
 }
 
-/** A document has the server's links besides the client's, so that clients can write back the document they read. */
+/** Bytes of server-managed links that a document may also contain, so that clients can write back the document they read. */
 const serverPart = 16_384;
 
-/** @throws LwsError `linkset-too-large`. Staging checks the size of the client-managed part alone. */
+/** Reads the body. The limit includes the server's links; staging checks the client's. @throws LwsError `linkset-too-large` */
 async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Promise<Buffer> {
   const most = storage.limits.linksetBytes + serverPart;
   const tooLarge = (): LwsError => linksetTooLarge(storage);
@@ -141,10 +141,7 @@ async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Prom
   }
 }
 
-/**
- * Returns the client-managed links after a patch of the document that GET returns, or of the object with the client's relations
- * (rule 11.6).
- */
+/** Returns the client-managed links after a patch, of the document or of the object with the client's relations (rule 11.6). */
 async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, type: string): Promise<ClientLinks> {
   const { record, links, bytes } = seen;
   const merge = type === mergePatch;
@@ -159,7 +156,7 @@ async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, t
   return ofDocument ? readLinkset(result, record.iri) : readWritten(result, record.iri);
 }
 
-/** @throws LwsError `bad-request` for an update with a WHERE, `patch-conflict`, and as `linksOfGraph` (rule 20.12) */
+/** Applies an RDF patch. @throws LwsError `bad-request` if it has a WHERE, `patch-conflict`, as `linksOfGraph` (rule 20.12) */
 async function patchGraph(
   { documents }: Storage,
   { record: { iri }, links }: LinksetState,
@@ -174,11 +171,11 @@ async function patchGraph(
   return linksOfGraph(decodeGraph(keys), links, iri);
 }
 
-/** A document has only the member `linkset`. Beside other relations, `linkset` is the link to the linkset. */
+/** True if a value is a linkset document: its only member is `linkset`. With other members, `linkset` is a relation. */
 const isDocument = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.keys(value).join() === 'linkset';
 
-/** @throws LwsError `malformed-body` for a patch that mixes the two forms */
+/** True if a JSON Patch addresses the document, not the client's relations. @throws LwsError `malformed-body` for a mix */
 function addressesDocument(operations: unknown): boolean {
   const entries = Array.isArray(operations) ? (operations as Readonly<Record<string, unknown>>[]) : [];
   const forms = new Set(

@@ -30,7 +30,7 @@ function memberOf(name: string, value: string): unknown {
   return name.endsWith('*') ? value.split('\n').map(internationalized) : value.split('\n');
 }
 
-/** RFC 9264 4.2.4.2: `UTF-8'en'...` of RFC 8187 as value and language. */
+/** Converts an extended value of RFC 8187 (`UTF-8'en'...`) to the object with value and language of RFC 9264 4.2.4.2. */
 function internationalized(value: string): object {
   const [, language = '', encoded = value] = /^utf-8'([^']*)'(.*)$/is.exec(value) ?? [];
   return { value: decoded(encoded), ...(language === '' ? {} : { language }) };
@@ -57,14 +57,14 @@ export const registered = 'http://www.iana.org/assignments/relation/';
 const managed: ReadonlySet<string> = new Set(['anchor', 'up', 'linkset', lws.storage, rdf.type]);
 const interactionModels: ReadonlySet<string> = new Set(Object.values(ldp));
 
-/** Registered relation names are case-insensitive, IRIs are case-sensitive (RFC 8288 2.1). */
+/** Returns the normalized name: registered relation names are case-insensitive, IRIs are case-sensitive (RFC 8288 2.1). */
 export const relationName = (name: string): string => (name.includes(':') ? name : name.toLowerCase());
 
 /** Returns the canonical name of a relation. Registered relations have a second name, an IRI. */
 export const searchedRelation = (name: string): string =>
   relationName(name.startsWith(registered) ? name.slice(registered.length) : name);
 
-/** True if the server manages a relation, under its name or registered IRI. */
+/** True if the server manages a relation, given by its name or by its registered IRI. */
 const isManaged = (name: string): boolean =>
   managed.has(name) || (name.startsWith(registered) && isManagedOrType(name.slice(registered.length)));
 const isManagedOrType = (name: string): boolean => name === 'type' || managed.has(name);
@@ -72,7 +72,7 @@ const isManagedOrType = (name: string): boolean => name === 'type' || managed.ha
 /** True if a client may declare a type (rule 11.3): not a structural type or interaction model. */
 const isDeclarable = (type: string): boolean => !type.startsWith(lws.namespace) && !interactionModels.has(type);
 
-/** Returns the link context object of a resource, its members in the order of rule 11.1. */
+/** Returns the members of the link context object of a resource, in the order of rule 11.1. */
 function contextObject(record: ResourceRecord, links: ClientLinks, storage: string): [string, unknown][] {
   const declared = (links['type'] as Target[] | undefined) ?? [];
   return [
@@ -91,8 +91,8 @@ export interface RelationFilter {
 }
 
 /**
- * Returns the linkset as a document. `filter` removes relations, never the anchor (rule 11.9). Written member by member,
- * because an object would order integer-like names first.
+ * Returns the linkset as a document. The filter removes relations, never the anchor (rule 11.9). The JSON is written member by
+ * member, because an object would order integer-like names first.
  */
 export function linksetBytes(
   record: ResourceRecord,
@@ -125,7 +125,8 @@ export function readLinkset(document: unknown, iri: string): ClientLinks {
 }
 
 /**
- * Reads a link context object of a client. Its parent must be the current one, because a linkset cannot move its resource.
+ * Reads a link context object sent by a client. If it has `up`, the target must be the current parent, because a linkset cannot
+ * move its resource.
  * @throws LwsError as `readContextObject`; `conflict`
  */
 export function readWritten(object: unknown, iri: string): ClientLinks {
@@ -178,7 +179,7 @@ function readTypes(value: unknown): Target[] {
   return targets.filter(({ href }) => isDeclarable(href));
 }
 
-/** Every type is sent in a header field of the resource, and HTTP clients reject responses with 16 KiB of header fields. */
+/** Maximum total length of types. Each is in a header field, and HTTP clients reject responses with 16 KiB of header fields. */
 const maxTypeCharacters = 8_192;
 
 function assertHeaderRoom(types: readonly Target[]): void {
@@ -192,7 +193,7 @@ function assertHeaderRoom(types: readonly Target[]): void {
 
 /** Reads the value of a client-managed relation: an RFC 9264 target array, or a literal. */
 function readValue(name: string, value: unknown): unknown {
-  // Prefer lists relations separated by spaces.
+  // White space is rejected, because Prefer separates relations by spaces.
   const isName = name !== '' && !/[\s\u0000-\u001f\u007f]/.test(name) && isWellFormed(name);
   if (!isName) throw malformed('A relation name must not be empty or contain white space.');
   if (typeof value === 'string') return value;
@@ -259,7 +260,7 @@ function linkedValue(entry: unknown, base: string): LinkedValue | undefined {
 }
 
 /**
- * Returns the links whose graph has the given triples. Links of `before` that remain are unchanged, with their attributes.
+ * Returns the links for a graph with the given triples. Links of `before` that are still in it keep their attributes.
  * @throws LwsError `unsupported-rdf` for a triple that is not a link (rule 20.12), and as `readWritten`
  */
 export function linksOfGraph(quads: readonly Quad[], before: ClientLinks, iri: string): ClientLinks {
@@ -310,7 +311,7 @@ function linkOf({ subject, predicate, object }: Quad, iri: string): readonly [re
 export const relationTargets = (links: ClientLinks, iri: string): (readonly [relation: string, target: string])[] =>
   linkedValues(links, iri).flatMap(([relation, { href }]) => (href === undefined ? [] : [[relation, href] as const]));
 
-/** Resolves a reference. An absolute IRI keeps its spelling. */
+/** Resolves a reference. An absolute IRI is returned unchanged. */
 function resolve(reference: string, base: string): string | undefined {
   if (isAbsoluteIri(reference)) return reference;
   return URL.canParse(reference, base) ? new URL(reference, base).href : undefined;
@@ -318,18 +319,18 @@ function resolve(reference: string, base: string): string | undefined {
 
 const malformed = (detail: string): LwsError => new LwsError('malformed-body', `The linkset is not valid. ${detail}`);
 
-/** Returns the entries of client-managed links. The graph of a linkset depends on their values only. */
+/** Range of the entries with client-managed links. The graph of a linkset depends on their values only. */
 export const allLinks = entryRange('links');
 
 const factory = new DataFactory<Quad>();
 
-/** Returns the GSPO keys of the graph. */
+/** Returns the GSPO keys of the graph of a linkset. */
 export const linksetGraph = (links: ClientLinks, iri: string): string[] =>
   encodeGraph(linksetOf(iri), linksetQuads(links, iri));
 
 const predicateOf = (relation: string): string => (relation.includes(':') ? relation : registered + relation);
 
-/** Maps declared types to `rdf:type`, targets to IRIs, and strings to literals. */
+/** Returns the triples of the links: declared types as `rdf:type`, targets as IRIs, and strings as literals. */
 export function linksetQuads(links: ClientLinks, iri: string): Quad[] {
   const subject = factory.namedNode(iri);
   const type = factory.namedNode(rdf.type);

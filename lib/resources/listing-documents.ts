@@ -1,4 +1,4 @@
-/** Serializes listings: the members of a container in JSON and in RDF, in pages (rules 9.1, 9.2, 9.4). Must not depend on permissions. */
+/** Serializes listings: the members of a container in JSON and in RDF, in pages (rules 9.1, 9.2, 9.4). Ignores permissions. */
 import { createHash } from 'node:crypto';
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -19,23 +19,23 @@ import { variantOf } from './variants.js';
 
 export interface Listing extends Representation, Dated {
   readonly isPartial?: true | undefined;
-  /** Number of all members in the caller's view. */
+  /** Count of all members that the caller can see. */
   readonly total: number;
   /** Present if the membership exceeds one page. */
   readonly pages?: { readonly page: number; readonly last: number };
 }
 
-/** Container and members to serialize. */
+/** Container and members to serialize, as the caller sees them. */
 export interface Membership extends Dated {
-  /** Visible members: of a page in JSON, of the container in RDF. */
+  /** Visible members: one page of them in JSON, all in RDF. */
   readonly members: readonly ListedMember[];
-  /** Number of members on all pages in the caller's view. */
+  /** Count of the visible members on all pages. */
   readonly total: number;
-  /** Opaque state of the container in the caller's view. */
+  /** Opaque state of the listing: depends on what the caller can see. */
   readonly state: string;
   /**
-   * The caller sees only a part of the members. The listing then has the creation date of the container, and no modification date
-   * to compare.
+   * True if the caller sees only a part of the members. The listing then has the creation date of the container, and no
+   * modification date for conditional requests.
    */
   readonly isPartial?: true | undefined;
   /** More triples about the container in RDF. */
@@ -45,7 +45,7 @@ export interface Membership extends Dated {
 /** Fields of a member in a listing. */
 export type ListedMember = Pick<ResourceRecord, 'iri' | 'kind' | 'types' | 'mediaType' | 'size' | 'modified'>;
 
-/** Returns the number of the last page. @throws LwsError `page-not-found` for a later page */
+/** Returns the number of the last page. @throws LwsError `page-not-found` if `page` is greater */
 function lastPage(pageSize: number, total: number, page: number): number {
   const last = Math.max(1, Math.ceil(total / pageSize));
   if (page > last) throw new LwsError('page-not-found', `The page does not exist: the listing has ${last} pages.`);
@@ -76,12 +76,12 @@ export function jsonDocument(
   };
 }
 
-/** Members whose triples are made between two pauses. */
+/** Members that are converted to triples between two calls of `pause`. */
 const membersAtATime = 128;
 
 /**
  * Returns the complete listing in an RDF serialization, which is never paginated (rule 9.2).
- * @param pause called between parts of the work
+ * @param pause called between parts of the work, so that other requests can run
  */
 export async function rdfDocument(
   { iri, revision }: Pick<ResourceRecord, 'iri' | 'revision'>,
@@ -105,7 +105,7 @@ export async function rdfDocument(
   return { revision, tag, mediaType: format, bytes, total, ...date };
 }
 
-/** Returns the complete listing under the tag of the requested page, if any. @throws LwsError `page-not-found` */
+/** Returns the complete listing, with the tag of the requested page if there is one. @throws LwsError `page-not-found` */
 export function wholeAsPage(pageSize: number, listing: Listing, page: number | undefined): Listing {
   if (page === undefined) return listing;
   lastPage(pageSize, listing.total, page);
@@ -113,18 +113,18 @@ export function wholeAsPage(pageSize: number, listing: Listing, page: number | u
   return { ...listing, tag };
 }
 
-/** Identifies no state, so that it never satisfies `If-Match` (rule 8.4). */
+/** Returns the tag of a page. It is not the state of the container, so it never satisfies `If-Match` (rule 8.4). */
 const pageTag = (page: number, bytes: Buffer, variant = ''): string => `page-${page}.${variant}${hashOf(bytes)}`;
 
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
 
-/** Returns the structural type in its short form, followed by the declared types (rule 9.1). */
+/** Returns the short name of the structural type, followed by the declared types (rule 9.1). */
 function itemType({ kind, types = [] }: ListedMember): string | readonly string[] {
   const structural = kind === 'container' ? 'Container' : 'DataResource';
   return types.length === 0 ? structural : [structural, ...types];
 }
 
-/** A resource as an entry of a listing or search result. */
+/** Returns the entry of a resource in a listing or search result. */
 export function item(record: ListedMember): object {
   const modified = new Date(record.modified).toISOString();
   const { iri, mediaType, size } = record;
@@ -158,7 +158,7 @@ function containerQuads(container: string, total: number, modified: number): Qua
   ];
 }
 
-/** Terms that clients of the Solid protocol expect. */
+/** Returns types that clients of the Solid protocol expect. */
 const ldpTypesOf = ({ kind }: ListedMember): readonly string[] =>
   kind === 'container' ? [ldp.Resource, ldp.Container, ldp.BasicContainer] : [ldp.Resource];
 

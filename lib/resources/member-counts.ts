@@ -1,4 +1,4 @@
-/** Counts the members of large containers by ranges of IRIs, so that a page of a listing is found without reading the pages before it. */
+/** Counts members of large containers per range of IRIs, so that a page of a listing is read without the pages before it. */
 import { createHash, hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type IriRange, isInRanges } from '../storage/keys/iri-ranges.js';
@@ -7,7 +7,7 @@ import type { Store } from '../storage/transactions/store.js';
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { addCount, getOrMake, partitionPoint } from '../tools/collections.js';
 
-/** A range of members: from an IRI to the start of the next segment. */
+/** Range of members, from `from` to the start of the next segment, with its count and hash. */
 export interface CountSegment {
   readonly from: string;
   readonly count: number;
@@ -15,45 +15,45 @@ export interface CountSegment {
   readonly sum: bigint;
 }
 
-/** Hash of a member: the members of a container are identified by the sum of their hashes. */
+/** Returns the hash of a member. The sum of the hashes identifies the set of members. */
 const hashOf = (iri: string): bigint => BigInt(`0x${hash('sha256', iri)}`);
 
-/** Returns the segment with a member more (1) or less (-1). */
+/** Returns the segment with a member added (1) or removed (-1). */
 export const withMember = ({ from, count, sum }: CountSegment, iri: string, by: 1 | -1): CountSegment => ({
   from,
   count: count + by,
   sum: BigInt.asUintN(256, sum + BigInt(by) * hashOf(iri)),
 });
 
-/** Returns the state of a view of a container: it depends on the visible members only. */
+/** Returns the opaque state of a container as the caller sees it. It depends on the visible members only. */
 export function stateOfSegments(segments: readonly CountSegment[]): string {
   const [sum, count] = segments.reduce(([a, b], each) => [a + each.sum, b + each.count], [0n, 0]);
   const text = `${count} ${BigInt.asUintN(256, sum).toString(36)}`;
-  // Has the length of a revision, so that the form of a tag does not reveal hidden members.
+  // Truncated to the length of a revision, so that the length of a tag does not reveal that members are hidden.
   return createHash('sha256').update(text).digest('base64url').slice(0, 12);
 }
 
 export const noMembers: CountSegment = { from: '', count: 0, sum: 0n };
 
-/** Returns the state of a view with these members, in any order. */
+/** Returns the opaque state for a caller who sees these members, in any order. */
 export const viewState = (iris: readonly string[]): string =>
   stateOfSegments([iris.reduce((segment, iri) => withMember(segment, iri, 1), noMembers)]);
 
-/** Returns the index of the segment that an IRI lies in. */
+/** Returns the index of the segment that contains an IRI. */
 export const segmentAt = (segments: readonly CountSegment[], iri: string): number =>
   partitionPoint(1, segments.length, (at) => segments[at]!.from <= iri) - 1;
 
 interface CountOptions {
   /** Number of members of a segment. */
   readonly size: number;
-  /** Counts the members of this owner only. */
+  /** If present, only members of this owner are counted. */
   readonly owner?: string | undefined;
 }
 
-/** Counts of the members of a container, or of those that one identity owns. */
+/** Member counts of a container, in segments: of all members, or of those that one identity owns. */
 export class MemberCounts {
   private counted: readonly CountSegment[] = [noMembers];
-  /** Segments that changed since they were counted. */
+  /** Segments with changes since they were counted. */
   private stale = new Set<CountSegment>(this.counted);
   private running: Promise<void> | undefined;
   private changes = 0;
@@ -74,12 +74,12 @@ export class MemberCounts {
     return this.options.owner;
   }
 
-  /** Changes when the creation or deletion of a member is staged, committed or dropped. */
+  /** Incremented when the creation or deletion of a member is staged, committed or dropped. */
   get version(): number {
     return this.changes;
   }
 
-  /** False after the counts were evicted: they no longer follow commits. */
+  /** False after the cache evicted the counts: they no longer follow commits. */
   get isFollowed(): boolean {
     return this.isFollowing;
   }
@@ -106,13 +106,13 @@ export class MemberCounts {
         this.running = undefined;
         this.options.onCounted(this);
       });
-    // Another call may have started a recount meanwhile.
+    // Another caller may have started a recount while this one waited.
     await this.running;
   }
 
   private async recount(): Promise<void> {
     for (const segment of [...this.stale]) {
-      // Changes while it is being counted make it stale again, because the count may lack them.
+      // A member that changes during the count makes the segment stale again, because the count may lack it.
       this.stale.delete(segment);
       try {
         const parts = await this.count(segment.from, this.counted[this.counted.indexOf(segment) + 1]?.from);
@@ -138,7 +138,7 @@ export class MemberCounts {
     return this.merged(parts);
   }
 
-  /** Appends a short last part to the one before, so that segments do not become short by splits. */
+  /** Merges a short last part into the previous one, because repeated splits would otherwise leave many short segments. */
   private merged(parts: CountSegment[]): CountSegment[] {
     const [last, before] = [parts.at(-1)!, parts.at(-2)];
     if (!before || last.count * 2 > this.options.size) return parts;
@@ -160,12 +160,12 @@ export class MemberCounts {
   }
 }
 
-/** Maximum number of segments of a storage. */
+/** Maximum segments that the cache holds for a storage. */
 const maxSegments = 20_000;
 
-/** Counts of a storage, and the members whose creation or deletion is pending. */
+/** Cached member counts of a storage, and the members whose creation or deletion is pending. */
 class FollowedCounts {
-  /** Counts that have not been completed: their size is unknown. */
+  /** Counts whose first pass has not ended. They are not in the cache yet, because their size is unknown. */
   private readonly counting = new Map<string, MemberCounts>();
   private readonly cached = new LRUCache<string, MemberCounts>({
     maxSize: maxSegments,
@@ -173,7 +173,7 @@ class FollowedCounts {
     dispose: (counts) => this.unfollow(counts),
   });
   private readonly ofContainers = new Map<string, Set<MemberCounts>>();
-  /** Number of pending transactions that create or delete a member. */
+  /** For each member: pending transactions that create or delete it. */
   private readonly underWay = new Map<string, number>();
 
   constructor(private readonly store: Store) {
@@ -202,7 +202,7 @@ class FollowedCounts {
   private counted(key: string, counts: MemberCounts): void {
     this.counting.delete(key);
     if (counts.isFollowed) this.cached.set(key, counts);
-    // Has more segments than the cache.
+    // The cache rejects counts with more segments than it can hold.
     if (this.cached.peek(key) !== counts) this.unfollow(counts);
   }
 
@@ -226,16 +226,16 @@ class FollowedCounts {
 
 const known = new WeakMap<Store, FollowedCounts>();
 
-/** Follows the members of all containers. Called when a storage is opened, so that no pending transaction is missed. */
+/** Returns the cached counts of a storage. Called when a storage is opened, so that no pending transaction is missed. */
 export const followMembers = (store: Store): FollowedCounts => getOrMake(known, store, () => new FollowedCounts(store));
 
-/** Returns the counts of a container, which follow every commit until they are evicted. `undefined` if they have too many segments. */
+/** Returns the counts of a container, which follow commits until their eviction; `undefined` if they have too many segments. */
 export const memberCounts = (
   store: Store,
   container: ResourceRecord,
   options: CountOptions,
 ): MemberCounts | undefined => followMembers(store).obtain(container, options);
 
-/** Tests if a pending transaction creates or deletes a resource in ranges. LevelDB may or may not have its changes. */
+/** True if a pending transaction creates or deletes a resource in the ranges. A read may or may not see such a change. */
 export const isUnderWay = (store: Store, ranges: readonly IriRange[]): boolean =>
   followMembers(store).isUnderWay(ranges);

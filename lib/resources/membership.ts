@@ -1,4 +1,4 @@
-/** Lists containers: the members that the caller may see, of a page or all (rule 9.3). */
+/** Lists containers: the members that the caller can see, as a page or complete (rule 9.3). */
 import { createHash } from 'node:crypto';
 import type { Access } from '../authorization/principal.js';
 import type { RdfFormat } from '../rdf/formats.js';
@@ -43,8 +43,8 @@ export async function jsonListing(
 type ViewRequest = Pick<MemberRequest, 'storage' | 'container'> & { readonly variant: string };
 
 /**
- * Returns the listing of a part of the members. Renderings are cached by what they show: a hidden member that changes must not
- * show in the time of the next response.
+ * Returns the listing for a caller who sees a part of the members. It is cached by its content, not by the container's
+ * revision: otherwise a change to a hidden member would be measurable as a slower response.
  */
 async function viewed(
   { storage: { representations }, container, variant }: ViewRequest,
@@ -59,7 +59,7 @@ async function viewed(
   const revision = hash.digest('base64url');
   const build = async (): Promise<Listing> => ({ ...(await documentOf(membership)), revision });
   const found = await representations.obtain(`view ${revision}`, variant, revision, build);
-  // A copy, because the fields of a response are cached with its object, and those of a container can change.
+  // Copy the object: response fields are cached per object, and those of a container can change.
   return { ...(found as Listing) };
 }
 
@@ -88,8 +88,8 @@ export async function rdfListing(
 }
 
 /**
- * Returns the members that the caller may read, in blocks. If the caller sees all of them, they are read while the blocks are
- * consumed.
+ * Returns the members that the caller can read, in blocks. If the caller sees all members, they are read from the store while
+ * the blocks are consumed.
  * @throws LwsError `too-busy`
  */
 export async function seenMembers(
@@ -102,7 +102,7 @@ export async function seenMembers(
   return seenItems(storage, access, members);
 }
 
-/** Members that are prepared between two pauses. */
+/** Members that are prepared between two pauses for other requests. */
 const membersAtATime = 128;
 
 async function* seenItems(storage: Storage, access: Access, members: readonly ResourceRecord[]) {
@@ -115,7 +115,7 @@ async function* seenItems(storage: Storage, access: Access, members: readonly Re
 const seesAll = ({ authorizer, store }: Storage, access: Access, { iri }: ResourceRecord): boolean | Promise<boolean> =>
   authorizer.readsAllMembers(store, access, iri);
 
-/** Returns the wanted members, and facts about all members in the caller's view. */
+/** Returns the members of the page, and facts about all members that the caller sees. */
 async function collect(request: MemberRequest, everything: boolean, wanted: Paging): Promise<Membership> {
   const { storage, access, container } = request;
   if (everything) {
@@ -125,6 +125,6 @@ async function collect(request: MemberRequest, everything: boolean, wanted: Pagi
   const { members, ...view } = await visibleMembers(request, storage.store, wanted);
   const seen: ResourceRecord[] = [];
   for await (const block of seenItems(storage, access, members)) seen.push(...block);
-  // The container's own date would reveal changes to hidden members, and dates of visible members can go back when one is hidden.
+  // The date of the container would reveal changes to hidden members, and the latest date of visible members could decrease.
   return { members: seen, ...view, modified: container.created, isPartial: true };
 }

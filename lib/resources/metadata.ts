@@ -1,4 +1,4 @@
-/** Client-managed links of a resource in the store: an entry of their own, and the declared types in the record. */
+/** Stores the client-managed links of a resource: in an entry, and the declared types also in the record. */
 
 import { StagedNames } from '../storage/graphs/staged-keys.js';
 import { difference } from '../storage/keys/graph-changes.js';
@@ -18,7 +18,7 @@ import type { Storage } from './storage.js';
 
 export const linksKey = (iri: string): string => entryKey('links', iri);
 
-/** Returns the client-managed links of a resource. */
+/** Returns the client-managed links of a resource, read from `view`. */
 export function clientLinks(view: { entry(key: string): string | undefined }, iri: string): ClientLinks {
   const value = view.entry(linksKey(iri));
   return value === undefined ? {} : (JSON.parse(value) as ClientLinks);
@@ -35,12 +35,12 @@ export function keptLinks(
 ): { readonly value: string; readonly keys: readonly string[] } {
   const value = JSON.stringify(links);
   if (Buffer.byteLength(value) > storage.limits.linksetBytes) throw linksetTooLarge(storage);
-  // Checks the nesting depth inside a complete document, so that clients can send it back.
+  // Check the nesting depth as part of a document, so that clients can send back the document they read.
   parseJson(`{"linkset":[${value}]}`);
   return { value, keys: linksetGraph(links, iri) };
 }
 
-/** Stages links in place of earlier ones. Returns the updated record, which the caller stages. @throws LwsError as `keptLinks` */
+/** Stages links that replace the earlier ones. The caller stages the returned record. @throws LwsError as `keptLinks` */
 export function stageLinks<T extends ResourceRecord>(
   storage: Storage,
   tx: Transaction,
@@ -54,7 +54,7 @@ export function stageLinks<T extends ResourceRecord>(
   else if (record.linked !== undefined) tx.deleteEntry(linksKey(record.iri));
   const types = declaredTypes(links);
   const { types: _before, linkedSharesSecond: _second, ...rest } = record;
-  // Before its first write, the linkset has the creation date of the resource.
+  // A linkset that was never written has the creation date of the resource.
   const previous = record.linked ?? tx.before.record(record.iri)?.created;
   const date = dateAfter(previous === undefined ? undefined : { modified: previous }, storage.clock());
   return {
@@ -65,17 +65,17 @@ export function stageLinks<T extends ResourceRecord>(
   } as T;
 }
 
-/** True if a transaction writes the links of a resource. Dates cannot show it: two writes can have the same millisecond. */
+/** True if a transaction writes the links of a resource. Dates cannot tell: two writes can have the same millisecond. */
 export const changesLinks = (tx: Transaction, iri: string): boolean => tx.entries.has(linksKey(iri));
 
-/** Links are deleted with their resource (rule 11.4). */
+/** Stages the deletion of the links of a resource that is deleted (rule 11.4). */
 export function deleteLinks(tx: Transaction, { iri, linked }: ResourceRecord): void {
   if (linked === undefined) return;
   stageLinksetGraph(tx, iri, clientLinks(tx, iri), []);
   tx.deleteEntry(linksKey(iri));
 }
 
-/** Queries read the links from this graph. */
+/** Stages the graph of a linkset, from which queries read the links. */
 function stageLinksetGraph(tx: Transaction, iri: string, before: ClientLinks, fresh: readonly string[]): void {
   const old = linksetGraph(before, iri);
   if (fresh.length > 0) tx.putGraph(linksetOf(iri), old, fresh);
@@ -108,10 +108,10 @@ export const linksetTooLarge = ({ limits }: Storage): LwsError =>
     `The linkset exceeds the limit of ${limits.linksetBytes} bytes (lws.linkset.max-bytes).`,
   );
 
-/** Integrity check: every linkset must have a resource whose record has its declared types, and vice versa. */
+/** Yields integrity faults: a linkset without resource, and a record whose declared types differ from its linkset. */
 export async function* linksetFaults(store: Store): AsyncGenerator<StorageFault> {
   const described = new Set<string>();
-  // Those of a deleted subtree are removed after its records.
+  // Links of a deleted subtree are removed later than its records.
   const staged = await StagedNames.of(store);
   for await (const entries of store.entries(allLinks))
     for (const [key, value] of entries) {

@@ -9,13 +9,13 @@ export const mergePatch = 'application/merge-patch+json';
 export const jsonPatch = 'application/json-patch+json';
 export const linksetJson = 'application/linkset+json';
 
-/** Patch types of RDF. N3 Patch is supported under a profile only (rule 20.5). */
+/** Returns the patch types of RDF. N3 Patch is supported under a profile only (rule 20.5). */
 export const rdfPatches = ({ profile }: Pick<Storage, 'profile'>): readonly string[] => [
   sparqlUpdate,
   ...(profile?.patches ?? []),
 ];
 
-/** Patch types of a linkset. Under a profile, those of containers also accept patches of RDF (rule 20.12). */
+/** Returns the patch types of a linkset. Under a profile, linksets of containers also accept RDF patches (rule 20.12). */
 export const linksetPatches = (described: string, storage: Pick<Storage, 'profile'>): readonly string[] => [
   jsonPatch,
   mergePatch,
@@ -46,7 +46,7 @@ export function allowedMethods(
   return [...reading, 'PUT', ...(kind === 'binary' ? [] : ['PATCH']), 'DELETE', 'MOVE', 'COPY', ...addedMethods];
 }
 
-/** Methods of a nonexistent or hidden resource: PUT and PATCH might create it (rules 6.6, 6.18). */
+/** Returns the methods of a nonexistent or hidden resource. It has PUT and PATCH, which might create it (rules 6.6, 6.18). */
 export function methodsOfAbsent(iri: string, storage: Pick<Storage, 'rootIri' | 'queries' | 'systemPrefix'>): string[] {
   const isContainer = isContainerIri(iri);
   const reading = ['GET', 'HEAD', 'OPTIONS', ...(storage.queries && !isContainer ? ['QUERY'] : [])];

@@ -1,4 +1,4 @@
-/** What a MOVE or COPY prepares before its transaction: content for the new names, of which large graphs and many are written ahead. */
+/** Prepares the content of a MOVE or COPY before its transaction. Writes large graphs, or all if they have many triples. */
 import type { Pause } from '../authorization/decision-turns.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { GraphKeys, PackedKeys } from '../storage/keys/graph-keys.js';
@@ -9,21 +9,23 @@ import { type Moving, type Placed, place } from './moved-content.js';
 import { longestPath } from './names.js';
 import type { Storage } from './storage.js';
 
-/** Maximum number of resources. All other transactions wait for this one: for 20 000 resources about a second. */
+/** Maximum resources of one request. Its transaction blocks all others: about one second for 20 000 resources. */
 export const maxResources = 25_000;
 
-/** Maximum number of triples, and of characters of their keys, that the transaction writes. It holds them in memory. */
+/** Maximum triples, and characters of their keys, that the transaction itself writes. It holds them in memory. */
 export const maxStaged = 100_000;
 const maxCharacters = 64 << 20;
 
-/** Maximum number of triples of one request, and maximum memory in bytes for the keys of all requests in progress. */
+/** Maximum triples of one request, and maximum memory in bytes for the keys of all requests in progress. */
 export const maxMoved = 5_000_000;
 const maxBytes = 256 << 20;
 
-/** With more triples or characters of keys, all graphs are written before the transaction, otherwise only large ones. */
+/**
+ * Above these counts of triples or characters of keys, all graphs are written before the transaction. Below: only large ones.
+ */
 const [fewTriples, fewCharacters] = [50_000, 16 << 20];
 
-/** Triples that are written before the transaction in one turn. */
+/** Triples per batch that is written before the transaction. */
 const triplesAtATime = 20_000;
 
 export const tooManyMoved = (): LwsError =>
@@ -32,7 +34,7 @@ export const tooManyMoved = (): LwsError =>
     `One request moves or copies at most ${maxResources} resources with ${maxMoved} triples, and replaces at most ${maxStaged} triples. The limits are fixed. Delete what is replaced, or create the Destination and move the members one by one.`,
   );
 
-/** True if graphs have at most some triples and characters of keys. */
+/** True if graphs have at most the given counts of triples and characters of keys. */
 function fits(
   graphs: readonly { readonly keys: PackedKeys }[],
   most: readonly [triples: number, characters: number],
@@ -42,19 +44,19 @@ function fits(
   return triples <= most[0] && characters <= most[1];
 }
 
-/** Bytes of the keys of all requests in progress. */
+/** Memory for the keys of all requests in progress, in bytes. */
 let bytesInUse = 0;
 
-/** Content for the new names. Made outside of transactions, and kept when an attempt is repeated. */
+/** Content of the resources at their new names. Built outside of transactions, and reused when the transaction is repeated. */
 export class Preparation {
   /** Bytes left in the quota. */
   room = 0;
-  /** Sources of what the last transaction staged. Absent: it may be any of them. */
+  /** IRIs of the sources that the last transaction staged. Absent: unknown, it may have staged all. */
   staged: ReadonlySet<string> | undefined;
-  /** True from the beginning of the transaction. Before it, only graphs that are written ahead can be in doubt. */
+  /** True from the start of the transaction. A commit in doubt before that concerns only graphs that are written ahead. */
   isCommitting = false;
   private readonly made = new Map<string, Placed>();
-  /** Graphs that are written at their new names, by the IRI of the source. */
+  /** Graphs already written at their new names, by the IRI of the source. */
   private readonly ahead = new Map<string, { readonly iri: string; readonly keys: GraphKeys }>();
   private bytes = 0;
   private bytesOfKeys = 0;
@@ -69,7 +71,7 @@ export class Preparation {
     return known !== undefined && (kind === 'container' || known.record.revision === revision);
   }
 
-  /** @throws LwsError `quota-exceeded`, `iri-too-long`, `too-complex`, Again */
+  /** Returns the prepared content of a resource. @throws LwsError `quota-exceeded`, `iri-too-long`, `too-complex`, Again */
   async of(record: ResourceRecord): Promise<Placed> {
     const { storage, request, made } = this;
     const known = made.get(record.iri);
@@ -86,15 +88,15 @@ export class Preparation {
     return placed;
   }
 
-  /** True if the graph of a source is written at its new name. */
+  /** True if the graph of a source is already written at its new name. */
   isAhead(iri: string): boolean {
     return this.ahead.has(iri);
   }
 
   /**
-   * Writes large graphs at their new names, and all others if they are many. Nobody sees them before the transaction commits.
-   * Those that replace graphs are written by the transaction.
-   * @throws LwsError `too-complex` if that would write too much
+   * Writes large graphs at their new names, and all others if they have many triples. Readers do not see them before the
+   * transaction commits. The transaction itself writes graphs that replace others.
+   * @throws LwsError `too-complex` if the transaction would write too many triples
    */
   async writeAhead(pause: Pause = async () => {}): Promise<void> {
     const { store } = this.storage;
@@ -103,7 +105,7 @@ export class Preparation {
     );
     const areMany = !fits(rest, [fewTriples, fewCharacters]);
     const chosen = rest.filter(({ keys }) => areMany || isLargeGraph(keys.length));
-    // In one order, so that two requests with the same Destination do not wait for each other.
+    // Sort by name, so that two requests with the same Destination cannot deadlock.
     chosen.sort((a, b) => (a.iri < b.iri ? -1 : 1));
     for (let at = 0; at < chosen.length; ) {
       const turn: typeof chosen = [];
@@ -117,7 +119,7 @@ export class Preparation {
     }
     const left = rest.filter(({ from }) => !this.ahead.has(from));
     if (!fits(left, [maxStaged, maxCharacters])) throw tooManyMoved();
-    // If thousands of graphs with these names are being removed, the transaction would run again for each.
+    // Wait until earlier graphs with these names are removed. Otherwise the transaction would be repeated for each of them.
     for (const { iri } of left) {
       await store.nameFree(iri);
       await pause();
@@ -139,7 +141,7 @@ export class Preparation {
     await known.blob?.abort();
   }
 
-  /** @throws LwsError `too-complex`, `too-busy` */
+  /** Charges memory for keys. @throws LwsError `too-complex`, `too-busy` */
   private use(bytes: number): void {
     this.bytesOfKeys += bytes;
     bytesInUse += bytes;
@@ -154,7 +156,7 @@ export class Preparation {
     this.ahead.delete(from);
   }
 
-  /** Removes copies of blobs that are not stored, and graphs that are not published: of those in doubt, only if they are not. */
+  /** Removes uncommitted blobs and graphs. If the commit is in doubt, keeps the blobs, and drops only unpublished graphs. */
   async discard(): Promise<void> {
     for (const [iri, { blob }] of this.made) if (this.staged?.has(iri) === false) await blob?.abort();
     for (const from of [...this.ahead.keys()]) if (!this.staged?.has(from)) this.dropAhead(from);

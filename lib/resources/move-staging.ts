@@ -1,4 +1,4 @@
-/** Stages the steps of MOVE and COPY. */
+/** Stages the parts of a MOVE or COPY in its transaction. */
 import { type AclDocument, aclDocumentOf, aclKey } from '../authorization/acl.js';
 import type { View } from '../authorization/authorizer.js';
 import type { GraphKeys } from '../storage/keys/graph-keys.js';
@@ -13,13 +13,13 @@ import { dateAfter } from './preconditions.js';
 import type { Storage } from './storage.js';
 import { type Staging, stageGraph, stageGraphDeletion, stageNewGraph } from './write.js';
 
-/** Stages the removal of a resource from its old name. @param isStaged its graph is written at the new name already */
+/** Stages the removal of a resource from its old name. @param isStaged true if its graph is already written at the new name */
 export async function stageLeaving(tx: Transaction, record: ResourceRecord, isStaged: boolean): Promise<void> {
   if (record.kind === 'rdf') await stageGraphDeletion(tx, record, isStaged);
   tx.changed({ before: record });
 }
 
-/** Stages a resource at its new name, with its links, and if it is moved with its ACL and owner (rule 6.25). */
+/** Stages a resource at its new name with its links. A moved resource also keeps its ACL and owner (rule 6.25). */
 export async function stageArrival({ storage, tx }: Staging, request: Moving, arriving: Arriving): Promise<void> {
   const { copies, rewrites, rewriting } = request;
   const { record: from, iri, graph, old } = arriving;
@@ -38,13 +38,13 @@ export async function stageArrival({ storage, tx }: Staging, request: Moving, ar
   tx.changed(old ? { before: old, after } : { after });
 }
 
-/** A resource that arrives at a name, and the one that has it. Its keys are packed if its graph is written already. */
+/** Resource at its new name, and the resource `old` that it replaces. The keys are packed if the graph is already written. */
 type Arriving = Omit<Placed, 'graph'> & {
   readonly graph: { readonly keys: GraphKeys; readonly size: number } | undefined;
   readonly old: ResourceRecord | undefined;
 };
 
-/** Returns the record at the new name, before its links and its ACL are staged. */
+/** Returns the record for the new name. Its links and ACL are staged after it. */
 function arrived(
   { storage, tx }: Staging,
   { access, copies, ownerAfter = (_tx, { owner }) => owner }: Moving,
@@ -61,7 +61,7 @@ function arrived(
   const now = storage.clock();
   const ownerOfNew = (): string | undefined =>
     copies ? storage.authorizer.ownerOfNew(access, tx.record(parentOf(iri))!) : ownerAfter(tx, from);
-  // A caller who may replace content gets no permission that outlasts this one.
+  // A replaced resource keeps its owner: otherwise write access would become ownership, which outlasts it.
   const owner = old ? old.owner : ownerOfNew();
   return {
     ...{ ...facts, iri, revision: newRevision() },
@@ -70,12 +70,12 @@ function arrived(
     ...(copies ? { created: now } : {}),
     ...(copies || old ? dateAfter(old, now) : {}),
     ...(owner === undefined ? {} : { owner }),
-    // A copy replaces the content only, as PUT does.
+    // A copy replaces only the content, as PUT does, so the ACL stays.
     ...(copies && old?.acl ? { acl: old.acl } : {}),
   };
 }
 
-/** An ACL names its resource, so it is always rewritten. */
+/** Stages the ACL of a moved resource. It is always rewritten, because an ACL names its resource. */
 function stageMovedAcl(
   { storage, tx }: Staging,
   rewriting: IriRewriting,
@@ -102,10 +102,7 @@ interface Affected {
   readonly old: ResourceRecord | undefined;
 }
 
-/**
- * Requires control to move access control lists, or to remove them from the destination, as for writing them (rule 6.25).
- * @throws LwsError `forbidden`
- */
+/** Requires control if ACLs are moved, or removed at the destination (rule 6.25). @throws LwsError `forbidden` */
 export async function assertListsMovable(
   { storage, view }: { readonly storage: Storage; readonly view: View },
   { access, destination }: MoveRequest,

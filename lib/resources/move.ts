@@ -1,6 +1,7 @@
 /**
- * MOVE and COPY: gives a resource, or a container with everything below it, another name, in one transaction (RFC 4918 9.8, 9.9;
- * rules 6.23 to 6.27). Graphs that are too large for it are written before, invisible until it commits (`StagedGraphs`).
+ * MOVE and COPY: gives a resource, or a container with all descendants, a new name in one transaction (RFC 4918
+ * 9.8, 9.9; rules 6.23 to 6.27). Graphs that are too large for the transaction are written before it, invisible
+ * until it commits (`StagedGraphs`).
  */
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
@@ -31,10 +32,10 @@ import type { Storage } from './storage.js';
 import { type IsPart, mayDelete, subtreeOf, type Tree } from './subtree.js';
 import { assertUnreserved, nameTaken, type Staging, stageMembership, type WriteResult } from './write.js';
 
-/** Maximum number and size in bytes of resources that are made in the transaction. */
+/** Maximum resources, and their maximum size in bytes, that are prepared inside the transaction. */
 const [maxLate, maxLateBytes] = [100, 64 << 10];
 
-/** Resources between two turns of the event loop, so that reads do not wait. */
+/** Resources processed before yielding to the event loop, so that reads do not wait. */
 const resourcesAtATime = 250;
 
 async function* paced<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T> {
@@ -60,7 +61,7 @@ export async function move(storage: Storage, request: MoveRequest): Promise<Writ
     try {
       return await transactMove(preparation, moving, pause);
     } catch (error) {
-      // Blobs of a commit in doubt may be stored.
+      // If the commit is in doubt, the copied blobs may be referenced. Keep them.
       const isInDoubt = preparation.isCommitting && error instanceof CommitInDoubtError;
       preparation.staged = isInDoubt ? undefined : new Set();
       throw error;
@@ -68,7 +69,7 @@ export async function move(storage: Storage, request: MoveRequest): Promise<Writ
       await preparation.discard();
     }
   };
-  // Decides on every member, or holds a large graph in memory.
+  // A container needs a decision for each member, and a large graph needs much memory: such requests wait for a turn.
   return source.kind === 'container' || isLargeGraph(source.triples ?? 0)
     ? inTurn(storage, request.access, work)
     : work();
@@ -85,7 +86,7 @@ async function transactMove(preparation: Preparation, request: Moving, pause?: P
     prepare: async (after) => {
       preparation.isCommitting = false;
       const { source, old } = await admit(storage, store, request);
-      // Checked before anything is written, so that no response depends on resources that the caller cannot see.
+      // Check this first, so that the later responses do not depend on resources that the caller cannot see.
       const replaced = old ? await overwritten({ storage, view: store }, request.access, old) : new Map();
       let freed = 0;
       for (const { size } of replaced.values()) freed += size;
@@ -97,7 +98,8 @@ async function transactMove(preparation: Preparation, request: Moving, pause?: P
       for await (const record of paced(found)) await preparation.of(record);
       await preparation.writeAhead(pause);
       preparation.isCommitting = true;
-      // Missing parents are made in the transaction, which then needs all of it.
+      // Staging ahead is not possible if parents are missing: they are created in the transaction,
+      // which then stages everything.
       const isAhead = !old && store.record(parentOf(request.destination)) && isLongFor(storage, source, found);
       options.ahead = isAhead ? { containers: [request.iri, request.destination], stage: stageAhead } : undefined;
     },
@@ -107,7 +109,7 @@ async function transactMove(preparation: Preparation, request: Moving, pause?: P
   return store.transact(work, options);
 }
 
-/** @throws LwsError `interaction-model-conflict`, `conflict`, `reserved-name`, `root-not-deletable` */
+/** Checks the two names. @throws LwsError `interaction-model-conflict`, `conflict`, `reserved-name`, `root-not-deletable` */
 function assertNames(storage: Storage, { iri, destination, copies, replacesOtherKind }: MoveRequest): void {
   if (isContainerIri(iri) !== isContainerIri(destination))
     throw new LwsError(
@@ -125,10 +127,7 @@ function assertNames(storage: Storage, { iri, destination, copies, replacesOther
   assertUnreserved(storage, destination);
 }
 
-/**
- * Checks the rights at both names (rule 6.24), and the conditions.
- * @returns the source, and the resource that would be overwritten
- */
+/** Checks permissions at both names (rule 6.24), and preconditions. @returns the source, and the resource to overwrite */
 async function admit(
   storage: Storage,
   view: Tree,
@@ -155,7 +154,7 @@ async function admit(
   return { source, old };
 }
 
-/** Limits a walk. @throws LwsError `too-complex` */
+/** Yields the records up to the limits of a request. @throws LwsError `too-complex` */
 async function* bounded(records: AsyncIterable<ResourceRecord>, most: number): AsyncGenerator<ResourceRecord> {
   let [resources, triples] = [0, 0];
   for await (const record of paced(records)) {
@@ -166,7 +165,7 @@ async function* bounded(records: AsyncIterable<ResourceRecord>, most: number): A
   }
 }
 
-/** Yields what is moved: all of the source, of which nothing may be protected. A copy contains what the caller may read (rule 6.24). */
+/** Yields the resources to move: all of the source, or an error. A copy has only what the caller can read (rule 6.24). */
 function sources(
   { storage, view }: { readonly storage: Storage; readonly view: Tree },
   request: MoveRequest,
@@ -176,40 +175,41 @@ function sources(
   return bounded(subtreeOf(view, root, mayTake(storage, view, request)), maxMoved);
 }
 
-/** Returns a function that decides if a member is moved or copied. It throws for a member that may not be moved. */
+/** Returns a function that decides if a member is moved or copied. The function throws for a member that must not be moved. */
 function mayTake(storage: Storage, view: View, { access, copies }: MoveRequest): IsPart {
   const canDelete = mayDelete(storage, view, access);
   return async (member, container) => {
     const canRead = await storage.authorizer.allows({ view, access, mode: 'read', iri: member.iri, record: member });
     if (copies || (canRead && (await canDelete(member, container)))) return canRead;
-    // Names no resource: the caller may not be allowed to know of it.
+    // The message names no resource, because the caller may not be allowed to know of the member.
     throw new LwsError('forbidden', 'You are not allowed to move everything in this container. Nothing was moved.', {
       reason: `${member.iri} refuses read or delete`,
     });
   };
 }
 
-/** What is staged at the new names. */
+/** Resources that a transaction has staged at the new names. */
 interface Staged {
   readonly source: ResourceRecord;
   readonly old: ResourceRecord | undefined;
   readonly found: readonly Placed[];
-  /** Owner of the container that gets a member, which copies may inherit. */
+  /** Owner of the container at the destination, which copies may inherit. */
   readonly owner: string | undefined;
 }
 
-/** Stages everything. @throws Again if the source is not as prepared */
+/** Stages the complete request. @throws Again if the source differs from the prepared one */
 async function stage(staging: Staging, request: Moving, preparation: Preparation): Promise<WriteResult> {
   return complete(staging, request, await stageTree(staging, request, preparation));
 }
 
 /**
- * Completes a transaction whose subtree was staged ahead: decides again on what other transactions may have changed meanwhile.
+ * Completes a transaction whose subtree was staged before it. Repeats the checks, because other transactions may have
+ * changed permissions meanwhile.
  * @throws Again, LwsError as `admit` and `sources`
  */
 async function completeAhead(staging: Staging, request: Moving, staged: Staged): Promise<WriteResult> {
   const { storage, tx } = staging;
-  // The state before the transaction.
+  // A view of the state before the transaction, without the staged subtree.
   const view = new Transaction(tx.before);
   const { source, old } = await admit(storage, view, request);
   const isPart = mayTake(storage, view, request);
@@ -223,7 +223,7 @@ async function completeAhead(staging: Staging, request: Moving, staged: Staged):
   return complete(staging, request, { ...staged, source });
 }
 
-/** Stages a subtree at its new names, without its membership. @throws Again if the source is not as prepared */
+/** Stages a subtree at its new names, not its containers. @throws Again if the source differs from the prepared one */
 async function stageTree(staging: Staging, request: Moving, preparation: Preparation): Promise<Staged> {
   const { storage, tx } = staging;
   const { iri, destination, access, copies } = request;
@@ -232,7 +232,8 @@ async function stageTree(staging: Staging, request: Moving, preparation: Prepara
   const found: Placed[] = [];
   let late = 0;
   for await (const record of sources({ storage, view: tx }, request, source)) {
-    // Another client wrote it since. A few are prepared here, because with many resources every attempt meets such writes.
+    // Another client wrote the resource since it was prepared. Prepare a few again: with many resources, every
+    // attempt meets such writes.
     const isLate = !preparation.has(record);
     if (isLate && (preparation.isAhead(record.iri) || record.size > maxLateBytes || ++late > maxLate))
       throw new Again(iri);
@@ -260,12 +261,12 @@ async function stageTree(staging: Staging, request: Moving, preparation: Prepara
   return { source, old, found, owner };
 }
 
-/** Stages the membership of what is staged, and its names in other documents. */
+/** Stages the changes of the containers, and of other documents that name the moved resources. */
 function complete(staging: Staging, request: Moving, { source, old }: Staged): WriteResult {
   const { tx } = staging;
   const { destination } = request;
   if (!request.copies) {
-    // Grants keep the former names of resources in the trash, as after a deletion: their assignees must not learn of the trash.
+    // For a move to the trash, grants keep the old names, as after a deletion: assignees must not learn of the trash.
     if (!request.ownerAfter) tx.moves.push(request.rewriting);
     stageMembership(staging, source, -1);
   }

@@ -1,4 +1,4 @@
-/** What MOVE and COPY write at the new names: graphs with other names, their sizes, and copies of blobs. Made outside of transactions. */
+/** Builds what MOVE and COPY write: graphs with new names, their sizes, copies of blobs. Runs before the transaction. */
 import { assertGrown } from '../rdf/bounds.js';
 import { turtle } from '../rdf/formats.js';
 import type { BlobWriter } from '../storage/blobs/blobs.js';
@@ -25,36 +25,36 @@ import type { Storage } from './storage.js';
 import type { WriteRequest } from './write.js';
 
 export interface MoveRequest extends Omit<WriteRequest, 'links' | 'model'> {
-  /** New IRI, in the same storage. */
+  /** New IRI in the same storage. */
   readonly destination: string;
-  /** A container at the name with a slash is replaced by another resource, and the other way around (RFC 4918 9.8.4). */
+  /** True to let a container replace a data resource, and vice versa, if only the final slash differs (RFC 4918 9.8.4). */
   readonly replacesOtherKind?: boolean;
-  /** The source stays. */
+  /** True for COPY: the source stays. */
   readonly copies: boolean;
-  /** `Overwrite`. Absent: true, unless the storage requires conditional writes. */
+  /** Value of `Overwrite`. Absent: true, unless the storage requires conditional writes. */
   readonly overwrites: boolean | undefined;
-  /** `Depth`: false copies a container without its members. */
+  /** Value of `Depth`. False copies a container without its members. */
   readonly isDeep: boolean;
-  /** `Prefer: rewrite-links`: IRIs of what is moved are rewritten in its graphs and links. */
+  /** True for `Prefer: rewrite-links`: IRIs of the moved resources are rewritten in their graphs and links. */
   readonly rewrites: boolean;
-  /** Returns the owner of a resource after it was moved into the trash or out of it. Absent: it keeps its owner. */
+  /** Returns the owner of a resource after a move into or out of the trash. Absent: the owner does not change. */
   readonly ownerAfter?: (tx: Transaction, from: ResourceRecord) => string | undefined;
 }
 
-/** A request with the rewriting of the IRIs of what is moved. */
+/** A request, and the function that rewrites the IRIs of the moved resources. */
 export type Moving = MoveRequest & { readonly rewriting: IriRewriting };
 
 /** A resource with its new name. */
 export interface Placed {
   readonly record: ResourceRecord;
   readonly iri: string;
-  /** New content of an RDF resource. */
+  /** Keys and size of an RDF resource's graph at the new name. */
   readonly graph?: { readonly keys: PackedKeys; readonly size: number };
-  /** Copy of the bytes of another resource. */
+  /** Copy of the source's blob, for COPY. */
   readonly blob?: BlobWriter;
 }
 
-/** Prepares one resource. @throws Again if it was changed since its record was read, LwsError `too-large` for a long name */
+/** Prepares a resource. @throws Again if it has changed since its record was read, LwsError `too-large` if the graph grows */
 export async function place(
   storage: Storage,
   request: Moving,
@@ -65,7 +65,7 @@ export async function place(
       ? { record, iri }
       : { record, iri, blob: await copyOf(storage, record) };
   const triples = record.triples ?? 0;
-  // Every key has the name of its graph, and up to three other terms that are rewritten.
+  // Every key contains the name of its graph, and up to three other terms that are rewritten.
   const grown = Math.max(0, iri.length - record.iri.length) * triples * (request.rewrites ? 4 : 1);
   assertGrown({ before: 0, after: triples, characters: grown }, 0, { triples });
   if (isLargeGraph(triples)) return { record, iri, graph: await largeGraphAt(storage, request, { record, iri }) };
@@ -77,7 +77,7 @@ export async function place(
   return { record, iri, graph: { keys: packKeys(keys), size: await sizeOf(storage, { record, iri }, keys) } };
 }
 
-/** Reads a large graph in blocks, and packs it with its new name. */
+/** Reads a large graph in blocks, and packs its keys with the new name. */
 async function largeGraphAt(
   storage: Storage,
   { rewrites, rewriting }: Moving,
@@ -108,7 +108,7 @@ async function largeGraphAt(
   }
 }
 
-/** Rewrites the IRIs of what is moved, and those of fragments. */
+/** Returns the rewriting of the IRIs of the moved resources, including their fragments. */
 export const rewritingOf = ({ iri: from, destination }: MoveRequest): IriRewriting =>
   new IriRewriting((iri) => {
     const isOwn = iri === from || (iri.startsWith(from) && (isContainerIri(from) || iri[from.length] === '#'));
@@ -119,7 +119,7 @@ async function rewritten(
   blocks: Iterable<readonly string[]> | AsyncIterable<readonly string[]>,
   rewriting: IriRewriting,
 ): Promise<KeyRuns> {
-  // A rewritten triple may already be in the graph.
+  // A rewritten triple may already be in the graph. `KeyRuns` removes such duplicates.
   const runs = new KeyRuns();
   for await (const keys of blocks) {
     for (const key of rewriting.graph(keys)) runs.add(key);
@@ -128,7 +128,7 @@ async function rewritten(
   return runs;
 }
 
-/** Returns the size of the default Turtle. Terms that were relative to the old name may not be relative to the new one. */
+/** Returns the size of the default Turtle. It can change: an IRI may be relative to the old name but not to the new one. */
 async function sizeOf(
   { documents }: Storage,
   { record, iri }: Pick<Placed, 'record' | 'iri'>,
@@ -141,7 +141,7 @@ async function copyOf({ store }: Storage, record: ResourceRecord): Promise<BlobW
   const blob = await store.blobs.create();
   try {
     const bytes = await store.blobs.read(blobFacts(record)).catch((error: NodeJS.ErrnoException) => {
-      // It was replaced meanwhile.
+      // The blob was deleted because the resource was replaced meanwhile.
       throw error.code === 'ENOENT' ? new Again(record.iri) : error;
     });
     for await (const chunk of bytes) await blob.write(chunk as Uint8Array);

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { isContainerIri, nameOf } from '../storage/keys/records.js';
 import { LwsError } from '../tools/errors.js';
 
-/** Maximum path length in characters. Every key of a graph repeats the IRI. Queries may be longer. */
+/** Maximum path length in characters, because every key of a graph repeats the IRI. The query component can be longer. */
 export const longestPath = 4096;
 
 export interface Target {
@@ -13,8 +13,8 @@ export interface Target {
 }
 
 /**
- * Parses a request target in origin form. An absolute form without path means `/` (RFC 9112 3.2.2, RFC 9110 4.2.3). One with user
- * information is returned as it is (RFC 9110 4.2.4).
+ * Returns a request target in origin form. An absolute form without path means `/` (RFC 9112 3.2.2, RFC 9110 4.2.3). A target
+ * with user information is returned unchanged (RFC 9110 4.2.4).
  */
 export function originForm(requestTarget: string): string {
   if (requestTarget.startsWith('/')) return requestTarget;
@@ -63,13 +63,10 @@ function assertPath(path: string): void {
       throw new LwsError('bad-request', 'The path contains an empty segment, "." or "..".');
 }
 
-/** `.` and `..`, also percent-encoded: URL libraries resolve them, so such a resource could not be addressed. */
+/** True for `.` and `..`, also percent-encoded: URL libraries resolve them, so such a resource could not be addressed. */
 const isDots = (segment: string): boolean => /^(?:\.|%2e){1,2}$/i.test(segment);
 
-/**
- * True if an IRI is reserved (rule 1.3). Ignores case, and includes the container form. The name is tested as sent, without
- * percent-decoding.
- */
+/** True if an IRI, as sent and without regard to case, or its container form is reserved (rule 1.3). */
 export function isReserved(iri: string, storage: string, systemPrefix: string): boolean {
   const name = nameOf(iri).toLowerCase();
   if (/\.(?:acl|meta)\/?$/.test(name)) return true;
@@ -91,7 +88,7 @@ export const controlledBy = (iri: string): string | undefined =>
 export const aclOf = (iri: string): string => `${iri}.acl`;
 export const linksetOf = (iri: string): string => `${iri}.meta`;
 
-/** Returns the name requested by a Slug (rule 6.2), with a final slash for a container, or `undefined` if no usable character is left. */
+/** Returns the name requested by a Slug (rule 6.2), with a final slash for a container, or `undefined` if it is empty. */
 export function nameFromSlug(slug: string): string | undefined {
   const container = slug.endsWith('/');
   const name = slug
@@ -105,7 +102,7 @@ export function nameFromSlug(slug: string): string | undefined {
   return container ? `${name}/` : name;
 }
 
-/** Candidate names for a new member, in order. The last ones are random, so that one is always free. */
+/** Yields candidate names for a new member. The last ones are random, so that a free name is always found. */
 export function* candidateNames(slug: string | undefined, container: boolean): Generator<string, never> {
   const wanted = slug === undefined ? undefined : nameFromSlug(slug)?.replace(/\/$/, '');
   const end = container ? '/' : '';
@@ -116,5 +113,5 @@ export function* candidateNames(slug: string | undefined, container: boolean): G
   for (;;) yield `${wanted}-${random()}${end}`;
 }
 
-/** Returns the name with its final slash added or removed. A resource under each would be confusing, so only one may exist. */
+/** Returns the IRI with its final slash added or removed. Only one of the two may exist: two would be confusing. */
 export const counterpart = (iri: string): string => (isContainerIri(iri) ? iri.slice(0, -1) : `${iri}/`);

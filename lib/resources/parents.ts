@@ -7,10 +7,10 @@ import { counterpart } from './names.js';
 import type { Storage } from './storage.js';
 import { assertUnreserved, stageNew, type WriteRequest } from './write.js';
 
-/** Each container adds a record, an event and index entries to the transaction. */
+/** Maximum containers that one write creates: each adds a record, an event and index entries to the transaction. */
 const maxMade = 32;
 
-/** Returns the missing ancestor containers, innermost first, none if the profile does not create them. */
+/** Returns the missing ancestor containers, innermost first; none if the profile does not create them. */
 function missingParents({ profile, rootIri }: Storage, view: View, iri: string): string[] {
   const missing: string[] = [];
   if (!profile?.makesParents) return missing;
@@ -21,16 +21,16 @@ function missingParents({ profile, rootIri }: Storage, view: View, iri: string):
   return missing;
 }
 
-/** A reserved name is rejected before authentication, whether or not the containers exist (rule 6.11). @throws LwsError `reserved-name` */
+/** Asserts that no ancestor name is reserved, whether or not it exists (rule 6.11). @throws LwsError `reserved-name` */
 export function assertParentNames(storage: Storage, iri: string): void {
   if (storage.profile?.makesParents)
     for (const parent of ancestorsOf(iri, storage.rootIri)) assertUnreserved(storage, parent);
 }
 
 /**
- * Checks if the caller may create the missing containers in the nearest existing one.
- * @throws LwsError `parent-not-a-container` for the name of a data resource, or as `requireAccess` if it is hidden; `conflict`
- * for too many
+ * Asserts that the caller may create the missing ancestors in the nearest existing container.
+ * @throws LwsError `parent-not-a-container` for the name of a data resource, or as `requireAccess` if that resource is hidden;
+ * `conflict` for too many missing ancestors
  */
 export async function assertParentsFree(
   storage: Storage,
@@ -48,7 +48,7 @@ export async function assertParentsFree(
   }
 }
 
-/** Stages the missing containers. Admission has checked the permission. */
+/** Stages the missing containers. `assertParentsFree` has checked the permission. */
 export function stageParents(
   storage: Storage,
   tx: Transaction,

@@ -19,8 +19,8 @@ export type AbsentPatch = WriteRequest & { readonly body: RequestBody };
 
 /**
  * Creates the resource.
- * @param patch patches it, if it has been created meanwhile
- * @throws LwsError as for any nonexistent resource if a PUT might not create one, or the update does more than insert;
+ * @param patch applied instead if another request has created the resource meanwhile
+ * @throws LwsError as for any nonexistent resource if PUT could not create it, or if the update does more than insert;
  * `unsupported-media-type`, `precondition-failed`, `malformed-body`
  */
 export async function patchAbsent(
@@ -48,7 +48,7 @@ export async function patchAbsent(
   } catch (error) {
     const excluded = error instanceof LwsError && error.code === 'precondition-failed';
     if (!excluded || preconditions.ifNoneMatch !== undefined) throw error;
-    // The commit that created it may still be in progress. An empty transaction waits for it.
+    // The commit that created the resource may still be in progress. An empty transaction waits for that commit.
     if (!(await storage.store.transact((tx) => tx.record(iri)))) throw error;
     return patch({ ...request, body: { ...body, digests: new Map(), collect: async () => bytes } });
   }
@@ -58,8 +58,8 @@ async function mayCreate(storage: Storage, view: View, { access, iri }: AbsentPa
   try {
     return (await requireTarget(storage, view, { access, iri })) === undefined;
   } catch (error) {
-    // Under a profile, the error names the missing containers and, if errors are not masked, the caller's identity. Otherwise it
-    // equals that of a hidden resource.
+    // Under a profile, the error names the missing containers. If errors are not masked, it also names the caller's identity.
+    // Otherwise the error equals that of a hidden resource.
     const isOfCaller = error instanceof LwsError && /not-found|forbidden|unauthenticated/.test(error.code);
     if (error instanceof LwsError && (!storage.profile?.refusesAbsent || (storage.mask && isOfCaller))) return false;
     throw error;

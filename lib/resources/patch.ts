@@ -22,18 +22,19 @@ import { rememberTurtle, stageContent, type WriteRequest, type WriteResult } fro
 
 export interface PatchRequest extends WriteRequest {
   readonly body: RequestBody;
-  /** True if the effect of the patch depends on the content, which its outcome would reveal: the caller needs read access. */
+  /** True if the outcome of the patch depends on the content. It would reveal the content, so the caller needs read access. */
   readonly readsContent?: boolean;
   /** True if the caller has no read access. */
   readonly isBlind?: boolean;
-  /** True if the patch removes triples; absent: not known yet. */
+  /** True if the patch removes triples. Absent: not known yet. */
   readonly removes?: boolean;
 }
 
 /**
- * Applies a patch. A patch without effect keeps the state and its tag. On a nonexistent resource it may create one.
- * @throws LwsError `unsupported-media-type`, `precondition-failed`, `malformed-body`, `named-graph`, `patch-conflict`,
- * `update-timeout`
+ * Applies a patch. A patch without effect keeps the revision and the entity tag. A patch of a
+ * nonexistent resource may create it.
+ * @throws LwsError `unsupported-media-type`, `precondition-failed`, `malformed-body`,
+ * `named-graph`, `patch-conflict`, `update-timeout`
  */
 export async function patch(storage: Storage, given: PatchRequest): Promise<WriteResult> {
   const { authorizer, documents, store } = storage;
@@ -51,7 +52,7 @@ export async function patch(storage: Storage, given: PatchRequest): Promise<Writ
   return patchJson(storage, asked, bytes);
 }
 
-/** Returns the request of a patch that depends on the content. @throws LwsError `forbidden` for callers without read access */
+/** Returns the request, marked as dependent on the content. @throws LwsError `forbidden` for callers without read access */
 function requireRead(request: PatchRequest): PatchRequest {
   if (!request.isBlind) return Object.assign({}, request, { readsContent: true });
   throw new LwsError(
@@ -71,7 +72,7 @@ async function patchGraph(storage: Storage, given: PatchRequest, update: SentUpd
   let needsSnapshot = !data;
   const prepare = async (): Promise<GraphDelta> => {
     const record = store.record(iri);
-    // So that the transaction reads the graph from memory.
+    // Prefetch the graph, so that the transaction reads it from memory.
     if (record && !needsSnapshot) await store.prefetch(record);
     return data && !needsSnapshot ? data : (await documents.evaluateUpdate(update, { graph: iri }, store))!;
   };
@@ -113,7 +114,7 @@ async function admit(
   return record;
 }
 
-/** A JSON resource, and its new content unless it keeps its state. */
+/** A JSON resource and its new content. Without content, the document did not change. */
 type Patched = readonly [ResourceRecord, Content?];
 
 async function patchJson(storage: Storage, request: PatchRequest, change: Buffer): Promise<WriteResult> {

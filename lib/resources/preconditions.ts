@@ -1,4 +1,4 @@
-/** Conditional requests (RFC 9110 section 13). Pure checks, run inside the transaction that they guard. */
+/** Conditional requests (RFC 9110 section 13). Pure checks, run inside the transaction of the write. */
 import { LwsError } from '../tools/errors.js';
 import type { EntityTag } from '../tools/fields/etag.js';
 import type { StateCondition } from '../tools/fields/if-states.js';
@@ -9,29 +9,29 @@ export interface Preconditions {
   /** Milliseconds since the epoch. */
   readonly ifModifiedSince?: number | undefined;
   readonly ifUnmodifiedSince?: number | undefined;
-  /** Lists of `If` about the target, one of which must hold (RFC 4918 10.4). */
+  /** Lists of conditions of the `If` field for the target, one of which must hold (RFC 4918 10.4). */
   readonly stateLists?: readonly (readonly StateCondition[])[] | undefined;
 }
 
-/** Start of a state. */
+/** Time at which a state of a resource began. */
 export interface Dated {
   /** Milliseconds since the epoch. */
   readonly modified: number;
-  /** The previous state began within the same second, so that `Last-Modified` cannot distinguish the two (RFC 9110 8.8.2.2). */
+  /** True if the previous state began in the same second: `Last-Modified` does not tell them apart (RFC 9110 8.8.2.2). */
   readonly sharesSecond?: true | undefined;
 }
 
-/** Returns the date of a state that replaces another: always later, even if the clock was set back. */
+/** Returns the date of a state that replaces `before`: always later, even if the clock was set back. */
 export function dateAfter(before: Dated | undefined, now: number): Dated {
   if (!before) return { modified: now };
   const modified = Math.max(now, before.modified + 1);
   return wholeSeconds(modified) === wholeSeconds(before.modified) ? { modified, sharesSecond: true } : { modified };
 }
 
-/** A state without a date to compare. */
+/** Date of a state that date preconditions never match. */
 export const undated: Dated = { modified: Number.POSITIVE_INFINITY };
 
-/** Returns the state with the date of one that replaces it. */
+/** Returns the state with a new date, for a state that replaces `before`. */
 export function datedAnew<T extends Dated>(before: T, now: number): T {
   const { modified, sharesSecond } = dateAfter(before, now);
   const dated = Object.assign({}, before, { modified }) as { -readonly [K in keyof T]: T[K] };
@@ -61,7 +61,7 @@ export function assertPreconditions(
 ): void {
   if (stateLists && !stateLists.some((list) => holds(list, state))) throw statesFailed();
   const conditional = ifMatch !== undefined || ifNoneMatch !== undefined || ifUnmodifiedSince !== undefined;
-  // A list without a tag that must match does not say which state the client knows.
+  // A list without a positive entity tag does not show which state the client knows, so it does not count as a condition.
   const namesStates = stateLists?.every((list) => list.some(({ negated, tag }) => tag && !negated));
   if (record && required && !conditional && !namesStates)
     throw new LwsError(
@@ -69,7 +69,7 @@ export function assertPreconditions(
       'The resource exists. Replace it with If-Match and the current ETag, or send If-None-Match: * to create only.',
     );
   if (ifMatch !== undefined) {
-    // Tags are compared strongly. A page of a listing has a tag of another state (rule 8.4).
+    // Tags are compared strongly. The tag of a page of a listing never matches (rule 8.4).
     const matches =
       state !== undefined && (ifMatch === '*' || ifMatch.some(({ weak, opaque }) => !weak && isOfState(opaque, state)));
     if (!matches)
@@ -84,7 +84,7 @@ export function assertPreconditions(
   }
 }
 
-/** True if all conditions hold for a state. A state token never matches: there are no locks. Tags are compared strongly. */
+/** True if all conditions hold for a state. Lock tokens never match, because there are no locks. Tags are compared strongly. */
 export const holds = (conditions: readonly StateCondition[], state: string | undefined): boolean =>
   conditions.every(
     ({ negated, tag }) =>
@@ -103,7 +103,7 @@ export function isNotModified({ ifNoneMatch, ifModifiedSince }: Preconditions, t
   return ifModifiedSince !== undefined && isUnmodifiedSince(state, ifModifiedSince);
 }
 
-/** `Last-Modified` has whole seconds (rule 8.5), and dates are compared with that precision. */
+/** Rounds down to seconds: `Last-Modified` has whole seconds (rule 8.5), and dates are compared with that precision. */
 export const wholeSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000) * 1000;
 
 export const statesFailed = (): LwsError =>

@@ -1,4 +1,4 @@
-/** Reads data resources: the rendered graph of an RDF resource, the bytes of any other. */
+/** Reads data resources: the serialized graph of an RDF resource, the bytes of any other. */
 import type { Readable } from 'node:stream';
 import { type RdfFormat, rdfXml, turtle } from '../rdf/formats.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
@@ -8,13 +8,14 @@ import type { Obtained, Representation } from './representations.js';
 import type { Storage } from './storage.js';
 import { variantOf } from './variants.js';
 
-/** Maximum size of blobs that are cached with the renderings, in bytes. */
+/** Maximum size in bytes of a blob that is cached like a rendering. */
 const cachedBlobBytes = 1 << 20;
 
 /**
- * Renders an RDF resource, or in `fallback` if the format cannot express the graph. Returns a newer state if the resource has
- * changed since `record` was read, and `undefined` if it was deleted. Also returns `undefined` for a large graph, which is
- * written as lines, except in RDF/XML within its limit.
+ * Renders an RDF resource in `format`, or in `fallback` if `format` cannot express the graph. If the resource has changed since
+ * `record` was read, renders the newer state.
+ * @returns `undefined` if it was deleted, and for a large graph, which is streamed as lines (except in
+ * RDF/XML within its limit)
  */
 export function rdfRepresentation(
   storage: Storage,
@@ -43,13 +44,10 @@ export function rdfRepresentation(
 /** Cache entry for a format that cannot express the graph. */
 const unwritable = { tag: '', mediaType: '', bytes: Buffer.alloc(0) };
 
-/** True if the bytes are cached in memory after the first read. */
+/** True if the bytes are kept in memory after the first read. */
 export const isSmall = ({ size }: ResourceRecord): boolean => size <= cachedBlobBytes;
 
-/**
- * Returns the bytes of a small blob, from memory or disk, or `undefined` if the resource has been replaced or deleted.
- * @throws DamagedBlobError
- */
+/** Returns the bytes of a small blob, or `undefined` if the resource was replaced or deleted. @throws DamagedBlobError */
 export async function smallBlob(storage: Storage, record: ResourceRecord): Promise<Buffer | undefined> {
   const { mediaType, revision, iri } = record;
   const built = await storage.representations.obtain(iri, 'blob', revision, async () => {
@@ -59,11 +57,11 @@ export async function smallBlob(storage: Storage, record: ResourceRecord): Promi
   return built?.bytes;
 }
 
-/** Returns the bytes of a blob from disk, otherwise like `smallBlob`. */
+/** Returns the bytes of a blob from disk; otherwise as `smallBlob`. */
 export const blobBytes = (storage: Storage, record: ResourceRecord): Promise<Buffer | undefined> =>
   unlessReplaced(storage, record, () => storage.store.blobs.bytes(blobFacts(record)));
 
-/** Returns a stream of the bytes from `start` to `end` inclusive, otherwise like `smallBlob`. */
+/** Returns a stream of the bytes from `start` to `end` inclusive; otherwise as `smallBlob`. */
 export const blobStream = (
   storage: Storage,
   record: ResourceRecord,
@@ -71,7 +69,9 @@ export const blobStream = (
 ): Promise<Readable | undefined> =>
   unlessReplaced(storage, record, () => storage.store.blobs.read(blobFacts(record), range));
 
-/** A blob is deleted after the commit that replaces it. If it is missing but its record exists, it was lost. */
+/**
+ * Reads a blob. If it is missing, returns `undefined` if its resource was replaced or deleted. @throws DamagedBlobError if not
+ */
 async function unlessReplaced<T>(
   { store }: Storage,
   { iri, blob }: ResourceRecord,
@@ -81,7 +81,7 @@ async function unlessReplaced<T>(
     return await read();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    // Another server may have replaced it concurrently.
+    // Another server may have replaced the resource. Apply its changes first.
     await store.coordination.freshen();
     if (store.record(iri)?.blob !== blob) return undefined;
     throw new DamagedBlobError(blob!, 'is missing');

@@ -26,7 +26,7 @@ import {
 
 export interface ReplaceRequest extends WriteRequest {
   readonly body: RequestBody;
-  /** Provides the content if it does not come from the body. */
+  /** Returns the content if it is not taken from the body. */
   readonly content?: () => Promise<Content>;
 }
 
@@ -54,7 +54,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
         const links = { given: request.links, partial: false };
         return { record: await stageContent({ storage, tx }, before, { content, links }), created: false };
       }
-      // Admission has checked that the name is free and that the caller may create in the parent, or create the parent.
+      // `admit` has checked that the name is free, and that the caller may create the resource and missing parents.
       stageParents(storage, tx, request);
       return { record: stageNew(storage, tx, request, content), created: true };
     };
@@ -95,7 +95,7 @@ export async function requireTarget(
     return record;
   } catch (error) {
     if (!(error instanceof LwsError) || error.code !== 'parent-not-found') throw error;
-    // Rule 6.7: a data resource cannot have members. Callers that cannot see it get the masking error.
+    // Rule 6.7: a data resource cannot have members. Callers who cannot see it get the same error as for a missing parent.
     const parent = view.record(counterpart(parentOf(iri)));
     if (parent && (await storage.authorizer.allows({ view, access, mode: 'read', iri: parent.iri, record: parent })))
       throw new LwsError('parent-not-a-container', 'The parent of this IRI is not a container.');

@@ -1,4 +1,4 @@
-/** Cache of rendered bytes with a size limit: a hit needs no read of the graph. */
+/** Size-limited cache of serialized resources. A cache hit does not read the graph. */
 import { LRUCache } from 'lru-cache';
 import { parentOf } from '../storage/keys/records.js';
 import type { Store } from '../storage/transactions/store.js';
@@ -20,7 +20,7 @@ export class Representations {
   private readonly known = new Map<string, Set<string>>();
   private readonly building = new Map<string, { promise: Promise<Representation | undefined>; stale: boolean }>();
 
-  /** @param maxBytes limit of all renderings. A single one may have an eighth of it. */
+  /** @param maxBytes limit of the cache. One rendering can use an eighth of it. */
   constructor(store: Store, maxBytes: number) {
     this.cache = new LRUCache({
       maxSize: Math.max(1, maxBytes),
@@ -29,7 +29,7 @@ export class Representations {
       dispose: (_value, key) => this.forget(key),
     });
     store.onCommit(({ records }) => {
-      // A container's listing shows its members, so a change to one invalidates it.
+      // A listing shows the members of a container, so a changed member also invalidates its container.
       for (const iri of records.keys()) {
         this.drop(iri);
         this.drop(parentOf(iri));
@@ -48,8 +48,8 @@ export class Representations {
   }
 
   /**
-   * Returns the cached rendering of a revision synchronously, or calls `build`. Concurrent requests share one build. A build is
-   * returned but not cached if the resource changed during it.
+   * Returns the cached rendering of a revision synchronously, or calls `build`. Concurrent requests share one call. If the
+   * resource changes meanwhile, the rendering is returned but not cached.
    */
   obtain(iri: string, variant: string, revision: string, build: () => Promise<Representation | undefined>): Obtained {
     const cached = this.cache.get(keyOf(iri, variant));

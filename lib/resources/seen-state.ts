@@ -1,18 +1,18 @@
-/** Containers and resources in a caller's view: states and dates that reveal nothing of hidden resources. */
+/** States and dates of resources as a caller sees them. They reveal nothing of hidden resources. */
 import type { Access } from '../authorization/principal.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { type Dated, undated, wholeSeconds } from './preconditions.js';
 import type { Storage } from './storage.js';
 import { type MemberView, visibleMembers } from './visible-members.js';
 
-/** A resource in a caller's view: the state that `If-Match` is compared with, and the date of its last change. */
+/** State of a resource that `If-Match` is compared with, and the date of its last change, as the caller sees them. */
 export interface SeenState extends Dated {
   readonly state: string;
 }
 
 /**
- * Returns the state of a container for the caller's entity tags. For a caller with full read access it is the revision. For
- * others it is a hash of the visible members, so that it reveals neither hidden members nor their changes.
+ * Returns the state of a container for entity tags. If the caller can read all members, it is the revision. Otherwise it is a
+ * hash of the visible members, which reveals neither hidden members nor changes to them.
  */
 export async function containerState(
   storage: Storage,
@@ -31,7 +31,7 @@ const dated = ({ revision, modified, sharesSecond }: ResourceRecord): SeenState 
   sharesSecond,
 });
 
-/** Returns the state of any resource in the caller's view. */
+/** Returns the state of any resource as the caller sees it. */
 export async function stateOf(
   storage: Storage,
   view: MemberView,
@@ -42,8 +42,8 @@ export async function stateOf(
 }
 
 /**
- * Returns a resource as an entry of a listing. The date of a container changes with hidden members, so only callers that see all
- * members get it.
+ * Returns a resource as an entry of a listing. Changes to hidden members update the date of their container, so only callers
+ * that see all members get that date.
  */
 export async function seenItem(
   { authorizer, store }: Pick<Storage, 'authorizer' | 'store'>,
@@ -54,7 +54,7 @@ export async function seenItem(
   return { ...record, modified: record.created };
 }
 
-/** Returns the latest date of a container and its members: the date of their listing. */
+/** Returns the latest date of a container and its members, for the listing. */
 export function latest(container: Dated, members: readonly Dated[]): Dated {
   let found: Dated = { modified: container.modified, sharesSecond: container.sharesSecond };
   for (const { modified, sharesSecond } of members) {

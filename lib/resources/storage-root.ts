@@ -31,7 +31,7 @@ export async function ensureRoot(store: Store, storage: string, now: number): Pr
   });
 }
 
-/** Id of the last change of owners by an operator that the root's ACL reflects. */
+/** Key of the entry with the id of the last operator change of owners that was applied to the root's ACL. */
 const ownersKey = entryKey('root-acl', 'owners');
 
 export interface RootOwners {

@@ -28,22 +28,22 @@ export interface Storage extends Guard {
   readonly documents: Documents;
   readonly representations: Representations;
   readonly limits: StorageLimits;
-  /** True if resources support QUERY. */
+  /** True if the method QUERY is supported. */
   readonly queries?: boolean;
-  /** Links that components add to every resource; set after all components are installed. */
+  /** Links that components add to the responses for every resource. Set after all components are installed. */
   links?: readonly { readonly target: string; readonly relation: string }[];
-  /** Methods of existing resources that components add. */
+  /** Methods that components add to existing resources. */
   addedMethods?: readonly string[] | undefined;
   /** Returns links that a component adds to the responses for one resource; `undefined` if there are none. */
   linksOf?: ((access: Access, iri: string) => Promise<readonly string[]> | undefined) | undefined;
-  /** Returns true if a component keeps earlier states of data resources, or the present one of a given resource. */
+  /** Returns true if a component keeps earlier versions: of the given resource, or without `iri` of any resource. */
   keepsVersions?: ((iri?: string) => boolean) | undefined;
-  /** True if responses have the Signposting links of the linkset. */
+  /** True if responses contain the links of the linkset (Signposting). */
   readonly signposting?: boolean;
   /** Index of resources with an ACL of their own, absent without Web Access Control. */
   readonly acls?: AclIndex | undefined;
-  /** Reject an unconditional PUT on an existing resource with 428. */
+  /** True to reject an unconditional PUT on an existing resource with 428. */
   readonly requireConditionalWrites: boolean;
-  /** Milliseconds since the epoch. */
+  /** Returns the current time in milliseconds since the epoch. */
   readonly clock: () => number;
 }

@@ -1,16 +1,16 @@
-/** Walks a container and everything below it. */
+/** Traverses a container and its descendants. */
 import type { View } from '../authorization/authorizer.js';
 import type { Access } from '../authorization/principal.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import type { Storage } from './storage.js';
 
-/** A view that lists members: the committed state, or that of a transaction. */
+/** Committed state, or state of a transaction, with a function to list members. */
 export type Tree = View & { members(container: string): AsyncIterable<readonly ResourceRecord[]> };
 
-/** Decides if a member of a container is a part of the walk. */
+/** Decides if a member, with its descendants, is included in the traversal. */
 export type IsPart = (member: ResourceRecord, container: ResourceRecord) => boolean | Promise<boolean>;
 
-/** Yields a resource and everything below it, containers before their members. @throws errors of `isPart` */
+/** Yields a resource and its descendants, containers before their members. @throws errors of `isPart` */
 export async function* subtreeOf(view: Tree, root: ResourceRecord, isPart: IsPart): AsyncGenerator<ResourceRecord> {
   yield root;
   const containers = [root];

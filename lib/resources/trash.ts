@@ -22,12 +22,12 @@ import type { Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 import { containerFacts, type Staging, stageMembership } from './write.js';
 
-/** Entries by id: where a resource was, when it was deleted, and by whom. */
+/** Space of the entries by item id: original IRI, time of deletion, and the caller who deleted the resource. */
 const space = 'trash';
-/** Entries with the owners of resources in the trash, by id and path. In the trash they have none. */
+/** Space of the entries by item id and path with the original owners. Resources in the trash have no owner. */
 const owners = 'trash-owners';
 
-/** Age in milliseconds from which an item without a resource is deleted. Below it, its MOVE may be in progress. */
+/** Age in milliseconds from which an item without a resource is removed. For a younger item, the MOVE may be in progress. */
 const inProgressMs = 3_600_000;
 
 interface Trashed {
@@ -48,7 +48,8 @@ export class Trash {
 
   constructor(private readonly storage: Storage) {
     this.root = trashOf(storage.rootIri);
-    // Clients cannot write in the trash (rule 26.2). Here, controllers of the storage move resources into it and out of it.
+    // Clients cannot write in the trash (rule 26.2), so this authorizer replaces the modes: controllers of the storage may move
+    // resources into and out of the trash.
     const { authorizer, rootIri } = storage;
     const asked = (question: Question): Question =>
       question.iri.startsWith(this.root) && question.mode !== 'read'
@@ -66,7 +67,7 @@ export class Trash {
     if (iri.startsWith(this.root)) throw new LwsError('conflict', 'The resource is in the trash.');
     await requireAccess(storage, storage.store, access, 'control', storage.rootIri);
     const at = storage.clock();
-    // In the order of time.
+    // The id starts with the time, so that items sort by age.
     const id = `${at.toString(36).padStart(9, '0')}-${randomBytes(6).toString('hex')}`;
     await storage.store.transact(async (tx) => {
       if (!tx.record(this.root)) stageContainer({ storage, tx }, this.root);
@@ -88,14 +89,14 @@ export class Trash {
         ownerAfter: keepOwner,
       });
     } catch (error) {
-      // After a commit in doubt the resource may be there.
+      // If the commit is in doubt, the resource may be in the trash. Remove the item only if it is empty.
       await this.discard(id, { isEmpty: true });
       throw error;
     }
     return id;
   }
 
-  /** Returns the items, latest first. @param before id of an item: those after it in the list */
+  /** Returns the items, latest first. @param before id of the last item of the previous page */
   async list(before: string | undefined, limit: number): Promise<TrashItem[]> {
     const range = entryRange(space);
     const found: TrashItem[] = [];
@@ -108,7 +109,7 @@ export class Trash {
     return found;
   }
 
-  /** Moves an item to its former place. @throws LwsError as MOVE; `conflict` if the name is in use */
+  /** Moves an item to its original IRI. @throws LwsError as MOVE; `conflict` if the name is in use */
   async restore(access: Access, id: string): Promise<ResourceRecord> {
     const { from, record } = this.require(id, this.storage.store);
     const giveOwner = (tx: Transaction, { iri: of }: ResourceRecord): string | undefined =>
@@ -133,14 +134,14 @@ export class Trash {
     await this.discard(id, { access });
   }
 
-  /** Deletes the items that were deleted before a time, in milliseconds since the epoch. */
+  /** Deletes the items that were moved to the trash before a time, in milliseconds since the epoch. */
   async expire(before: number): Promise<void> {
     const { store } = this.storage;
     for await (const block of store.entries(entryRange(space)))
       for (const [key, value] of block) {
         const [id, { at }] = [partsOfEntry(key)[1]!, JSON.parse(value) as Trashed];
         if (at < before) await this.discard(id);
-        // The server ended between the steps of a deletion, or a client took the resource out.
+        // The server ended between the steps of a deletion, or a client moved the resource out of the trash.
         else if (at < this.storage.clock() - inProgressMs && !this.find(id, store))
           await this.discard(id, { isEmpty: true });
       }
@@ -169,9 +170,9 @@ export class Trash {
   }
 
   /**
-   * Deletes an item with its entries, and the trash if it is empty.
-   * @param access of a caller who must control the storage. Then the item must exist.
-   * @param isEmpty does nothing if there is a resource
+   * Deletes an item with its entries, and also the trash if it is then empty.
+   * @param access of the caller, who must control the storage. If given, the item must exist
+   * @param isEmpty true to delete the item only if it has no resource
    * @throws LwsError `not-found`
    */
   private async discard(
@@ -184,7 +185,7 @@ export class Trash {
       async (tx) => {
         if (access) {
           await requireAccess(this.storage, tx, access, 'control', storage.rootIri);
-          // Another request may have restored it meanwhile.
+          // Another request may have restored the item meanwhile.
           this.require(id, tx);
         }
         if (isEmpty && (tx.record(this.holder(id))?.members ?? 0) > 0) return;

@@ -7,7 +7,7 @@ import type { ResourceKind } from '../storage/keys/records.js';
 import { LwsError } from '../tools/errors.js';
 import type { Link } from '../tools/fields/link.js';
 
-/** `data`: not a container; the media type determines the kind. */
+/** Interaction model. `data`: any data resource; the media type determines its kind. */
 export type InteractionModel = 'container' | 'data' | 'rdf' | 'non-rdf';
 
 const models: ReadonlyMap<string, InteractionModel> = new Map([
@@ -39,7 +39,7 @@ export function requestedModel(links: readonly Link[], target: string): Interact
   return [...asked][0];
 }
 
-/** Returns the kind of resource for a body (rule 1.5). */
+/** Returns the kind of a new data resource, from its model and media type (rule 1.5). */
 export function contentKind(
   model: InteractionModel | undefined,
   mediaType: string,

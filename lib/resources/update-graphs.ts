@@ -1,4 +1,4 @@
-/** Changes several RDF resources in one transaction. Each is authorized, guarded and staged like a separate write. */
+/** Changes several RDF resources in one transaction. Each is authorized, checked and staged like a separate write. */
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess, requirePut } from '../authorization/guard.js';
@@ -22,16 +22,16 @@ import { loadLarge, nameTaken, stageContent, stageNew } from './write.js';
 
 export interface GraphsRequest {
   readonly access: Access;
-  /** Computes the updates from the state of now. */
+  /** Computes the updates from the current state. Called again if the transaction is repeated. */
   readonly compute: () => Promise<readonly GraphUpdate[]>;
-  /** Required states of resources, changed or not. */
+  /** Entity tags that the client requires, by IRI, also of resources that the update does not change. */
   readonly conditions: ReadonlyMap<string, readonly EntityTag[]>;
 }
 
 export interface UpdatedGraph {
   readonly iri: string;
   readonly status: 'created' | 'changed' | 'unchanged' | 'deleted';
-  /** Absent if it was deleted or the caller cannot read it. */
+  /** New record. Absent if the resource was deleted or the caller cannot read it. */
   readonly record?: ResourceRecord;
 }
 
@@ -52,7 +52,7 @@ class GraphsWrite {
       frees: false,
       prepare: async (after) => {
         const updates = await this.request.compute();
-        // Remote groups are fetched before the transaction, which blocks all others.
+        // Evaluate permissions before the transaction too: this fetches remote groups, and a transaction blocks all others.
         for (const update of updates) {
           const record = await this.admitted(store, update);
           if (record !== 'nothing' && record && !isLargeGraph(record.triples ?? 0)) await store.prefetch(record);
@@ -81,7 +81,7 @@ class GraphsWrite {
     return updated;
   }
 
-  /** Checks conditions on unchanged resources, for callers with read access. */
+  /** Checks the conditions on resources that the update does not change. They require read access. */
   private async assertOthers(tx: Transaction, updates: readonly GraphUpdate[]): Promise<void> {
     const { storage } = this;
     const { access, conditions } = this.request;
@@ -94,7 +94,7 @@ class GraphsWrite {
     }
   }
 
-  /** Like `admit`, but errors name the graph if the caller has named it or may read it. */
+  /** Calls `admit`. The message of an error names the graph, if the caller has named the graph or can read it. */
   private async admitted(view: View, update: GraphUpdate): Promise<Admitted> {
     try {
       return await this.admit(view, update);
@@ -148,7 +148,7 @@ class GraphsWrite {
     const isBlind = before !== undefined && !(await this.mayRead(tx, before));
     if (isSame && before && !isBlind) return { iri, status: 'unchanged', record: before };
     if (before && (isSame || !isCleared)) {
-      // The additions are bounded by the update, but a graph may grow by many updates.
+      // The size of the update already limits its additions, but a graph may grow by many updates.
       const wanted = { delta: update, length: Number.POSITIVE_INFINITY, isBlind };
       const staged = await stageDelta({ storage, tx }, before, wanted);
       return { iri, status: 'changed', ...(isBlind ? {} : { record: staged!.record }) };
@@ -164,7 +164,7 @@ class GraphsWrite {
   }
 }
 
-/** `undefined`: the graph does not exist. `nothing`: the update removes triples of a graph that does not exist or is hidden from the caller. */
+/** Existing resource, if any. `nothing`: the update only removes triples, and the graph does not exist or is hidden. */
 type Admitted = ResourceRecord | undefined | 'nothing';
 
 const contentOf = ({ prefixes, after }: GraphUpdate, keys: readonly string[]): Content => ({

@@ -1,4 +1,4 @@
-/** Short names that distinguish the representations of a state in entity tags. */
+/** Short names of RDF formats in entity tags, which distinguish the representations of one state. */
 import type { RdfFormat } from '../rdf/formats.js';
 
 const variants: Readonly<Record<RdfFormat, string>> = {

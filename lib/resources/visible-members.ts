@@ -1,4 +1,4 @@
-/** Members of a container in a caller's view: those of a page, their number and their state. */
+/** Finds the members of a container that a caller can see: those of a page, their total count and their state. */
 import { setTimeout } from 'node:timers/promises';
 import type { ReadScope, View } from '../authorization/authorizer.js';
 import { inTurn } from '../authorization/decision-turns.js';
@@ -19,21 +19,21 @@ import {
 } from './member-counts.js';
 import type { Storage } from './storage.js';
 
-/** State of the storage with listable members. */
+/** State of the storage, with a function to list members. */
 export type MemberView = View & { members(container: string): AsyncIterable<readonly ResourceRecord[]> };
 
-/** Members from a position on, up to a number. */
+/** Position of the first member, and maximum count of members. */
 export interface Paging {
   readonly from: number;
   readonly count: number;
 }
 
 interface VisibleMembers {
-  /** The wanted members in IRI order; in no particular order inside a transaction. */
+  /** Members of the page in IRI order; in no particular order inside a transaction. */
   readonly members: readonly ResourceRecord[];
-  /** Number of visible members. */
+  /** Count of visible members. */
   readonly total: number;
-  /** Depends on the visible members only. */
+  /** Opaque state, which depends on the visible members only. */
   readonly state: string;
 }
 
@@ -44,7 +44,7 @@ export interface MemberRequest {
   readonly container: ResourceRecord;
 }
 
-/** Returns the members that the caller may read. */
+/** Returns the members that the caller can read. */
 export async function visibleMembers(
   request: MemberRequest,
   view: MemberView,
@@ -58,10 +58,10 @@ export async function visibleMembers(
   return (await counted()) ?? inTurn(storage, access, decide);
 }
 
-/** Up to this number of members, a listing takes less time than a pause. */
+/** Up to this count of members, building a listing takes less time than a pause. */
 export const fewMembers = 50;
 
-/** Smaller containers are read as a whole. */
+/** True if the members of a container are counted in segments. Smaller containers are read completely. */
 const isCounted = ({ storage: { limits }, container: { members = 0 } }: MemberRequest): boolean =>
   members > limits.pageSize;
 
@@ -72,14 +72,14 @@ export async function allMembers(request: MemberRequest, { from, count }: Paging
   if (from === 0 || !isCounted(request)) return slice(request, { from, count }, [noMembers]);
   const counts = memberCounts(storage.store, container, { size: storage.limits.pageSize });
   await counts?.refresh();
-  // A commit that is on disk but not counted yet: the listing of this state is cached, so it is read from its start.
+  // If a commit is on disk but not yet counted, read from the start: the listing will be cached for this state.
   const isOfState = counts?.isCurrent && totalOf(counts.segments) === storage.store.record(container.iri)?.members;
   return slice(request, { from, count }, isOfState ? counts.segments : [noMembers]);
 }
 
 const totalOf = (segments: readonly CountSegment[]): number => segments.reduce((sum, { count }) => sum + count, 0);
 
-/** Decides on every member. */
+/** Evaluates the permission of every member. */
 async function decidedMembers(
   { storage, access, container }: MemberRequest,
   view: MemberView,
@@ -100,13 +100,13 @@ async function decidedMembers(
   return { members, total: visible.length, state: viewState(visible) };
 }
 
-/** Decides on the members of the page and on those that may differ from the rest. `undefined`: every member has to be decided. */
+/** Evaluates permissions only of members on the page, and of exceptions. Returns `undefined` if all must be evaluated. */
 async function countedMembers(request: MemberRequest, wanted: Paging): Promise<VisibleMembers | undefined> {
   const { storage, access, container } = request;
   const { authorizer, store, limits } = storage;
   let counts: MemberCounts | undefined;
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    // Decisions are made after the members were counted, so that earlier revocations apply to all that is counted.
+    // Count first, then evaluate the permissions, so that earlier revocations apply to all counted members.
     await counts?.refresh();
     const scope = await authorizer.readScope(access, container.iri);
     if (scope === 'decide') return undefined;
@@ -119,7 +119,7 @@ async function countedMembers(request: MemberRequest, wanted: Paging): Promise<V
     if (!counts.isCurrent) continue;
     const { version } = counts;
     const exceptions = await exceptionsOf(request, counted);
-    // Otherwise the counts have a member that the exceptions lack, or the reverse, and the total reveals it.
+    // Otherwise the counts include a member that the exceptions lack, or the reverse, and the total would reveal it.
     if (counts.isCurrent && counts.version === version && !isUnderWay(store, differing)) {
       const segments = adjusted(counts.segments, exceptions);
       const members = await slice(request, wanted, segments, counted.shows);
@@ -130,11 +130,11 @@ async function countedMembers(request: MemberRequest, wanted: Paging): Promise<V
   return undefined;
 }
 
-/** Readable members of a container. */
+/** Scope of the caller's read access to the members of a container. */
 interface CountedScope {
-  /** What applies to most members. */
+  /** Default: whether members are readable, or only those of one owner. */
   readonly readable: boolean | { readonly owner: string };
-  /** Ranges with the members that may differ from it. */
+  /** Ranges of members for which the default may not hold. */
   readonly differing: readonly IriRange[];
   readonly shows: (record: ResourceRecord) => boolean;
 }
@@ -153,12 +153,12 @@ function countedScope(scope: Exclude<ReadScope, 'decide'>, container: string): C
   return { readable: owner === undefined ? false : { owner }, differing: readable, shows };
 }
 
-/** Maximum number of counts of changing members. */
+/** Maximum recounts while members are changing. */
 const maxAttempts = 5;
-/** About the duration of a commit. */
+/** Pause in milliseconds: about the duration of a commit. */
 const pauseMs = 5;
 
-/** Returns the members for a caller who may read only members that differ from the rest. */
+/** Returns the members for a caller who can read only exceptions to the default. */
 async function exceptionalMembers(
   request: MemberRequest,
   scope: CountedScope,
@@ -171,7 +171,7 @@ async function exceptionalMembers(
   return { members, total: totalOf(segments), state: stateOfSegments(segments) };
 }
 
-/** Returns the members for which the default does not hold, and whether they are readable. */
+/** Returns the members for which the default does not hold: true if readable, by IRI. */
 async function exceptionsOf(
   { storage: { store }, container }: MemberRequest,
   { readable, differing, shows }: CountedScope,
@@ -186,7 +186,7 @@ async function exceptionsOf(
   for (const range of differing) {
     const slash = range.from.indexOf('/', container.iri.length) + 1;
     const child = slash > 0 ? range.from.slice(0, slash) : range.from;
-    // Most ranges are in one member, or are the member.
+    // Most ranges contain only a part of one member's subtree, or the member itself.
     if (range.to <= (slash > 0 ? subtree(child) : only(child)).to) {
       if (child === range.from) note(child);
       continue;
@@ -214,8 +214,8 @@ function adjusted(
 }
 
 /**
- * Reads the members of a page, beginning with the segment that it starts in.
- * @param shows returns false for members that the caller does not see. Absent: it sees all
+ * Reads the members of a page, beginning with the segment that contains the first one.
+ * @param shows returns false for members that the caller cannot see. Absent: the caller sees all
  */
 async function slice(
   { storage: { store, authorizer }, access, container }: MemberRequest,
@@ -231,7 +231,7 @@ async function slice(
     if (shows) await yieldInLine();
     for (const record of records) {
       if (shows && !shows(record)) continue;
-      // Decided again with the state that is read, also before the page: hidden members must not shift it.
+      // Evaluate the permission of this state, also before the page: hidden members must not shift the page.
       const answer = !shows || authorizer.allows({ view: store, access, mode: 'read', iri: record.iri, record });
       if (!(typeof answer === 'boolean' ? answer : await answer) || seen++ < from) continue;
       members.push(record);

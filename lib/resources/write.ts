@@ -1,4 +1,4 @@
-/** Shared parts of write operations: admission before the body, staging of records, results. */
+/** Shared parts of write operations: checks before the body is read, staging of records, results. */
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { turtle } from '../rdf/formats.js';
@@ -24,7 +24,7 @@ export interface WriteRequest {
   readonly access: Access;
   readonly preconditions: Preconditions;
   readonly model: InteractionModel | undefined;
-  /** Links of the request that become metadata: of a POST, and with `Prefer: set-linkset`. */
+  /** Links of the request that are stored as metadata: with POST, and with `Prefer: set-linkset`. */
   readonly links?: readonly Link[] | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface WriteResult {
 export const reservedName = (): LwsError =>
   new LwsError('reserved-name', 'The name is reserved for the server. Choose another one.');
 
-/** Checked for every new resource, at the latest when it is staged (rule 1.3). @throws LwsError `reserved-name` */
+/** Asserts that the name of a new resource is not reserved (rule 1.3). @throws LwsError `reserved-name` */
 export function assertUnreserved(
   { rootIri, systemPrefix }: Pick<Storage, 'rootIri' | 'systemPrefix'>,
   iri: string,
@@ -49,7 +49,7 @@ export function assertUnreserved(
   );
 }
 
-/** Returns the parent of a new resource. @throws LwsError as `requireAccess`, `already-exists` */
+/** Asserts that a new name is free, and returns its parent container. @throws LwsError as `requireAccess`, `already-exists` */
 export async function requireFreeName(
   storage: Storage,
   tx: Transaction,
@@ -72,13 +72,13 @@ export type NewResource = Pick<WriteRequest, 'iri' | 'access'> & {
   readonly modified?: number | undefined;
 };
 
-/** Storage and transaction. */
+/** A transaction and its storage. */
 export interface Staging {
   readonly storage: Storage;
   readonly tx: Transaction;
 }
 
-/** Stages a new resource in its parent, whose membership changes. @param stageRest stages graph, links and record; returns the record */
+/** Stages a new resource, and the change of its parent. @param stageRest stages graph, links and record; returns the record */
 export function stageMade(
   { storage, tx }: Staging,
   { iri, access, facts, created, modified }: NewResource,
@@ -97,7 +97,7 @@ export function stageMade(
   return record;
 }
 
-/** Stages the changed membership of a resource. A listing includes the dates of its members, so the date of the container must be later. */
+/** Stages the change of a container whose member changed. A listing shows member dates, so its container needs a later date. */
 export function stageMembership(
   { storage, tx }: Staging,
   { iri, modified }: Pick<ResourceRecord, 'iri' | 'modified'>,
@@ -155,7 +155,7 @@ export async function stageContent(
   return stageFacts(staging, before, { facts: factsOf(content), links });
 }
 
-/** Stages the record for new content, and its links. */
+/** Stages the record and the links for new content. */
 export function stageFacts(
   { storage, tx }: Staging,
   before: ResourceRecord,
@@ -168,13 +168,13 @@ export function stageFacts(
   return record;
 }
 
-/** A graph may already be written: a large one, unless it replaces another (`loadLarge`), and those that are moved (`move.ts`). */
+/** Stages the graph of a new resource. A large graph, or the graph of a MOVE, may already be written: then only publishes. */
 export function stageNewGraph(tx: Transaction, iri: string, keys: GraphKeys): void {
   if ((keys instanceof PackedKeys || isLargeGraph(keys.length)) && tx.isLoaded(iri, keys)) tx.publishGraph(iri, keys);
   else tx.putGraph(iri, [], allOf(keys));
 }
 
-/** Stages the graph of new content. @param keys absent: removes the graph */
+/** Stages the graph of new content. @param keys absent to remove the graph */
 export async function stageGraph(tx: Transaction, before: ResourceRecord, keys: GraphKeys | undefined): Promise<void> {
   const { iri, kind, triples = 0 } = before;
   if (!keys) {
@@ -185,8 +185,8 @@ export async function stageGraph(tx: Transaction, before: ResourceRecord, keys: 
 }
 
 /**
- * Stages the deletion of an RDF resource's graph. The triples of a large one are removed after the transaction.
- * @param isLarge treats the graph as a large one
+ * Stages the deletion of an RDF resource's graph. The triples of a large graph are removed after the transaction.
+ * @param isLarge true to treat the graph as a large one
  */
 export async function stageGraphDeletion(tx: Transaction, record: ResourceRecord, isLarge = false): Promise<void> {
   const { iri, triples = 0 } = record;
@@ -194,7 +194,7 @@ export async function stageGraphDeletion(tx: Transaction, record: ResourceRecord
   else tx.deleteGraph(iri, await keysToReplace(tx, record));
 }
 
-/** Returns the keys of a graph that is replaced or deleted as a whole, which a damaged one may be. */
+/** Returns the stored keys of a graph that is replaced or deleted as a whole. Accepts a damaged graph. */
 async function keysToReplace(tx: Transaction, record: ResourceRecord): Promise<readonly string[]> {
   try {
     return await tx.before.graph(record);
@@ -206,8 +206,8 @@ async function keysToReplace(tx: Transaction, record: ResourceRecord): Promise<r
 }
 
 /**
- * Prepares a transaction that stages contents: large graphs that replace none are written first, not yet visible, because a
- * transaction blocks all others, and one batch of that size would be in memory several times.
+ * Prepares a transaction that stages contents: writes large new graphs before it, not yet visible. The transaction blocks all
+ * others, and a batch of that size would be in memory several times.
  * @throws LwsError `quota-exceeded`
  */
 export async function loadLarge(
@@ -248,7 +248,7 @@ function factsOf(content: Content | undefined): ContentFacts {
   return { kind: 'rdf', mediaType: turtle, size, triples: keys.length, prefixes };
 }
 
-/** Caches the default Turtle after a commit. It was rendered to determine the size, so the next GET can use it. */
+/** Caches the default Turtle after a commit, for the next GET. It was already serialized to determine the size. */
 export function rememberTurtle(storage: Storage, record: ResourceRecord, content: Content | undefined): void {
   if (content?.kind !== 'rdf' || !content.document.turtle) return;
   const { turtle: bytes } = content.document;
@@ -260,7 +260,7 @@ export function rememberTurtle(storage: Storage, record: ResourceRecord, content
   });
 }
 
-/** @throws LwsError `interaction-model-conflict` if the Link types contradict the form of the IRI (rule 6.8) */
+/** Asserts that the Link types agree with a final slash (rule 6.8). @throws LwsError `interaction-model-conflict` */
 export function assertShape(iri: string, model: InteractionModel | undefined): void {
   if (model !== undefined && (model === 'container') !== isContainerIri(iri))
     throw new LwsError(

@@ -1,4 +1,4 @@
-/** Rebuilds a maintained index while other transactions run. */
+/** Rebuilds a maintained index while the server runs other transactions. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hiddenRange, isDropped, stagedKey } from '../../../lib/storage/graphs/staged-keys.js';
 import { partsOfEntry, type ResourceRecord } from '../../../lib/storage/keys/records.js';
@@ -11,21 +11,22 @@ import { clear, type MaintainedIndex } from './maintained-index.js';
 
 type Entry = readonly [key: string, value: string];
 
-/** Entries of a resource that were derived from a record. */
+/** Index entries computed from one record: all of them, or a part. */
 interface Part {
   readonly record: ResourceRecord;
   readonly entries: readonly Entry[];
   readonly isLast: boolean;
 }
 
-/** Entries of a transaction. Writes of clients wait for it. */
+/** Entries per transaction. Writes of clients wait while it runs. */
 const entriesAtATime = 1_000;
-/** Milliseconds between two looks at a graph that is being written. */
+/** Poll interval while a graph is being written, in milliseconds. */
 const lookMs = 100;
 
 /**
- * While entries of an earlier build are removed, no transaction is indexed. Then all are, and the entries of all resources are
- * written: each in a transaction that finds the resource as it was read, so that entries of a former state do not come back.
+ * Rebuild in two phases. `removing`: deletes the entries of an earlier build; transactions are not indexed. `filling`:
+ * transactions are indexed, and the entries of all resources are added. Each resource is added only if it is unchanged since it
+ * was read, so that no outdated entry is added.
  */
 export class BackgroundRebuild {
   private phase: 'idle' | 'removing' | 'filling' | 'complete';
@@ -33,7 +34,7 @@ export class BackgroundRebuild {
   private progress = 0;
   private parts: Part[] = [];
   private size = 0;
-  /** Resources that are read: their changes wait. */
+  /** Resources that are being read. Transactions that change them wait. */
   private readonly held = new Map<string, Promise<void>>();
 
   constructor(
@@ -54,7 +55,7 @@ export class BackgroundRebuild {
     return Math.min(60, Math.max(1, Math.ceil(seconds)));
   }
 
-  /** Returns the listener to add to the store in place of that of the index. */
+  /** Returns the transaction listener that replaces the index's own listener. */
   listener(index: TransactionListener): TransactionListener {
     return (tx) => {
       if (this.phase === 'idle' || this.phase === 'removing') return undefined;
@@ -67,8 +68,8 @@ export class BackgroundRebuild {
   }
 
   /**
-   * Rebuilds the index. If interrupted, it begins again.
-   * @returns the number of indexed resources
+   * Rebuilds the index. If interrupted, the next call starts again.
+   * @returns the count of indexed resources
    * @throws errors of the store, and the reason of the signal
    */
   async run(onProgress: (done: number, total: number) => void, signal: AbortSignal): Promise<number> {
@@ -78,7 +79,7 @@ export class BackgroundRebuild {
     await prepare?.();
     await index.abandon(store);
     for (const space of spaces) await clear(store, space, signal);
-    // When it is on disk, so are all transactions that were not indexed.
+    // When this transaction is on disk, so are all earlier transactions, which were not indexed.
     const begin = (tx: Transaction): void => {
       this.phase = 'filling';
       tx.deleteEntry(stateKey);
@@ -115,14 +116,14 @@ export class BackgroundRebuild {
     return found;
   }
 
-  /** Adds the entries of a resource, with the next transaction if they are few. */
+  /** Adds the entries of a resource. If they are few, they are written together with those of the next resources. */
   private async add(iri: string): Promise<void> {
     const record = this.store.record(iri);
     if (!record) return;
     try {
       await this.read(record);
     } catch (error) {
-      // Its content is removed when it is replaced.
+      // If the resource was replaced meanwhile, its old content may be deleted, so that reading fails. Read again.
       if (isSame(this.store.record(iri), record)) throw error;
       this.parts = this.parts.filter((part) => part.record !== record);
       await this.addHeld(iri);
@@ -148,12 +149,12 @@ export class BackgroundRebuild {
     this.size += part.entries.length;
   }
 
-  /** Writes what was read. Resources that changed since are read again. */
+  /** Writes the collected entries. Resources that changed since they were read are read again. */
   private async flush(): Promise<void> {
     for (const iri of await this.write()) await this.addHeld(iri);
   }
 
-  /** @returns resources that changed after they were read */
+  /** Writes the collected entries. @returns the resources that changed after they were read */
   private async write(): Promise<ReadonlySet<string>> {
     const { parts } = this;
     [this.parts, this.size] = [[], 0];
@@ -174,7 +175,7 @@ export class BackgroundRebuild {
     });
   }
 
-  /** Adds the entries of a resource while its changes wait. */
+  /** Adds the entries of a resource while transactions that change it wait. */
   private async addHeld(iri: string): Promise<void> {
     let release = (): void => {};
     const held = new Promise<void>((resolve) => {
@@ -183,7 +184,7 @@ export class BackgroundRebuild {
     this.held.set(iri, held);
     let others: ReadonlySet<string> = new Set();
     try {
-      // When it is on disk, so are all earlier changes of the resource.
+      // When this transaction is on disk, so are all earlier changes of the resource.
       await this.store.transact((tx) => tx.deleteEntry(this.index.definition.stateKey), { frees: true });
       const record = this.store.record(iri);
       if (!record) return;
@@ -197,6 +198,6 @@ export class BackgroundRebuild {
   }
 }
 
-/** True if a resource has the same graph, content and links. */
+/** True if a resource still has the same graph, content and links. */
 const isSame = (a: ResourceRecord | undefined, b: ResourceRecord): boolean =>
   a !== undefined && a.revision === b.revision && a.linked === b.linked;

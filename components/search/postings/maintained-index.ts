@@ -1,4 +1,4 @@
-/** An index of entries that every transaction keeps up to date, and that is rebuilt after it was switched off. */
+/** An index that every transaction updates. It is rebuilt after a time in which it was switched off. */
 import { StagedNames } from '../../../lib/storage/graphs/staged-keys.js';
 import { declareDerivedEntries } from '../../../lib/storage/keys/derived-entries.js';
 import { featureOf, featuresKey, readFeatures } from '../../../lib/storage/keys/features.js';
@@ -11,26 +11,26 @@ import { slices } from '../../../lib/tools/collections.js';
 type Entries = Iterable<readonly [key: string, value: string]>;
 
 export interface IndexDefinition {
-  /** Name in messages: `index`. */
+  /** Name in messages, for example `text index`. */
   readonly name: string;
-  /** Key of the entry that exists while the index is complete, and its value, which changes with the format. */
+  /** Key and value of the entry that exists while the index is complete. The value changes with the format. */
   readonly stateKey: string;
   readonly state: string;
-  /** Spaces of its entries. */
+  /** Entry spaces of the index. */
   readonly spaces: readonly string[];
   /** Called before `entriesOf`. */
   prepare?(): Promise<void>;
   /** Yields the entries of a resource in its committed state, in blocks. */
   entriesOf(store: Store, record: ResourceRecord): AsyncIterable<Entries>;
-  /** Called before the last entries of a resource are put by a background rebuild. Removes entries that they replace. */
+  /** Called by a background rebuild before it writes the last entries of a resource. Removes entries that they replace. */
   replaced?(tx: Transaction, iri: string): void;
-  /** True if two values of an entry mean the same. */
+  /** True if two values of an entry are equivalent. Default: if they are equal. */
   isSame?(found: string | undefined, expected: string): boolean;
 }
 
 const entriesAtATime = 5_000;
 
-/** All indexes of the components of this process, also of those that are off. */
+/** Indexes of all components in this process, including disabled ones. */
 export const allIndexes: MaintainedIndex[] = [];
 
 export class MaintainedIndex {
@@ -43,7 +43,7 @@ export class MaintainedIndex {
     return this.definition.name;
   }
 
-  /** True if an entry is of this index. Such entries are not copied to another address, but rebuilt there. */
+  /** True if an entry belongs to this index. Copies of the storage do not contain such entries, but rebuild them. */
   has(key: string): boolean {
     const { spaces, stateKey } = this.definition;
     return key === stateKey || spaces.includes(partsOfEntry(key)[0]!);
@@ -54,11 +54,11 @@ export class MaintainedIndex {
     return store.entry(this.definition.stateKey) === this.definition.state;
   }
 
-  /** Marks the index as outdated while it is switched off. */
+  /** Marks the index as outdated when it is disabled. */
   async abandon(store: Store): Promise<void> {
     const { stateKey } = this.definition;
     const feature = featureOf(stateKey);
-    // A rebuild that did not end left entries without a state.
+    // A rebuild that was interrupted leaves entries, but no state.
     const isListed = feature !== undefined && readFeatures(store.entry(featuresKey)).has(feature);
     if (store.entry(stateKey) === undefined && !isListed) return;
     const forget = (tx: Transaction): void => {
@@ -69,8 +69,9 @@ export class MaintainedIndex {
   }
 
   /**
-   * Rebuilds the index from all resources, without concurrent writers. If interrupted, the next start begins again.
-   * @returns the number of indexed resources
+   * Rebuilds the index from all resources. Requires that no other transaction runs. If interrupted,
+   * the next start begins again.
+   * @returns the count of indexed resources
    */
   async rebuild(store: Store, progress: (done: number, total: number) => void): Promise<number> {
     const { stateKey, state, spaces } = this.definition;
@@ -107,7 +108,7 @@ export class MaintainedIndex {
     if (!this.isComplete(store)) return;
     const { name, spaces, entriesOf, isSame = (found, expected) => found === expected } = this.definition;
     await this.definition.prepare?.();
-    // No resource explains the entries of graphs that are being written or removed.
+    // Entries of graphs that are being written or removed belong to no resource. Ignore them.
     const staged = await StagedNames.of(store);
     const ignores = (key: string): boolean => staged.size > 0 && partsOfEntry(key).some((part) => staged.has(part));
     let expected = 0;
@@ -126,9 +127,9 @@ export class MaintainedIndex {
   }
 }
 
-/** Removes the entries of a space, to which none are added meanwhile. @throws the reason of the signal */
+/** Removes the entries of a space. Requires that no entries are added meanwhile. @throws the reason of the signal */
 export async function clear(store: Store, space: string, signal?: AbortSignal): Promise<void> {
-  // One iterator: others would begin with all entries that were removed.
+  // Use one iterator: a new one would first skip the tombstones of all removed entries.
   for await (const entries of store.keys(entryRange(space)))
     for (const some of slices(entries, entriesAtATime)) {
       signal?.throwIfAborted();

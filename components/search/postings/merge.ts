@@ -1,17 +1,17 @@
-/** Evaluates the filter tree as a merge of ordered postings: AND is an intersection with seeks, OR a union. */
+/** Merges of ordered postings: an intersection with seeks evaluates AND, a union evaluates OR. */
 import { setImmediate } from 'node:timers/promises';
 import type { SortedStream } from '../../../lib/storage/level/entry-cursor.js';
 
-/** Maximum duration of a merge between other work of the event loop, in milliseconds, tested once in so many steps. */
+/** Maximum duration of a merge before it yields to the event loop, in milliseconds, and steps between two checks of it. */
 const [maxMs, stepsPerTest] = [5, 256];
 
-/** Yields the texts that are in every stream, in order, in blocks of a maximum size. Lists in memory do not block the event loop. */
+/** Yields the texts that are in every stream, in order, in blocks of a maximum size. Yields to the event loop in between. */
 export const intersection = (streams: readonly SortedStream[], blockSize?: number): AsyncGenerator<readonly string[]> =>
   matches(streams, (text) => text, blockSize);
 
 /**
- * Same, with a result for each text.
- * @param take called while every stream is at the text; may advance streams behind it. `undefined`: the text is left out
+ * Like `intersection`, with a result for each text.
+ * @param take called when all streams are at the text; may advance them beyond it. Returns `undefined` to omit the text
  */
 export async function* matches<T>(
   streams: readonly SortedStream[],
@@ -45,7 +45,7 @@ export async function* matches<T>(
   if (found.length > 0) yield found;
 }
 
-/** Returns the texts that are in any of the streams, without duplicates. */
+/** Returns a stream of the texts in any of the streams, without duplicates. */
 export function union(streams: readonly SortedStream[]): SortedStream {
   return streams.length === 1 ? streams[0]! : new Union(streams);
 }

@@ -1,6 +1,6 @@
 /**
- * Cache of postings, and of results of filters, for repeated searches: reading and merging postings is 90 % of a search. Updated by
- * every commit before it is acknowledged. Independent of the caller.
+ * Cache of posting lists, and of their merges, for repeated searches: reading and merging postings is 90 % of a search. Every
+ * commit updates the cache before it is acknowledged. Shared by all callers.
  */
 import { LRUCache } from 'lru-cache';
 import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
@@ -13,19 +13,19 @@ import { intersection, union } from './merge.js';
 
 interface List {
   readonly iris: readonly string[];
-  /** Unique for each state of each list. */
+  /** Number of this state. No other state of any list has it. */
   readonly version: number;
-  /** Changes since then, which the next request applies. */
+  /** Changes committed since this state, which the next request applies. */
   readonly changes: Map<string, boolean>;
 }
 
-/** Result of a filter, valid while the lists have the versions that it was merged from. */
+/** Result of a filter. Valid while the lists still have these versions. */
 interface Merged {
   readonly iris: readonly string[];
   readonly versions: readonly number[];
 }
 
-/** Filter in a normal form, and its lists in the state of the last commit. */
+/** Filter in normal form, and its lists in the state of the last commit. */
 interface Found {
   readonly key: string;
   readonly groups: readonly (readonly List[])[];
@@ -36,31 +36,31 @@ interface Pending {
   prefixes?: ReadonlySet<string>;
 }
 
-/** Parts of the keys of a list, without the space. */
+/** Parts of the key prefix that identifies a list, after the space. */
 type Posting = readonly string[];
 
-/** Entry space of the postings. The keys of a list have the same `parts` after it, and differ in what follows. */
+/** Entry space of the postings. The keys of a list have the same first `parts` parts, and differ in the rest. */
 export interface PostingSpace {
   readonly space: string;
   readonly parts: number;
-  /** Where transactions stage them. Default: entries. */
+  /** Where transactions stage the postings. Default: entries. */
   readonly of?: 'entries' | 'postings';
 }
 
-/** Merging lists with more IRIs takes milliseconds. */
+/** Sum of the list lengths above which a merge takes several milliseconds. */
 const longMerge = 20_000;
 
 export class PostingLists {
   private readonly lists: LRUCache<string, List>;
   private readonly merged: LRUCache<string, Merged>;
   private readonly tooLong = lruCache<true>(1_000);
-  /** Lists that are being read, with the changes committed in between. */
+  /** Lists that are being read, with the changes committed since the read began. */
   private readonly reading = new Map<string, { readonly list: Promise<unknown>; readonly changes: List['changes'] }>();
   private readonly keyPrefix: string;
   private readonly listBytes: number;
   private lastVersion = 0;
 
-  /** @param maxBytes approximate total size: three quarters for lists, one for results of filters */
+  /** @param maxBytes approximate total size: three quarters for lists, one quarter for results of filters */
   constructor(
     private readonly store: Store,
     private readonly keys: PostingSpace,
@@ -69,7 +69,7 @@ export class PostingLists {
     this.keyPrefix = entryKey(keys.space, '');
     this.listBytes = Math.max(1, Math.floor(maxBytes * 0.75));
     this.lists = new LRUCache({ maxSize: this.listBytes, sizeCalculation: ({ iris }, key) => bytesOf(key, iris) });
-    // The strings are shared with the lists. The versions of a key take less memory than it.
+    // The strings are shared with the lists, so they are not counted. The versions take less memory than the key.
     this.merged = new LRUCache({
       maxSize: Math.max(1, maxBytes - this.listBytes),
       sizeCalculation: ({ iris }, key) => 1000 + 2 * key.length + 8 * iris.length,
@@ -80,8 +80,9 @@ export class PostingLists {
   }
 
   /**
-   * Returns a stream of the postings of a list, in the state of a snapshot taken in the same turn. Cached lists are used only
-   * without pending commits that change them, because the snapshot may or may not include those.
+   * Returns a stream of the postings of a list. Takes the cached list, unless a pending commit changes it: the snapshot may or
+   * may not include that commit.
+   * @param snapshot taken in the same synchronous section
    */
   stream(snapshot: StoreSnapshot, ...posting: Posting): SteppedStream {
     const list = this.known(posting);
@@ -90,14 +91,15 @@ export class PostingLists {
     return snapshot.cursor(this.keys.space, ...posting);
   }
 
-  /** Reads a list into the cache, for the next request. */
+  /** Reads a list into the cache for later requests. */
   warm(...posting: Posting): void {
     this.obtain(posting).catch(() => {});
   }
 
   /**
-   * Returns the postings of a list in the state of a snapshot taken in the same turn, and caches them: reading a list once for both takes
-   * half of the time. The array is never modified. `undefined`: the list is too long
+   * Returns the postings of a list and caches them: reading the list for both at once halves the time. The array must not be
+   * modified. `undefined`: the list is too long.
+   * @param snapshot taken in the same synchronous section
    */
   async list(snapshot: StoreSnapshot, ...posting: Posting): Promise<readonly string[] | undefined> {
     const known = this.known(posting);
@@ -109,28 +111,28 @@ export class PostingLists {
     return this.reads(prefix, keys);
   }
 
-  /** Returns the postings of a cached list, in the state of a snapshot taken in the same turn. The array is never modified. */
+  /** Returns the postings of a list if it is cached, in its current state. The array must not be modified. */
   cached(...posting: Posting): readonly string[] | undefined {
     return this.known(posting)?.iris;
   }
 
   /**
-   * Returns the resources that have a posting of every group, in the state of a snapshot taken in the same turn. A repeated filter
-   * is not merged again. `undefined` if a list is not cached.
+   * Returns the resources that have a posting of every group, or `undefined` if a list is not cached. The result is cached and
+   * reused while the lists do not change.
    */
   matches(groups: readonly (readonly Posting[])[]): Promise<readonly string[]> | undefined {
     const found = this.find(groups);
     return found && this.merge(found);
   }
 
-  /** True if `matches` would merge long lists. */
+  /** True if `matches` would have to merge long lists. */
   isLong(groups: readonly (readonly Posting[])[]): boolean {
     const found = this.find(groups);
     if (!found || this.result(found)) return false;
     return found.groups.flat().reduce((sum, { iris }) => sum + iris.length, 0) > longMerge;
   }
 
-  /** Returns the lists of a filter, without repeated postings and groups, and independent of their order. */
+  /** Returns the lists of a filter, in a normal form: sorted, without duplicate postings and groups. */
   private find(groups: readonly (readonly Posting[])[]): Found | undefined {
     const texts = groups.map((group) => JSON.stringify(distinct(group.map((posting) => JSON.stringify(posting)))));
     const sorted = distinct(texts);
@@ -143,7 +145,7 @@ export class PostingLists {
     return { key: sorted.join('\n'), groups: lists };
   }
 
-  /** Returns the result of a filter if it needs no merge. */
+  /** Returns the result of a filter if it is cached or is a single list. */
   private result({ key, groups }: Found): readonly string[] | undefined {
     const lists = groups.flat();
     if (lists.length === 1) return lists[0]!.iris;
@@ -176,9 +178,9 @@ export class PostingLists {
   }
 
   /**
-   * Pending transactions, with the prefixes of the lists that they change once a request asked for them: writes must be cheap. Not a
-   * `Map`, whose earlier tables keep transactions alive until the next full garbage collection. They settle in order, so that
-   * `settle` finds them at the beginning.
+   * Pending transactions, in the order of commits. The prefixes of the lists that a transaction changes are computed at the
+   * first request, so that writes stay cheap. Not a `Map`, because its old tables would keep transactions alive until the next
+   * full garbage collection.
    */
   private readonly pending: Pending[] = [];
 
@@ -202,7 +204,7 @@ export class PostingLists {
     return prefixes;
   }
 
-  /** Index of the end of the list's parts in a key. */
+  /** Returns the index in a key at which the prefix of its list ends. */
   private cutOf(key: string): number {
     let at = this.keyPrefix.length;
     for (let part = 0; part < this.keys.parts; part++) at = key.indexOf('\u0000', at) + 1;
@@ -215,7 +217,7 @@ export class PostingLists {
     await (this.reading.get(prefix)?.list ?? this.reads(prefix, this.store.keys(rangeOf(prefix))));
   }
 
-  /** Reads a list into the cache. */
+  /** Reads a list and caches it. */
   private reads(prefix: string, keys: AsyncIterable<string[]>): Promise<readonly string[] | undefined> {
     const changes: List['changes'] = new Map();
     const list = this.read(prefix, keys)
@@ -228,7 +230,7 @@ export class PostingLists {
   private async read(prefix: string, blocks: AsyncIterable<string[]>): Promise<readonly string[] | undefined> {
     const iris: string[] = [];
     for await (const keys of blocks) {
-      // A slice would hold the whole key in memory. Strings parsed from JSON do not.
+      // A slice of a key would keep the whole key in memory. Strings parsed from JSON do not.
       const texts = JSON.parse(JSON.stringify(keys.map((key) => key.slice(prefix.length)))) as string[];
       for (const text of texts) iris.push(text);
       if (bytesOf(prefix, iris) <= this.listBytes) continue;
@@ -248,13 +250,13 @@ export class PostingLists {
       this.reading.get(prefix)?.changes.set(iri, value !== null);
       const list = this.lists.peek(prefix);
       list?.changes.set(iri, value !== null);
-      // A list that is not requested any more does not collect changes for long.
+      // Drop a list that has collected many changes: it has not been requested for a while.
       if (list && list.changes.size > 100 + list.iris.length / 10) this.lists.delete(prefix);
     }
   }
 }
 
-/** Estimates the memory of a list from its first and last text. Reading all of them would cost more than the cache saves. */
+/** Estimates the memory of a list from its first and last text. Reading all texts would cost more than the cache saves. */
 const bytesOf = (key: string, iris: readonly string[]): number =>
   Math.ceil(
     100 + 2 * key.length + iris.length * (24 + ((iris[0]?.length ?? 0) + (iris[iris.length - 1]?.length ?? 0)) / 2),
@@ -262,10 +264,10 @@ const bytesOf = (key: string, iris: readonly string[]): number =>
 
 const distinct = (texts: readonly string[]): string[] => [...new Set(texts)].sort();
 
-/** Maximum number of arguments of a call. */
+/** Maximum arguments of a function call. */
 const maxArguments = 10_000;
 
-/** Returns a new list, because running searches continue with the old one. */
+/** Returns a new list with the changes applied. The old list is unchanged, because running searches may still read it. */
 function changed(iris: readonly string[], changes: ReadonlyMap<string, boolean>): readonly string[] {
   const [parts, list]: [(readonly string[])[], ListStream] = [[], new ListStream(iris)];
   let at = 0;
@@ -275,7 +277,7 @@ function changed(iris: readonly string[], changes: ReadonlyMap<string, boolean>)
     at = iris[next] === iri ? next + 1 : next;
   }
   parts.push(iris.slice(at));
-  // `concat` copies memory. `flat` would take 20 ms for 250 000 IRIs.
+  // `concat` copies memory; `flat` takes 20 ms for 250 000 IRIs.
   const batches: string[][] = [];
   for (let from = 0; from < parts.length; from += maxArguments)
     batches.push(([] as string[]).concat(...parts.slice(from, from + maxArguments)));

@@ -1,8 +1,8 @@
-/** Postings of the resources in some ranges of IRIs. No others are read: the cost does not depend on them. */
+/** Postings of resources in given ranges of IRIs. Other postings are not read, so that they do not affect the response time. */
 import type { IriRange } from '../../../lib/storage/keys/iri-ranges.js';
 import type { SteppedStream } from '../../../lib/storage/level/entry-cursor.js';
 
-/** A stream that may hold resources of LevelDB. */
+/** A stream that may have to be closed, because it reads from LevelDB. */
 type Opened = SteppedStream & { close?(): unknown };
 
 export class RangedStream implements SteppedStream {
@@ -11,7 +11,7 @@ export class RangedStream implements SteppedStream {
 
   /**
    * @param ranges sorted and disjoint
-   * @param open opens the postings of a range. They may continue behind it
+   * @param open opens the postings from the start of a range. They may continue beyond its end
    */
   constructor(
     private readonly ranges: readonly IriRange[],

@@ -1,4 +1,4 @@
-/** Restricts ordered resources to those that the caller can read. */
+/** Restricts sorted lists of resources to those that the caller can read. */
 import type { Authorizer, ReadScope, View } from '../../../lib/authorization/authorizer.js';
 import type { Access } from '../../../lib/authorization/principal.js';
 import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
@@ -6,13 +6,13 @@ import { type IriRange, RangeStream } from '../../../lib/storage/keys/iri-ranges
 import type { SortedStream } from '../../../lib/storage/level/entry-cursor.js';
 import { ownedSpace } from '../../../lib/storage/level/owned-entries.js';
 
-/** Storage whose resources are read. */
+/** Parts of a storage that are needed to check read access. */
 export interface ReadStorage {
   readonly authorizer: Authorizer;
   readonly store: View;
 }
 
-/** Returns the readable ones of the resources, as far as searches may find them. */
+/** Returns the resources that the caller can read and that searches may return. */
 export async function readableOf(
   { authorizer, store }: ReadStorage,
   access: Access,
@@ -29,13 +29,13 @@ export async function readableOf(
 
 export const whole: IriRange = { from: '', to: '\uffff' };
 
-/** Returns the ranges that contain exactly the readable resources. `undefined` if others are readable, or some have to be decided. */
+/** Returns ranges that contain exactly the readable resources, or `undefined` if ranges alone do not determine them. */
 export function rangesOf(scope: ReadScope): readonly IriRange[] | undefined {
   if (scope === 'everything') return [whole];
   return typeof scope === 'object' && !scope.owner ? scope.ranges : undefined;
 }
 
-/** Returns streams of owned resources and of readable ranges. Ranges contain no resources themselves and only filter other streams. */
+/** Returns streams of owned resources and of readable ranges. A range stream only filters: it does not list resources. */
 export const readableStreams = (
   snapshot: StoreSnapshot,
   { owner, ranges }: Extract<ReadScope, object>,

@@ -1,12 +1,12 @@
-/** Texts of a resource besides its graph: content, name, and titles of its links. */
+/** Texts of a resource that are not in its graph: content, name, and titles of links. */
 import type { ClientLinks } from '../../../lib/resources/linkset.js';
 import type { Blobs } from '../../../lib/storage/blobs/blobs.js';
 import { blobFacts, nameOf, parentOf, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 
-/** Indexed part of a content, in bytes. Longer JSON documents are not indexed, because they cannot be parsed in part. */
+/** Maximum indexed bytes of a text. JSON documents above it are not indexed, because they cannot be parsed in part. */
 const longestContent = 1 << 20;
 
-/** Returns the name of a resource as words. Empty for the root of an origin. */
+/** Returns the name of a resource as words; empty for the root of an origin. */
 export function nameText(iri: string): string {
   if (parentOf(iri).endsWith('//')) return '';
   const name = nameOf(iri).replace(/\/$/, '');
@@ -14,13 +14,13 @@ export function nameText(iri: string): string {
   try {
     decoded = decodeURIComponent(name);
   } catch {
-    // A percent sign that is not an escape: the name is indexed as it is.
+    // A percent sign that does not start an escape: index the name unchanged.
   }
-  // Names use these characters between words, where a text joins words by them.
+  // In names, these characters separate words, while in texts they join them.
   return decoded.replace(/[._:\u0000]/g, ' ');
 }
 
-/** Returns the strings of a JSON value, one a line. Names of members are not included. */
+/** Returns the strings of a JSON value, one per line. Member names are not included. */
 function stringsOf(value: unknown): string {
   const found: string[] = [];
   const open: unknown[] = [value];
@@ -33,7 +33,7 @@ function stringsOf(value: unknown): string {
   return found.join('\n').replaceAll('\u0000', ' ');
 }
 
-/** Returns the titles of links and the strings in a linkset, one a line. */
+/** Returns the titles of links and the strings in a linkset, one per line. */
 export function titlesText(links: ClientLinks): string {
   const found: string[] = [];
   for (const value of Object.values(links).flat()) {
@@ -51,7 +51,8 @@ export const hasText = ({ kind, mediaType, blob }: ResourceRecord): boolean =>
   blob !== undefined && (kind === 'json' || mediaType.startsWith('text/'));
 
 /**
- * Returns the text of a JSON or text resource: the first MiB of a text, the strings of a JSON document. Empty for others.
+ * Returns the text of a JSON or text resource: the first MiB of a text, the strings of a JSON document.
+ * Empty for other resources.
  * @throws errors of `Blobs.read`
  */
 export async function contentText(blobs: Blobs, record: ResourceRecord): Promise<string> {
@@ -66,7 +67,7 @@ export async function contentText(blobs: Blobs, record: ResourceRecord): Promise
   try {
     return stringsOf(JSON.parse(bytes.toString('utf8')));
   } catch {
-    // Stored as JSON without being valid, for example by an import.
+    // The type is JSON, but the content is not valid JSON. This is possible after an import.
     return '';
   }
 }

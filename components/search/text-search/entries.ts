@@ -1,6 +1,7 @@
 /**
- * Index entries of texts. A posting is a key without value: token, resource, place of the text in the resource, and the positions
- * of the token in it. Every text has its own postings, so that a change of a graph stages those of its changed statements only.
+ * Index entries of texts. A posting is a key without value: token, resource, place (which text of the resource), and
+ * positions of the token in that text. Each text has its own postings, so that a change of a graph stages only those
+ * of the changed statements.
  */
 import { spansOfKey } from '../../../lib/storage/keys/quad-decoding.js';
 import { entryKey } from '../../../lib/storage/keys/records.js';
@@ -11,41 +12,38 @@ import { writtenWords } from './tokens.js';
 
 /** Key layout: `text`, token, resource, place, positions. */
 export const textSpace = 'text';
-/** Key layout: `text-of`, resource, `DocumentFacts`. Postings of other resources are those of graphs that are not visible. */
+/** Key layout: `text-of`, resource, `DocumentFacts`. Postings of resources without it belong to graphs that are not visible. */
 export const documentSpace = 'text-of';
 export const textPostings = { space: textSpace, parts: 1, of: 'postings' } as const;
 export const documentPostings = { space: documentSpace, parts: 0 } as const;
 /**
- * Key layout: `text-words`, resource. The value: number of words of its graph, of other words, and its `DocumentFacts`, for the next
- * change, then its distinct words (`Words`).
+ * Key layout: `text-words`, resource. The value has the word count of the graph, the word count of other texts, and the
+ * `DocumentFacts`, which the next change reads, and then the distinct words (`Words`).
  */
 export const wordsSpace = 'text-words';
 /** Key layout: `text-at`, resource, place. The value is the subject of the statement. */
 export const subjectSpace = 'text-at';
 
-/** Places of texts that are not statements: content, name and linkset. */
+/** Places of texts that are not statements: content (`b`), name (`n`) and link titles (`t`). */
 export type TextPlace = 'b' | 'n' | 't';
 
-/** Maximum distinct tokens of a text with postings, and positions of each. */
+/** Maximum distinct tokens of a text that are indexed, and positions of each. */
 const [maxTokens, maxPositions] = [10_000, 1_000];
 
-/** Receives the words of entries that are added. */
+/** Collects the words of added entries. */
 interface WordList {
   add(word: string): void;
 }
 
-/** Receives index entries, and their words. */
+/** Receives index entries, and the words of the texts. */
 export interface EntryTarget {
   readonly put: Put;
   readonly words?: WordList | undefined;
-  /** Lets other work run while a long text is indexed. */
+  /** Yields to other work while a long text is indexed. */
   pause(): Promise<void>;
 }
 
-/**
- * Puts the entries of a statement.
- * @returns the number of its words, 0 if its object is not a text; a promise of it if the text is long
- */
+/** Puts the entries of a statement. @returns its word count, 0 if its object is not a text; a promise if the text is long */
 export function putStatement(iri: string, key: string, target: EntryTarget): number | Promise<number> {
   const spans = spansOfKey(key);
   const statement = textStatement(key, spans);
@@ -64,25 +62,25 @@ interface PlacedText {
   readonly language: string;
 }
 
-/** Positions of one token in a text, as text, and their number. */
+/** Positions of a token in a text, serialized, and their count. */
 interface Positions {
   count: number;
   text: string;
 }
 
-/** Positions of words with the token as a form, and of words with it as stem. */
+/** Positions of words with the token as one of their forms, and of words with the token as their stem. */
 interface Occurrences {
   readonly written: Positions;
   readonly stems: Positions;
 }
 
-/** Cost of the pieces of a text, and postings, between two turns of the event loop. */
+/** Cost of text pieces, and count of postings, after which indexing yields to the event loop. */
 const [costAtATime, postingsAtATime] = [4_096, 2_500];
 
-/** Maximum length of a text that is indexed without a turn in between. */
+/** Maximum length of a text that is indexed without yielding to the event loop. */
 const shortText = 1_024;
 
-/** Puts the postings of a text. @returns the number of its words; a promise of it if the text is long */
+/** Puts the postings of a text. @returns its word count; a promise if the text is long */
 export function putText(text: PlacedText, target: EntryTarget): number | Promise<number> {
   const found = new Found(text.language);
   if (text.text.length > shortText) return putLongText(found, text, target);
@@ -114,13 +112,13 @@ function putPosting([token, key]: readonly [string, string], { put, words }: Ent
 
 /** Collects the words of a text. */
 class Found {
-  /** Number of words. */
+  /** Words so far. */
   count = 0;
   private readonly tokens = new Map<string, Occurrences>();
 
   constructor(private readonly language: string) {}
 
-  /** @param words the next ones, from `writtenWords` */
+  /** @param words next words of the text, from `writtenWords` */
   add(words: readonly string[]): void {
     for (const word of words) {
       const position = this.count++;
@@ -154,19 +152,19 @@ class Found {
   }
 }
 
-/** Stands for positions of stems that are those of words. */
+/** Marks that the positions of stems equal those of words. */
 const same = '=';
 
-/** A posting after its resource. */
+/** The part of a posting after its resource. */
 export interface Posting {
   readonly place: string;
   readonly language: string;
-  /** Positions of words with the token as a form, and of those with it as stem, as text. */
+  /** Serialized positions of words with the token as a form, and of words with the token as stem. */
   readonly written: string;
   readonly stems: string;
 }
 
-/** Reads a posting after its resource. @param from index of its place in a longer text */
+/** Parses the part of a posting after its resource. @param from index in `text` at which that part starts */
 export function readPosting(text: string, from = 0): Posting {
   const cut = text.indexOf('\u0000', from);
   const colon = text.indexOf(':', cut);
@@ -180,7 +178,7 @@ export function readPosting(text: string, from = 0): Posting {
   };
 }
 
-/** Number of positions. */
+/** Returns the count of serialized positions. */
 export function countOf(positions: string): number {
   if (positions === '') return 0;
   let count = 1;
@@ -188,11 +186,11 @@ export function countOf(positions: string): number {
   return count;
 }
 
-/** Positions as numbers. */
+/** Returns serialized positions as numbers. */
 export const positionsOf = (positions: string): number[] =>
   positions === '' ? [] : positions.split(',').map((each) => Number.parseInt(each, 36));
 
-/** Facts about an indexed resource: true if it has a graph, and its number of words. */
+/** Facts about an indexed resource: whether it has a graph, and its word count. */
 export interface DocumentFacts {
   readonly hasGraph: boolean;
   readonly words: number;

@@ -1,20 +1,22 @@
-/** Folding of texts: NFKC_Casefold of Unicode, and letters that a search does not distinguish. */
+/** Folds texts for comparison: Unicode NFKC_Casefold, and letters that a search does not distinguish. */
 
 const isAscii = /^[\u0000-\u007f]*$/;
-/** Zero width spaces divide words, as in Khmer. Other characters that are ignored by default are removed. */
+/** Zero width spaces separate words, for example in Khmer. Other default-ignorable characters are removed. */
 const [divider, ignored] = [/\u200b/g, /\p{Default_Ignorable_Code_Point}/gu];
-/** Typographic apostrophes, and the apostrophe that is a letter. */
+/** Typographic apostrophes, and the apostrophe letter (U+02BC). */
 const apostrophe = /[\u2018\u2019\u02bc]/g;
-/** Fractions, whose digits must not join those before them. */
+/** Fraction characters. A space is inserted before them, so that their digits do not join preceding ones. */
 const fraction = /[\u00bc-\u00be\u2150-\u215e\u2189]/g;
-/** Characters that are normalized together with those before them: marks, vowels and finals of Hangul and Kirat Rai. */
+/** Characters that are normalized together with the preceding one: marks, vowels and finals of Hangul and Kirat Rai. */
 const joining =
   /[\p{M}\u1160-\u11ff\u3131-\u318e\uff9e\uff9f\uffa0-\uffdc\u{16d63}-\u{16d6a}]|(?!\u200b)\p{Default_Ignorable_Code_Point}/u;
-/** Characters that are normalized at once. Reordering a run of marks takes the square of its length. */
+/** Maximum characters normalized at once: reordering a run of marks takes quadratic time. */
 const sliceLength = 256;
 const chunk = new RegExp(`[\\s\\S](?:${joining.source}){0,${sliceLength}}`, 'gu');
 
-/** Returns a text, or a part of it that ends before a character that is not `joining`, in NFKC and without ignored characters. */
+/**
+ * Returns a complete text, or a part that ends before a character that is not `joining`, in NFKC without ignored characters.
+ */
 function normalized(text: string): string {
   if (isAscii.test(text)) return text;
   const composed = text.replace(divider, ' ').replace(fraction, ' $&').normalize('NFKC');
@@ -23,8 +25,8 @@ function normalized(text: string): string {
 }
 
 /**
- * Yields a text in slices, in NFKC and without ignored characters. Only the beginning is yielded of a text that becomes much longer:
- * one character can become eighteen.
+ * Yields a text in slices, in NFKC and without ignored characters. One character can become eighteen, so the output is
+ * truncated if it becomes much longer than the text.
  */
 export function* normalizedSlices(text: string): Generator<string> {
   let left = 2 * text.length + longestExpansion;
@@ -36,10 +38,10 @@ export function* normalizedSlices(text: string): Generator<string> {
   }
 }
 
-/** Characters that a short text may become longer by. */
+/** Maximum characters by which a short text may grow. */
 const longestExpansion = 4096;
 
-/** Returns the index of the end of a slice: before a character that joins no other one, if there is one. */
+/** Returns the end of a slice: before a character that does not join the preceding one, if there is any. */
 function endOfSlice(text: string, from: number): number {
   const end = from + sliceLength;
   if (end >= text.length) return text.length;
@@ -55,10 +57,10 @@ export const isInPair = (text: string, at: number): boolean => {
   return code >= 0xd800 && code <= 0xdbff && next >= 0xdc00 && next <= 0xdfff;
 };
 
-/** A normalized text, and where its characters are in the original. */
+/** Normalized text, and the offsets of its characters in the original. */
 export interface Normalized {
   readonly text: string;
-  /** Start and end, in the original, of what a character is from. */
+  /** Return the start and end, in the original, of the characters that produced a normalized character. */
   start(index: number): number;
   end(index: number): number;
 }
@@ -80,9 +82,9 @@ export function normalizedWithOffsets(original: string): Normalized {
 }
 
 /**
- * Returns a normalized word without case. JavaScript has no case folding: lower case of upper case of lower case is equal for the
- * same characters, except that the final sigma depends on its neighbours. Not distinguished besides: dotted and dotless i, and the
- * Romanian letters with comma and with cedilla, of which the stemmer knows the latter.
+ * Folds the case of a normalized word. JavaScript has no case folding, but applying lower, upper and lower case is equivalent,
+ * except for the final sigma. Also unifies dotted and dotless i, and the Romanian letters with comma and cedilla (the stemmer
+ * knows the cedilla).
  */
 export function folded(word: string): string {
   if (isAscii.test(word)) return word.toLowerCase();
@@ -97,13 +99,13 @@ export function folded(word: string): string {
     .normalize('NFKC');
 }
 
-/** Returns a normalized word without case by the rules of Turkish: a capital I is dotless. */
+/** Folds the case of a normalized word by the rules of Turkish: a capital I becomes a dotless i. */
 export const foldedAsTurkish = (word: string): string =>
   /[Iıİ]/.test(word) ? word.replaceAll('İ', 'i').replaceAll('I', 'ı').split('ı').map(folded).join('ı') : folded(word);
 
-/** Returns a folded word with every dotless i replaced. */
+/** Replaces each dotless i in a folded word. */
 export const dotted = (word: string): string =>
   word.includes('ı') ? word.replaceAll('ı', 'i').normalize('NFKC') : word;
 
-/** Returns a text as it is compared with another one: normalized and without case. */
+/** Returns a text for comparison with another: normalized and case-folded. */
 export const foldedText = (text: string): string => folded([...normalizedSlices(text)].join(''));

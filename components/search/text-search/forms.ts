@@ -1,17 +1,17 @@
-/** Forms of a word that it is found by: itself, and what follows an elision or precedes an ending. */
+/** Forms under which a word is indexed: the word itself, the part after an elision, and the part before an ending. */
 import { foldedAsTurkish } from './folding.js';
 import { stemmerOf, stemOf, turkish } from './stems.js';
 import { foldedToken } from './tokens.js';
 
-/** Languages in which articles and other short words are joined to the next word by an apostrophe. */
+/** Languages that join articles and other short words to the next word by an apostrophe. */
 const eliding = new Set(['ca', 'co', 'fr', 'ga', 'it', 'oc']);
-/** Languages with a possessive or plural in 's, and those that join endings to names by an apostrophe. */
+/** Languages with a possessive or plural ending in 's, and languages that join endings to names by an apostrophe. */
 const possessive = new Set(['af', 'da', 'de', 'en', 'nb', 'nl', 'nn', 'no', 'sv']);
 const suffixing = new Set(['az', 'tr']);
-/** Minimum length of what follows an apostrophe in a text without language: 't, 've and 'll are not words. */
+/** Minimum length of the part after an apostrophe, if the language is unknown: 't, 've and 'll are not words. */
 const shortest = 3;
 
-/** Tokens of a word, at least one unless it is too long, and their stems in the language of the text. */
+/** Tokens of a word (none if it is too long), and their stems in the language of the text. */
 export interface Forms {
   readonly tokens: readonly string[];
   readonly stems: readonly string[];
@@ -19,7 +19,7 @@ export interface Forms {
 
 const none: Forms = { tokens: [], stems: [] };
 
-/** Returns the first part of a language tag. */
+/** Returns the first subtag of a language tag. */
 const primaryOf = (language: string): string => /^[^-]*/.exec(language)![0];
 
 /** Returns the forms of a word. @param written from `writtenWords`. @param language in lower case; empty for none */
@@ -32,12 +32,12 @@ export function formsOf(written: string, language: string): Forms {
   const parts = partsOf(written, primaryOf(language));
   const tokens = [...new Set(parts.map(foldedToken))];
   if (stemmer === undefined) return { tokens, stems: [] };
-  // A word whose author had no dotless i is found as it is written.
+  // Also index the usual form, for authors who write no dotless i.
   const stemmed = stemmer === turkish ? [...parts.map(foldedAsTurkish), ...tokens] : tokens;
   return { tokens, stems: [...new Set(stemmed.map((each) => stemOf(each, stemmer)))] };
 }
 
-/** Returns a word and its parts. */
+/** Returns a word, and its parts at the apostrophes. */
 function partsOf(written: string, language: string): readonly string[] {
   const first = written.indexOf("'");
   if (first < 0) return [written];
@@ -55,17 +55,17 @@ function partsOf(written: string, language: string): readonly string[] {
 /** A word of a query. */
 export interface QueryWord {
   readonly token: string;
-  /** Form for the Turkish stemmer, if it is another one: with dotless i. */
+  /** Form for the Turkish stemmer, with dotless i, if it differs from the token. */
   readonly dotless?: string;
 }
 
-/** Returns a word of a query. @param written from `writtenWords`. Its token is empty if it is too long */
+/** Returns a word of a query. The token is empty if the word is too long. @param written from `writtenWords` */
 export function queryWord(written: string): QueryWord {
   const token = foldedToken(written);
   const dotless = token === '' ? token : foldedAsTurkish(written);
   return dotless === token ? { token } : { token, dotless };
 }
 
-/** Returns the stem of a word of a query. @param stemmer from `stemmerOf` */
+/** Returns the stem of a query word. @param stemmer from `stemmerOf` */
 export const stemOfQuery = ({ token, dotless }: QueryWord, stemmer: string): string =>
   stemOf(stemmer === turkish ? (dotless ?? token) : token, stemmer);

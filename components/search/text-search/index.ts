@@ -1,4 +1,4 @@
-/** Text search: words of literals, names, titles and texts, among the resources that the caller can read. */
+/** Text search over the resources that the caller can read: literals, names, link titles and text contents. */
 
 import { defineComponent } from '../../../lib/component/component.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
@@ -44,7 +44,7 @@ export default defineComponent({
     const { store } = platform;
     await loadStemmers();
     const progress = platform.progress('Rebuilding the text index');
-    // Servers that share a storage follow each other's transactions, but not the phases of a rebuild.
+    // Servers that share a storage see each other's transactions, but not the phases of a background rebuild.
     if (!textIndex.isComplete(store) && (isQuicklyIndexed(store) || store.coordination.hasOthers))
       await textIndex.rebuild(store, progress);
     const index = new BackgroundRebuild(textIndex, store);
@@ -52,7 +52,7 @@ export default defineComponent({
     store.readsLiterals = true;
     const listener = index.listener((tx) => indexTexts(store, tx));
     store.onTransaction(listener, () => index.isComplete);
-    // The other half is for the hits in lists of words.
+    // The other half of the cache is for hits in lists of words.
     const documents = new PostingLists(store, documentPostings, cacheBytes / 4);
     const texts = new PostingLists(store, textPostings, cacheBytes / 4);
     const endpoints = { platform, documents, texts, pageSize, index };

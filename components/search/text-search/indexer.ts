@@ -29,19 +29,21 @@ import { beginningSpace, labelSpace, ownLabelSpace } from './label-entries.js';
 import { loadStemmers } from './stems.js';
 import { hasWords, Words } from './vocabulary.js';
 
-/** Words of a graph that is being written: the value has the name of the upload, their number and the distinct ones. Key layout: `text-load`, resource. */
+/**
+ * Key layout: `text-load`, resource. The value has the upload's name, word count and words, for a graph that is being written.
+ */
 const loadSpace = 'text-load';
 const loadKey = (iri: string): string => entryKey(loadSpace, iri);
 
-/** Statements, their words, and entries between two turns of the event loop. A stem takes up to 30 µs. */
+/** Statements, words, and entries after which indexing yields to the event loop. A stem takes up to 30 µs. */
 const [statementsAtATime, wordsAtATime, entriesAtATime] = [500, 500, 5_000];
 /**
- * Maximum entries of a transaction: each takes about 300 bytes. A graph has no more words, so that it can be deleted, unless it is
- * large: that is written and removed in slices.
+ * Maximum entries of a transaction: each takes about 300 bytes. The same limit applies to the words of a graph, so that it can
+ * be deleted. Large graphs may have more, because they are written and removed in slices.
  */
 const maxEntries = 500_000;
 
-/** @throws LwsError `too-large` */
+/** Asserts the limit of a transaction. @throws LwsError `too-large` */
 function assertFew(words: number): void {
   if (words > maxEntries)
     throw new LwsError(
@@ -50,7 +52,7 @@ function assertFew(words: number): void {
     );
 }
 
-/** Lets other work run while a transaction is indexed, and limits its entries. */
+/** Yields to the event loop while a transaction is indexed, and limits its entries. */
 class Pace {
   private statements = 0;
   private words = 0;
@@ -58,7 +60,7 @@ class Pace {
 
   constructor(private readonly tx: Transaction) {}
 
-  /** Called after each statement, with the number of its words. @throws LwsError `too-large` unless `isBounded` */
+  /** Called after each statement with its word count. @throws LwsError `too-large` unless `isBounded` */
   next(words: number, isBounded: boolean): Promise<void> | undefined {
     const { size } = this.tx.postings;
     this.statements++;
@@ -71,7 +73,7 @@ class Pace {
   }
 }
 
-/** Stages entries of texts, and counts the change of the number of words. */
+/** Stages entries of texts, and sums up the changes of the word counts. */
 class Staged {
   graphWords = 0;
   otherWords = 0;
@@ -79,7 +81,7 @@ class Staged {
   private readonly added: EntryTarget;
   private readonly removed: EntryTarget;
 
-  /** @param words receives the words of added texts */
+  /** @param words collects the words of added texts */
   constructor(
     private readonly tx: Transaction,
     words: Words,
@@ -90,7 +92,7 @@ class Staged {
     this.removed = { put: (key) => void tx.postings.set(key, null), pause };
   }
 
-  /** @throws LwsError `too-large` if a transaction changes too much text, unless `isBounded` */
+  /** Stages the entries of added and removed statements. @throws LwsError `too-large` for too much text, unless `isBounded` */
   async changed(iri: string, { added = [], removed = [] }: Partial<KeyDifference>, isBounded = false): Promise<void> {
     for (const [keys, target, sign] of [
       [removed, this.removed, -1],
@@ -105,7 +107,7 @@ class Staged {
       }
   }
 
-  /** @param text empty for none */
+  /** Stages the entries of a text. @param text empty if there is none */
   async text(
     isAdded: boolean,
     place: { readonly iri: string; readonly place: TextPlace },
@@ -118,7 +120,7 @@ class Staged {
   }
 }
 
-/** Stages the index changes of a transaction, so that every acknowledged write is found, also after a crash. */
+/** Stages the index changes of a transaction, so that searches find every acknowledged write, also after a crash. */
 export async function indexTexts(store: Store, tx: Transaction): Promise<void> {
   const pace = new Pace(tx);
   for (const [iri, difference] of tx.hidden) await indexHidden(pace, tx, { iri, ...difference });
@@ -133,13 +135,13 @@ async function indexChange(
   const { iri } = (after ?? before)!;
   const change = tx.graphs.get(iri);
   const [graphWords, otherWords, factsThen, wordsThen] = wordsBefore(tx, iri);
-  // Words of removed texts stay until all texts are replaced, because other texts may have them.
+  // Words of a removed text stay until all texts are replaced, because other texts may contain the same words.
   const isReplaced =
     (before?.triples ?? 0) === (change?.removed.length ?? 0) &&
     (before?.blob === undefined || before.blob !== after?.blob);
   const words = new Words(!after || isReplaced ? '' : wordsThen);
   const staged = new Staged(tx, words, pace);
-  // Removals first: an entry that is removed and added remains.
+  // Stage removals first, so that an entry that is both removed and added remains.
   if (before?.blob !== undefined && before.blob !== after?.blob && hasText(before))
     await staged.text(false, { iri, place: 'b' }, await contentText(blobs, before));
   if (before?.linked !== undefined && (!after || changesLinks(tx, iri)))
@@ -153,7 +155,7 @@ async function indexChange(
     await staged.text(true, { iri, place: 'b' }, await contentText(blobs, after));
   if (factsThen !== undefined) tx.deleteEntry(entryKey(documentSpace, iri, factsThen));
   if (!after) return tx.deleteEntry(entryKey(wordsSpace, iri));
-  // A background rebuild has not come to it yet, and counts its words.
+  // A running background rebuild has not indexed this resource yet, and will count its words.
   if (before && factsThen === undefined) return;
   if (isReplaced && before) await putOtherWords(tx, after, words);
   const isDropped = change !== undefined && !change.keys && !change.isPart;
@@ -187,7 +189,7 @@ interface WordFacts {
   readonly hasGraph: boolean;
   readonly graphWords: number;
   readonly otherWords: number;
-  /** From `Words.written`. */
+  /** Serialized by `Words.written`. */
   readonly words: string;
 }
 
@@ -199,7 +201,7 @@ function factEntries(iri: string, { hasGraph, graphWords, otherWords, words }: W
   ];
 }
 
-/** Stages the entries of quads of a graph that is not visible: it is being written or removed. */
+/** Stages the entries of quads in a graph that is not visible, because it is being written or removed. */
 async function indexHidden(
   pace: Pace,
   tx: Transaction,
@@ -218,7 +220,7 @@ async function indexHidden(
   }
 }
 
-/** Returns the words of a graph that is being written. `name` identifies the upload. */
+/** Returns the words collected for a graph that is being written. `name` identifies the upload. */
 function loadedIn(
   tx: Transaction,
   iri: string,
@@ -229,10 +231,7 @@ function loadedIn(
   return { name, count: Number(count), words: value.slice(name.length + 1 + count.length) };
 }
 
-/**
- * Adds the words of a graph that the transaction publishes, and removes their entry.
- * @returns their number
- */
+/** Adds the words of a graph that the transaction publishes, and removes their entry. @returns the word count of the graph */
 function takeLoaded(
   tx: Transaction,
   { iri, change }: { readonly iri: string; readonly change: GraphChange | undefined },
@@ -248,7 +247,7 @@ function takeLoaded(
 
 type Entry = readonly [key: string, value: string];
 
-/** Yields the entries of a resource, in blocks. */
+/** Yields the entries that the index must have for a resource, in blocks. */
 async function* entriesOf(store: Store, record: ResourceRecord): AsyncGenerator<readonly Entry[]> {
   const { iri, kind, linked, triples = 0 } = record;
   let block: Entry[] = [];
@@ -281,7 +280,7 @@ async function* entriesOf(store: Store, record: ResourceRecord): AsyncGenerator<
   yield block;
 }
 
-/** Version of the format. Postings also depend on the version of Unicode that words are found by. */
+/** Version of the format. Includes the Unicode version, which determines where words end. */
 const state = `3 ${process.versions['unicode']}`;
 
 export const textIndex = new MaintainedIndex({

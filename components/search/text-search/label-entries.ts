@@ -1,4 +1,4 @@
-/** Index entries of labels: by subject, and by their beginning. */
+/** Index entries of labels: by subject, and by the beginning of the label. */
 import { entryKey } from '../../../lib/storage/keys/records.js';
 import type { Put, TextStatement } from './statements.js';
 import { foldedLabel } from './terms.js';
@@ -8,8 +8,8 @@ export const labelSpace = 'label';
 /** Key layout: `label-by`, folded beginning of the label, subject, resource, place, a `Label` as JSON. */
 export const beginningSpace = 'label-by';
 /**
- * Key layout: `label-of`, resource, folded beginning of the label, subject, place, a `Label` as JSON. For callers that cannot read
- * everything: the labels of each resource that they can read.
+ * Key layout: `label-of`, resource, folded beginning of the label, subject, place, a `Label` as JSON. For callers who cannot
+ * read everything: lists the labels of each readable resource.
  */
 export const ownLabelSpace = 'label-of';
 
@@ -24,7 +24,7 @@ const predicates: readonly string[] = [
 ];
 const ranks = new Map(predicates.map((predicate, rank) => [predicate, rank]));
 
-/** Maximum length of a label in answers, and of its indexed beginning, in characters. */
+/** Maximum characters of a label in results, and of its indexed beginning. */
 const longestLabel = 500;
 export const longestBeginning = 64;
 
@@ -50,6 +50,6 @@ export function putLabel(
   put(entryKey(ownLabelSpace, iri, beginning, subject, ...tail), '');
 }
 
-/** Returns the first characters of a text, without half a surrogate pair. */
+/** Returns the first characters of a text, without splitting a surrogate pair. */
 export const cut = (text: string, length: number): string =>
   text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');

@@ -1,4 +1,4 @@
-/** Labels of IRIs, and labels with a beginning, from the graphs that the caller can read. */
+/** Finds labels of IRIs, and labels that begin with a text, in the graphs that the caller can read. */
 
 import { type IriRange, isInRanges, ofPostings, only, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
 import { entryRange } from '../../../lib/storage/keys/records.js';
@@ -18,7 +18,7 @@ import { Grouped } from './readable-postings.js';
 import { mayRead, onState, prepare, readable, type Searched, scopeStreams, type TextIndex } from './searched.js';
 import { foldedLabel, isInRange } from './terms.js';
 
-/** A label in an answer. */
+/** Label in a response. */
 export interface FoundLabel {
   readonly value: string;
   readonly language?: string;
@@ -28,7 +28,7 @@ export interface FoundLabel {
 /** Languages of the caller in lower case, best first. */
 export type Languages = readonly string[];
 
-/** Maximum graphs with labels of an IRI that are read, labels of an IRI in an answer, and labels with a beginning. */
+/** Maximum graphs read for the labels of one IRI, labels of an IRI in a response, and labels found by their beginning. */
 const [maxGraphs, maxLabels, maxBeginnings] = [100, 20, 50];
 
 const found = ([rank, language, value]: Label): FoundLabel => ({
@@ -37,7 +37,7 @@ const found = ([rank, language, value]: Label): FoundLabel => ({
   predicate: predicateOfLabel([rank, language, value]),
 });
 
-/** Returns the labels of each IRI, best first: by language, predicate and text. */
+/** Returns the labels of each IRI, best first: ordered by language, predicate and text. */
 export const labelsOf = (
   index: TextIndex,
   iris: readonly string[],
@@ -48,7 +48,7 @@ export const labelsOf = (
     const ranges = readableRanges(searched);
     if (ranges?.length === 0) return iris.map((id) => ({ id, labels: [] }));
     const isReadable = readableGraphs(searched);
-    // Many seeks take longer than reading what the caller cannot read.
+    // With many ranges, seeks take longer than reading entries that the caller cannot read.
     const within = ranges && ranges.length * iris.length <= maxSeeks ? ranges.map(ofPostings) : undefined;
     if (ranges && !within) searched.isStepped = true;
     const labels = new Map<string, readonly FoundLabel[]>();
@@ -60,13 +60,13 @@ export const labelsOf = (
         const own: string[] = [];
         for (const text of texts) {
           const answer = isReadable(text.slice(0, text.indexOf('\u0000')));
-          // Most answers are synchronous.
+          // Most results are synchronous. Awaiting each would be slower.
           if (typeof answer === 'boolean' ? answer : await answer) own.push(text);
         }
         labels.set(part, best(isAll ? own : await manyLabels(searched, part), languages));
       }
     };
-    // Neighbours share blocks of LevelDB. Each iterator reads in a thread of libuv.
+    // Sort the IRIs, because neighbours share LevelDB blocks. Each iterator reads in its own libuv thread.
     const sorted = [...iris].sort();
     const share = Math.max(fewIris, Math.ceil(sorted.length / readers));
     const shares = Array.from({ length: Math.ceil(sorted.length / share) }, (_, i) =>
@@ -76,13 +76,13 @@ export const labelsOf = (
     return iris.map((id) => ({ id, labels: labels.get(id)! }));
   });
 
-/** Maximum number of iterators that read labels concurrently, and minimum number of IRIs for each. */
+/** Maximum iterators that read labels concurrently, and minimum IRIs for each. */
 const [readers, fewIris] = [4, 20];
 
-/** Maximum labels of an IRI that are read one after the other, and maximum seeks to ranges that the caller can read. */
+/** Maximum labels of an IRI that are read one by one, and maximum seeks to readable ranges. */
 const [fewKeys, maxSeeks] = [64, 8_000];
 
-/** Returns what follows the IRI in the keys of its readable labels. */
+/** Returns the key suffixes of an IRI's readable labels: graph, place and label. */
 async function manyLabels(searched: Searched, iri: string): Promise<readonly string[]> {
   const graphs = new Grouped(searched.snapshot.cursor(labelSpace, iri));
   const each = matches(
@@ -100,7 +100,7 @@ async function manyLabels(searched: Searched, iri: string): Promise<readonly str
   return found;
 }
 
-/** @param texts graph, place and label */
+/** Returns the best labels. @param texts key suffixes: graph, place and label */
 function best(texts: readonly string[], languages: Languages): readonly FoundLabel[] {
   const labels = new Map<string, Label>();
   for (const text of texts) {
@@ -117,11 +117,11 @@ function best(texts: readonly string[], languages: Languages): readonly FoundLab
     .map(found);
 }
 
-/** Returns those of visible graphs: others are being written or removed. */
+/** Returns the results whose graphs are visible, which graphs being written or removed are not. */
 const visible = <T extends { readonly iri: string }>({ hidden }: Searched, results: readonly T[]): readonly T[] =>
   hidden.size === 0 ? results : results.filter(({ iri }) => !hidden.has(iri));
 
-/** Returns IRIs with a label that begins with a text, in the order of the labels. @param lang range of languages */
+/** Returns IRIs with a label that begins with a text, ordered by label. @param lang language range */
 export const labelsWith = (
   index: TextIndex,
   beginning: string,
@@ -144,13 +144,13 @@ export const labelsWith = (
     return [...results.values()].map(({ id, label }) => ({ id, ...found(label) }));
   });
 
-/** Labels to find: `start` is what their indexed beginning begins with. */
+/** Labels to find. `start` is the folded beginning in the index keys. */
 interface Completion {
   readonly start: string;
   wanted(label: Label): boolean;
 }
 
-/** A label with a beginning, and its IRI. */
+/** Found label, and its IRI. */
 interface Candidate {
   readonly id: string;
   readonly label: Label;
@@ -158,7 +158,7 @@ interface Candidate {
 
 const nameOf = ({ id, label: [, language, text] }: Candidate): string => `${id} ${language} ${text}`;
 
-/** Yields the readable labels with a beginning, from all labels with it. */
+/** Yields the readable labels that begin with `start`. Reads all such labels. */
 async function* allCandidates(searched: Searched, { start, wanted }: Completion): AsyncGenerator<Candidate> {
   const isReadable = readableGraphs(searched);
   const all = searched.snapshot.cursor(beginningSpace);
@@ -169,7 +169,9 @@ async function* allCandidates(searched: Searched, { start, wanted }: Completion)
   }
 }
 
-/** Yields the labels with a beginning in ranges of resources, in the order of `allCandidates`. Other resources are not read. */
+/**
+ * Yields the labels that begin with `start` within ranges of resources, ordered as `allCandidates`. Reads no other resources.
+ */
 async function* readableCandidates(
   { snapshot, hidden, pause }: Searched,
   ranges: readonly IriRange[],
@@ -201,23 +203,23 @@ interface Ordered extends Candidate {
   readonly order: string;
 }
 
-/** Readable resources between two pauses, and labels in memory until only those of the answer are kept. */
+/** Resources read before yielding to others, and labels in memory above which all but the best are dropped. */
 const [resourcesAtATime, maxInMemory] = [200, 2_000];
 
-/** Returns the labels of an answer, in order. */
+/** Returns the labels for the response, in order. */
 function firstOf(labels: readonly Ordered[]): Ordered[] {
   const sorted = [...labels].sort((a, b) => (a.order < b.order ? -1 : 1));
-  // The first one of a name is kept.
+  // If a label occurs several times, keep the first.
   const named = new Map(sorted.reverse().map((each) => [nameOf(each), each]));
   return [...named.values()].sort((a, b) => (a.order < b.order ? -1 : 1)).slice(0, maxBeginnings);
 }
 
-/** Returns the ranges that contain exactly the readable resources, `undefined` if the caller can read all or access is decided. */
+/** Returns ranges of exactly the readable resources; `undefined` if all are readable, or access is evaluated per resource. */
 function readableRanges({ scope, single }: Searched): readonly IriRange[] | undefined {
   return typeof scope === 'string' ? undefined : unionOfRanges([...scope.ranges, ...single.map(only)]);
 }
 
-/** Returns a test for graphs that are visible and that the caller can read. */
+/** Returns a function that tests if a graph is visible and readable by the caller. */
 function readableGraphs(searched: Searched): (iri: string) => boolean | Promise<boolean> {
   const { scope, hidden, decided } = searched;
   const single = new Set(searched.single);

@@ -1,4 +1,4 @@
-/** Literals that match all terms of a search, for `text:query` in SPARQL. */
+/** Finds literals that match all terms of a search, for `text:query` in SPARQL. */
 
 import type { TextAnswer, TextCall, TextRow } from '../../../lib/query/parse/text-patterns.js';
 import { addCount } from '../../../lib/tools/collections.js';
@@ -11,9 +11,9 @@ import { statementsAt } from './snippets.js';
 import { isStatement, type TextStatement } from './statements.js';
 import { parseTerms } from './terms.js';
 
-/** A literal before it is read. */
+/** Matching literal whose text has not been read yet. */
 interface Candidate {
-  /** Graph and place, which order literals with the same score. */
+  /** Graph and place. They order literals with the same score. */
   readonly iri: string;
   readonly graph: string;
   readonly place: string;
@@ -21,19 +21,19 @@ interface Candidate {
 }
 
 /**
- * Maximum literals that are read to find those with a predicate and without blank nodes, literals read at a time, and maximum
- * characters of all results, which the query thread receives at once.
+ * Maximum literals read to find those with the predicate and an IRI subject; literals read at a time; maximum characters of all
+ * results, which the query thread receives at once.
  */
 const [maxRead, readAtATime, maxCharacters] = [50_000, 100, 8 << 20];
 
 export interface LiteralSearch extends TextSearch {
   readonly predicate?: string | undefined;
   readonly limit: number;
-  /** Name of the graph of the literals. */
+  /** IRI of the graph with the literals. */
   readonly graph?: string | undefined;
 }
 
-/** Returns the readable literals that match all terms, best first, without those of blank nodes. @throws LwsError as `search` */
+/** Returns the readable literals that match all terms, best first, except those of blank nodes. @throws LwsError as `search` */
 export const literalsOf = (
   index: TextIndex,
   { predicate, limit, graph, ...asked }: LiteralSearch,
@@ -54,7 +54,7 @@ export const literalsOf = (
     for (let at = 0; at < candidates.length && rows.length < limit; at += readAtATime)
       for (const row of await read(searched, candidates.slice(at, at + readAtATime), predicate)) {
         if (rows.length === limit) break;
-        // The same triple can be in several graphs.
+        // The same triple can be in several graphs. Return it once.
         const triple = JSON.stringify([row.subject, row.predicate, row.language, row.literal]);
         if (known.has(triple)) continue;
         known.add(triple);
@@ -63,7 +63,7 @@ export const literalsOf = (
           throw tooMuch(`The matching literals have more than ${maxCharacters} characters.`);
         rows.push(row);
       }
-    // A result that is cut off must not look complete.
+    // Reject instead of truncating: an incomplete result must not look complete.
     if (rows.length < limit && count > maxRead) throw tooMuch(`More than ${maxRead} literals match the words.`);
     return rows;
   });
@@ -74,7 +74,7 @@ const tooMuch = (detail: string): LwsError =>
     `${detail} The limit of text:query is fixed. Search for more words, or use a lower limit.`,
   );
 
-/** Returns the statements of a resource that have matches of every term. */
+/** Returns the statements of a resource that match every term. */
 function candidatesIn({ iri: graph, hits, scoreOf }: Match): readonly Candidate[] {
   const counts = hits.map((hit) => {
     const sums = new Map<string, number>();
@@ -107,7 +107,7 @@ async function read(
   });
 }
 
-/** Answers a `text:query` pattern of a query. @param rebuild of the index */
+/** Answers a `text:query` pattern of a query. @param rebuild of the index, which must be complete */
 export async function answerTexts(
   index: TextIndex,
   rebuild: BackgroundRebuild,

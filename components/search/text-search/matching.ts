@@ -1,4 +1,4 @@
-/** Readable resources that match one term of a search, with the number of matches in each. */
+/** Finds the readable resources that match one term of a search, with the count of matches in each. */
 
 import { getOrMake } from '../../../lib/tools/collections.js';
 import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
@@ -10,7 +10,7 @@ import { isStatement } from './statements.js';
 import { isInRange, type Language, lookupsOf, type Term, type TermLookup } from './terms.js';
 import { maxExpansions, tooMany } from './vocabulary.js';
 
-/** A text with matches, and their number. */
+/** Text with matches, and their count. */
 export interface PlaceMatches {
   readonly place: string;
   readonly count: number;
@@ -19,7 +19,7 @@ export interface PlaceMatches {
 /** A readable resource that matches a term. */
 export interface Hit {
   readonly iri: string;
-  /** Number of words or phrases that match. */
+  /** Count of matching words or phrases. */
   readonly count: number;
   /** Returns the texts with matches. */
   places(): readonly PlaceMatches[];
@@ -29,7 +29,7 @@ export interface Hit {
 const maxHits = 1_000_000;
 
 /**
- * Opens the lists of a term in the turn in which the snapshot was taken.
+ * Opens the lists of a term. Must run in the same synchronous section as the snapshot was taken.
  * @returns a function that finds the readable resources that match the term, in order. @throws LwsError `bad-request`
  */
 export function openTerm(searched: Searched, term: Term, language: Language): () => Promise<readonly Hit[]> {
@@ -42,7 +42,7 @@ export function openTerm(searched: Searched, term: Term, language: Language): ()
   }
   const opened = lookupsOf(term, language).map((lookup) => {
     const { token } = lookup;
-    // Of the committed state, in which a staged graph may have postings.
+    // Has the committed state, in which postings of a staged graph may occur.
     const list = scope === 'everything' ? texts.list(snapshot, token) : undefined;
     list?.catch(() => {});
     return { lookup, list, open: openPostings(searched, token) };
@@ -54,7 +54,7 @@ export function openTerm(searched: Searched, term: Term, language: Language): ()
       const hits = all
         ? await hitsIn(all, lookup, `${term.token} ${term.dotless ?? ''} ${language.lang ?? ''}`)
         : await collected(listed(searched, open(), lookup));
-      // The next search is faster. Otherwise the list may have many postings that the caller cannot read.
+      // Cache the list, so that the next search is faster. For rare words, the list may consist mostly of unreadable postings.
       if (scope !== 'everything' && hits.length > frequent) texts.warm(lookup.token);
       found.push(hits);
     }
@@ -62,10 +62,10 @@ export function openTerm(searched: Searched, term: Term, language: Language): ()
   };
 }
 
-/** Readable resources of a word whose list is read into memory. */
+/** Minimum readable hits of a word for which its list is cached. */
 const frequent = 1_000;
 
-/** Hits in cached lists of all callers, by word and language. They take about twice the memory of their list. */
+/** Cached hits in complete lists, by word and language, for all callers. They take about twice the memory of their list. */
 const known = new WeakMap<readonly string[], Map<string, readonly Hit[]>>();
 
 async function hitsIn(list: readonly string[], lookup: TermLookup, key: string): Promise<readonly Hit[]> {
@@ -82,7 +82,7 @@ async function hitsIn(list: readonly string[], lookup: TermLookup, key: string):
     if (sum > 0) hits.push(new ListHit(iri, sum, { list, from, to: at, count }));
     if (resources % hitsAtATime === 0) await yieldToEventLoop();
   }
-  // A word has few languages and forms that others search for.
+  // Few languages and forms are searched per word, so a full cache is simply cleared.
   if (ofList.size >= maxKnown) ofList.clear();
   ofList.set(key, hits);
   return hits;
@@ -97,7 +97,7 @@ interface Source {
   readonly count: Count;
 }
 
-/** A hit that reads its texts from its list when they are needed. */
+/** A hit that reads its texts from the list only when they are requested. */
 class ListHit implements Hit {
   constructor(
     readonly iri: string,
@@ -124,10 +124,10 @@ async function collected(blocks: AsyncIterable<readonly Hit[]>): Promise<readonl
   return hits;
 }
 
-/** Returns the number of matches in a posting, which begins at an index of a text. */
+/** Returns the count of matches in a posting, which starts at index `from` of `text`. */
 type Count = (text: string, from: number) => number;
 
-/** Yields the readable matches in one list. */
+/** Yields the readable resources with matches in one list. */
 function listed(
   searched: Searched,
   postings: Grouped,
@@ -143,7 +143,7 @@ function listed(
   return matches([postings], (iri) => ifReadable(searched, iri, take));
 }
 
-/** Before the postings of a resource are read: there may be many that the caller cannot read. */
+/** Calls `take` if a resource is readable. Checks this before reading its postings, because many may be unreadable. */
 function ifReadable(
   searched: Searched,
   iri: string,
@@ -154,7 +154,7 @@ function ifReadable(
   return answer ? take(iri) : undefined;
 }
 
-/** Counts the accepted positions of a posting. The answer for a language is remembered: there are few. */
+/** Returns a function that counts the accepted positions of a posting. Caches the decision per language. */
 function counterOf({ accepts }: Pick<TermLookup, 'accepts'>): Count {
   const answers = new Map<string, readonly [boolean, boolean]>();
   return (text, from) => {
@@ -168,7 +168,7 @@ function counterOf({ accepts }: Pick<TermLookup, 'accepts'>): Count {
   };
 }
 
-/** Returns the matches in a resource, or `undefined` if there are none that are visible. */
+/** Returns the matches in a resource, or `undefined` if there are no visible ones. */
 function hitOf(
   { hidden }: Pick<Searched, 'hidden'>,
   { iri, tails }: { readonly iri: string; readonly tails: readonly string[] },
@@ -186,7 +186,7 @@ function hitOf(
 
 const placeIn = (tail: string): string => tail.slice(0, tail.indexOf('\u0000'));
 
-/** Yields the matches of words that follow each other in one text. */
+/** Yields the readable resources in which the words follow each other in one text. */
 function phrases(
   searched: Searched,
   opened: readonly (() => Grouped)[],
@@ -208,7 +208,7 @@ function phrases(
   });
 }
 
-/** Returns the matches of every readable word with a beginning. @throws LwsError `bad-request` if there are too many words */
+/** Returns the matches of every readable word with a given beginning. @throws LwsError `bad-request` for too many words */
 async function expanded(
   searched: Searched,
   beginning: string,
@@ -220,7 +220,7 @@ async function expanded(
     !isStem && (lang === undefined || isInRange(language, lang));
   for await (const postings of postingsWith(searched, beginning)) {
     await searched.pause();
-    // Words without a hit cost as much as others.
+    // Count words without a hit too: they cost as much as others.
     if (++words > maxExpansions) throw tooMany(`More than ${maxExpansions} words begin with "${beginning}".`);
     const hits = await collected(listed(searched, postings, { accepts }));
     if (hits.length > 0) lists.push(hits);
@@ -228,7 +228,7 @@ async function expanded(
   return lists;
 }
 
-/** Merges lists of hits pair by pair, and adds up those of the same resource. */
+/** Merges lists of hits pairwise, and adds up the hits of the same resource. */
 async function union(lists: readonly (readonly Hit[])[]): Promise<readonly Hit[]> {
   const filled = lists.filter(({ length }) => length > 0);
   if (filled.length <= 1) return filled[0] ?? [];

@@ -1,4 +1,4 @@
-/** Postings that the caller can read. */
+/** Opens posting lists, restricted to resources that the caller can read. */
 
 import { type IriRange, ofPostings, only, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
 import { entryRange } from '../../../lib/storage/keys/records.js';
@@ -7,9 +7,9 @@ import { RangedStream } from '../postings/ranged-stream.js';
 import { textSpace } from './entries.js';
 import type { Searched } from './searched.js';
 
-/** Groups postings by their first part, the resource. */
+/** Groups postings by resource, the first part of each. */
 export class Grouped implements SortedStream {
-  /** The first posting that is not read yet. */
+  /** Next posting that has not been consumed. */
   private text: string | undefined;
 
   constructor(private readonly stream: SteppedStream) {}
@@ -24,11 +24,11 @@ export class Grouped implements SortedStream {
     this.text = text;
     if (text === undefined) return undefined;
     const iri = text.slice(0, text.indexOf('\u0000'));
-    // A target directly after the resource is still before its postings.
+    // If the target directly follows the IRI, the group is before it: seek behind the group.
     return iri < target ? this.seek(`${iri}\u0001`) : iri;
   }
 
-  /** Returns what follows the current resource in each of its postings. Advances the stream. */
+  /** Returns the remainder of each posting of the current resource, and advances to the next resource. */
   tails(): string[] | Promise<string[]> {
     const { text } = this;
     const prefix = text!.slice(0, text!.indexOf('\u0000') + 1);
@@ -48,7 +48,7 @@ export class Grouped implements SortedStream {
   }
 }
 
-/** Postings of one token, from a cursor over all tokens. */
+/** Restricts a cursor over all tokens to the postings of one token. */
 class OfToken implements SteppedStream {
   private readonly prefix: string;
 
@@ -76,8 +76,8 @@ class OfToken implements SteppedStream {
 }
 
 /**
- * Opens a list in the turn in which the snapshot was taken.
- * @returns a function that returns its postings, of readable resources only unless access is decided one by one
+ * Opens the list of a token. Must run in the same synchronous section as the snapshot was taken.
+ * @returns a function that opens its postings: only those of readable resources, unless access is evaluated per resource
  */
 export function openPostings(searched: Searched, token: string): () => Grouped {
   const { texts, snapshot, scope } = searched;
@@ -90,14 +90,14 @@ export function openPostings(searched: Searched, token: string): () => Grouped {
   };
 }
 
-/** Returns the postings of a token in ranges. @param list all of its postings, if they are in memory */
+/** Returns the postings of a token within ranges. @param list all postings of the token, if cached */
 function ranged({ snapshot }: Searched, token: string, ranges: readonly IriRange[], list?: readonly string[]): Grouped {
   const inMemory = list && new ListStream(list);
   const keys = entryRange(textSpace, token);
   return new Grouped(new RangedStream(ranges.map(ofPostings), (range) => inMemory ?? snapshot.cursorIn(keys, range)));
 }
 
-/** Yields the postings of each word with a beginning: of all words, or of those in readable resources. */
+/** Yields the postings of each word with a beginning: of all words, or of words in readable resources. */
 export async function* postingsWith(searched: Searched, beginning: string): AsyncGenerator<Grouped> {
   const { scope, snapshot, single, vocabulary } = searched;
   if (scope !== 'everything') {

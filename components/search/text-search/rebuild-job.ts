@@ -1,4 +1,4 @@
-/** The rebuild of the text index of a running server (rule 13.13). */
+/** Job that rebuilds the text index while the server is running (rule 13.13). */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Progress } from '../../../lib/component/contract.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
@@ -6,19 +6,19 @@ import { tooBusy } from '../../../lib/tools/errors.js';
 import type { Log } from '../../../lib/tools/log.js';
 import type { BackgroundRebuild } from '../postings/background-rebuild.js';
 
-/** Resources and quads that are indexed within about a second, before the server answers requests. */
+/** Resources and quads that are indexed within about a second: such an index is rebuilt before the server accepts requests. */
 const [fewResources, fewQuads] = [100, 20_000];
 
 export const isQuicklyIndexed = ({ commits: { counts } }: Store): boolean =>
   counts.resources <= fewResources && counts.quads <= fewQuads;
 
-/** @throws LwsError `too-busy` while the index is being rebuilt */
+/** Asserts that the index can be searched. @throws LwsError `too-busy` while it is being rebuilt */
 export function assertComplete(index: BackgroundRebuild): void {
   if (!index.isComplete)
     throw tooBusy('The text index is being rebuilt. Retry after the time in Retry-After.', index.secondsLeft);
 }
 
-/** Milliseconds until a rebuild that failed, such as for a full disk, begins again. */
+/** Milliseconds until a failed rebuild is retried, for example after a full disk. */
 const retryMs = 60_000;
 
 export class RebuildJob {
@@ -45,7 +45,7 @@ export class RebuildJob {
     });
   }
 
-  /** Ends the rebuild. The next start begins again. */
+  /** Stops the rebuild. The next start begins from scratch. */
   async stop(): Promise<void> {
     this.ended.abort();
     await this.running;
@@ -60,7 +60,7 @@ export class RebuildJob {
       } catch (error) {
         if (signal.aborted) return;
         this.log.error({ err: error }, 'The text index could not be rebuilt. Retrying in a minute.');
-        // Rejects when the server stops.
+        // The sleep rejects when the server stops.
         await sleep(retryMs, undefined, { signal }).catch(() => {});
       }
   }

@@ -44,7 +44,7 @@ export const textRoutes = (endpoints: TextEndpoints): readonly Route[] => [
   ),
 ];
 
-/** Maximum number of results that can be paged through. */
+/** Maximum results that can be reached by paging. */
 const deepest = 10_000;
 
 const bad = (detail: string): LwsError => new LwsError('bad-request', detail);
@@ -68,7 +68,7 @@ function languageOf(tag: string): string {
   return tag.toLowerCase();
 }
 
-/** Parses the search of a request. @throws LwsError `bad-request` */
+/** Parses the parameters of a search. @throws LwsError `bad-request` */
 function searchOf({ rootIri, store }: Platform, query: URLSearchParams): TextSearch & { readonly query: string } {
   const paged = new URLSearchParams([...query].filter(([name]) => name !== 'page'));
   const { q, lang, type, in: within } = parametersOf(paged, ['q', 'lang', 'type', 'in']);
@@ -82,7 +82,7 @@ function searchOf({ rootIri, store }: Platform, query: URLSearchParams): TextSea
   return { terms: parseTerms(q), ...language, type, within, query: String(paged) };
 }
 
-/** Answers a search. @throws LwsError `bad-request`, `page-not-found` */
+/** Handles a search request. @throws LwsError `bad-request`, `page-not-found` */
 export async function answerSearch(
   endpoints: TextEndpoints,
   request: Pick<RouteRequest, 'req' | 'access' | 'query'>,
@@ -126,7 +126,7 @@ async function itemsOf({ platform }: TextEndpoints, { access, terms, items, snap
   return found;
 }
 
-/** Maximum IRIs of a request for labels. */
+/** Maximum IRIs in one request for labels. */
 const maxIris = 200;
 
 async function answerLabels(endpoints: TextEndpoints, request: RouteRequest): Promise<Reply> {

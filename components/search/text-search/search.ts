@@ -1,4 +1,4 @@
-/** Searches texts over readable resources, ranked by BM25 over these. */
+/** Searches the texts of readable resources, ranked by BM25. The statistics include only readable resources. */
 
 import type { Paging } from '../../../lib/resources/visible-members.js';
 import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
@@ -17,20 +17,22 @@ import type { Language, Term } from './terms.js';
 /** A search: all terms must match. */
 export interface TextSearch extends Language {
   readonly terms: readonly Term[];
-  /** IRI of a type of the resources. */
+  /** IRI of a type that the resources must have. */
   readonly type?: string | undefined;
-  /** Container of the resources. */
+  /** IRI of the container with the resources. */
   readonly within?: string | undefined;
 }
 
 export interface Found {
   readonly iri: string;
   readonly score: number;
-  /** Place of a text with matches. */
+  /** Place of a matching text. */
   readonly place: string;
 }
 
-/** Runs a search on one state. @param read receives the ranking, best first, and the snapshot. @throws LwsError `bad-request`, `too-busy` */
+/**
+ * Runs a search on a snapshot. @param read receives ranked results and the snapshot. @throws LwsError `bad-request`, `too-busy`
+ */
 export const search = <T>(
   index: TextIndex,
   { from, count, ...asked }: TextSearch & Paging,
@@ -46,16 +48,16 @@ interface Ranking {
   readonly total: number;
 }
 
-/** Readable resource that matches all terms: its hits of each term, and its score. */
+/** Readable resource that matches all terms, its hits for each term, and its score. */
 export interface Match {
   readonly iri: string;
   readonly hits: readonly Hit[];
   readonly score: number;
-  /** Returns the score of a part of it with these counts of each term. */
+  /** Returns the score of a part of the resource with these counts, one per term. */
   scoreOf(counts: readonly number[]): number;
 }
 
-/** Opens the lists of a search in the turn in which the snapshot was taken. */
+/** Opens the lists of a search. Must run in the same synchronous section as the snapshot was taken. */
 export function openSearch(
   searched: Searched,
   { terms, type, within, ...language }: TextSearch,
@@ -93,7 +95,7 @@ async function ranked(blocks: AsyncIterable<readonly Match[]>, { from, count }: 
   return { items: items.map(({ iri, score, hits }) => ({ iri, score, place: commonPlace(hits) })), total };
 }
 
-/** Yields the resources that every list and filter has. */
+/** Yields the resources that are in every list and filter. */
 function inAll(
   lists: readonly (readonly Hit[])[],
   documents: Grouped,
@@ -120,10 +122,10 @@ function inAll(
 /** Parameters of BM25. */
 const [saturation, lengthWeight] = [1.2, 0.75];
 
-/** BM25 of a text with a number of matches of each term, in a resource with a number of words. */
+/** BM25 of a text: from the match counts of each term, and the word count of the resource. */
 type Score = (counts: readonly number[], words: number) => number;
 
-/** Returns the score by the numbers of the resources that the caller can read. */
+/** Returns the score function for the statistics of the readable resources. */
 function scorer(lists: readonly (readonly Hit[])[], statistics: Statistics): Score {
   const average = statistics.words / Math.max(1, statistics.resources);
   const weights = lists.map(({ length }) => Math.log(1 + (statistics.resources - length + 0.5) / (length + 0.5)));
@@ -133,7 +135,7 @@ function scorer(lists: readonly (readonly Hit[])[], statistics: Statistics): Sco
   };
 }
 
-/** Returns the place with matches of the most terms. */
+/** Returns the place that matches the most terms. */
 function commonPlace(hits: readonly Hit[]): string {
   const counts = new Map<string, number>();
   for (const place of hits.flatMap((hit) => [...new Set(hit.places().map((each) => each.place))]))
@@ -147,7 +149,7 @@ const byRank = (a: Ranked, b: Ranked): number => b.score - a.score || (a.iri < b
 
 type Ranked = Pick<Found, 'iri' | 'score'>;
 
-/** Keeps the best of many results. */
+/** Keeps the best `size` results. */
 export class Best<T extends Ranked> {
   private found: T[] = [];
 
@@ -162,13 +164,13 @@ export class Best<T extends Ranked> {
   }
 }
 
-/** Numbers of the readable indexed resources and their words. */
+/** Counts of readable indexed resources, and of their words. */
 interface Statistics {
   readonly resources: number;
   readonly words: number;
 }
 
-/** Number of words up to each posting of a cached list. */
+/** Prefix sums of the word counts of a cached list. */
 const sums = new WeakMap<readonly string[], Float64Array>();
 
 const sumsOf = (list: readonly string[]): Float64Array =>
@@ -181,7 +183,7 @@ const sumsOf = (list: readonly string[]): Float64Array =>
 const factsOf = (posting: string): ReturnType<typeof readFacts> =>
   readFacts(posting.slice(posting.indexOf('\u0000') + 1));
 
-/** Opens the list of resources in the turn in which the snapshot was taken. */
+/** Opens the list of resources. Must run in the same synchronous section as the snapshot was taken. */
 function openStatistics(searched: Searched): () => Promise<Statistics> {
   const list = searched.documents.cached();
   const ranges = rangesOf(searched.scope);

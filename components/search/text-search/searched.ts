@@ -1,4 +1,4 @@
-/** The state that a search reads, and which of it the caller can read. */
+/** The state that a search reads, and the parts of it that the caller can read. */
 import type { ReadScope } from '../../../lib/authorization/authorizer.js';
 import { inTurn, type Pause, untilNextStep } from '../../../lib/authorization/decision-turns.js';
 import type { Access } from '../../../lib/authorization/principal.js';
@@ -22,28 +22,28 @@ export interface TextIndex {
   readonly documents: PostingLists;
 }
 
-/** The state that is searched. */
+/** The state that a search reads. */
 export interface Searched extends TextIndex {
-  /** Exactly these resources are readable, or access is decided one by one. */
+  /** Scope of the readable resources. `decide`: access is evaluated per resource. */
   readonly scope: Exclude<ReadScope, 'nothing'>;
   readonly snapshot: StoreSnapshot;
-  /** Resources that are looked up one by one, in order: those of the owner of the scope, and ranges of one resource if they are many. */
+  /** Resources looked up one by one, sorted: those of the scope's owner, and the ranges of one resource if there are many. */
   single: readonly string[];
-  /** The other ranges of the scope. */
+  /** Remaining ranges of the scope. */
   readonly ranges: readonly IriRange[];
   /** Graphs that are being written or removed. Their postings are not visible. */
   hidden: StagedNames;
-  /** Words of resources that are not in the ranges of the scope, and words with a beginning. */
+  /** Words of the resources in `single`, and words that begin with a prefix of the search. */
   vocabulary: Vocabulary;
-  /** True if resources are read that the caller cannot read: the time of the answer is then a multiple of 50 ms. */
+  /** True if the search reads unreadable resources. The response time is then rounded up to 50 ms, to hide their number. */
   isStepped: boolean;
-  /** Decisions so far, if access is decided one by one. */
+  /** Cached decisions, if access is evaluated per resource. */
   readonly decided: Map<string, boolean>;
-  /** Lets other searches have their turns. */
+  /** Yields to waiting searches. */
   readonly pause: Pause;
 }
 
-/** With fewer ranges of one resource, a seek to each takes less time than reading its words. */
+/** Minimum count of one-resource ranges for which reading their words is faster than a seek to each. */
 const manySingle = 16;
 
 function partsOf(scope: Searched['scope']): Pick<Searched, 'single' | 'ranges'> {
@@ -56,12 +56,12 @@ function partsOf(scope: Searched['scope']): Pick<Searched, 'single' | 'ranges'> 
 
 const empty: Vocabulary = { tokens: new Map(), beginnings: new Map() };
 
-/** Runs work on one state when it is the caller's turn. @throws LwsError `too-busy` */
+/** Waits for the caller's turn, then runs work on one snapshot. @throws LwsError `too-busy` */
 export const onState = async <T>(index: TextIndex, work: (searched: Searched) => Promise<T>): Promise<T> => {
   const began = performance.now();
   let isStepped = false;
   const result = await inTurn(index.storage, index.access, async (pause) => {
-    // Decided when the turn has come, so that earlier revocations apply.
+    // Evaluate the scope after waiting, so that earlier revocations apply.
     const readable = await index.storage.authorizer.readScope(index.access);
     const scope = readable === 'nothing' ? { ranges: [] } : readable;
     const snapshot = new StoreSnapshot(index.storage.store.level);
@@ -84,7 +84,7 @@ export const onState = async <T>(index: TextIndex, work: (searched: Searched) =>
   return result;
 };
 
-/** Reads the resources of the owner of the scope, the staged graphs, and the words that terms need. */
+/** Reads the resources of the scope's owner, the staged graphs, and the words that the terms need. */
 export async function prepare(searched: Searched, terms: readonly Term[] = [], language: Language = {}): Promise<void> {
   const { snapshot, scope, ranges } = searched;
   if (typeof scope === 'object' && scope.owner !== undefined) {
@@ -107,11 +107,11 @@ const tokensOfTerm = (term: Term, language: Language): readonly string[] => {
   return term.kind === 'phrase' ? term.tokens : [];
 };
 
-/** Streams that restrict an intersection to readable resources, first, so that others are skipped. */
+/** Streams that restrict an intersection to readable resources. They come first, so that other resources are skipped. */
 export const scopeStreams = ({ scope, single }: Pick<Searched, 'scope' | 'single'>): readonly SortedStream[] =>
   typeof scope === 'object' ? [either([new RangeStream(scope.ranges), new ListStream(single)])] : [];
 
-/** Returns whether a resource is readable that no scope excludes. */
+/** Returns true if a resource within the scope is readable. Only for the scope `decide` does this need an evaluation. */
 export function mayRead({ storage, access, scope, decided }: Searched, iri: string): boolean | Promise<boolean> {
   if (scope !== 'decide') return true;
   const known = decided.get(iri);
@@ -122,7 +122,7 @@ export function mayRead({ storage, access, scope, decided }: Searched, iri: stri
   });
 }
 
-/** Yields the readable ones of some results. */
+/** Yields the readable results. */
 export async function* readable<T extends { readonly iri: string }>(
   searched: Searched,
   blocks: AsyncIterable<readonly T[]>,

@@ -1,4 +1,4 @@
-/** Excerpts of texts with their matches. */
+/** Creates excerpts of texts, with the positions of the matches. */
 import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
 import { graphPrefix, separator } from '../../../lib/storage/keys/quad-keys.js';
 import { entryKey, type ResourceRecord, rangeOf } from '../../../lib/storage/keys/records.js';
@@ -11,30 +11,30 @@ import { isStatement, statementPlace, type TextStatement, textStatement } from '
 import { isMatch, type Term } from './terms.js';
 import { longestToken, wordsOf } from './tokens.js';
 
-/** An excerpt in plain text. */
+/** Excerpt as plain text. */
 interface Snippet {
   readonly text: string;
-  /** Start and end of the matches in the text, in UTF-16 code units, the end exclusive. */
+  /** Start and end (exclusive) of each match in the text, in UTF-16 code units. */
   readonly matches: readonly (readonly [start: number, end: number])[];
-  /** Language, subject and predicate if the text is a literal. */
+  /** Language, subject and predicate, if the text is a literal. */
   readonly language?: string;
   readonly subject?: string;
   readonly predicate?: string;
 }
 
-/** Length of an excerpt and of the text before its first match. */
+/** Maximum length of an excerpt, and of its text before the first match. */
 const [length, lead] = [240, 60];
 /**
- * Length of the beginning that is searched for a match word by word, and of the parts of the rest, which are if they contain a
- * word of the query; maximum number of these.
+ * Length of the beginning in which every word is compared; length of the parts of the rest, in which words are compared only if
+ * the part contains a word of the query; maximum parts that are compared.
  */
 const [longestSearched, partLength, maxParts] = [1 << 14, 1 << 12, 12];
-/** Maximum statements of a subject that are read to find one. */
+/** Maximum statements of a subject that are read to find the wanted one. */
 const maxStatements = 20_000;
 
 type Source = Pick<Snippet, 'text' | 'language' | 'subject' | 'predicate'>;
 
-/** Returns an excerpt of the text at a place of a resource. `undefined` if it cannot be read. */
+/** Returns an excerpt of the text at a place of a resource, or `undefined` if the text cannot be read. */
 export async function snippetOf(
   { store, snapshot }: { readonly store: Store; readonly snapshot: StoreSnapshot },
   record: ResourceRecord,
@@ -91,7 +91,7 @@ export async function statementsAt(
   return found;
 }
 
-/** Returns an excerpt around the first match. */
+/** Returns an excerpt around the first match in a text. */
 async function excerpt({ text, language = '', ...source }: Source, terms: readonly Term[]): Promise<Snippet> {
   const first = await firstMatch(text, language, terms);
   const isWhole = text.length <= length;
@@ -104,7 +104,7 @@ async function excerpt({ text, language = '', ...source }: Source, terms: readon
   return { text: shown, matches, ...(language === '' ? {} : { language }), ...source };
 }
 
-/** Returns the index of a match, or 0 if none is found. Of a long text only the beginning is searched word by word. */
+/** Returns the index of a match, or 0 if none is found. In a long text, compares words only in the beginning and some parts. */
 async function firstMatch(text: string, language: string, terms: readonly Term[]): Promise<number> {
   const matchIn = (from: number, to: number): number | undefined => {
     for (const { written, start } of wordsOf(text.slice(from, to)))
@@ -115,7 +115,7 @@ async function firstMatch(text: string, language: string, terms: readonly Term[]
   let parts = 0;
   for (let from = 0; from < text.length && parts < maxParts; from += partLength) {
     if (from > 0) await yieldToEventLoop();
-    // The overlap is for a word across the end.
+    // Parts overlap, so that a word across the boundary is found.
     const to = from + partLength + longestToken;
     const folded = from < longestSearched ? '' : foldedText(text.slice(from, to));
     if (from >= longestSearched && !tokens.some((token) => folded.includes(token))) continue;
@@ -126,7 +126,7 @@ async function firstMatch(text: string, language: string, terms: readonly Term[]
   return 0;
 }
 
-/** Returns the start of the first word at or after an index, or the index in a long word. */
+/** Returns the start of the first word at or after an index; inside a long word, the index itself. */
 function startOfWord(text: string, at: number): number {
   if (at === 0 || at >= text.length) return at;
   const space = text.slice(at, at + lead).search(/\s/);

@@ -1,18 +1,18 @@
-/** Statements with texts, read from their keys. */
+/** Reads statements whose object is a text from their keys. */
 import { hash } from 'node:crypto';
 import { directionalLanguage, spansOfKey } from '../../../lib/storage/keys/quad-decoding.js';
 
 /** Receives index entries. */
 export type Put = (key: string, value: string) => void;
 
-/** A statement with a string or a text with a language tag as object. */
+/** Statement whose object is a string or a language-tagged text. */
 export interface TextStatement {
   readonly subject: string;
   /** True if the subject is an IRI. */
   readonly isIri: boolean;
   readonly predicate: string;
   readonly text: string;
-  /** In lower case; empty for none. */
+  /** Language tag in lower case; empty if there is none. */
   readonly language: string;
 }
 
@@ -34,8 +34,8 @@ export function textStatement(key: string, spans = spansOfKey(key)): TextStateme
 const longestFragment = 12;
 
 /**
- * Returns the place of a statement in its graph: a hash, and how to find the subject. `#…`: that fragment of the resource,
- * `!`: in an entry (`subjectSpace`), otherwise the resource itself.
+ * Returns the place of a statement in its graph: a hash, and a suffix that tells where the subject is. `#…`: that fragment of
+ * the resource. `!`: stored in an entry (`subjectSpace`). None: the resource itself.
  */
 export function statementPlace(iri: string, key: string, [graph, subject] = spansOfKey(key)): string {
   const digest = hash('sha1', key.slice(graph!.end), 'base64url').slice(0, 10);
@@ -46,5 +46,5 @@ export function statementPlace(iri: string, key: string, [graph, subject] = span
   return digest + (isShort ? key.slice(subject!.from + iri.length, subject!.end) : '!');
 }
 
-/** True if a place is that of a statement. */
+/** True if a place is a statement, not a content, name or linkset. */
 export const isStatement = (place: string): boolean => place.length > 1;

@@ -2,10 +2,10 @@
 import { lruCache } from '../../../lib/tools/caches.js';
 import { dotted } from './folding.js';
 
-/** Stemmer of Turkish, which distinguishes dotted and dotless i. */
+/** Stemmer for Turkish, the only one that distinguishes dotted and dotless i. */
 export const turkish = 'turkish';
 
-/** Stemmer of each language with one, by the first part of its tags. */
+/** Name of the stemmer for each supported language, by the first subtag. */
 const algorithms: Readonly<Record<string, string>> = {
   ...{ da: 'danish', de: 'german', en: 'english', es: 'spanish', fi: 'finnish', fr: 'french', hu: 'hungarian' },
   ...{ it: 'italian', nb: 'norwegian', nl: 'dutch', nn: 'norwegian', no: 'norwegian', pt: 'portuguese' },
@@ -15,14 +15,14 @@ const algorithms: Readonly<Record<string, string>> = {
 const stemmers = new Map<string, { stem(word: string): string }>();
 const known = lruCache<string>(20_000);
 
-/** Loads the stemmers, 0.9 MB of code. */
+/** Loads the stemmers (0.9 MB of code). */
 export async function loadStemmers(): Promise<void> {
   if (stemmers.size > 0) return;
   const { default: snowball } = await import('snowball-stemmers');
   for (const name of new Set(Object.values(algorithms))) stemmers.set(name, snowball.newStemmer(name));
 }
 
-/** Returns the name of the stemmer of a language tag, or `undefined` if there is none. */
+/** Returns the name of the stemmer for a language tag, or `undefined` if there is none. */
 export function stemmerOf(language: string): string | undefined {
   const end = language.indexOf('-');
   const primary = (end < 0 ? language : language.slice(0, end)).toLowerCase();

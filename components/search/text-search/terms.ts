@@ -1,25 +1,25 @@
-/** Terms of a search, and the words that they match. */
+/** Parses the terms of a search, and finds the words that they match. */
 import { LwsError } from '../../../lib/tools/errors.js';
 import { foldedText } from './folding.js';
 import { formsOf, type QueryWord, queryWord, stemOfQuery } from './forms.js';
 import { allStemmers, stemmerOf } from './stems.js';
 import { longestToken, writtenWords } from './tokens.js';
 
-/** A word, the beginning of a word, or words that follow each other. */
+/** Search term: a word, the beginning of a word, or a phrase. */
 export type Term =
   | ({ readonly kind: 'word' } & QueryWord)
   | { readonly kind: 'prefix'; readonly token: string }
   | { readonly kind: 'phrase'; readonly tokens: readonly string[] };
 
-/** Maximum length of a query in characters, and number of its words. */
+/** Maximum characters and words of a query. */
 const [longestQuery, maxWords] = [1_000, 16];
-/** Minimum length of the beginning of a word. */
+/** Minimum characters before the asterisk of a word beginning. */
 const shortestPrefix = 2;
 
 const refused = (detail: string): LwsError => new LwsError('bad-request', detail);
 
 /**
- * Parses a query: words, phrases in quotation marks, and beginnings of words that end in an asterisk. All of them must match.
+ * Parses a query: words, phrases in quotation marks, and word beginnings followed by an asterisk. All terms must match.
  * @throws LwsError `bad-request`
  */
 export function parseTerms(query: string): readonly Term[] {
@@ -33,7 +33,7 @@ export function parseTerms(query: string): readonly Term[] {
   return [...new Map(terms.map((term) => [JSON.stringify(term), term])).values()];
 }
 
-/** Returns the words of a text. @throws LwsError `bad-request` for words that are too long to be in the index */
+/** Returns the words of a text. @throws LwsError `bad-request` for words that are too long to be indexed */
 function indexedWords(text: string): readonly QueryWord[] {
   const words = [...writtenWords(text)].flatMap((piece) => piece.words.map(queryWord));
   if (words.some(({ token }) => token === ''))
@@ -58,24 +58,24 @@ function wordsIn(text: string): readonly Term[] {
   });
 }
 
-/** Returns a label as it is compared with a beginning. */
+/** Returns a label in the form that is compared with a beginning. */
 export const foldedLabel = (text: string): string =>
   foldedText(text)
     .split(/[\s\u0000]+/)
     .join(' ')
     .trim();
 
-/** True if a language is in a range of RFC 4647 (basic filtering): `en` contains `en-GB`. */
+/** True if a language tag is in a language range (RFC 4647 basic filtering): `en` contains `en-GB`. */
 export const isInRange = (language: string, range: string): boolean =>
   language === range || language.startsWith(`${range}-`);
 
-/** Language of the matching literals. Absent: any language, and texts without language. */
+/** Language range of the matching literals. Absent: any language, and texts without a language. */
 export interface Language {
-  /** In lower case. */
+  /** Language range in lower case. */
   readonly lang?: string | undefined;
 }
 
-/** True if a word in a text matches a term, or is a part of a match. @param language of the text in lower case; empty for none */
+/** True if a word of a text matches a term or is part of a phrase. @param language of the text in lower case; empty for none */
 export function isMatch(written: string, language: string, term: Term): boolean {
   const { tokens, stems } = formsOf(written, language);
   if (term.kind === 'phrase') return tokens.some((token) => term.tokens.includes(token));
@@ -84,16 +84,16 @@ export function isMatch(written: string, language: string, term: Term): boolean 
   return stemmer === undefined ? tokens.includes(term.token) : stems.includes(stemOfQuery(term, stemmer));
 }
 
-/** A list of postings that a word of a query matches, and which of them. */
+/** A posting list that a query word matches, and the test for its postings. */
 export interface TermLookup {
   readonly token: string;
-  /** @param isStem the postings are of words with this stem, instead of words with this form */
+  /** Returns true if postings of a language match. @param isStem for the postings of words with this stem, not of this form */
   accepts(language: string, isStem: boolean): boolean;
 }
 
 /**
- * Returns the lists with all words that match a word of a query, each word once: in languages with a stemmer, all words have
- * postings of their stems.
+ * Returns the lists that contain the words matching a query word, each word in only one list. In languages with a stemmer, the
+ * lists of stems contain all words.
  */
 export function lookupsOf(word: QueryWord, { lang }: Language): readonly TermLookup[] {
   const range = (language: string): boolean => lang === undefined || isInRange(language, lang);

@@ -1,28 +1,28 @@
-/** Words of a text: it is normalized first, and then divided by Unicode's rules (UAX 29). */
+/** Divides a text into words: first normalizes it, then applies the Unicode rules (UAX 29). */
 import { folded, isInPair, normalizedSlices, normalizedWithOffsets } from './folding.js';
 
-/** A word. Its position counts words, and the offsets are those of the original text. */
+/** Word of a text. `position` counts words; the offsets refer to the original text. */
 export interface Word {
-  /** Normalized, in the original case. */
+  /** Normalized word, in the original case. */
   readonly written: string;
   readonly position: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** Maximum length of a token, in characters. Longer words are counted and not indexed. */
+/** Maximum characters of a token. Longer words are counted, but not indexed. */
 export const longestToken = 64;
 /**
- * Characters that are divided at once: of Latin text, and of others by `Intl.Segmenter`, for which a run of Chinese or Thai is one
- * unit. Some of the latter are read ahead, because words depend on those after them.
+ * Characters that are divided at once: of Latin text; of other text with `Intl.Segmenter`, which treats a run of Chinese or
+ * Thai as one unit; and characters read ahead for the latter, because word boundaries depend on what follows.
  */
 const [latinLength, pieceLength, readAhead] = [4096, 1024, 128];
-/** Minimum length of a piece of Latin text that does not end the text. */
+/** Minimum characters of a piece of Latin text, except at the end of the text. */
 const shortestLatin = 64;
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'word' });
 const letter = 'A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f';
-/** Characters whose words the expression below finds, five times faster than `Intl.Segmenter`. */
+/** Characters that the regular expression below can divide into words, five times faster than `Intl.Segmenter`. */
 const latinText =
   /[\t\n\r -~\u00a1-\u00a7\u00a9\u00ab\u00ac\u00ae\u00b0\u00b1\u00b6\u00b7\u00bb\u00bf-\u024f\u2013\u2014\u201c-\u201e\u2022\u20ac]*/y;
 const latinWord = new RegExp(
@@ -32,15 +32,15 @@ const latinWord = new RegExp(
 const hasLetter = /[\p{L}\p{N}]/u;
 const isAscii = /^[\t\n\r -~]*$/;
 
-/** A part of a text, divided. */
+/** Part of a text, divided into words. */
 interface Piece {
   readonly words: readonly (readonly [written: string, start: number])[];
   readonly length: number;
-  /** Relative cost of dividing it: 1 for a character of Latin text. */
+  /** Relative cost of dividing the piece: 1 per character of Latin text. */
   readonly cost: number;
 }
 
-/** A word of a text that is not Latin costs as much as this many. */
+/** Relative cost per character of text that is not Latin. */
 const segmenterCost = 4;
 
 /** Yields the words of a text in order. @param latin false to divide every text with `Intl.Segmenter`, for tests */
@@ -56,7 +56,7 @@ export function* wordsOf(original: string, latin = true): Generator<Word> {
   }
 }
 
-/** Yields the words of a text, as written and normalized, in pieces, with the relative cost of each. */
+/** Yields the words of a text, normalized but not folded, in pieces with their relative cost. */
 export function* writtenWords(text: string): Generator<{ readonly words: readonly string[]; readonly cost: number }> {
   if (text.length <= latinLength && isAscii.test(text)) {
     yield { words: (text.match(latinWord) ?? []).filter((word) => hasLetter.test(word)), cost: text.length };
@@ -66,14 +66,14 @@ export function* writtenWords(text: string): Generator<{ readonly words: readonl
     yield { words: words.map(([written]) => written), cost };
 }
 
-/** Returns the token of a word: its folded form, empty if it is too long. */
+/** Returns the token of a word: the folded word, or an empty string if it is too long. */
 export function foldedToken(written: string): string {
-  // Folding makes no word four times shorter.
+  // Folding never makes a word four times shorter.
   const token = written.length > 4 * longestToken ? '' : folded(written);
   return token.length <= longestToken ? token : '';
 }
 
-/** Divides a normalized text. @param slices its parts in order */
+/** Divides a normalized text into pieces. @param slices parts of the text, in order */
 function* piecesOf(slices: Iterable<string>, latin: boolean): Generator<Piece> {
   const source = slices[Symbol.iterator]();
   let [rest, isLast] = ['', false];
@@ -90,7 +90,7 @@ function* piecesOf(slices: Iterable<string>, latin: boolean): Generator<Piece> {
   }
 }
 
-/** Divides the Latin text at the beginning of a text. Returns `undefined` if it is short, or has no space near its end. */
+/** Divides the Latin text at the beginning of `text`. Returns `undefined` if it is short, or has no space near its end. */
 function latinPiece(text: string, isLast: boolean): Piece | undefined {
   latinText.lastIndex = 0;
   latinText.test(text);
@@ -104,7 +104,7 @@ function latinPiece(text: string, isLast: boolean): Piece | undefined {
   return { words: Array.from(part.matchAll(latinWord), (match) => [match[0], match.index]), length: end, cost: end };
 }
 
-/** Divides the beginning of a text, at most `pieceLength` characters. */
+/** Divides the beginning of `text`, up to `pieceLength` characters, with `Intl.Segmenter`. */
 function segmentedPiece(text: string, isLast: boolean): Piece {
   const part = text.slice(0, pieceLength + readAhead);
   const isWhole = isLast && part.length === text.length;
@@ -117,7 +117,7 @@ function segmentedPiece(text: string, isLast: boolean): Piece {
     if (isWordLike) words.push([segment, index]);
   }
   if (length === 0) {
-    // A word without an end: too long for a token.
+    // The word does not end within the piece, so it is too long for a token.
     length = isInPair(text, pieceLength) ? pieceLength - 1 : pieceLength;
     words.push([text.slice(0, length), 0]);
   }

@@ -1,6 +1,6 @@
 /**
- * Words of each resource, in its entry in `wordsSpace`. With them, words with a beginning, and words in resources that the caller owns, are
- * found without reading postings that it cannot read.
+ * Distinct words of each resource, stored in `wordsSpace`. With them, a search finds word beginnings, and words in the caller's
+ * own resources, without reading postings that the caller cannot read.
  */
 import { LRUCache } from 'lru-cache';
 import type { Pause } from '../../../lib/authorization/decision-turns.js';
@@ -18,34 +18,34 @@ import { textAt } from './snippets.js';
 import { textStatement } from './statements.js';
 import { writtenWords } from './tokens.js';
 
-/** Resources whose words are read, and the words that are looked for. */
+/** Resources whose words are read, and the words to find. */
 interface WordRequest {
   readonly single: readonly string[];
   readonly ranges: readonly IriRange[];
-  /** Looked for in single resources only: postings in ranges are found without this. */
+  /** Words to find in `single` only. In ranges, postings are found without the vocabulary. */
   readonly tokens: readonly string[];
   readonly beginnings: readonly string[];
-  /** Called before words of a resource are used. */
+  /** Called before the words of a resource are used in a result. */
   isReadable(iri: string): boolean | Promise<boolean>;
 }
 
 interface Source {
   readonly storage: { readonly store: Store };
   readonly snapshot: StoreSnapshot;
-  /** Lets other searches have their turns. */
+  /** Yields to waiting searches. */
   readonly pause: Pause;
 }
 
-/** Resources that may have a word, in order: they had it since their graph was written last. */
+/** Resources that may contain a word, in order. The word was in the resource at some time since its graph was last replaced. */
 export interface Vocabulary {
-  /** Owned resources by word. */
+  /** Owned resources that may contain a word, by word. */
   readonly tokens: ReadonlyMap<string, readonly string[]>;
-  /** Words with a beginning, by beginning, with the readable resources that may have them. */
+  /** Words that begin with a prefix: by prefix and word, the readable resources that may contain them. */
   readonly beginnings: ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 }
 
 const [singleAtATime, resourcesAtATime, costAtATime] = [100, 200, 4 << 10];
-/** Maximum number of words with a beginning, of their resources, and of characters of long texts that a search reads. */
+/** Maximum words that begin with a prefix, pairs of word and resource, and characters of long texts that are read. */
 export const maxExpansions = 1_000;
 const [maxPairs, maxRead] = [200_000, 4 << 20];
 
@@ -54,7 +54,7 @@ export const tooMany = (detail: string): LwsError =>
 
 /**
  * Reads the words of resources.
- * @throws LwsError `bad-request` if too many readable words have a beginning, or if too much text would be read
+ * @throws LwsError `bad-request` if too many readable words begin with a prefix, or if too much text would have to be read
  */
 export async function readVocabulary(
   searched: Source,
@@ -77,7 +77,7 @@ export async function readVocabulary(
   };
   const hasBeginning = (words: string): boolean => beginnings.some((beginning) => words.includes(`\n${beginning}`));
   let noted = 0;
-  /** Most entries need no promise. */
+  /** Returns `undefined` if no waiting is needed: most entries need no promise. */
   const note = (iri: string, value: string, isOwned: boolean): Promise<void> | undefined => {
     const words = value.slice(value.indexOf('\n'));
     if (isOwned)
@@ -115,21 +115,21 @@ function* beginningWith(beginning: string, words: string): Generator<string> {
     yield words.slice(at + 1, words.indexOf('\n', at + 1));
 }
 
-/** Stands for more words than an entry contains, which are read from the texts. */
+/** Stored instead of the words if there are too many. The words are then read from the texts. */
 const many = '\n*';
 const maxCharacters = 32 << 10;
 
-/** Collects the distinct words of a resource. */
+/** Collects the distinct words of a resource, and serializes them. */
 export class Words {
   private readonly words = new Set<string>();
   private characters = 0;
 
-  /** @param text words as written before */
+  /** @param text serialized words of an earlier state */
   constructor(text = '') {
     this.include(text);
   }
 
-  /** Adds words. @param text as written before */
+  /** Adds serialized words. */
   include(text: string): void {
     if (text === many) this.characters = maxCharacters;
     else for (const word of text.split('\n')) if (word !== '') this.add(word);
@@ -141,13 +141,13 @@ export class Words {
     this.words.add(word);
   }
 
-  /** @param isLarge the words of its graph are not known */
+  /** Serializes the words. @param isLarge true for a large graph, whose words are not collected */
   written(isLarge: boolean): string {
     return isLarge || this.characters >= maxCharacters ? many : `\n${[...this.words].join('\n')}\n`;
   }
 }
 
-/** True if an entry has all words of another one, and the same facts. */
+/** True if an entry has all words of another entry, and the same facts. */
 export function hasWords(found: string, expected: string): boolean {
   const at = found.indexOf('\n');
   if (at < 0 || found.slice(0, at) !== expected.slice(0, expected.indexOf('\n'))) return false;
@@ -161,13 +161,13 @@ export function hasWords(found: string, expected: string): boolean {
   );
 }
 
-/** Words of large resources by their state. */
+/** Cached words of large resources, by IRI and revision. */
 const known = new LRUCache<string, string>({
   maxSize: 16 << 20,
   sizeCalculation: ({ length }, key) => length + key.length,
 });
 
-/** @param reader the number of characters that may still be read */
+/** Reads the words of a large resource. @param reader with the count of characters that may still be read */
 async function manyWords(
   { storage: { store }, snapshot, pause }: Source,
   iri: string,

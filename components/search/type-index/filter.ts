@@ -1,4 +1,4 @@
-/** Filters of the type search: AND over groups, OR within a group, as query parameters and as a document (rule 13.4). */
+/** Filters of the type search, as query parameters and as a document: AND of groups, OR within a group (rule 13.4). */
 
 import type { Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -10,19 +10,19 @@ import { registered, searchedRelation } from '../../../lib/resources/linkset.js'
 import { LwsError } from '../../../lib/tools/errors.js';
 import { typeRelation } from './postings.js';
 
-/** Matches resources that have the relation to any of the values. */
+/** Group of a filter: matches resources that have the relation to any of the values. */
 interface FilterGroup {
   readonly relation: string;
   readonly values: readonly string[];
 }
 
-/** Groups, joined by AND. Empty: matches everything. */
+/** Groups, joined by AND. An empty filter matches everything. */
 export type Filter = readonly FilterGroup[];
 
 const maxGroups = 32;
 const maxValues = 256;
 
-/** Parses query parameters: `page` is the page, each other parameter a group. @throws LwsError `malformed-filter` */
+/** Parses query parameters. `page` is ignored, each other parameter is a group. @throws LwsError `malformed-filter` */
 export function filterOfQuery(parameters: URLSearchParams): Filter {
   const filter = [...parameters].filter(([key]) => key !== 'page').map(([key, value]) => group(key, value.split(',')));
   return bounded(filter, 'malformed-filter');
@@ -77,7 +77,7 @@ export function queryOfFilter(filter: Filter): string | undefined {
   return filter.map(({ relation, values }) => `${encode(relation)}=${encode(values.join(','))}`).join('&');
 }
 
-/** Characters that a query may contain unescaped stay readable (RFC 3986 3.4). */
+/** Percent-encodes, except for characters that a query may contain unescaped (RFC 3986 3.4). */
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/%(?:2C|2F|3A|3B|3F|40|24)/g, (escaped) => decodeURIComponent(escaped));
 
@@ -85,28 +85,28 @@ const factory = new DataFactory();
 export const resourceVariable = factory.variable('resource');
 const anyType = factory.variable('type');
 
-/** Not an IRI, so that no relation can have this name. */
+/** Predicate that matches nothing: it is not an IRI, so no relation can have this name. */
 const notIndexed = 'not indexed';
 
-/** Returns the predicate of a relation in the index graph: an RDF link relation, or IANA's IRI of a registered name. */
+/** Returns the predicate of a relation in the index graph: its IRI, or the IANA IRI of a registered name. */
 export function predicateOf(relation: string): string {
-  // The relation rdf:type is not a type, and registered relations are searched by name. Neither is indexed.
+  // Types are searched by the relation `type`, and registered relations by name. Their IRIs are not indexed as relations.
   if (relation === rdf.type || relation.startsWith(registered)) return notIndexed;
   if (relation === typeRelation) return rdf.type;
   return relation.includes(':') ? relation : registered + relation;
 }
 
-/** Returns the relation that postings have for a predicate of the index graph. */
+/** Returns the relation in the postings for a predicate of the index graph. */
 export function relationOfPattern(predicate: string): string {
   if (predicate === rdf.type) return typeRelation;
   return predicate.startsWith(registered) ? predicate.slice(registered.length) : predicate;
 }
 
-/** Returns the name of the index graph: the IRI of the type index. */
+/** Returns the IRI of the index graph: the URL of the type index. */
 export const indexGraph = ({ baseUri, systemPrefix }: Pick<Platform, 'baseUri' | 'systemPrefix'>): string =>
   `${baseUri}${systemPrefix}/type-index`;
 
-/** Returns the algebra of `SELECT DISTINCT ?resource { GRAPH <index> {...} } ORDER BY ?resource`, with the index as a graph. */
+/** Returns the algebra of `SELECT DISTINCT ?resource { GRAPH <index> {...} } ORDER BY ?resource`, with the index as graph. */
 export function algebraOfFilter(make: AlgebraFactory, filter: Filter, index: string): Algebra.Operation {
   const graph = factory.namedNode(index);
   const pattern = (predicate: string, object: Term): Algebra.Operation =>

@@ -1,4 +1,4 @@
-/** The search index: types, and the resources that have them, among those that the caller can read. */
+/** The type index: types, and the resources that have them, as far as the caller can read them. */
 import { defineComponent } from '../../../lib/component/component.js';
 import { loadQueryEngine } from '../../../lib/query/query-engine.js';
 import { flag, integer, setting } from '../../../lib/settings/settings.js';
@@ -47,7 +47,7 @@ export default defineComponent({
         { type: 'TypeSearchService', serviceEndpoint: typeSearchEndpoint(platform) },
       ],
       capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-index/' }],
-      // Loading the engine takes 0.2 s, which would delay the first search.
+      // Load the query engine at the start: it takes 0.2 s, which would delay the first search.
       async start() {
         await loadQueryEngine();
       },
@@ -62,7 +62,7 @@ export default defineComponent({
       example: 'reindex --data-dir=lws-data',
       async run({ onStore, progress, print }) {
         for (const index of allIndexes) {
-          // An index that is off or outdated is rebuilt when a server starts with it.
+          // Skip indexes that are disabled or outdated: a server rebuilds them when it starts with them.
           const rebuild = async (store: Store): Promise<number | undefined> =>
             index === typeIndex || index.isComplete(store)
               ? index.rebuild(store, progress(`Rebuilding the ${index.name}`))

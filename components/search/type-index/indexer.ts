@@ -1,4 +1,4 @@
-/** Maintains the index: updates it in every transaction, and defines its entries for `rebuild` and `check`. */
+/** Maintains the type index: updates it in every transaction, and defines its entries for `rebuild` and `check`. */
 
 import { changesLinks, clientLinks } from '../../../lib/resources/metadata.js';
 import { subjectRange } from '../../../lib/storage/graphs/committed-graphs.js';
@@ -15,9 +15,9 @@ import { MaintainedIndex } from '../postings/maintained-index.js';
 import { currentState, entriesOf, ownedSpace, postingSpace, relationOf, stateKey, typeRelation } from './postings.js';
 
 /**
- * Stages the index changes of a partial update.
- * @returns false if the whole graph must be read: when types change, because the owner's list contains all types of a resource,
- * and when a statement is removed, because another one may have the same posting
+ * Stages the index changes of a partial update of a graph.
+ * @returns false if the whole graph must be read: if types change, because the owner's entry contains all types of a resource;
+ * or if a statement is removed, because another statement may have the same posting
  */
 async function indexPart(tx: Transaction, before: ResourceRecord, after: ResourceRecord): Promise<boolean> {
   const { iri } = after;
@@ -49,11 +49,11 @@ function postingsOf(
   return found;
 }
 
-/** Stages the index changes of a transaction, so that every acknowledged write is found, also after a crash. */
+/** Stages the index changes of a transaction, so that searches find every acknowledged write, also after a crash. */
 export async function indexChanges(tx: Transaction): Promise<void> {
   let count = 0;
   for (const { before, after } of tx.changes) {
-    // An import changes a thousand resources per transaction.
+    // An import changes up to a thousand resources per transaction: yield to the event loop.
     if (++count % changesAtATime === 0) await yieldToEventLoop();
     if (before && after && !(await concernsIndex(tx, before, after))) continue;
     if (before && after && (await indexPart(tx, before, after))) continue;
@@ -65,11 +65,11 @@ export async function indexChanges(tx: Transaction): Promise<void> {
   }
 }
 
-/** Maximum types of a resource: the type index lists each of them to all callers. */
+/** Maximum types of a resource, because the type index lists each type to all callers. */
 const maxTypes = 10_000;
 const ofType = `${entryKey(postingSpace, typeRelation)}\u0000`;
 
-/** @throws LwsError `unsupported-rdf` for a resource with more types */
+/** Asserts the maximum of types. @throws LwsError `unsupported-rdf` */
 function assertFewTypes(entries: ReadonlyMap<string, string>): void {
   if (entries.size <= maxTypes) return;
   let types = 0;
@@ -78,7 +78,7 @@ function assertFewTypes(entries: ReadonlyMap<string, string>): void {
     throw new LwsError('unsupported-rdf', `The resource would have ${types} types. The maximum is ${maxTypes}.`);
 }
 
-/** Returns true if an update changes the index. Most updates change literals only. */
+/** Returns true if an update changes the index. Most updates only change literals, which are not indexed. */
 async function concernsIndex(tx: Transaction, before: ResourceRecord, after: ResourceRecord): Promise<boolean> {
   if (before.kind !== after.kind || before.owner !== after.owner || changesLinks(tx, after.iri)) return true;
   const change = tx.graphs.get(after.iri);
@@ -95,7 +95,7 @@ async function concernsIndex(tx: Transaction, before: ResourceRecord, after: Res
 const changesAtATime = 64;
 const none: ReadonlyMap<string, string> = new Map();
 
-/** Returns the entries for the state before the transaction. Earlier links are read from disk and from pending commits. */
+/** Returns the entries before the transaction. Earlier links are read from disk and from pending commits. */
 async function entriesBefore(tx: Transaction, record: ResourceRecord): Promise<ReadonlyMap<string, string>> {
   const keys = tx.graphs.get(record.iri)?.before ?? (await graphOf(tx, record));
   const links = record.linked === undefined ? {} : clientLinks(tx.before, record.iri);
@@ -115,7 +115,7 @@ async function entriesAfter(
 
 const graphOf = async (tx: Transaction, record: ResourceRecord): Promise<KeySource> => {
   if (record.kind !== 'rdf') return [];
-  // Of a large graph, only the subjects that start with the IRI of the resource are read.
+  // For a large graph, read only the subjects that start with the IRI of the resource.
   return isLargeGraph(record.triples ?? 0) ? tx.before.graphBlocks(record, record.iri) : tx.before.graph(record);
 };
 
@@ -132,7 +132,7 @@ const keysOf = async (store: Store, { iri, kind, triples = 0 }: ResourceRecord):
   return isLargeGraph(triples) ? store.keys(subjectRange(iri, iri)) : ((await store.graph(iri))?.keys ?? []);
 };
 
-/** The types of an owned resource may be in any order. */
+/** Returns the types in a fixed order, for comparison: an owner's entry can have them in any order. */
 const sorted = (types: string): string => JSON.stringify((JSON.parse(types) as string[]).sort());
 
 export const typeIndex = new MaintainedIndex({

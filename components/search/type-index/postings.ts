@@ -1,6 +1,6 @@
 /**
- * Index entries of a resource: a posting for each type and relation target, which ends in the resource's IRI, and an entry under
- * its owner with its types.
+ * Index entries of a resource: a posting for each type and relation target, whose key ends in the IRI of the resource, and an
+ * entry with all types under the owner of the resource.
  */
 
 import { ldp, lws, rdf } from '../../../lib/rdf/vocabulary.js';
@@ -25,18 +25,18 @@ export {
   relationSpace as postingSpace,
 } from '../../../lib/storage/level/owned-entries.js';
 
-/** Relation of types. Links cannot use this name: `type` is reserved. */
+/** Relation name of types in postings. Links cannot use this name: `type` is reserved. */
 export const typeRelation = 'type';
 
-/** Relations of the protocol are never indexed (search rule 4). */
+/** Relations of the protocol, which are never indexed (search rule 4). */
 const structural: ReadonlySet<string> = new Set(['type', 'up', 'linkset', 'anchor', 'acl', 'self', rdf.type]);
 const isStructural = (relation: string): boolean =>
   structural.has(relation) || relation.startsWith(lws.namespace) || relation.startsWith(ldp.namespace);
 
-/** State of a resource, limited to indexed data. */
+/** State of a resource, reduced to what is indexed. */
 export interface IndexedResource {
   readonly record: ResourceRecord;
-  /** GSPO keys of its graph, empty without a graph. */
+  /** GSPO keys of the resource's graph; empty if there is none. */
   readonly keys: KeySource;
   readonly links: ClientLinks;
 }
@@ -48,7 +48,7 @@ export function relationOf([predicate]: IriStatement): string | undefined {
   return isStructural(relation) ? undefined : relation;
 }
 
-/** Returns the entries of a resource: keys with values. The values of postings are empty. */
+/** Returns the entries of a resource: keys with their values. Postings have empty values. */
 export async function entriesOf({ record, keys, links }: IndexedResource): Promise<Map<string, string>> {
   const { iri, owner } = record;
   const types = new Set([structuralType(record.kind), ...declaredTypes(links)]);

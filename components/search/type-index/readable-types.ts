@@ -1,4 +1,4 @@
-/** Resources and types that the caller can read. */
+/** Finds the types of the resources that the caller can read. */
 
 import type { ReadScope } from '../../../lib/authorization/authorizer.js';
 import { inTurn } from '../../../lib/authorization/decision-turns.js';
@@ -45,7 +45,7 @@ async function readableTypes(
   return [...types].sort();
 }
 
-/** Entries of owned resources contain their types, which are often the same. */
+/** Adds the types of owned resources. Skips repeated values: many resources have the same types. */
 async function collectOwned(snapshot: StoreSnapshot, owner: string, types: Set<string>): Promise<void> {
   const seen = new Set<string>();
   for await (const entries of snapshot.entries(entryRange(ownedSpace, owner)))

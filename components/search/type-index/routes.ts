@@ -20,7 +20,7 @@ const lwsQuery = 'application/lws-query+json';
 const indexPath = '{prefix}/type-index';
 const searchPath = '{prefix}/type-search';
 
-/** Maximum size of a filter in a body, in bytes. 256 IRIs of maximum length do not fit into a request target. */
+/** Maximum size of a filter in a body, in bytes. Long filters do not fit into a request target (256 IRIs). */
 const longestFilter = 1 << 20;
 
 export const indexEndpoint = (platform: Platform): string => urlOfRoute(platform, indexPath);
@@ -61,7 +61,7 @@ async function answerSearch(
   filter: Filter,
 ): Promise<Reply> {
   const page = pageNumber(request.query);
-  // The query engine is loaded by the first search.
+  // Loaded here, because this module loads the query engine.
   const { searchTypes } = await import('./search.js');
   const { items, total } = await searchTypes({ platform, lists, access: request.access }, filter, {
     from: (page - 1) * pageSize,
@@ -74,7 +74,7 @@ async function answerSearch(
   return pageReply(request, document, { storage: platform.rootIri, url, page, pageSize });
 }
 
-/** Parses the filter of a POST or QUERY. @throws LwsError by rule 13.6 */
+/** Parses the filter in the body of a POST or QUERY. @throws LwsError by rule 13.6 */
 async function filterOfBody({ req, body: open }: RouteRequest): Promise<Filter> {
   const isQuery = req.method === 'QUERY';
   if (isQuery && req.headers['content-type'] === undefined)

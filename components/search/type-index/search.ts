@@ -1,6 +1,6 @@
 /**
- * Searches in the index over readable resources, with the query engine: the index is a Comunica query source, which answers
- * patterns by ordered postings, and joins and unions by merges.
+ * Searches the type index over readable resources with the query engine. The index is a Comunica query source: it evaluates
+ * patterns by ordered postings, joins and unions by merges.
  */
 import { DataFactory } from 'rdf-data-factory';
 import type { ReadScope } from '../../../lib/authorization/authorizer.js';
@@ -40,7 +40,7 @@ export interface SearchedIndex {
   readonly access: Access;
 }
 
-/** Ordered IRIs, in blocks. */
+/** IRIs in order, in blocks. */
 type ResourceStream = BlockStream<readonly string[], unknown>;
 
 interface Found {
@@ -50,15 +50,15 @@ interface Found {
 
 /**
  * Returns the readable resources that match a filter, ordered by IRI, with all of their types (rule 1.2).
- * @param wanted results of the page
- * @returns the page, and the total number of readable results
+ * @param wanted position and count of the results on the page
+ * @returns the page, and the total count of readable results
  */
 export async function searchTypes(index: SearchedIndex, filter: Filter, wanted: Paging): Promise<Found> {
   const { platform, lists, access } = index;
   const scope = await platform.authorizer.readScope(access);
   const isLong = scope === 'decide' || (rangesOf(scope) !== undefined && lists.isLong(postingsOf(filter)));
   if (!isLong) return searchWithin(index, scope, { filter, ...wanted });
-  // Access is decided when the turn has come, so that earlier revocations apply.
+  // Evaluate the scope again after waiting, so that earlier revocations apply.
   return inTurn(platform, access, async () =>
     searchWithin(index, await platform.authorizer.readScope(access), { filter, ...wanted }),
   );
@@ -74,7 +74,7 @@ async function searchWithin(index: SearchedIndex, scope: ReadScope, asked: Asked
 
 type Postings = readonly (readonly (readonly [relation: string, value: string])[])[];
 
-/** Searches the merged lists. `undefined` if a list is not cached. */
+/** Searches the cached lists. Returns `undefined` if a list is not cached. */
 function searchLists(
   { platform, lists }: SearchedIndex,
   ranges: readonly IriRange[],
@@ -90,14 +90,14 @@ function searchLists(
   return page().finally(() => snapshot.close());
 }
 
-/** Searches with the engine, which walks all matches. */
+/** Searches with the query engine, which reads all matches. */
 async function searchBySource(index: SearchedIndex, scope: ReadScope, { filter, from, count }: Asked): Promise<Found> {
   const { platform, lists } = index;
   const [engine, factory] = [await loadQueryEngine(), await loadAlgebraFactory()];
   const opened: StoreSnapshot[] = [];
   const source = querySource('index', {
     queryBindings(asked) {
-      // Synchronously: cached lists have the state of the last commit.
+      // Open the snapshot synchronously with the lists: cached lists have the state of the last commit.
       const snapshot = new StoreSnapshot(platform.store.level);
       opened.push(snapshot);
       const found = readableBlocks(index, scope, streamsOf(asked, { lists, snapshot, scope }));
@@ -120,7 +120,7 @@ async function searchBySource(index: SearchedIndex, scope: ReadScope, { filter, 
   }
 }
 
-/** Returns the postings of a filter's groups. Without groups, those of all resources: each has exactly one structural type. */
+/** Returns the postings of each group. For an empty filter, those of all resources: each has exactly one structural type. */
 const postingsOf = (filter: Filter): Postings =>
   filter.length === 0
     ? [structuralTypes.map((type) => [typeRelation, type])]
@@ -128,7 +128,7 @@ const postingsOf = (filter: Filter): Postings =>
         values.map((value) => [relationOfPattern(predicateOf(relation)), value] as const),
       );
 
-/** Returns a page of the IRIs within ranges, and their number. */
+/** Returns one page of the IRIs that are within ranges, and the total count. */
 function within(
   iris: readonly string[],
   ranges: readonly IriRange[],
@@ -154,7 +154,7 @@ async function* readableBlocks(
     yield scope === 'decide' ? await readableOf(platform, access, block) : block;
 }
 
-/** Maximum characters of types on a page: a resource may have ten thousand. Resources after it show declared types only. */
+/** Maximum characters of types on a page, because a resource may have 10 000 types. The rest shows only declared types. */
 const maxCharacters = 1 << 20;
 
 async function typedRecords(snapshot: StoreSnapshot, iris: readonly string[]): Promise<ResourceRecord[]> {
@@ -171,7 +171,7 @@ async function typedRecords(snapshot: StoreSnapshot, iris: readonly string[]): P
   return typed;
 }
 
-/** Returns the types of a resource without owner, which has no entry with all of them. */
+/** Returns the types of a resource without owner, for which no entry lists all types. */
 async function typesWithout(snapshot: StoreSnapshot, { iri, kind, types }: ResourceRecord): Promise<string[]> {
   const found = new Set(types);
   if (kind === 'rdf')
@@ -190,24 +190,24 @@ interface Searched {
   readonly scope: ReadScope;
 }
 
-/** Returns the readable matches of an operation, as streams to intersect. */
+/** Returns streams whose intersection is the readable matches of an operation. */
 function streamsOf(operation: Algebra.Operation, searched: Searched): readonly SortedStream[] {
   const { snapshot, scope } = searched;
   const readable = typeof scope === 'object' ? readableStreams(snapshot, scope) : [];
   const hasRanges = typeof scope === 'object' && scope.ranges.length > 0;
-  // Owned resources first: the first stream leads, and there are usually fewer of them than matches.
+  // Owned resources come first: the first stream drives the intersection, and there are usually few of them.
   const found = [...(hasRanges ? [] : readable), ...matching(operation, searched)];
   const streams = found.length > 0 ? found : [everything(searched)];
   return hasRanges ? [...streams, union(readable)] : streams;
 }
 
 /**
- * Returns the matches of an operation, as streams to intersect. Empty: everything matches.
+ * Returns streams whose intersection is the matches of an operation. An empty list matches everything.
  * @throws Error for an operation that the index does not support
  */
 function matching(operation: Algebra.Operation, searched: Searched): readonly SortedStream[] {
   const { type, input } = operation as { readonly type: string; readonly input: Algebra.Operation[] };
-  // Streams are already ordered and without duplicates.
+  // Skip these operations: the streams are already ordered and without duplicates.
   if (['distinct', 'project', 'orderby'].includes(type)) return matching(input as never, searched);
   if (type === 'join') return input.flatMap((each) => matching(each, searched));
   if (type === 'union') return [union(input.map((each) => postings(each, searched)))];

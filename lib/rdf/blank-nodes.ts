@@ -1,7 +1,4 @@
-/**
- * Relabels blank nodes that enter the storage: parsers restart their labels in every process, so `_:b0` of two documents would
- * become one node.
- */
+/** Relabels the blank nodes of documents. Parsers reuse labels, so that `_:b0` of two documents would become one node. */
 import { randomBytes } from 'node:crypto';
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -9,21 +6,18 @@ import { getOrMake } from '../tools/collections.js';
 
 const factory = new DataFactory<Quad>();
 
-/** Generates labels that no other document has. @param document 24 hexadecimal digits unique to the document. Default: random */
+/** Returns a generator of labels that no other document has. @param document 24 hexadecimal digits, unique. Default: random */
 export function freshLabels(document?: string): () => string {
   let key = document;
   let count = 0;
   return () => {
     key ??= randomBytes(12).toString('hex');
-    // Fixed width, so that label order is the order of appearance.
+    // Fixed width, so that sorting by label keeps the order of appearance.
     return `b${key}x${(count++).toString(36).padStart(4, '0')}`;
   };
 }
 
-/**
- * Applies a function to subject and object, also within triple terms.
- * @returns the same quad if nothing changes
- */
+/** Applies a function to subject and object, also within triple terms. @returns the same quad if nothing changes */
 export function withNodes(quad: Quad, change: ChangeTerm): Quad {
   const subject = nodeOf(quad.subject, change);
   const object = nodeOf(quad.object, change);
@@ -37,12 +31,12 @@ type ChangeTerm = <T extends Term>(term: T) => T;
 const nodeOf = <T extends Term>(term: T, change: ChangeTerm): T =>
   term.termType === 'Quad' ? (withNodes(term as unknown as Quad, change) as Term as T) : change(term);
 
-/** Returns the quads with new blank node labels, the same for equal labels. */
+/** Returns the quads with new blank node labels. Equal labels get the same new label. */
 export const relabel = (quads: Iterable<Quad>): Quad[] => relabeller()(quads);
 
 /**
- * Relabels a document that is processed in parts, consistently across the parts.
- * @param labelOf returns the new label of a node, called once for each label. Default: one that no other document has
+ * Returns a function that relabels the parts of one document consistently.
+ * @param labelOf returns the new label of a node; called once per label. Default: `freshLabels`
  */
 export function relabeller(labelOf: (label: string) => string = freshLabels()): (quads: Iterable<Quad>) => Quad[] {
   const nodes = new Map<string, Term>();

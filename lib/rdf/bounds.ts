@@ -1,4 +1,4 @@
-/** Limits of parsed documents: a few bytes can produce many triples, and long terms through a prefix or a base. */
+/** Limits of parsed documents: with a prefix or a base, a few bytes can produce many triples and long terms. */
 import type { BaseQuad, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../tools/errors.js';
@@ -6,18 +6,18 @@ import { LwsError } from '../tools/errors.js';
 /** Maximum IRI length in characters (rule 1.13). */
 const longestIri = 64 << 10;
 
-/** @throws LwsError `malformed-body` */
+/** Asserts the maximum length of an IRI. @throws LwsError `malformed-body` */
 export function assertIriLength({ length }: string): void {
   if (length > longestIri)
     throw new LwsError('malformed-body', `An IRI of ${length} characters is too long. The limit is ${longestIri}.`);
 }
 
-/** Maximum number of triple terms within each other (rule 1.16). */
+/** Maximum nesting of triple terms (rule 1.16). */
 export const maxTripleDepth = 16;
 export const nestedTooDeep = (): LwsError =>
   new LwsError('too-large', `Triple terms are nested more than ${maxTripleDepth} levels deep.`);
 
-/** Checks a term whose inner triple terms were checked. @throws LwsError `too-large` */
+/** Asserts the maximum nesting of a term whose inner triple terms were checked before. @throws LwsError `too-large` */
 export function assertTripleDepth(term: Term): void {
   let depth = 0;
   for (let inner = term; inner.termType === 'Quad'; inner = inner.object)
@@ -25,33 +25,30 @@ export function assertTripleDepth(term: Term): void {
 }
 
 export interface Bounds {
-  /** `lws.rdf.max-triples` */
+  /** Maximum triples (`lws.rdf.max-triples`). */
   readonly triples: number;
-  /** `lws.json.max-values`, for JSON-LD too. */
+  /** Maximum JSON values (`lws.json.max-values`), also in JSON-LD. */
   readonly values?: number;
 }
 
-/** Defaults. */
+/** Default limits. */
 export const usualBounds: Bounds = { triples: 500_000 };
 
-/** Characters of terms allowed for every document, per byte of the document, and per triple. */
+/** Characters of terms allowed: for every document, in addition per byte of the document, and per triple. */
 const [characters, perByte, perTriple] = [4 << 20, 16, 512];
 
-/**
- * Enforces the limits on triples and on characters of terms while a document is parsed: prefixes make terms longer than the
- * text.
- */
+/** Enforces the limits on triples and characters of terms while parsing: prefixes make terms longer than the text. */
 export class Expansion {
   private triples = 0;
   private characters = 0;
 
-  /** @param length of the document, in bytes */
+  /** @param length of the document in bytes */
   constructor(
     private readonly length: number,
     private readonly bounds: Bounds,
   ) {}
 
-  /** @throws LwsError `too-large` */
+  /** Counts a triple. @throws LwsError `too-large` */
   add({ subject, predicate, object }: Pick<Quad, 'subject' | 'predicate' | 'object'>): void {
     this.triples++;
     if (this.triples > this.bounds.triples) throw tooMany(this.bounds);
@@ -71,13 +68,13 @@ const tooLong = (): LwsError =>
     'The terms of the document are much longer than the document. Shorten its prefixes or its base.',
   );
 
-/** Usual maximum length of context texts, in characters. */
+/** Length of context texts up to which the check is skipped, in characters. */
 const usualNamespace = 512;
 
 /**
- * Checks a JSON-LD document before its names become IRIs: each name may get the longest text of a context, or the base, as
- * prefix.
- * @param length of the document, in bytes
+ * Checks a JSON-LD document before names are expanded to IRIs: each name could get the base or the longest
+ * text of a context as prefix.
+ * @param length of the document in bytes
  * @throws LwsError `too-large`, `malformed-body` for a member that `jsonld` would drop
  */
 export function assertExpandable(document: unknown, base: string, length: number): void {
@@ -102,7 +99,7 @@ export function assertExpandable(document: unknown, base: string, length: number
   if (longest > usualNamespace && longest * names > characters + length * perByte) throw tooLong();
 }
 
-/** Same check for the text of an update, whose prefixed names contain a colon. @throws LwsError `too-large` */
+/** Checks the text of an update like `assertExpandable`. Names with a colon count as prefixed. @throws LwsError `too-large` */
 export function assertExpandableText(text: string): void {
   let [longest, names, before, last] = [0, 0, '', ''];
   for (const [token] of text.matchAll(/<[^<>]*>?|[^\s<]+/g)) {
@@ -114,27 +111,27 @@ export function assertExpandableText(text: string): void {
   if (longest > usualNamespace && longest * names > characters + text.length * perByte) throw tooLong();
 }
 
-/** Growth of a graph: number of triples, and characters of added keys. */
+/** Growth of a graph: triple counts before and after, and characters of added keys. */
 export interface Growth {
   readonly before: number;
   readonly after: number;
   readonly characters: number;
 }
 
-/** Checks the result of an update. @param length of the update @throws LwsError `too-large` if the graph grew beyond the limits */
+/** Asserts that the result of an update is within the limits. @param length of the update @throws LwsError `too-large` */
 export function assertGrown({ before, after, characters: grown }: Growth, length: number, bounds: Bounds): void {
   if (after > Math.max(before, bounds.triples)) throw tooMany(bounds);
   if (grown > characters + length * perByte + Math.max(0, after - before) * perTriple) throw tooLong();
 }
 
-/** Length of a term in characters. @throws LwsError as `assertTripleDepth` */
+/** Returns the length of a term in characters. @throws LwsError as `assertTripleDepth` */
 function lengthOf(term: Term): number {
   if (term.termType !== 'Quad') return term.value.length;
   assertTripleDepth(term);
   return lengthOfTriple(term);
 }
 
-/** Length of the terms of a triple in characters, also within triple terms. */
+/** Returns the length of the terms of a triple in characters, including those of triple terms. */
 export const lengthOfTriple = ({
   subject,
   predicate,
@@ -144,7 +141,7 @@ export const lengthOfTriple = ({
   predicate.value.length +
   (object.termType === 'Quad' ? lengthOfTriple(object) : object.value.length);
 
-/** Term factory that counts quads. */
+/** Term factory that asserts limits, and counts quads. */
 export class CountingFactory extends DataFactory<Quad> {
   constructor(private readonly expansion: Expansion) {
     super();

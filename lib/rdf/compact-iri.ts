@@ -1,4 +1,4 @@
-/** Shortens IRIs by the prefixes of a document and relative to the document's IRI. Treats IRIs as strings. */
+/** Shortens IRIs by the prefixes of a document, or relative to the IRI of the document. Compares IRIs as strings. */
 import { beginsWith } from '../tools/begins-with.js';
 import { partitionPoint } from '../tools/collections.js';
 
@@ -25,7 +25,7 @@ export function compactor(prefixes: readonly Prefix[], local: RegExp): (iri: str
   };
 }
 
-/** For each sorted entry the index of the longest other entry that is its prefix, or -1. */
+/** Returns for each sorted entry the index of the longest other entry that is its prefix, or -1. */
 function enclosingEntries(sorted: readonly string[]): number[] {
   const enclosing: number[] = [];
   for (const [i, entry] of sorted.entries()) {
@@ -36,17 +36,17 @@ function enclosingEntries(sorted: readonly string[]): number[] {
   return enclosing;
 }
 
-/** Number of sorted entries that are not greater than `limit`. */
+/** Returns the count of sorted entries that are not greater than `limit`. */
 const countUpTo = (sorted: readonly string[], limit: string): number =>
   partitionPoint(0, sorted.length, (at) => sorted[at]! <= limit);
 
-/** IRI of the document that `iri` denotes or belongs to. */
+/** Returns the IRI without fragment. */
 export function withoutFragment(iri: string): string {
   const hash = iri.indexOf('#');
   return hash < 0 ? iri : iri.slice(0, hash);
 }
 
-/** Scheme of an absolute IRI, or `undefined` (RFC 3986, 3.1). */
+/** Returns the scheme of an absolute IRI, or `undefined` (RFC 3986, 3.1). */
 export function schemeOf(iri: string): string | undefined {
   const colon = iri.indexOf(':');
   return colon > 0 && SCHEME.test(iri.slice(0, colon)) ? iri.slice(0, colon) : undefined;
@@ -54,15 +54,15 @@ export function schemeOf(iri: string): string | undefined {
 
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*$/;
 
-/** Scheme, authority and path without its last segment (RFC 3986, appendix B and 5.2.3). */
+/** Matches scheme, authority and path without its last segment (RFC 3986, appendix B and 5.2.3). */
 const HIERARCHY = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]+(?:\/(?:[^?#]*\/)?)?/;
 
-/** Paths that reference resolution may change (RFC 3986, 5.2.4). */
+/** Matches paths that reference resolution may change (RFC 3986, 5.2.4). */
 const DOT_SEGMENT = /\/\.\.?(?:[/?#]|$)/;
 
 /**
- * References that can safely follow the container's IRI: no empty segment, no segment that begins with a dot, no query, only IRI
- * characters, and no colon (parsers disagree about colons that form a scheme).
+ * Matches references that can safely follow the container's IRI: no empty segment, no segment that begins with a dot, no query,
+ * only IRI characters, and no colon (parsers disagree about colons that form a scheme).
  */
 const PLAIN_REFERENCE = (() => {
   const excluded = ':/?#\\x00-\\x20<>"{}|^`\\\\';

@@ -4,26 +4,26 @@
  */
 import { shippedContext } from './contexts.js';
 
-/** Maximum number of copied terms per character of the document. */
+/** Maximum copied terms per character of the document. */
 const termsPerCharacter = 8;
 
-/** True if the work of a document's contexts is about proportional to its length. */
+/** True if the work for a document's contexts is at most proportional to its length. */
 export const isBounded = (document: object, length: number): boolean =>
   workOf(document) <= termsPerCharacter * Math.max(length, leastLength);
 
-/** Shorter documents are always accepted. */
+/** Minimum length that is assumed for a document, so that short ones are always accepted. */
 const leastLength = 1024;
 
 interface Visit {
   readonly node: object;
-  /** Active terms of the enclosing context. */
+  /** Count of active terms of the enclosing context. */
   readonly terms: number;
 }
 
-/** Approximate number of terms copied or defined. */
+/** Returns the approximate count of terms that are copied or defined. */
 function workOf(document: object): number {
   const left: Visit[] = [{ node: document, terms: 0 }];
-  // `jsonld` caches the same context on the same terms.
+  // `jsonld` caches a context that is applied to the same active terms.
   const known = new Set<string>();
   let work = 0;
   for (let visit = left.pop(); visit; visit = left.pop()) {
@@ -45,7 +45,7 @@ function workOf(document: object): number {
   return work;
 }
 
-/** Scoped contexts are visited on their own. */
+/** Omits scoped contexts, which are visited separately. */
 const withoutScoped = (key: string, value: unknown): unknown => (key === '@context' ? undefined : value);
 
 function termsOf(context: unknown): number {

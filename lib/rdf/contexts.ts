@@ -1,6 +1,6 @@
 /**
- * JSON-LD contexts that ship with the package, and a document loader for these and for given contexts. It fetches nothing: a
- * client could name any address in the server's network.
+ * JSON-LD contexts that ship with the package, and a document loader for these and for given contexts. The loader fetches
+ * nothing: a document could name any address in the server's network.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export function shippedContext(iri: string): unknown {
   return loaded.get(iri);
 }
 
-/** A context that is neither shipped nor given (rule 1.11). */
+/** Error for a context that is neither shipped nor given (rule 1.11). */
 export class UnknownContext extends LwsError {
   constructor(readonly iri: string) {
     super(

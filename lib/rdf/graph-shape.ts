@@ -4,24 +4,24 @@ import type { BaseQuad, Quad, Term } from '@rdfjs/types';
 import { withoutFragment } from './compact-iri.js';
 import { rdf } from './vocabulary.js';
 
-/** Maximum nesting of inline nodes and lists. Deeper ones get labels, so that no input exhausts the stack. */
+/** Maximum nesting of inline nodes and lists. Deeper nodes get labels, so that no input exhausts the stack. */
 export const MAX_NESTING = 16;
 
-/** An IRI or blank node with the triples that have it as subject. */
+/** IRI or blank node, with the triples that have it as subject. */
 export interface GraphNode {
   /** The IRI, or the label of the blank node in the input. */
   readonly value: string;
   readonly blank: boolean;
   /** Objects by predicate, both in order of appearance. */
   readonly properties: Map<string, Term[]>;
-  /** Number of triples with this blank node as object, two for each triple term with it; not counted for IRIs. */
+  /** Reference count: 1 for each triple with this blank node as object, 2 for each triple term with it. Unused for IRIs. */
   references: number;
   /** Subject and predicate of the last triple with this blank node as object. */
   referrer: GraphNode | undefined;
   via: string;
-  /** True for a cell of a well-formed list, all the way to its end. */
+  /** True for a cell of a list that is well-formed from this cell to the end. */
   isCell: boolean;
-  /** Set by the writer when it starts to write the triples of this node. */
+  /** Set by the writer when it starts to write the triples of the node. */
   written: boolean;
   /** Label of the blank node in the output, set by `nodeLabel`. */
   label: string | undefined;
@@ -32,9 +32,9 @@ export interface GraphShape {
   readonly subjects: readonly GraphNode[];
   /** All blank nodes by input label, including those that are never a subject. */
   readonly blanks: ReadonlyMap<string, GraphNode>;
-  /** Nodes that were written as a label instead of inline. `visitSubjects` writes them next. */
+  /** Nodes that were written as labels instead of inline. `visitSubjects` then writes their triples. */
   readonly deferred: GraphNode[];
-  /** Number of labels issued. */
+  /** Count of issued labels. */
   labels: number;
 }
 
@@ -98,14 +98,14 @@ function refer(from: GraphNode, predicate: string, to: GraphNode): void {
   to.via = predicate;
 }
 
-/** Blank nodes within triple terms are written as labels: syntaxes have no inline form for them. */
+/** Counts blank nodes in triple terms as referenced twice: syntaxes have no inline form for them, so they need labels. */
 function referWithin(blanks: Map<string, GraphNode>, { subject, object }: BaseQuad): void {
   for (const term of [subject, object])
     if (term.termType === 'Quad') referWithin(blanks, term);
     else if (term.termType === 'BlankNode') obtain(blanks, term.value, true).references += 2;
 }
 
-/** From the end to the head, so that each cell is visited once even in long or broken lists. */
+/** Marks the cells of well-formed lists, from the end to the head, so that each cell is visited once even in broken lists. */
 function markLists(lastCells: readonly GraphNode[]): void {
   for (const last of lastCells) {
     let cell: GraphNode | undefined = last;
@@ -162,10 +162,11 @@ export function nodeLabel(shape: GraphShape, node: GraphNode): string {
 }
 
 /**
- * Calls `write` once for each subject that is written on its own.
+ * Calls `write` once for each subject that is not written inline.
  *
- * `isInline` tells which nodes `write` puts at their only reference. Nodes that are reachable only from each other form cycles;
- * one node of each cycle is written on its own. `write` must set `written`, and may add nodes that it did not nest to `deferred`.
+ * If `isInline` returns true for a node, `write` nests it at its only reference. Nodes that only reference each
+ * other form cycles: one node of each cycle is written separately. `write` must set `written`, and adds nodes that
+ * it could not nest to `deferred`.
  */
 export function visitSubjects(
   shape: GraphShape,
@@ -174,7 +175,7 @@ export function visitSubjects(
 ): void {
   const visit = (node: GraphNode): void => {
     write(node);
-    // The list grows during the loop.
+    // `write` may append to the list during the loop.
     for (const next of shape.deferred) if (!next.written) write(next);
     shape.deferred.length = 0;
   };
@@ -182,7 +183,7 @@ export function visitSubjects(
   for (const node of shape.subjects) if (!node.written) visit(openCycle(shape, node));
 }
 
-/** Returns a node on the cycle that leads to `node` and can be written on its own: no list runs through it. */
+/** Returns a node on the cycle that leads to `node`. The node can be written separately: no list contains it as a cell. */
 function openCycle(shape: GraphShape, node: GraphNode): GraphNode {
   const seen = new Set<GraphNode>();
   let entry = node;
@@ -193,7 +194,7 @@ function openCycle(shape: GraphShape, node: GraphNode): GraphNode {
   let cell: GraphNode | undefined = entry;
   while (cell?.isCell) {
     cell.isCell = false;
-    // Otherwise each cell would be found unwritten, and the cycle be walked once per cell.
+    // Defer the cells: otherwise each would later be found unwritten, and the cycle be searched once per cell.
     shape.deferred.push(cell);
     cell = cell.via === rdf.rest ? cell.referrer : undefined;
   }

@@ -1,7 +1,7 @@
 /**
- * Context resolver for `jsonld`, in place of its own. Adds scoped contexts for `@nest` terms (JSON-LD 1.1, 4.1.8) and rejects a
- * context inside another one. Nested objects of such a term are expanded as nodes of a property, which applies the scoped
- * context, and are then merged.
+ * Context resolver that replaces the one of `jsonld`. Adds scoped contexts of `@nest` terms (JSON-LD 1.1, 4.1.8), and rejects a
+ * context inside another context. Nested objects of such a term are first expanded as nodes of a temporary property, which
+ * applies the scoped context, and then merged.
  */
 import { randomUUID } from 'node:crypto';
 import { lruCache } from '../tools/caches.js';
@@ -25,19 +25,19 @@ interface Resolving {
   readonly base: string;
 }
 
-/** Property of nested objects. Documents cannot name it. */
+/** Temporary property of nested objects. Its name is random, so that documents cannot contain it. */
 const nested = `urn:uuid:${randomUUID()}`;
-/** A term without meaning that marks the contexts of nested objects. */
+/** Term that marks the contexts of nested objects. */
 const mark = `${nested}#`;
 
-/** Contexts of recent documents by text. Few, since each retains all terms that are active with it. */
+/** Cached contexts of recent documents, by text. Few, because each context retains all terms that are active with it. */
 const recent = lruCache<ResolvedContext>(100);
 const longestKept = 16 << 10;
 const mostNamed = 10;
 
-/** @param load throws for unknown contexts */
+/** @param load returns shipped and given contexts, throws for others */
 export function contextResolver(load: ReturnType<typeof contextLoader>) {
-  // Contexts that are being processed: `jsonld` then also tries the scoped contexts of their terms.
+  // Count of contexts being processed. Meanwhile, `jsonld` also resolves the scoped contexts of their terms.
   let open = 0;
   const watched = (found: ResolvedContext): ResolvedContext => ({
     document: found.document,
@@ -65,7 +65,7 @@ export function contextResolver(load: ReturnType<typeof contextLoader>) {
       assertNoContextWithin(each);
       if (typeof each === 'string') {
         const iri = resolveIri(each, base);
-        // Set before awaiting a known context, since it may be the one that names this context.
+        // Set before the context is loaded, because the loaded context may name this one.
         if (within.includes(iri) || within.length === mostNamed)
           throw malformed(`context overflow: the contexts of ${iri} name each other, or more than ${mostNamed}`);
         if (!known.has(iri)) known.set(iri, named(iri, within));
@@ -77,7 +77,7 @@ export function contextResolver(load: ReturnType<typeof contextLoader>) {
   };
   return {
     resolve({ context, activeCtx, base }: Resolving): Promise<ResolvedContext[]> {
-      // A node of a property would lose it (JSON-LD 1.1, 4.1.5).
+      // A node of the temporary property would lose the type-scoped context (JSON-LD 1.1, 4.1.5).
       if (open === 0 && activeCtx.previousContext && [context].flat().some((each) => isObject(each) && mark in each))
         throw malformed('a "@nest" term with a "@context" cannot be used inside a type-scoped context');
       return resolved(context, base, []);
@@ -85,7 +85,7 @@ export function contextResolver(load: ReturnType<typeof contextLoader>) {
   };
 }
 
-/** @param own contexts of the document */
+/** Returns the cached or new context. @param own contexts of the document, by text */
 function contextOf(context: Json | null, own: Map<string, ResolvedContext>): ResolvedContext {
   const text = JSON.stringify(context);
   let found = own.get(text) ?? recent.get(text);
@@ -102,7 +102,7 @@ function contextOf(context: Json | null, own: Map<string, ResolvedContext>): Res
   return found;
 }
 
-/** A remote context; its relative references are resolved against its address. */
+/** Returns a remote context with its relative references resolved against the context's IRI. */
 function withBase(context: unknown, base: string): unknown {
   if (typeof context === 'string') return resolveIri(context, base);
   if (Array.isArray(context)) return context.map((each) => withBase(each, base));
@@ -115,13 +115,13 @@ function withBase(context: unknown, base: string): unknown {
   return Object.fromEntries(terms);
 }
 
-/** @throws LwsError `malformed-body` */
+/** Asserts that a context contains no `@context`. @throws LwsError `malformed-body` */
 export function assertNoContextWithin(context: unknown): void {
   if (isObject(context) && '@context' in context)
     throw malformed('keyword redefinition: a "@context" cannot contain another "@context"');
 }
 
-/** Returns a context with properties in place of `@nest` terms that have a context, or the same context if it has none. */
+/** Replaces `@nest` terms that have a context by terms of the temporary property. Returns the same context if it has none. */
 function withProperties(context: Json): Json {
   const terms = Object.entries(context).flatMap(([term, definition]) => {
     if (!isObject(definition) || definition['@id'] !== '@nest' || !('@context' in definition)) return [];
@@ -132,7 +132,7 @@ function withProperties(context: Json): Json {
   return terms.length === 0 ? context : { ...context, ...Object.fromEntries(terms) };
 }
 
-/** Merges nested objects of an expanded node into it. @throws LwsError `malformed-body` for nested values that are not objects */
+/** Merges the nested objects of an expanded node into the node. @throws LwsError `malformed-body` if they are not objects */
 export function mergeNested(node: Json): void {
   const objects = node[nested] as Json[] | undefined;
   if (!objects) return;

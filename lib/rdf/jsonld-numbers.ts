@@ -1,25 +1,25 @@
 /**
- * Numbers of JSON-LD documents with all their digits (rule 1.15). `jsonld` reads numbers as doubles, and writes doubles with 16 digits. A
- * number that this could change passes it as another double that is not in the document, and is written from its digits
- * afterwards.
+ * Keeps all digits of numbers in JSON-LD documents (rule 1.15). `jsonld` reads numbers as doubles, and writes doubles with 16
+ * digits. A number that this could change is replaced by another double that does not occur in the document (a stand-in), and
+ * restored from its digits after the expansion.
  */
 import { endOfString } from '../tools/json/json.js';
 import { malformed } from './n3-documents.js';
 import { xsd } from './vocabulary.js';
 
-/** Doubles that stand for numbers: those from 2^900 that are below 2^901. All numbers of 2^53 and more are replaced. */
+/** Stand-ins: doubles from 2^900 to below 2^901. Document numbers of 2^53 and more are always replaced: none is left there. */
 const [firstStandIn, step] = [2 ** 900, 2 ** 848];
 
-/** Digits that a double always holds. */
+/** Decimal digits that every double preserves. */
 const safeDigits = 15;
 
-/** Number of digits of an integer from which JSON-LD makes a double of it: 10^21. */
+/** Digits of an integer from which JSON-LD converts it to a double (10^21 and more). */
 const digitsOfDoubles = 22;
 
-/** Matches every text with a number that may have to be replaced, and some others. */
+/** Matches every text with a number that may have to be replaced, and some other texts. */
 const candidate = /[\d.]{16}|\d[eE]/;
 
-/** The texts of numbers by the doubles that stand for them. */
+/** Texts of the replaced numbers, by stand-in. */
 export type StandIns = ReadonlyMap<number, string>;
 
 /**
@@ -56,7 +56,7 @@ function endOfNumber(text: string, start: number): number {
   return end;
 }
 
-/** @throws LwsError `malformed-body` */
+/** True if a number needs no stand-in. @throws LwsError `malformed-body` if it is not in the range of xsd:double */
 function isSafe(text: string): boolean {
   const size = Math.abs(Number(text));
   const { digits } = decimalOf(text);
@@ -67,7 +67,7 @@ function isSafe(text: string): boolean {
   return digits.length <= safeDigits && size < 2 ** 53 && (size === 0 || size > 1e-300);
 }
 
-/** A number as an integer of some digits, without zeros at its ends, times a power of ten. */
+/** Decimal number: an integer without leading and trailing zeros, times a power of ten. */
 interface Decimal {
   readonly sign: string;
   readonly digits: string;
@@ -87,8 +87,8 @@ function decimalOf(text: string): Decimal {
 }
 
 /**
- * Returns a number as JSON-LD converts it (JSON-LD 1.1 API 8.2.2), with all its digits: an xsd:integer if it has no fraction and is
- * below 10^21, otherwise an xsd:double.
+ * Converts a number as JSON-LD does (JSON-LD 1.1 API 8.2.2), but with all digits: to xsd:integer if it has no fraction and is
+ * below 10^21, otherwise to xsd:double.
  * @param type datatype in the document, if any
  */
 export function literalOf(text: string, type: string | undefined): { readonly value: string; readonly type: string } {
@@ -101,8 +101,10 @@ export function literalOf(text: string, type: string | undefined): { readonly va
 }
 
 /**
- * Returns a JSON literal with its own numbers. The canonical form has doubles only (RFC 8785 3.2.2.3), to which fractions are rounded.
- * @throws LwsError `malformed-body` for a whole number that is no double: it would become the number of something else
+ * Returns a JSON literal with its original numbers. Its canonical form has only doubles (RFC 8785 3.2.2.3),
+ * so fractions are rounded.
+ * @throws LwsError `malformed-body` for an integer that is not a double, such as an identifier,
+ * because rounding would change it
  */
 export function withOwnNumbers(value: unknown, standIns: StandIns): unknown {
   if (typeof value === 'number') {

@@ -1,4 +1,4 @@
-/** JSON-LD parser: `jsonld`, with checks before and after its expansion for input that it accepts wrongly. */
+/** JSON-LD parser: `jsonld`, with checks before and after the expansion that reject input which `jsonld` wrongly accepts. */
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import type { JsonLdDocument, Options as JsonLdOptions } from 'jsonld';
 import { LwsError } from '../tools/errors.js';
@@ -15,11 +15,11 @@ export interface JsonLdParsing extends N3Parsing {
   readonly base: string;
   /** Context texts by IRI, in addition to shipped ones. */
   readonly contexts: Readonly<Record<string, string>>;
-  /** Maximum number of JSON values in the document. */
+  /** Maximum JSON values in the document. */
   readonly values: number | undefined;
 }
 
-/** @throws UnknownContext; LwsError as `parseRdf` */
+/** Parses a JSON-LD document. @throws UnknownContext; LwsError as `parseRdf` */
 export async function parseJsonLd(
   text: string,
   { base, factory, contexts, values }: JsonLdParsing,
@@ -32,11 +32,11 @@ export async function parseJsonLd(
   assertExpandable([document, { '@context': Object.values(contexts) }], base, text.length);
   if (!isBounded(document, text.length))
     throw malformed('its contexts define and repeat too many terms for its length. Use a single context at the top');
-  // `jsonld` unpacks lists of contexts itself before it resolves them.
+  // `jsonld` flattens lists of contexts before it calls the resolver, so check them here.
   for (const node of [document].flat() as { readonly '@context'?: unknown }[])
     for (const context of [node?.['@context']].flat()) assertNoContextWithin(context);
   const { default: jsonld } = await import('jsonld');
-  // `jsonld` loses the loader's error for scoped contexts.
+  // `jsonld` replaces the loader's error for scoped contexts. Keep it here.
   let refusal: unknown;
   const documentLoader = contextLoader(contexts, (error) => {
     refusal = error;
@@ -50,20 +50,20 @@ export async function parseJsonLd(
     return { quads: quads.map((quad) => properQuad(quad, factory)), prefixes: contextPrefixes(document) };
   } catch (error) {
     if (refusal !== undefined || error instanceof LwsError) throw refusal ?? error;
-    // Errors of the JavaScript engine are faults that `jsonld` does not check for. Their messages mean nothing to a client.
+    // Other errors are unchecked faults in `jsonld`, such as a TypeError. Their messages do not help a client.
     const isOwn = (error as Error).name.startsWith('jsonld.');
     throw malformed(isOwn ? (error as Error).message : 'its structure is not valid JSON-LD', error);
   }
 }
 
-/** Replaces xsd:double between `jsonld` and this module. */
+/** Temporary datatype that replaces xsd:double, so that `jsonld` does not change the value. */
 const doubleInDisguise = 'urn:quadpod:double';
 const double = `${xsd.namespace}double`;
 
 /**
- * Checks an expanded document. Rejects input that `jsonld` accepts wrongly and that would give terms with lists instead of strings.
- * Disguises base directions, which `jsonld` would drop, and doubles, because it would rewrite their lexical form ("1" to "1.0E0",
- * non-numbers to "NaN"). Native numbers stay, except those that were replaced.
+ * Checks an expanded document. Rejects input that `jsonld` accepts, but converts to terms with lists instead of strings.
+ * Replaces base directions, which `jsonld` would drop, and doubles given as strings, which it would rewrite ("1" to "1.0E0",
+ * other text to "NaN"). JSON numbers stay, except those with stand-ins.
  */
 function guardValues(node: unknown, standIns: StandIns): void {
   if (typeof node !== 'object' || node === null) return;
@@ -85,10 +85,10 @@ function guardValues(node: unknown, standIns: StandIns): void {
   for (const value of Object.values(node)) guardValues(value, standIns);
 }
 
-/** Begins the datatype of literals with a base direction between `jsonld` and this module; direction and language follow. */
+/** Start of the temporary datatype of literals with a base direction. Direction and language follow. */
 const directionInDisguise = 'urn:quadpod:direction:';
 
-/** @throws LwsError `unsupported-rdf` without a language, which RDF 1.2 requires */
+/** Replaces a base direction. @throws LwsError `unsupported-rdf` without a language, which RDF 1.2 requires */
 function disguiseDirection(node: { '@language'?: unknown; '@direction'?: unknown }): void {
   const { '@language': language, '@direction': direction } = node;
   delete node['@direction'];
@@ -103,7 +103,7 @@ interface ValueObject {
   '@type'?: string;
 }
 
-/** Puts numbers that were replaced back, as literals with all digits. @throws LwsError `malformed-body` */
+/** Restores numbers from their stand-ins, as literals with all digits. @throws LwsError `malformed-body` */
 function ownNumbers(node: ValueObject, standIns: StandIns): void {
   const { '@value': value, '@type': type } = node;
   if (standIns.size === 0) return;
@@ -116,9 +116,9 @@ function ownNumbers(node: ValueObject, standIns: StandIns): void {
 
 const isStringOrNone = (value: unknown): boolean => typeof value === 'string' || value === undefined || value === null;
 
-/** jsonld returns plain objects, labels with `_:`, and disguised doubles and directions. */
+/** Converts a quad of `jsonld`: plain objects, blank labels with `_:`, and temporary datatypes. */
 function properQuad(quad: Quad, factory: N3Parsing['factory']): Quad {
-  // JSON-LD drops triples with such an object; a list would lose its value without notice.
+  // `jsonld` drops a triple with an invalid object, but a list would lose an item unnoticed.
   if (!quad.object)
     throw malformed('a list contains a value that is not an absolute IRI: the base is missing or is not an IRI');
   if ((quad.predicate.termType as string) === 'BlankNode')
@@ -145,7 +145,7 @@ function properTerm(term: Term, factory: N3Parsing['factory']): Term {
   return term.termType === 'DefaultGraph' ? factory.defaultGraph() : factory.namedNode(term.value);
 }
 
-/** Entries of an inline context that are plain prefixes. */
+/** Returns the entries of an inline context that are simple prefixes. */
 function contextPrefixes(document: object): Record<string, string> {
   const prefixes: Record<string, string> = {};
   const contexts = [(document as { '@context'?: unknown })['@context']].flat();

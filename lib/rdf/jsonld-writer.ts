@@ -1,4 +1,4 @@
-/** Writes a graph as JSON-LD 1.1, compacted by prefixes only. */
+/** Writes a graph as JSON-LD 1.1. The context contains only prefixes. */
 
 import type { Literal, Quad, Term } from '@rdfjs/types';
 import { compactor, type Prefix, schemeOf } from './compact-iri.js';
@@ -20,7 +20,7 @@ type Members = { [member: string]: Json };
 
 interface Writing {
   readonly shape: GraphShape;
-  /** Compacts an IRI in positions where terms of the context apply: keys, types and datatypes. */
+  /** Shortens an IRI where terms of the context apply: in keys, types and datatypes. */
   readonly name: (iri: string) => string;
 }
 
@@ -55,7 +55,7 @@ function nodeObject(writing: Writing, node: GraphNode): Members {
   return members;
 }
 
-/** `@type` can hold IRIs only. Literals and lists among the types stay with the property. */
+/** Adds the types. `@type` can contain only IRIs and blank nodes: literals and lists are written with the property rdf:type. */
 function addTypes(writing: Writing, members: Members, objects: readonly Term[]): void {
   const types: string[] = [];
   const others: Term[] = [];
@@ -100,7 +100,7 @@ function blankId(writing: Writing, node: GraphNode): string {
   return `_:${nodeLabel(writing.shape, node)}`;
 }
 
-/** JSON-LD 1.1, 4.2. `@json` is avoided: it would replace the lexical form of a literal. */
+/** Returns a value object (JSON-LD 1.1, 4.2). `@json` is not used, because it would change the lexical form of a literal. */
 function valueObject(writing: Writing, literal: Literal): Json {
   const { language } = literal;
   if (language !== '') {
@@ -112,17 +112,17 @@ function valueObject(writing: Writing, literal: Literal): Json {
   return datatype === xsd.string ? literal.value : { '@value': literal.value, '@type': writing.name(datatype) };
 }
 
-/** True if a namespace makes its term a prefix (JSON-LD 1.1 API, 4.2.2): an absolute IRI that ends in a delimiter. */
+/** Matches namespaces that make their term a prefix (JSON-LD 1.1 API, 4.2.2): absolute IRIs that end in a delimiter. */
 const PREFIX_NAMESPACE = /^[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*[:/?#[\]@]$|^[A-Za-z][A-Za-z0-9+.-]*:$/;
 
 const PREFIX_NAME = /^(?!@|_$)[^:/]+$/;
 
-/** Local part of a compact IRI: `//` after the colon prevents expansion (JSON-LD 1.1 API, 5.2.2). */
+/** Local part of a compact IRI. It must not start with `//`, which would prevent expansion (JSON-LD 1.1 API, 5.2.2). */
 const SUFFIX = /^(?!\/\/)./s;
 
 /**
- * Returns the prefixes that keep their meaning in a context. A prefix named like a used scheme would make full IRIs look compact,
- * and one named like a member of every JavaScript object breaks processors.
+ * Returns the prefixes that are safe in a context. A prefix named like a used scheme would make full IRIs look compact, and a
+ * prefix named like a member of every JavaScript object breaks processors.
  */
 function usablePrefixes(prefixes: readonly Prefix[], quads: readonly Quad[]): Prefix[] {
   const candidates = prefixes.filter(

@@ -1,18 +1,19 @@
 /**
- * Finds the blank nodes that a new state of a graph shares with the present one, so that they can keep their labels: then the states differ
- * in few triples. Colour refinement: in each round, the colour of a node depends on its triples with the colours of the round before.
+ * Finds the blank nodes that a new state of a graph shares with the current one, so that they can keep their labels and the
+ * states differ in few triples. Uses colour refinement: in each round, the colour of a node is computed from its triples and
+ * the colours of the previous round.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { addTo, getOrMake } from '../tools/collections.js';
 
-/** Rounds: a change shows in the colours of nodes at this distance. With more nodes than `maxNodes`, all get new labels. */
+/** Maximum rounds: a change affects colours up to this distance. With more blank nodes than `maxNodes`, keeps no labels. */
 const [maxRounds, maxNodes] = [8, 5_000];
 
-/** Colours of blank nodes by label, comparable within one round. */
+/** Colours of blank nodes by label. Only colours of the same round can be compared. */
 type Colours = ReadonlyMap<string, number>;
 
 class Nodes {
-  /** Triples of each blank node. */
+  /** Triples that contain each blank node, by label. */
   readonly triples = new Map<string, Quad[]>();
   private readonly texts = new Map<Term, string>();
 
@@ -26,12 +27,12 @@ class Nodes {
     else this.triples.set(label, [quad]);
   }
 
-  /** Labels in order of appearance in their documents. */
+  /** Labels, sorted: by order of appearance in their documents. */
   get labels(): readonly string[] {
     return [...this.triples.keys()].sort();
   }
 
-  /** @param ids numbers of the colours of this round */
+  /** Returns the colours of the next round. @param ids colours of that round by the text they represent, for both graphs */
   refined(colours: Colours, ids: Map<string, number>): Colours {
     const next = new Map<string, number>();
     for (const [label, quads] of this.triples) {
@@ -59,7 +60,7 @@ class Nodes {
     return `${text(subject)} ${text(predicate)} ${text(object)}`;
   }
 
-  /** Blank nodes that are objects of a node, by predicate and colour. */
+  /** Returns the blank nodes that are objects of a node, by predicate and colour. */
   objectsOf(label: string, colours: Colours): ReadonlyMap<string, string[]> {
     const found = new Map<string, string[]>();
     for (const { subject, predicate, object } of this.triples.get(label)!) {
@@ -80,8 +81,8 @@ function* labelsIn({ subject, object }: Pick<Quad, 'subject' | 'object'>): Gener
 }
 
 /**
- * Returns the labels of blank nodes in the present graph by those in a new state. Nodes with equal colours in many rounds are paired first.
- * Any pairing is correct: labels have no meaning.
+ * Returns the labels of blank nodes in the current graph, by their labels in the new state. First pairs the nodes whose colours
+ * stay equal for most rounds. Any pairing is correct, because labels have no meaning.
  */
 export function keptLabels(before: Iterable<Quad>, after: Iterable<Quad>): ReadonlyMap<string, string> {
   const [old, fresh] = [new Nodes(before), new Nodes(after)];
@@ -105,11 +106,11 @@ interface Pairing {
   readonly old: Nodes;
   readonly fresh: Nodes;
   readonly kept: Map<string, string>;
-  /** Labels of the present graph that are kept. */
+  /** Labels of the current graph that are already assigned. */
   readonly used: Set<string>;
 }
 
-/** Pairs nodes with equal colours in label order, and the nodes that they refer to with each other. */
+/** Pairs nodes with equal colours in label order, and then the nodes they refer to. */
 function pair({ old, fresh, kept, used }: Pairing, [oldColours, freshColours]: readonly [Colours, Colours]): void {
   const free = new Map<number, string[]>();
   for (const label of old.labels.toReversed()) {

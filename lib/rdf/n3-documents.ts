@@ -1,4 +1,4 @@
-/** Documents parsed by n3: Turtle, TriG, N-Triples and N-Quads, as a whole or triple by triple. */
+/** Parses documents with n3 (Turtle, TriG, N-Triples and N-Quads), either at once or triple by triple. */
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
@@ -6,10 +6,10 @@ import { getOrMake } from '../tools/collections.js';
 import { LwsError } from '../tools/errors.js';
 import { nestedTooDeep } from './bounds.js';
 
-/** Line structure of N-Triples: one complete triple or none per line (RDF 1.1 N-Triples, section 7). */
+/** Patterns to check N-Triples lines: each contains one complete triple or none (RDF 1.1 N-Triples, section 7). */
 const blank = /[ \t]*/y;
 const label = /[^\s<")]*/y;
-/** RDF 1.2 N-Triples. The parser checks the rest of the line. */
+/** Version line of RDF 1.2 N-Triples. The parser checks the rest of the line. */
 const version = /^[ \t]*VERSION[ \t]/i;
 const suffix = /[ \t]*(?:\^\^[ \t]*<[^>]*>|@[\w-]+)/y;
 /** Start and end of a triple term. */
@@ -28,7 +28,7 @@ function strayLine(text: string): number | undefined {
 function isTripleLine(line: string): boolean {
   let at = endOf(blank, line, 0);
   if (at < line.length && line[at] !== '#') {
-    // Triples within triple terms that are open at the term, each with a third term to follow.
+    // Count of triple terms that are open at this position. Each must still have a third term.
     let open = 0;
     for (let term = 0; term < 3; term++) {
       while (line.startsWith(opening, at)) {
@@ -45,13 +45,13 @@ function isTripleLine(line: string): boolean {
   return at === line.length || line[at] === '#';
 }
 
-/** Returns the index after the term that begins there, or after the line if there is none. */
+/** Returns the index after the term that starts at `start`, or an index after the line if there is no term. */
 function termEnd(line: string, start: number): number {
   const none = line.length + 1;
   if (line[start] === '<') return line.indexOf('>', start) + 1 || none;
   if (line[start] === '_') {
     let end = endOf(label, line, start);
-    // Labels do not end in a full stop; it ends the triple.
+    // A label cannot end in a full stop: the full stop ends the triple.
     while (line[end - 1] === '.') end--;
     return end;
   }
@@ -61,7 +61,7 @@ function termEnd(line: string, start: number): number {
   return endOf(suffix, line, end + 1);
 }
 
-/** Returns the index after the match of a sticky pattern. */
+/** Returns the index after the match of a sticky pattern at an index. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return at + (pattern.exec(text)?.[0].length ?? 0);
@@ -77,20 +77,20 @@ export interface N3Parsing {
   readonly factory: DataFactory<Quad>;
 }
 
-/** Maximum length of documents for which a parser is kept, in characters: it keeps the last document. */
+/** Maximum length of documents for which a parser is reused, in characters: a parser retains its last document. */
 const longestKept = 64 << 10;
 
-/** What a parser of n3 gets from its options. `parse` begins everything else anew. */
+/** Members of an n3 parser that depend on its options. `parse` resets everything else. */
 interface KeptParser extends Parser {
   _factory: object;
   _setBase(base: string | undefined): void;
 }
 
-/** One for each format: V8 keeps a parser with its document until a full collection, and creating one takes as long as three triples. */
+/** Reused parsers, by format: creating one takes as long as three triples, and V8 frees it only in a full collection. */
 const kept = new Map<string, KeptParser>();
 
 function parserFor(text: string, format: string, { base, factory }: N3Parsing): Parser {
-  // n3's terms compute their parts on every access.
+  // Use our factory: the terms of n3 compute their parts on every access.
   const options = { format, factory: factory as never };
   if (base === undefined || text.length > longestKept)
     return new Parser(base === undefined ? options : { ...options, baseIRI: base });
@@ -100,7 +100,7 @@ function parserFor(text: string, format: string, { base, factory }: N3Parsing): 
   return parser;
 }
 
-/** Parses a document as a whole. @throws LwsError `malformed-body` */
+/** Parses a complete document. @throws LwsError `malformed-body` */
 export function parseN3(text: string, format: string, parsing: N3Parsing): RdfDocument {
   const prefixes: Record<string, string> = {};
   const parser = parserFor(text, format, parsing);
@@ -118,14 +118,14 @@ export function parseN3(text: string, format: string, parsing: N3Parsing): RdfDo
 /** Parses N-Triples or N-Quads with one statement per line. @throws LwsError `malformed-body` */
 export function parseLines(text: string, format: string, { factory }: N3Parsing): RdfDocument {
   const document = parseN3(text, format, { factory });
-  // Lines with a graph are rejected.
+  // If a statement has a graph, the caller rejects the document anyway.
   if (document.quads.every(isInDefaultGraph)) assertTripleLines(text);
   return document;
 }
 
 export const isInDefaultGraph = ({ graph }: Quad): boolean => graph.termType === 'DefaultGraph';
 
-/** N-Triples requires one triple per line; n3 does not check it. @throws LwsError `malformed-body` */
+/** Asserts that N-Triples have one triple per line, which n3 does not check. @throws LwsError `malformed-body` */
 export function assertTripleLines(text: string): void {
   const line = strayLine(text);
   if (line !== undefined) throw malformed(`N-Triples requires one complete triple per line, unlike line ${line}`);
@@ -135,7 +135,7 @@ interface N3Error extends Error {
   context?: { line?: number; token?: { start?: number }; previousToken?: { line: number; end: number } };
 }
 
-/** n3 reports the line, and the column only through the previous token. */
+/** Returns the message with line and column. n3 reports the line, but the column only through the previous token. */
 function describeN3Error(text: string, error: N3Error): string {
   const { line, token, previousToken } = error.context ?? {};
   const message = error.message.replace(/ on line \d+\.?$/, '').slice(0, 200);
@@ -146,7 +146,7 @@ function describeN3Error(text: string, error: N3Error): string {
   return `${message} at line ${line}, column ${at + 1}`;
 }
 
-/** Returns the error for the client. n3 has a limit of its own for triple terms, beyond ours. */
+/** Returns the error for the client. n3 also has a limit for nested triple terms, above ours. */
 function faultOf(text: string, error: unknown): LwsError {
   if (error instanceof LwsError) return error;
   if (/^Triple terms nested deeper/.test((error as Error).message)) return nestedTooDeep();
@@ -163,7 +163,7 @@ export const namedGraph = (): LwsError =>
   );
 
 /**
- * Parses triple by triple; `parseN3` creates all tokens first.
+ * Parses triple by triple, while `parseN3` first creates all tokens.
  * @returns the prefixes
  * @throws LwsError `malformed-body`; errors of `take` and of the factory
  */
@@ -175,7 +175,7 @@ export function eachN3(
   const options = { format, factory: factory as never };
   const parser = new Parser(base === undefined ? options : { ...options, baseIRI: base });
   const prefixes: Record<string, string> = {};
-  // A stream that is driven synchronously, so that errors are thrown here. n3 would parse a string in a task of its own.
+  // Pass a stream that is driven synchronously, so that errors are thrown here. n3 would parse a string in a later task.
   const handlers = new Map<string, (piece?: string) => void>();
   const stream = { on: (event: string, handler: (piece?: string) => void) => void handlers.set(event, handler) };
   let failure: unknown;

@@ -22,10 +22,9 @@ export const hasParts = (format: RdfFormat): boolean => inParts.has(format);
 const quadsAtATime = 2_000;
 
 /**
- * Parses a long document and passes on its triples in parts. Releases the bytes.
- * @param take receives parts of the triples
+ * Parses a long document, and passes its triples to `take` in parts. Detaches the buffer of `bytes` to free memory.
  * @returns the prefixes
- * @throws LwsError as `parseRdf`; the parts passed on before are then invalid
+ * @throws LwsError as `parseRdf`; the parts that were already passed are then invalid
  */
 export function parseInParts(
   bytes: Uint8Array,

@@ -1,4 +1,4 @@
-/** Parses RDF documents in any of the six syntaxes into triples and a prefix map. Fetches nothing. */
+/** Parses RDF documents in any of the six syntaxes into triples and prefixes. Fetches nothing. */
 import { LwsError } from '../tools/errors.js';
 import { decodeUtf8 } from '../tools/json/json.js';
 import { relabel } from './blank-nodes.js';
@@ -53,7 +53,7 @@ async function parseRdfXml(text: string, { base, factory }: Parsing): Promise<Rd
   return { quads, prefixes: xmlNamespaces(text) };
 }
 
-/** Unifies the error messages of the XML parser and the RDF/XML parser. */
+/** Returns a uniform message for errors of the XML parser and of the RDF/XML parser. */
 function xmlFault(message: string): string {
   const [, line, column, fault = message] = /^(?:Line )?(\d+)(?::| column )(\d+): (.*)$/s.exec(message) ?? [];
   const what = fault
@@ -63,7 +63,7 @@ function xmlFault(message: string): string {
   return line === undefined ? what : `${what} (line ${line}, column ${column})`;
 }
 
-/** XML is UTF-8 or UTF-16 (XML 1.0, 4.3.3 and appendix F). @throws LwsError `malformed-body` */
+/** Decodes XML, which is UTF-8 or UTF-16 (XML 1.0, 4.3.3 and appendix F). @throws LwsError `malformed-body` */
 function decodeXml(bytes: Uint8Array): string {
   const [first, second] = bytes;
   const isLittle = (first === 0xff && second === 0xfe) || (first === 0x3c && second === 0);
@@ -76,7 +76,7 @@ function decodeXml(bytes: Uint8Array): string {
   }
 }
 
-/** Namespaces declared on the document element. */
+/** Returns the namespaces declared on the document element, by prefix. */
 function xmlNamespaces(text: string): Record<string, string> {
   const prefixes: Record<string, string> = {};
   const element = /<[A-Za-z_][^<>]*>/.exec(text.slice(0, 16_384))?.[0] ?? '';

@@ -1,9 +1,9 @@
-/** Prefix maps as stored with a resource. */
+/** Prefixes that are stored with a resource. */
 
 const maxPrefixes = 100;
 const longestPrefix = 500;
 
-/** The prefix map is part of the resource's record, which every listing reads. Its size is therefore limited. */
+/** Returns valid prefixes, limited in length and count: they are stored in the record, which every listing reads. */
 export function boundedPrefixes(prefixes: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(prefixes).filter(
     ([prefix, iri]) =>
@@ -14,7 +14,7 @@ export function boundedPrefixes(prefixes: Readonly<Record<string, string>>): Rec
   return Object.fromEntries(entries.slice(0, maxPrefixes));
 }
 
-/** Merges the prefixes of a resource with those that an update declares; those of the update win. @param known already within the limit */
+/** Merges the prefixes of a resource with those of an update, which take precedence. @param known of the resource, limited */
 export function joinedPrefixes(
   given: Readonly<Record<string, string>>,
   known: Readonly<Record<string, string>>,

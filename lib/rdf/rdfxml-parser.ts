@@ -1,6 +1,6 @@
 /**
- * RDF/XML parser: `rdfxml-streaming-parser`, with corrections between it and its XML parser: text in pieces, a document element
- * other than rdf:RDF, XML literals, stray text.
+ * RDF/XML parser: `rdfxml-streaming-parser`, with corrections between the parser and its XML parser. They concern text in
+ * pieces, a document element other than rdf:RDF, XML literals, and stray text.
  */
 import type { DataFactory, NamedNode, Quad, Term } from '@rdfjs/types';
 import { RdfXmlParser } from 'rdfxml-streaming-parser';
@@ -8,7 +8,7 @@ import { rdf } from './vocabulary.js';
 
 /** Parser state of an open element. */
 interface OpenElement {
-  /** For a property element without parseType="Resource". */
+  /** Present for a property element without parseType="Resource". */
   readonly predicate?: Term | null;
   text?: string;
   hadChildren?: boolean;
@@ -17,12 +17,12 @@ interface OpenElement {
   childrenStringEmitClosingTag?: string;
   readonly childrenTagsToString?: boolean;
   readonly childrenParseType?: number;
-  /** For rdf:parseType="Collection", which can have any number of children. */
+  /** Present for rdf:parseType="Collection": the element can then have any count of children. */
   readonly childrenCollectionSubject?: Term;
   baseIRI?: string;
 }
 
-/** Members of the parser that its type declarations hide. */
+/** Members of the parser that its type declarations do not include. */
 interface Inside {
   readonly activeTagStack: OpenElement[];
   readonly saxParser: {
@@ -41,7 +41,7 @@ interface Inside {
 
 const nodeElements = 0;
 const propertyElements = 1;
-/** Maximum depth of elements: namespaces are looked up in all open elements, at each element. */
+/** Maximum depth of elements, because each element looks up namespaces in all open elements. */
 const deepest = 1_000;
 const isBlank = (text: string): boolean => !/[^ \t\r\n]/.test(text);
 
@@ -50,7 +50,7 @@ export function rdfXmlQuads(text: string, base: string, factory: DataFactory<Qua
   const parser = new RdfXmlParser({ baseIRI: base, trackPosition: true, dataFactory: factory as never });
   const inside = parser as unknown as Inside;
   correct(inside, base);
-  // As in Turtle: only relative references are resolved and lose dot segments.
+  // As in Turtle, only relative references are resolved and lose dot segments.
   const { valueToUri } = inside;
   inside.valueToUri = (value, open) =>
     /^[A-Za-z][\w+.-]*:/.test(value) ? inside.uriToNamedNode(value) : valueToUri.call(inside, value, open);
@@ -72,7 +72,7 @@ export function rdfXmlQuads(text: string, base: string, factory: DataFactory<Qua
   });
 }
 
-/** Replaces the handlers of the XML parser by ones that call those of the RDF parser. */
+/** Replaces the event handlers of the XML parser. The new handlers call those of the RDF parser. */
 function correct(inside: Inside, base: string): void {
   const sax = inside.saxParser as unknown as { on(name: string, handler: (argument: never) => void): void };
   const stack = inside.activeTagStack;
@@ -93,7 +93,7 @@ function correct(inside: Inside, base: string): void {
     }
     const fault = attributesFault(tag, parent?.childrenParseType === propertyElements);
     if (fault !== undefined) throw inside.newParseError(fault);
-    // 7.2.15, 7.2.16, 7.2.21: a property has one value: an element, an attribute or text.
+    // RDF/XML 7.2.15, 7.2.16, 7.2.21: a property has one value: an element, an attribute or text.
     if (parent?.predicate && parent.hadChildren && !parent.childrenCollectionSubject)
       throw inside.newParseError('A property element has more than one value');
     if (parent?.childrenParseType === propertyElements) openProperty(inside, tag, parent);
@@ -122,7 +122,7 @@ function correct(inside: Inside, base: string): void {
   });
 }
 
-/** The parser reads xml:base of node elements only. A property element has the base of its parent while it is opened. */
+/** Applies xml:base of a property element: the parser reads it only on node elements, so the base of the parent is changed. */
 function openProperty(inside: Inside, tag: XmlTag, parent: OpenElement): void {
   const { baseIRI = '' } = parent;
   const own = Object.values(tag.attributes).find(({ uri, local }) => uri === xmlNamespace && local === 'base');
@@ -134,10 +134,10 @@ function openProperty(inside: Inside, tag: XmlTag, parent: OpenElement): void {
 
 const xmlNamespace = 'http://www.w3.org/XML/1998/namespace';
 
-/** Characters that XML documents cannot contain. */
+/** Mark before attribute values that are IRIs: a character that XML documents cannot contain. */
 const mark = '\u0000';
 
-/** 7.2.21: rdf:type as an attribute of a property element is an IRI; the parser treats it as a string. */
+/** Marks rdf:type attributes of property elements, which are IRIs (RDF/XML 7.2.21) but which the parser treats as strings. */
 function markTypes(inside: Inside, { attributes }: XmlTag, parent: OpenElement): void {
   for (const attribute of Object.values(attributes))
     if (attribute.uri + attribute.local === rdf.type)
@@ -159,7 +159,7 @@ const parseTypes = new Set(['Resource', 'Collection', 'Literal', 'Triple']);
 const onNoElement = new Set(['RDF', 'Description', 'li', 'aboutEach', 'aboutEachPrefix', 'bagID']);
 const onProperties = new Set(['ID', 'resource', 'nodeID', 'parseType', 'datatype']);
 
-/** Attributes of the RDF namespace that RDF/XML 7.2.5 and 7.2.11 do not allow. Unknown parse types become `Literal` (7.2.20). */
+/** Returns the error for an attribute that RDF/XML 7.2.5 or 7.2.11 forbids. Unknown parse types become `Literal` (7.2.20). */
 function attributesFault({ attributes }: XmlTag, isProperty: boolean): string | undefined {
   for (const attribute of Object.values(attributes)) {
     const { uri, local, name, value } = attribute;
@@ -174,10 +174,10 @@ function attributesFault({ attributes }: XmlTag, isProperty: boolean): string | 
   return undefined;
 }
 
-/** RDF/XML 7.2.8: a document is rdf:RDF without attributes of its own, or a single node element. */
+/** Opens the document element: rdf:RDF without other attributes, or a single node element (RDF/XML 7.2.8). */
 function openDocument(inside: Inside, tag: XmlTag, base: string): void {
   if (tag.uri !== rdf.namespace || tag.local !== 'RDF') {
-    // The parser reads the attributes of nested node elements only.
+    // Add an enclosing element, because the parser reads attributes only of nested node elements.
     inside.activeTagStack.push({ childrenParseType: nodeElements, baseIRI: base });
     return;
   }
@@ -219,14 +219,14 @@ const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 class XmlLiteral {
   /** Namespaces declared by open elements, by prefix. */
   private readonly declared = new Map<string, string | undefined>([['', '']]);
-  /** For each open element, the prefixes that it declared and their outer meaning. */
+  /** For each open element, the prefixes that it declares, with their meaning outside the element. */
   private readonly outside: (readonly (readonly [string, string | undefined])[])[] = [];
 
   static text(text: string): string {
     return text.replace(/[&<>\r]/g, (character) => inText[character]!);
   }
 
-  /** Tags of an element. A namespace is declared at the first use of its prefix. */
+  /** Returns the tags of an element. A namespace is declared at the first use of its prefix. */
   open({ name, prefix, uri, attributes }: XmlTag): { readonly start: string; readonly end: string } {
     const own = Object.values(attributes).filter((attribute) => !isDeclaration(attribute));
     const used = new Map([[prefix, uri], ...own.flatMap((a) => (a.prefix === '' ? [] : [[a.prefix, a.uri] as const]))]);

@@ -15,9 +15,9 @@ interface Writing {
   readonly names: Names;
   /** Prefix of the RDF namespace. */
   readonly syntax: string;
-  /** Set when a base direction is written: it requires another namespace. */
+  /** Set when a literal with base direction is written, which requires the ITS namespace. */
   directed: boolean;
-  /** Set when a term of RDF 1.2 is written. */
+  /** Set when a term of RDF 1.2 is written, which requires the version attribute. */
   isNew: boolean;
 }
 
@@ -27,7 +27,7 @@ interface Names {
   readonly byNamespace: Map<string, string>;
   readonly byPredicate: Map<string, string>;
   readonly compact: (iri: string) => string | undefined;
-  /** Number of the next `ns1`, `ns2`... */
+  /** Counter for generated prefixes `ns1`, `ns2`... */
   next: number;
 }
 
@@ -82,7 +82,7 @@ function propertyElement(writing: Writing, name: string, object: Term): string {
   }
 }
 
-/** The triple of a triple term: a node element with one property (RDF 1.2 XML Syntax 2.19). */
+/** Returns the triple of a triple term: a node element with one property (RDF 1.2 XML Syntax 2.19). */
 function tripleElement(writing: Writing, { subject, predicate, object }: BaseQuad): string {
   const { syntax, shape, names } = writing;
   writing.isNew = true;
@@ -113,7 +113,7 @@ const NAME = new RegExp(`^[_${letters}][.${inner}]*$`, 'u');
 const NAME_START_CHARACTER = new RegExp(`^[_${letters}]$`, 'u');
 const NAME_CHARACTER = new RegExp(`^[.${inner}]$`, 'u');
 
-/** Names that are not allowed as property elements, or have another meaning (RDF 1.1 XML Syntax 5.1). */
+/** IRIs that are not allowed as property elements, or have a special meaning (RDF 1.1 XML Syntax 5.1). */
 const SYNTAX_NAMES = new Set(
   'RDF ID about parseType resource nodeID datatype Description li aboutEach aboutEachPrefix bagID'
     .split(' ')
@@ -175,7 +175,7 @@ function splitName(names: Names, predicate: string): string {
   return `${prefixFor(names, namespace)}:${predicate.slice(start)}`;
 }
 
-/** Start of the longest XML name at the end. Read backwards, since a pattern would take quadratic time. */
+/** Returns the start of the longest XML name at the end of an IRI. Reads backwards: a pattern would take quadratic time. */
 function startOfName(iri: string): number {
   let start = iri.length;
   let end = iri.length;
@@ -208,14 +208,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '&#xD;',
 };
 
-/** Line breaks and tabs are escaped, since parsers convert them to spaces. */
+/** Escapes an attribute value, including line breaks and tabs, which parsers convert to spaces. */
 function attributeText(value: string): string {
   if (NOT_IN_XML.test(value))
     throw new UnwritableError(`XML cannot represent a character of ${JSON.stringify(value)}.`);
   return NOT_IN_ATTRIBUTE.test(value) ? value.replace(ALL_NOT_IN_ATTRIBUTE, escaped) : value;
 }
 
-/** Only carriage returns are escaped, since parsers convert them to line feeds. */
+/** Escapes a text, including carriage returns, which parsers convert to line feeds. */
 function literalText({ value }: Literal): string {
   if (NOT_IN_XML.test(value)) throw new UnwritableLiteralError(value, 'XML cannot represent one of its characters');
   return NOT_IN_TEXT.test(value) ? value.replace(ALL_NOT_IN_TEXT, escaped) : value;

@@ -2,7 +2,7 @@
 
 const form = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/s;
 
-/** Resolves a reference against a base. A reference with a scheme only loses its dot segments. */
+/** Resolves a reference against a base. If the reference has a scheme, only its dot segments are removed. */
 export function resolveIri(reference: string, base: string): string {
   const [, scheme, authority, path, query, fragment] = form.exec(reference)! as (string | undefined)[];
   if (scheme !== undefined) return write(scheme, authority, withoutDots(path!), query, fragment);
@@ -27,7 +27,7 @@ function write(scheme?: string, authority?: string, path?: string, query?: strin
   ].join('');
 }
 
-/** RFC 3986 5.2.4, step by step. */
+/** Removes dot segments (RFC 3986 5.2.4). */
 function withoutDots(path: string): string {
   if (!/(?:^|\/)\.{1,2}(?:\/|$)/.test(path)) return path;
   let input = path;

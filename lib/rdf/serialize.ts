@@ -12,9 +12,9 @@ const writers: Readonly<Record<RdfFormat, (quads: readonly Quad[], options: Writ
   'application/ld+json': writeJsonLd,
   'application/n-triples': writeNTriples,
   'application/rdf+xml': writeRdfXml,
-  // The default graph is the same text in both (RDF 1.1 TriG 2.1).
+  // For one default graph, TriG and Turtle are the same (RDF 1.1 TriG 2.1).
   'application/trig': writeTurtle,
-  // N-Quads: one graph, written as the default graph.
+  // For one default graph, N-Quads and N-Triples are the same.
   'application/n-quads': writeNTriples,
 };
 

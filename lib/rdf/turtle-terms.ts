@@ -7,15 +7,15 @@ import { nameCharacters, xsd } from './vocabulary.js';
 
 const { letters, inner } = nameCharacters;
 
-/** PN_PREFIX of the grammar, or the empty name. */
+/** PN_PREFIX of the Turtle grammar, or the empty name. */
 const PREFIX_NAME = new RegExp(`^(?:[${letters}](?:[.${inner}]*[${inner}])?)?$`, 'u');
 
 const NOT_IN_IRI = /[\x00-\x20<>"{}|^`\\]/;
 const ALL_NOT_IN_IRI = new RegExp(NOT_IN_IRI, 'g');
 
 /**
- * True if Turtle can declare the prefix. Relative namespaces would be resolved on reading, and namespaces that are not a prefix
- * of any IRI are useless; both return false.
+ * True if Turtle can declare the prefix. False for relative namespaces, which would be resolved on reading, and for namespaces
+ * that cannot begin an IRI.
  */
 export function isDeclarable([name, namespace]: Prefix): boolean {
   return PREFIX_NAME.test(name) && schemeOf(namespace) !== undefined && !NOT_IN_IRI.test(namespace);
@@ -33,7 +33,7 @@ const LANGUAGE_TAG = /^[A-Za-z]+(?:-[A-Za-z0-9]+)*$/;
 
 const NOT_PLAIN = /["\\\x00-\x1f\x7f\ufffe\uffff]/;
 const ALL_NOT_PLAIN = new RegExp(NOT_PLAIN, 'g');
-/** In long strings only quotes that could end the string are escaped. */
+/** Characters to escape in long strings: of quotes, only those that could end the string. */
 const ALL_NOT_PLAIN_IN_LONG = /[\\\x00-\x09\x0b-\x1f\x7f\ufffe\uffff]|"(?="|$)/g;
 
 const NAMED_ESCAPES: Readonly<Record<string, string>> = {
@@ -46,7 +46,7 @@ const NAMED_ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\\\',
 };
 
-/** True if the grammar reads the bare lexical form as a literal of this datatype (RDF 1.1 Turtle 2.5.2 and 2.5.3). */
+/** True if Turtle reads the lexical form without quotes as a literal of this datatype (RDF 1.1 Turtle 2.5.2 and 2.5.3). */
 export function isBare(value: string, datatype: string): boolean {
   switch (datatype) {
     case xsd.integer:
@@ -88,7 +88,7 @@ export const tripleTerm = <T>(
   text: (term: T) => string,
 ): string => `<<( ${text(subject)} ${text(predicate)} ${text(object)} )>>`;
 
-/** Quotes a value in single quotation marks, escaped as in canonical N-Triples (RDF 1.2 N-Triples 4). */
+/** Quotes a value in quotation marks, escaped as in canonical N-Triples (RDF 1.2 N-Triples 4). */
 export function shortString(value: string): string {
   return NOT_PLAIN.test(value) ? `"${value.replace(ALL_NOT_PLAIN, escaped)}"` : `"${value}"`;
 }

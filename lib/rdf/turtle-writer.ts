@@ -20,7 +20,7 @@ interface Writing {
   readonly iri: (iri: string) => string;
 }
 
-/** Number of objects from which each is written on its own line. */
+/** Minimum count of objects for which each is written on its own line. */
 const MANY_OBJECTS = 5;
 
 const INDENTATION = '    ';
@@ -45,18 +45,19 @@ export function writeTurtle(quads: readonly Quad[], options: WriterOptions): str
 }
 
 /**
- * Counts the bytes of the pieces of `writeTurtle` that are independent of the rest of the graph. Returns NaN for a piece with a
- * blank node. The length of a text changes by the lengths of the changed pieces, as long as a piece remains before and after.
+ * Returns functions that measure those parts of the text of `writeTurtle` that do not depend on the rest of the graph, in
+ * bytes. They return NaN for a part with a blank node. The differences of changed parts sum up to the difference of the text,
+ * unless the graph is empty before or after.
  */
 export function turtleSizes({ base, prefixes }: WriterOptions) {
   const iri = iriWriter(base, Object.entries(prefixes).filter(isDeclarable));
   const writing: Writing = { shape: shapeOf([], base), iri };
-  // A statement has one `predicateEnd` less than predicates.
+  // A statement with n predicates has n - 1 predicate ends.
   const aroundStatement = '\n  .\n'.length - PREDICATE_END.length;
   return {
-    /** Subject IRI with everything of its statement except the properties. */
+    /** Returns the length of a statement without its properties. */
     subject: (subject: string): number => Buffer.byteLength(iri(subject)) + aroundStatement,
-    /** All objects of one predicate. @throws UnwritableLiteralError as `writeTurtle` */
+    /** Returns the length of a property with all its objects. @throws UnwritableLiteralError as `writeTurtle` */
     property(predicate: string, objects: readonly Term[]): number {
       if (objects.length === 0) return 0;
       if (objects.some(hasBlankNode)) return Number.NaN;
@@ -67,14 +68,15 @@ export function turtleSizes({ base, prefixes }: WriterOptions) {
 }
 
 /**
- * Returns the length of the text of `writeTurtle` in bytes, in half the time; `undefined` for a graph with blank nodes or triple terms.
- * @param quads sorted by their GSPO keys: those of a subject are adjacent, and among them those of a predicate
+ * Returns the length of the text of `writeTurtle` in bytes, in half the time; `undefined` for a graph with
+ * blank nodes or triple terms.
+ * @param quads sorted by their GSPO keys, so that quads of a subject are adjacent, and within them those of a predicate
  * @throws UnwritableLiteralError as `writeTurtle`
  */
 export function plainTurtleSize(quads: readonly Quad[], { base, prefixes }: WriterOptions): number | undefined {
   const declared = Object.entries(prefixes).filter(isDeclarable);
   const writing: Writing = { shape: shapeOf([], base), iri: iriWriter(base, declared) };
-  /** Declarations and terms, and the length of everything around the terms. */
+  /** Declarations and terms, and the total length of all text between them. */
   let [text, around] = ['', 0];
   for (const [name, namespace] of declared) text += `@prefix ${name}: ${bracketed(namespace)} .\n`;
   let [subject, predicate, objects]: [string?, string?, number?] = [];
@@ -94,7 +96,7 @@ export function plainTurtleSize(quads: readonly Quad[], { base, prefixes }: Writ
   return Buffer.byteLength(text) + around + aroundObjects(objects);
 }
 
-/** Length of what `objectsText` writes around a number of objects. */
+/** Returns the length of the text that `objectsText` writes between objects. */
 const aroundObjects = (objects = 0): number =>
   objects === 0 ? 0 : objects * (objects < MANY_OBJECTS ? 1 : OBJECT_BREAKS[0]!.length) + objects - 1;
 
@@ -106,8 +108,9 @@ const aroundObjects = (objects = 0): number =>
 export const writeNTriples = (quads: readonly Quad[]): string => nTriplesWriter()(quads);
 
 /**
- * Writes a document in parts, valid as Turtle and TriG too. A blank node has the same label in all parts.
- * @param keepsLabels keeps the labels of blank nodes
+ * Returns a function that writes a document in parts. The parts are also valid Turtle and TriG. A blank node has the same label
+ * in all parts.
+ * @param keepsLabels true to keep the labels of blank nodes
  */
 export function nTriplesWriter(keepsLabels = false): (quads: readonly Quad[]) => string {
   const labels = new Map<string, string>();
@@ -173,7 +176,7 @@ function objectText(writing: Writing, object: Term, depth: number): string {
   }
 }
 
-/** A term of a triple term, where the grammar has no list (RDF 1.2 Turtle 6.5). */
+/** Returns the text of a term in a triple term. The grammar allows no lists there (RDF 1.2 Turtle 6.5). */
 const termText = (writing: Writing, term: Term): string =>
   term.termType === 'NamedNode' ? writing.iri(term.value) : objectText(writing, term, MAX_NESTING);
 
@@ -202,7 +205,7 @@ function blankText(writing: Writing, term: BlankNode, depth: number): string {
   return `[ ${propertiesText(writing, node, depth + 1)} ]`;
 }
 
-/** A small part of PN_LOCAL that all parsers and readers can read. */
+/** Local names that all parsers and readers understand: a small subset of PN_LOCAL. */
 const LOCAL_NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
 
 function iriWriter(base: string, prefixes: readonly Prefix[]): (iri: string) => string {
@@ -211,7 +214,7 @@ function iriWriter(base: string, prefixes: readonly Prefix[]): (iri: string) => 
   const relative = relativizer(base);
   const { length } = withoutFragment(base);
   const write = (iri: string): string => {
-    // `<>` is preferred over a prefixed name for the document itself.
+    // Prefer `<>` over a prefixed name for the IRI of the document.
     if (iri.length === length && relative(iri) === '') return '<>';
     const name = compact(iri);
     if (name !== undefined) return name;

@@ -1,4 +1,4 @@
-/** Constants shared by the syntaxes: IRIs with a special meaning, and characters of names. */
+/** Constants shared by the RDF syntaxes: IRIs with a special meaning, and characters of names. */
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 const XSD = 'http://www.w3.org/2001/XMLSchema#';
@@ -27,7 +27,7 @@ const LETTERS =
   'A-Za-z\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF' +
   '\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD\\u{10000}-\\u{EFFFF}';
 
-/** Contents of character classes for regular expressions with the flag `u`. `inner` must be last in its class. */
+/** Character classes for regular expressions with the flag `u`. `inner` ends in a hyphen, so it must be last in its class. */
 export const nameCharacters = {
   /** PN_CHARS_BASE of Turtle; with `_`, the first character of an XML NCName. */
   letters: LETTERS,

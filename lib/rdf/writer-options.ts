@@ -1,7 +1,7 @@
 /** Options of RDF writers. */
 export interface WriterOptions {
-  /** IRI of the document. It and its fragments come first, and Turtle writes references relative to it. */
+  /** IRI of the document. The document and its fragments are written first, and Turtle uses references relative to it. */
   readonly base: string;
-  /** Namespace IRIs by prefix name. Each syntax omits those that it cannot declare. */
+  /** Namespace IRIs by prefix name. Each syntax omits the prefixes that it cannot declare. */
   readonly prefixes: Readonly<Record<string, string>>;
 }

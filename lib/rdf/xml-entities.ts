@@ -1,16 +1,17 @@
 /**
- * Checks the entities of an XML document before a parser expands them. Ontologies declare a few short ones for their namespaces.
- * Everything else in a DOCTYPE is treated as an attack.
+ * Checks the entities of an XML document before a parser expands them. Ontologies declare a few short entities for namespaces.
+ * Anything else in a DOCTYPE is treated as an attack.
  */
 import { LwsError } from '../tools/errors.js';
 
 const longestEntity = 1024;
-/** Maximum number of characters that entity references may expand to. */
+/** Maximum total characters of expanded entity references. */
 const maxExpanded = 8 << 20;
 
 /**
- * @throws LwsError `malformed-body` for external or parameter entities, entities that refer to entities, and documents with
- * references that expand to more than 8 Mi characters
+ * Asserts that the entities of a document are harmless.
+ * @throws LwsError `malformed-body` for external or parameter entities, entities that refer to entities, and references that
+ * expand to more than 8 Mi characters in total
  */
 export function assertHarmlessEntities(text: string): void {
   const start = text.indexOf('<!DOCTYPE');

@@ -1,4 +1,4 @@
-/** Tasks on documents that `documents.ts` runs itself or sends to a worker thread. Pure functions: bytes and keys in and out. */
+/** Tasks on documents, which `documents.ts` runs directly or in a worker thread. Pure functions: bytes and keys in and out. */
 
 import type { GraphDelta } from '../query/change-set.js';
 import type { Bounds } from '../rdf/bounds.js';
@@ -28,18 +28,18 @@ import { type ErrorDetails, LwsError } from '../tools/errors.js';
 import { decodeUtf8, parseJson } from '../tools/json/json.js';
 import { type JsonPatch, patchJson } from '../tools/json/json-patch.js';
 
-/** Stored form of a graph: its ordered GSPO keys, its prefixes, and its default Turtle, whose length is the size of the resource. */
+/** Stored form of a graph: its ordered GSPO keys, its prefixes, and its default Turtle, whose length is the resource size. */
 export interface EncodedDocument<Keys extends GraphKeys = readonly string[]> extends DefaultTurtle {
   readonly keys: Keys;
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
-/** The document names a JSON-LD context that is neither built in nor provided. */
+/** Result if a document names a JSON-LD context that is neither shipped nor provided. */
 export interface MissingContext {
   readonly missing: string;
 }
 
-/** A `GraphDelta` in messages between threads. */
+/** A `GraphDelta` with packed keys, for messages between threads. */
 export interface PackedDelta extends Omit<GraphDelta, 'added' | 'removed'> {
   readonly added: Pick<PackedKeys, 'length' | 'chunks'>;
   readonly removed: Pick<PackedKeys, 'length' | 'chunks'>;
@@ -52,7 +52,7 @@ function encoded(keys: readonly string[], graph: string, given: Prefixes): Encod
   return { keys, prefixes, ...defaultTurtle({ keys }, graph, prefixes) };
 }
 
-/** Packed form in which a worker returns a large graph. Small graphs, even with long literals, are returned unpacked. */
+/** Result of a worker for a large graph, with packed keys. Small graphs are not packed, even with long literals. */
 export interface PackedDocument extends Omit<EncodedDocument, 'keys'> {
   readonly packed: Pick<PackedKeys, 'length' | 'chunks'>;
 }
@@ -62,9 +62,9 @@ const packedDocument = ({ keys, ...document }: EncodedDocument): EncodedDocument
 
 export interface GivenDocument {
   readonly bytes: Uint8Array;
-  /** The caller does not use the bytes afterwards. */
+  /** True if the caller does not use the bytes afterwards, so that they can be transferred. */
   readonly isTaken?: boolean;
-  /** The caller does not need the Turtle. */
+  /** True if the caller needs the size of the Turtle, but not its text. */
   readonly sizeOnly?: boolean;
 }
 
@@ -72,10 +72,10 @@ export interface ParseTask {
   readonly bytes: Uint8Array;
   readonly format: RdfFormat;
   readonly graph: string;
-  /** Leaves out the Turtle, whose length takes half the time. */
+  /** True to return only the size of the Turtle, which takes half the time. */
   readonly sizeOnly?: boolean | undefined;
   readonly bounds?: Bounds | undefined;
-  /** JSON-LD contexts by IRI. */
+  /** Fetched JSON-LD contexts, by IRI. */
   readonly contexts?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -88,7 +88,7 @@ export interface LabelTask {
 
 export type JsonTask = Pick<JsonPatch, 'bytes' | 'most'>;
 
-/** @param details fields for the log */
+/** Returns the error for an update that was stopped. @param details fields for the log */
 export const endedUpdate = (details: ErrorDetails = {}): LwsError =>
   new LwsError(
     'update-timeout',
@@ -99,10 +99,10 @@ export const endedUpdate = (details: ErrorDetails = {}): LwsError =>
 /** Maximum lines in one message between threads: receiving a long message blocks the receiver. */
 export const linesAtATime = 4000;
 
-/** Minimum size of documents that are read in parts, in bytes. */
+/** Minimum size of documents that are parsed in parts, in bytes. */
 const longBytes = 1 << 20;
 
-/** True if the outcome of a JSON Patch operation does not depend on existing members: it adds a member to its object. */
+/** True if a JSON Patch operation does not depend on existing members: it adds a named member to the top-level object. */
 const addsMember = (operation: { readonly op?: unknown; readonly path?: unknown } | null): boolean =>
   operation?.op === 'add' && /^\/(?!\d+$|-$)[^/]*$/.test(String(operation.path));
 
@@ -130,7 +130,7 @@ export const tasks = {
     return { keys, prefixes, ...defaultTurtle(sorted, graph, prefixes) };
   },
 
-  /** Parses in a worker thread without holding a large graph as terms, and returns it as bytes. Releases the bytes of the document. */
+  /** Parses a document in a worker thread. A large graph is never held as terms, and is returned packed. Detaches `bytes`. */
   async parseLarge(task: ParseTask): Promise<EncodedDocument | PackedDocument | MissingContext> {
     const { bytes, format, graph, bounds } = task;
     if (bytes.length < longBytes || !hasParts(format)) {
@@ -152,15 +152,15 @@ export const tasks = {
   },
 
   /**
-   * Gives blank nodes of a graph the labels that they have in another one (`keptLabels`).
-   * @param task `lines`: `count` keys of the other graph, then all of this one
-   * @returns the keys, and what else differs from the given document
+   * Gives blank nodes the labels that they have in another graph (`keptLabels`).
+   * @param task `lines`: first `count` keys of the other graph, then all keys of this graph
+   * @returns the keys, and other facts that differ from the given document
    */
   keepLabels({ lines, count, graph, prefixes }: LabelTask): Pick<EncodedDocument, 'keys'> & Partial<EncodedDocument> {
     const [others, all] = [lines.slice(0, count), lines.slice(count)];
     const own = all.filter(hasBlankNode);
     const keys = withLabels(all, labelsInOrder(others, own) ?? keptLabels(decodeGraph(others), decodeGraph(own)));
-    // The Turtle depends on the order of the keys, not on labels.
+    // The Turtle depends on the order of the keys, but not on labels.
     const isSorted = keys.every((key, at) => at === 0 || compareKeys(keys[at - 1]!, key) < 0);
     return isSorted ? { keys } : encoded(sortKeys(keys), graph, prefixes);
   },

@@ -1,10 +1,10 @@
-/** Worker thread of `documents.ts`. Runs one task at a time and has no state or store. */
+/** Worker thread of `documents.ts`. Runs one task at a time. Has no state, and no access to the store except for updates. */
 
 import { type Caller, serve, threadData } from '../tools/threads/worker-host.js';
 import { linesAtATime, type PackedDelta, type ParseTask, tasks } from './document-tasks.js';
 import type { UpdateTask } from './update-task.js';
 
-/** Lines received ahead of the next task. */
+/** Lines received before the task that uses them. */
 let lines: string[] = [];
 
 const allLines = (last: readonly string[]): readonly string[] => {
@@ -15,7 +15,7 @@ const allLines = (last: readonly string[]): readonly string[] => {
 
 type Tasks = typeof tasks;
 type Given<Name extends keyof Tasks> = Parameters<Tasks[Name]>[0];
-/** Response lines that precede the result. */
+/** Sends lines of the result before the result itself. */
 type Lines = Caller<unknown, readonly string[]>;
 
 async function lastOf<T extends { readonly keys: readonly string[] }>(document: T, caller: Lines): Promise<T> {
@@ -34,7 +34,7 @@ const functions = {
 
   async parse(task: ParseTask, caller: Lines) {
     const parsed = await tasks.parseLarge(task);
-    // Transfers a packed graph instead of copying it.
+    // Transfer a packed graph instead of copying it.
     if ('packed' in parsed)
       for (const { lengths, text } of parsed.packed.chunks) caller.moves.push(lengths.buffer, text.buffer);
     return 'keys' in parsed ? lastOf(parsed, caller) : parsed;
@@ -54,6 +54,6 @@ const functions = {
 
 export type DocumentFunctions = typeof functions;
 
-/** Only threads for updates need the engine. It is loaded ahead, so that loading does not count against a deadline. */
+/** Only threads for updates load the query engine. They load it at the start, so that it does not count against a deadline. */
 const { engine = false } = (threadData ?? {}) as { readonly engine?: boolean };
 serve(functions, engine ? updating().then(({ loadEngine }) => loadEngine()) : undefined);

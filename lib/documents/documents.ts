@@ -1,6 +1,6 @@
 /**
- * Tasks on RDF and JSON documents: parsing, rendering, updating. Small tasks run at once. Large tasks and SPARQL updates with a
- * WHERE run in worker threads, so that they do not block the HTTP thread.
+ * Tasks on RDF and JSON documents: parsing, serializing, updating. Small tasks run directly. Large tasks, and SPARQL updates
+ * with a WHERE, run in worker threads, so that they do not block the HTTP thread.
  */
 
 import type { GraphDelta } from '../query/change-set.js';
@@ -36,23 +36,23 @@ import { untilResumed, withLevel } from './update-gate.js';
 
 /** Dependencies and limits of `Documents`. */
 export interface DocumentsOptions {
-  /** Source of JSON-LD contexts that are not built in (default: none). */
+  /** Source of JSON-LD contexts that do not ship with the server (default: none). */
   readonly remoteContexts?: RemoteContexts;
   /** Timeout of a SPARQL update, in milliseconds. */
   readonly updateTimeoutMs: number;
   /** Timeout of any other task in a worker, in milliseconds. */
   readonly taskTimeoutMs?: number;
-  /** Limits of documents. */
+  /** Limits of parsed documents. */
   readonly bounds?: Bounds;
 }
 
-/** Client that a task is queued for. Lower ranks are served first, then clients in round robin. */
+/** Client for which a task is queued. Lower ranks are served first; clients of a rank in round robin. */
 export interface Sender {
   readonly client: string;
   readonly rank: number;
 }
 
-/** Client and tenant of an instance. */
+/** Client and tenant (storage) for which an instance queues its tasks. */
 interface Whose {
   readonly sender?: () => Promise<Sender>;
   readonly tenant?: string;
@@ -70,7 +70,7 @@ export interface DocumentBounds {
 export interface Pools {
   readonly large: DocumentPool;
   readonly updates: DocumentPool;
-  /** A pool of its own, so that documents of other servers do not delay writes. */
+  /** Separate pool, so that documents of other servers do not delay writes. */
   readonly foreign: DocumentPool;
 }
 
@@ -83,17 +83,17 @@ interface Task<Name extends keyof DocumentFunctions> {
   readonly moves?: readonly ArrayBuffer[];
   readonly client?: string | undefined;
   readonly deadlineMs?: number | undefined;
-  /** Length of the JSON texts, in bytes. */
+  /** Length of the JSON texts in bytes. */
   readonly json?: number;
 }
 
-/** Memory of all tasks on JSON at a time, of the texts that wait for them, and from which a thread ends after its task, in bytes. */
+/** Maximum memory in bytes: of running JSON tasks; of texts waiting for them; of one task, above which its thread ends. */
 const [memoryOfJson, waitingJson, memoryOfThread] = [affordable(1280 << 20), affordable(256 << 20), 128 << 20];
 
-/** Estimated memory of a task on JSON, in bytes: measured with 2 000 000 values in 64 MiB, and in 4 MiB. */
+/** Returns the estimated memory of a JSON task in bytes. Measured with 2 000 000 values in 64 MiB, and in 4 MiB. */
 const memoryFor = (length: number, values = usualValues): number => 12 * length + 80 * Math.min(length / 2, values);
 
-/** Maximum threads by rank, so that callers with control of the storage always find a thread. */
+/** Maximum threads for each rank, so that a thread is always available to callers with control of the storage. */
 const ranks = [2, 1, 1];
 
 /** Creates the pools without starting a thread. */
@@ -112,7 +112,7 @@ export function makePools(): Pools {
       memoryMb: 1024,
       nurseryMb: 8,
       graceMs,
-      // If memory is scarce, idle threads end early.
+      // If memory is scarce, end idle threads early.
       ...(affordable(1) === 0 && { idleMs: 20_000 }),
       data: { engine: true },
     }),
@@ -120,7 +120,7 @@ export function makePools(): Pools {
   };
 }
 
-/** Returns the error for the client. */
+/** Returns the error for the client if the thread of a task ended. */
 function endedTask(name: string, error: ThreadEnded): LwsError {
   const details = { cause: error, reason: `the worker task ${name} was ended: ${error.why}` };
   if (error.why === 'busy' || error.why === 'closed')
@@ -135,13 +135,13 @@ function endedTask(name: string, error: ThreadEnded): LwsError {
   );
 }
 
-/** Size limits for work in the HTTP thread, which takes 1 or 2 ms below them. Larger documents are sent to a worker. */
+/** Maximum sizes for work in the HTTP thread, where it takes up to 2 ms. Larger documents are sent to a worker. */
 const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
   'text/turtle': 16_384,
   'application/trig': 16_384,
   'application/n-triples': 16_384,
   'application/n-quads': 16_384,
-  // These two are several times slower, and easier to abuse.
+  // These formats are several times slower, and easier to abuse.
   'application/ld+json': 6_144,
   'application/rdf+xml': 6_144,
   'application/json': 65_536,
@@ -149,11 +149,11 @@ const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
 const inlineTriples = 400;
 const inlineUpdateBytes = 8_192;
 
-/** Grace period after the deadline of an update, in milliseconds. Then its thread is killed, because some work cannot be interrupted. */
+/** Grace period after the timeout of an update, in milliseconds. Then its thread is killed: some work cannot be interrupted. */
 const graceMs = 200;
 const foreignTimeoutMs = 2_000;
 const usualTimeoutMs = 120_000;
-/** Maximum number of JSON-LD contexts fetched for one document. It is parsed again after each. */
+/** Maximum JSON-LD contexts fetched for a document. The document is parsed again after each. */
 const maxContexts = 8;
 
 export class Documents {
@@ -163,7 +163,7 @@ export class Documents {
     private readonly whose: Whose = {},
   ) {}
 
-  /** Returns an instance for the client that `sender` returns. It is called only if a task needs a thread. */
+  /** Returns an instance for a client. `sender` is called only if a task needs a thread. */
   sentBy(sender: () => Promise<Sender>): Documents {
     return new Documents(this.options, this.pools, Object.assign({}, this.whose, { sender }));
   }
@@ -173,7 +173,7 @@ export class Documents {
     return new Documents(this.options, this.pools, { ...this.whose, tenant });
   }
 
-  /** Preloads for the first updates and searches: a worker, and the query engine in this thread. Call it after the server is listening. */
+  /** Preloads a worker for updates, and the query engine of this thread. Call it after the server is listening. */
   warm(): void {
     this.pools.updates.warm();
     void loadQueryEngine();
@@ -185,7 +185,7 @@ export class Documents {
     return { ...parsed, keys: allOf(parsed.keys) };
   }
 
-  /** Like `parse`, but may return a large graph packed, or leave out the Turtle. */
+  /** Like `parse`, but a large graph may be returned packed, and without its Turtle. */
   async parseGraph(
     { bytes, isTaken = false, sizeOnly }: GivenDocument,
     format: RdfFormat,
@@ -211,7 +211,7 @@ export class Documents {
   }
 
   /**
-   * Returns the GSPO keys of a document of another server, within two seconds. Hosts are served in round robin.
+   * Returns the GSPO keys of a document of another server. Times out after two seconds. Hosts are served in round robin.
    * @throws LwsError see `parse`
    */
   async parseForeign(bytes: Uint8Array, format: RdfFormat, url: string): Promise<readonly string[]> {
@@ -231,7 +231,7 @@ export class Documents {
     { client, deadlineMs, ...document }: DocumentBounds,
   ): Promise<EncodedDocument<GraphKeys> | MissingContext> {
     const given = { ...document, bytes, bounds: this.options.bounds };
-    // After the transfer to a thread, the array is empty.
+    // Read the length now: after the transfer to a thread, the array is empty.
     const json = document.format === 'application/ld+json' ? bytes.length : 0;
     const task = { name: 'parse', given, moves: [bytes.buffer], client, deadlineMs, json } as const;
     const parsed = await this.inThread(pool, task);
@@ -253,8 +253,8 @@ export class Documents {
   }
 
   /**
-   * Returns a small graph with the blank node labels that it shares with another one.
-   * @param others keys of the other graph with blank nodes
+   * Returns a small graph, with the labels of the blank nodes that it shares with another graph.
+   * @param others keys of the other graph that contain blank nodes
    */
   async keepLabels(document: EncodedDocument, others: readonly string[], graph: string): Promise<EncodedDocument> {
     const { keys, prefixes } = document;
@@ -263,12 +263,12 @@ export class Documents {
     return { ...document, ...(await this.inThread(this.pools.large, { name: 'keepLabels', given })) };
   }
 
-  /** @throws LwsError `malformed-body` if the bytes are not JSON, `too-large` for too many values */
+  /** Asserts that bytes are JSON. @throws LwsError `malformed-body` if not, `too-large` for too many values */
   checkJson(bytes: Uint8Array): Promise<void> {
     return this.ofJson('checkJson', bytes);
   }
 
-  /** True if the effect of a JSON Patch depends on the document. @throws LwsError as `checkJson` */
+  /** Returns true if the effect of a JSON Patch depends on the document. @throws LwsError as `checkJson` */
   readsContent(bytes: Uint8Array): Promise<boolean> {
     return this.ofJson('readsContent', bytes);
   }
@@ -284,12 +284,12 @@ export class Documents {
     return this.inThread<Name>(this.pools.large, task);
   }
 
-  /** Returns a JSON document after a patch. @throws LwsError `malformed-body` for an invalid patch, `patch-conflict` if it does not apply */
+  /** Applies a patch to JSON. @throws LwsError `malformed-body` for an invalid patch, `patch-conflict` if it does not apply */
   async patchJson(bytes: Uint8Array, patch: Uint8Array, merge: boolean): Promise<Uint8Array> {
     const most = this.options.bounds?.values;
     if (bytes.length + patch.length <= inlineBytes['application/json'])
       return tasks.patchJson({ bytes, patch, merge, most });
-    // Copies are moved to the thread. Cloning a patch of 60 MB instead takes 0.5 s.
+    // Transfer copies to the thread. Cloning a patch of 60 MB would take 0.5 s.
     const given = { bytes: owned(bytes), patch: owned(patch), merge, most };
     const moves = [given.bytes.buffer, given.patch.buffer];
     const json = bytes.length + patch.length;
@@ -297,8 +297,8 @@ export class Documents {
   }
 
   /**
-   * Evaluates an update of one graph. Updates of at most 8 KiB with triples without variables only are parsed here. Everything
-   * else runs in a worker thread, over a snapshot that the thread opens.
+   * Evaluates an update of one graph. If the update has at most 8 KiB and only triples without variables, it is parsed in this
+   * thread. All others run in a worker thread, on a snapshot that the thread opens.
    * @returns the change, valid for any state unless it has a revision. Without a store: `undefined` if the update contains more
    * than triples without variables
    * @throws LwsError `update-timeout` when the deadline passes, `too-busy`, and as `evaluateUpdate` of `lib/query`
@@ -324,17 +324,17 @@ export class Documents {
   private async updateIn(pool: DocumentPool, given: Task<'update'>['given']): Promise<GraphDelta | undefined> {
     const delta = await this.inThread(pool, { name: 'update', given, deadlineMs: given.timeoutMs + graceMs });
     if (!delta) return undefined;
-    // Objects lose their classes when they are sent between threads.
+    // Restore the class, which messages between threads lose.
     const keysOf = (side: PackedDelta['added']) => unpackedSoon(new PackedKeys(side.length, side.chunks));
     return { ...delta, added: await keysOf(delta.added), removed: await keysOf(delta.removed) };
   }
 
-  /** @param length of the update in characters @throws LwsError `too-large` if the graph exceeds its limits */
+  /** Asserts the limits of a graph after an update. @param length of the update in characters @throws LwsError `too-large` */
   assertGrown(growth: Growth, length: number): void {
     assertGrown(growth, length, this.options.bounds ?? usualBounds);
   }
 
-  /** True if a graph of that size can be serialized inside a transaction. */
+  /** True if a graph with this triple count can be serialized inside a transaction. */
   isSmall(triples: number): boolean {
     return triples <= inlineTriples;
   }
@@ -362,7 +362,7 @@ export class Documents {
             try {
               return await perform(thread, { deadlineMs: taskTimeoutMs, ...task });
             } finally {
-              // A thread keeps its memory until it ends.
+              // A thread releases its memory only when it ends.
               if (memory > memoryOfThread) void thread.end();
             }
           };
@@ -389,9 +389,9 @@ async function perform<Name extends keyof DocumentFunctions>(
     await thread.call('lines', lines.slice(at, at + linesAtATime));
   const options = { take, moves, deadlineMs } as CallOptions<DocumentFunctions[Name]>;
   const value = await thread.call(name, { ...given, lines: lines.slice(at) }, options);
-  // The memory of a thread that parsed a large graph is only released when the thread ends.
+  // A thread that parsed a large graph releases the memory only when it ends.
   if (value && typeof value === 'object' && 'packed' in value) void thread.end();
-  // Lines sent earlier come first.
+  // `keys` has the lines that were sent before the result.
   return keys.length === 0
     ? value
     : ({ ...(value as object), keys: keys.concat((value as EncodedDocument).keys) } as typeof value);

@@ -1,6 +1,6 @@
 /**
- * JSON-LD contexts of other servers, only from the hosts of `lws.jsonld.allowed-context-hosts`. Fetched with the guarded fetch
- * and cached for an hour.
+ * Fetches JSON-LD contexts of other servers, only from the hosts in `lws.jsonld.allowed-context-hosts`, with protection against
+ * SSRF. Cached for an hour.
  */
 import { LRUCache } from 'lru-cache';
 import { LwsError } from '../tools/errors.js';
@@ -9,7 +9,7 @@ import { isAllowedHost, parseAllowedHost } from '../tools/outbound/address-polic
 import type { GuardedFetch } from '../tools/outbound/guarded-fetch.js';
 
 export interface RemoteContextOptions {
-  /** `host` or `host:port`. */
+  /** Allowed hosts: `host` or `host:port`. */
   readonly hosts: readonly string[];
   readonly fetch: GuardedFetch;
 }
@@ -24,12 +24,12 @@ const maxHops = 5;
 const request = {
   maxBytes: 1 << 20,
   timeoutMs: 10_000,
-  // Redirects are followed here, because the target's host must be listed too.
+  // Follow redirects here, because each target must be an allowed host too.
   maxRedirects: 0,
   accept: 'application/ld+json, application/json;q=0.9',
 } as const;
 
-/** Response, or reason of the failure. */
+/** Text of a context, or reason why it could not be fetched. */
 type Known = { readonly text: string } | { readonly failure: string };
 
 export function remoteContexts({ hosts, fetch }: RemoteContextOptions): RemoteContexts {
@@ -56,7 +56,7 @@ export function remoteContexts({ hosts, fetch }: RemoteContextOptions): RemoteCo
   const known = new LRUCache<string, Known>({
     maxSize: keptBytes,
     sizeCalculation: (found) => ('text' in found ? found.text.length : found.failure.length) + 500,
-    // An entry evicted during its fetch is still awaited.
+    // An entry that is evicted while it is fetched is still awaited.
     ignoreFetchAbort: true,
     async fetchMethod(iri, _old, { options }) {
       const found = await get(iri).then(

@@ -1,8 +1,8 @@
-/** Updates that have the LevelDB of a storage open in their threads. It can be closed or reopened only while there are none. */
+/** Tracks the updates whose threads have the LevelDB of a storage open. LevelDB can be closed only while there are none. */
 import { beingOpened, untilOpen } from '../storage/level/durable-level.js';
 import { getOrMake } from '../tools/collections.js';
 
-/** A thread with LevelDB open. */
+/** Thread that has LevelDB open. */
 interface Holder {
   end(): Promise<unknown>;
 }
@@ -12,7 +12,7 @@ interface Gate {
   readonly holders: Set<Holder>;
 }
 
-/** By directory of LevelDB. All storages of the process share the threads. */
+/** Gates by LevelDB directory. All storages of the process share the threads. */
 const gates = new Map<string, Gate>();
 
 const gateOf = (folder: string): Gate => getOrMake(gates, folder, () => ({ pauses: 0, holders: new Set() }));
@@ -35,7 +35,7 @@ export async function withLevel<T>(folder: string, thread: Holder, work: () => P
   }
 }
 
-/** Ends the updates of one storage. Later ones are rejected until the returned function is called. */
+/** Ends the updates of a storage, and rejects later ones until the returned function is called. */
 export async function pauseUpdates(folder: string): Promise<() => void> {
   const gate = gateOf(folder);
   gate.pauses++;

@@ -1,4 +1,4 @@
-/** SPARQL updates in a worker thread. Loaded with the first update: the query engine takes longer to load than all other tasks. */
+/** SPARQL updates in a worker thread. Loaded at the first update, because loading the query engine takes long. */
 import { evaluateUpdate, type TargetedUpdate } from '../query/evaluate-update.js';
 import { checkOf } from '../query/limits.js';
 import { loadParser } from '../query/parse/sparql-parser.js';
@@ -10,16 +10,16 @@ import { endedUpdate, type PackedDelta } from './document-tasks.js';
 
 export interface UpdateTask extends TargetedUpdate {
   readonly timeoutMs: number;
-  /** Directory of the LevelDB with the graph. Without it, the update may only contain triples without variables. */
+  /** LevelDB directory of the graph. Without it, the update may contain only triples without variables. */
   readonly folder?: string;
 }
 
-/** Loads the parser and the engine. */
+/** Loads the SPARQL parser and the query engine. */
 export const loadEngine = (): Promise<unknown> => Promise.all([loadParser(), loadQueryEngine()]);
 
 /** Evaluates an update. @throws LwsError `update-timeout`, and as `evaluateUpdate` */
 export async function update({ timeoutMs, folder, ...task }: UpdateTask): Promise<PackedDelta | undefined> {
-  // Stops an update before its thread must be killed.
+  // Stop the update before its thread is killed.
   const check = checkOf({ timeoutMs, timeout: endedUpdate, outOfMemory: endedUpdate });
   const assertTime = (): void => {
     assertWanted();

@@ -1,4 +1,4 @@
-/** Event stream for controllers of the storage (rule 16.11): past events after a position, then live events. */
+/** Event stream for controllers of the storage (rule 16.11): past events after a position, followed by live events. */
 
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
@@ -18,13 +18,13 @@ import type { Follower } from './delivery/readers.js';
 
 export interface EventsEndpoint {
   readonly platform: Platform;
-  /** Connected followers. */
+  /** Connected readers of the stream. */
   readonly followers: Set<Follower>;
-  /** Include the actor of each change. */
+  /** True to include the identity that made each change. */
   readonly includeActor: boolean;
 }
 
-/** Maximum unread bytes of a follower before the stream ends. */
+/** Maximum unread bytes of a client. Above it, the stream is closed. */
 const maxBehind = 1 << 20;
 
 export const eventsRoute = (endpoint: EventsEndpoint): Route =>
@@ -32,7 +32,7 @@ export const eventsRoute = (endpoint: EventsEndpoint): Route =>
 
 const line = (activity: Activity, position: number): string => `${JSON.stringify({ position, ...activity })}\n`;
 
-/** Streams committed events that the follower can read, as JSON lines, as long as it controls the storage. */
+/** Streams committed events that the caller can read, as JSON lines, as long as the caller controls the storage. */
 async function follow({ followers, platform, includeActor }: EventsEndpoint, request: RouteRequest): Promise<Reply> {
   const { access, query } = request;
   const { changes } = platform.store;
@@ -41,7 +41,7 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
   if (since !== undefined) await changes.next(since);
   const body = new PassThrough({ highWaterMark: maxBehind });
   const isOpen = (): boolean => !body.destroyed && !body.writableEnded;
-  // A new object: decisions are cached on that of the request.
+  // Use a new object: decisions are cached on the object of the request.
   const mayGoOn = async (): Promise<boolean> =>
     isOpen() && (await controls(platform, platform.store, freshAccess(access)));
   const options = { platform, access, includeActor, covers: () => true, announcements: true };
@@ -52,19 +52,19 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
     who: randomUUID(),
     tell(activity, position) {
       if (!past?.leaves(position)) return;
-      // In sequence: each event is authorized.
+      // Process events one after the other, because each checks permissions.
       last = last
         .then(async () => {
           if (!(await mayGoOn())) body.end();
           else if (activity && isOpen() && !body.write(line(activity, position))) body.destroy();
         })
-        // If authorization fails with an error, end the stream instead of leaving it silent.
+        // If the check fails with an error, end the stream. Otherwise it would stay open without events.
         .catch((error: Error) => void body.destroy(error));
     },
     end: () => void body.end(),
   };
   body.once('close', () => followers.delete(follower));
-  // Events committed after this transaction are authorized for this follower, too.
+  // From the next transaction on, events are authorized for this reader too.
   const now = await platform.store.transact(
     () => {
       if (goesOn) followers.add(follower);
@@ -73,7 +73,7 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
     { frees: true },
   );
   past = new PastEvents(options, since, Math.max(now, changes.committed));
-  // Proxies and clients report the stream as open only after the first byte.
+  // Send a byte, because proxies and clients report the stream as open only after the first one.
   body.write('\n');
   if (since !== undefined) void tellPast(past, body, mayGoOn, goesOn);
   return {
@@ -107,13 +107,13 @@ async function tellPast(
 interface Wish {
   /** Position after which events are sent. Absent: events from now on. */
   readonly since: number | undefined;
-  /** Maximum number of past events. */
+  /** Maximum past events to send. */
   readonly newest: number | undefined;
-  /** True to follow after the past events. */
+  /** True to continue with live events after the past events. */
   readonly goesOn: boolean;
 }
 
-/** @throws LwsError `bad-request` */
+/** Parses the query parameters. @throws LwsError `bad-request` */
 function wishOf(query: URLSearchParams): Wish {
   const [since, newest, follow = 'true'] = ['since', 'newest', 'follow'].map((name) => query.get(name) ?? undefined);
   if (follow !== 'true' && follow !== 'false')

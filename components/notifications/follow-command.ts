@@ -3,8 +3,8 @@ import type { CommandContext } from '../../lib/component/component.js';
 import { SettingsError } from '../../lib/settings/settings.js';
 
 /**
- * Connects to the server at its base URI with the owner's credential, and prints until either side ends. With --since and without
- * --follow, prints past events only.
+ * Connects to the server at its base URI with the owner's credential, and prints events until either side disconnects. With
+ * --since and without --follow, prints only past events.
  */
 export async function printEvents(context: CommandContext): Promise<number> {
   const { baseUri, systemPrefix, ownerCredential, print, flags } = context;

@@ -147,7 +147,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
   const means = { storage, distributions, authorizer, subscriptions, clock, includeActor, followers, channels };
   const outbox: Outbox = new Outbox(means);
   await outbox.open(store);
-  // After the outbox, which stages the notifications of the commit.
+  // Register after the outbox, which must stage the notifications of a commit first.
   store.onCommit(channels.committed);
   const admit = createAdmission(guardOf(given));
   return {
@@ -171,7 +171,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     readState: foreignState(platform, given, subscriptions),
     ...background(platform, given, { subscriptions, distributions, streams }),
     isFollowed: () => followers.size > 0,
-    // Event streams end with the server. Open ones would delay its shutdown.
+    // Event streams never end by themselves. Close them when the server stops, so that they do not delay it.
     drain() {
       for (const { end } of followers) end();
       streams.drain();
@@ -179,7 +179,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
   };
 }
 
-/** Imported subscriptions, limited in lifetime and number like those of the importing caller. */
+/** Reads imported subscriptions. The lifetime and count limits of the importing caller apply. */
 function foreignState(
   { rootIri: root, clock }: Platform,
   { longest, perSubscriber }: Given,
@@ -193,7 +193,7 @@ function foreignState(
       : undefined;
 }
 
-/** Jobs from start to stop of the server: deliveries, and deletion of expired subscriptions. */
+/** Background jobs while the server runs: deliveries, and deletion of expired subscriptions. */
 function background(
   platform: Platform,
   given: Given,

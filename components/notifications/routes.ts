@@ -27,7 +27,7 @@ import { type Subscriptions, subscriptionKey } from './delivery/subscriptions.js
 export interface SubscriptionEndpoint {
   readonly platform: Platform;
   readonly subscriptions: Subscriptions;
-  /** Checks that deliveries to an inbox are allowed. */
+  /** Checks if deliveries to an inbox URL are allowed. */
   readonly admit: OutboundAdmission;
   readonly longestMs: number;
   readonly limits: Readonly<Record<'perSubscriber' | 'perAddress' | 'ofOthers' | 'ofStrangers', number>>;
@@ -56,7 +56,7 @@ export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Rou
   ];
 }
 
-/** Returns a subscription as its owner sees it. */
+/** Returns a subscription as a member of the listing, as its owner sees it. */
 function memberOf({ platform }: SubscriptionEndpoint, subscription: Subscription): SystemMember & ListedMember {
   const iri = urlOf(platform, subscription.id);
   const { created, lastSuccess = 0, lastFailure = 0 } = subscription;
@@ -74,7 +74,7 @@ function memberOf({ platform }: SubscriptionEndpoint, subscription: Subscription
   };
 }
 
-/** Lists the caller's own subscriptions. Controllers see all. */
+/** Lists the caller's own subscriptions; for controllers, all subscriptions. */
 async function listing(endpoint: SubscriptionEndpoint, request: RouteRequest): Promise<Reply> {
   const { platform, subscriptions } = endpoint;
   const { access } = request;
@@ -116,7 +116,7 @@ async function subscribe(
     failures: 0,
   };
   await platform.store.transact(async (tx) => {
-    // Each topic must exist and be readable by the subscriber. A nonexistent topic looks like an unreadable one.
+    // Each topic must be readable by the subscriber. Nonexistent and unreadable topics give the same error.
     for (const topic of wish.topics) await requireAccess(platform, tx, access, 'read', topic);
     assertRoom(endpoint, subscription);
     tx.putEntry(subscriptionKey(subscription.id), JSON.stringify(subscription));
@@ -129,7 +129,7 @@ async function subscribe(
   };
 }
 
-/** Identities are free, so there are also limits per address and for all unprivileged callers together. */
+/** Asserts the limits. Anyone can create identities, so limits also apply per address and to unprivileged callers in total. */
 function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Subscription): void {
   const callerClass = standingOf(wanted);
   const assertBelow = (
@@ -161,13 +161,13 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Sub
   } else assertBelow(limits.ofOthers, isLike, ['There are', 'max-of-others']);
 }
 
-/** Checked here for an early error, and again at every delivery. @throws LwsError `malformed-body` */
+/** Asserts that deliveries to an inbox are allowed, as every delivery does. @throws LwsError `malformed-body` */
 export async function assertInbox(
   { admit, platform }: Pick<SubscriptionEndpoint, 'admit' | 'platform'>,
   inbox: string,
 ): Promise<void> {
   const url = new URL(inbox);
-  // A delivery to this server would be a change itself, and be notified again.
+  // A delivery to this server would be a write, and cause another notification.
   if (url.origin === new URL(platform.rootIri).origin)
     throw new LwsError('malformed-body', 'The inbox is on this server. Use an inbox on another server.');
   try {
@@ -182,7 +182,7 @@ export async function assertInbox(
   }
 }
 
-/** @throws LwsError `not-found` unless the caller is its creator or a controller */
+/** Returns the subscription of a request. @throws LwsError `not-found` unless the caller is its subscriber or a controller */
 async function own(
   { platform, subscriptions }: SubscriptionEndpoint,
   { access, parameters }: RouteRequest,
@@ -198,7 +198,7 @@ async function cancel(endpoint: SubscriptionEndpoint, request: RouteRequest): Pr
   const conditions = preconditions(request.req);
   await endpoint.platform.store.transact(
     async (tx) => {
-      // Reads the current state: deliveries and other requests change it, too.
+      // Read the state inside the transaction: deliveries and other requests also change it.
       assertMemberState(conditions, memberOf(endpoint, await own(endpoint, request)));
       tx.deleteEntry(subscriptionKey(id));
     },

@@ -1,6 +1,6 @@
 /**
- * Delivers the outbox: one queue per inbox, in order. Each delivery is retried until it succeeds or is given up. A slow inbox
- * delays no other.
+ * Delivers the notifications of the outbox: one queue per inbox, in order. Retries each delivery until it succeeds or the
+ * attempts are used up. A slow inbox does not delay others.
  */
 import { createHash, sign } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
@@ -20,7 +20,7 @@ import { type Delivery, inboxOfKey, outboxRange, queuedInboxes, stagedAt } from 
 import type { Subscription } from './subscription.js';
 import { type Subscriptions, subscriptionKey } from './subscriptions.js';
 
-/** Batch of outbox writes after deliveries: one transaction for all inboxes that wait for one. */
+/** Batch of outbox writes after deliveries: one transaction for all inboxes whose deliveries have finished. */
 interface Batch {
   readonly changes: Map<string, string | null>;
   readonly told: Map<string, Subscription>;
@@ -32,7 +32,7 @@ class Aftermath {
 
   constructor(private readonly store: Store) {}
 
-  /** Deletes finished deliveries from the outbox (`null`, or the remaining entry) and updates their subscriptions. */
+  /** Writes the results of deliveries: deletes outbox entries (`null`) or replaces them, and updates the subscriptions. */
   write(changes: ReadonlyMap<string, string | null>, told: ReadonlyMap<string, Subscription>): Promise<void> {
     if (changes.size === 0) return Promise.resolve();
     this.next ??= this.begin();
@@ -52,7 +52,7 @@ class Aftermath {
         for (const [key, value] of changes)
           if (value === null) tx.deleteEntry(key);
           else tx.putEntry(key, value);
-        // A subscription that was cancelled in between stays cancelled.
+        // A subscription that was cancelled meanwhile stays cancelled.
         for (const [id, state] of told)
           if (tx.entry(subscriptionKey(id)) !== undefined) tx.putEntry(subscriptionKey(id), JSON.stringify(state));
       },
@@ -65,7 +65,7 @@ class Aftermath {
 const covered = ['@method', '@scheme', '@authority', '@path', 'content-type', 'content-digest'] as const;
 
 /**
- * Returns the header fields of a delivery: a signature by RFC 9421 with Ed25519 over an RFC 9530 digest (rule 16.7).
+ * Returns the header fields of a delivery, signed by RFC 9421 with Ed25519 over an RFC 9530 digest (rule 16.7).
  * @param created seconds since the epoch
  */
 function signedFields(
@@ -79,7 +79,7 @@ function signedFields(
   const values: Readonly<Record<(typeof covered)[number], string>> = {
     '@method': 'POST',
     '@scheme': url.protocol.slice(0, -1),
-    // RFC 9421 2.2.3: lower case, without the default port, like URL's `host`.
+    // RFC 9421 2.2.3: lower case, without the default port. `host` of `URL` has this form.
     '@authority': url.host,
     '@path': url.pathname,
     'content-type': contentType,
@@ -107,21 +107,21 @@ export interface DeliveryOptions {
   readonly clock: () => number;
   readonly log: Log;
   readonly maxAttempts: number;
-  /** Backoff in milliseconds, multiplied by the attempt. */
+  /** Retry delay in milliseconds, multiplied by the number of the attempt. */
   readonly backoffMs: number;
   readonly maxFailures: number;
   readonly maxAtOnce: number;
   readonly maxPerHost: number;
-  /** Maximum attempts per second to inboxes of subscribers that are not controllers, retries included. */
+  /** Maximum attempts per second, including retries, to inboxes of subscribers that are not controllers. */
   readonly perSecond: Readonly<Record<Exclude<CallerClass, 'controller'>, number>>;
 }
 
-/** Rate limiter: spaces the starts of attempts. */
+/** Rate limiter: returns evenly spaced start times for attempts. */
 class Pace {
   private next = 0;
   constructor(private readonly perSecond: number) {}
 
-  /** Returns the milliseconds to wait. */
+  /** Reserves the next start time. Returns the milliseconds until then. */
   turn(): number {
     const now = performance.now();
     const at = Math.max(now, this.next);
@@ -130,14 +130,14 @@ class Pace {
   }
 }
 
-/** Maximum deliveries read ahead for one inbox, and deleted from the outbox together. */
+/** Maximum deliveries that are read ahead for one inbox, and deleted from the outbox together. */
 const batch = 50;
-/** Maximum time that finished deliveries stay in the outbox, in milliseconds. */
+/** Maximum time until finished deliveries are deleted from the outbox, in milliseconds. */
 const longestUnremembered = 200;
 /** Pause after an internal error, in milliseconds. */
 const interruptedMs = 10_000;
 const timeouts = { connectTimeoutMs: 10_000, timeoutMs: 15_000 };
-/** Maximum bytes of a response. They are discarded. */
+/** Maximum bytes read of a response, whose content is ignored. */
 const maxBytes = 64 << 10;
 
 type Outcome = 'done' | 'gone' | 'again' | 'failed' | 'cancelled';
@@ -146,12 +146,12 @@ export class Deliveries {
   private readonly lines = new Map<string, Promise<void>>();
   private readonly again = new Set<string>();
   private readonly gate: Gate;
-  /** Each attempt is paced twice. Before the gate it holds no slot. Inside, because several may have passed the first pace at once. */
+  /** Rate limiters by class. The first delays attempts before they take a slot. The second limits again, after the wait. */
   private readonly paces: Readonly<Record<Exclude<CallerClass, 'controller'>, readonly [Pace, Pace]>>;
   private readonly aftermath: Aftermath;
   private readonly ending = new AbortController();
   private stopped = false;
-  /** Attempts so far, by outcome. */
+  /** Count of attempts by outcome. */
   readonly outcomes = new Map<Outcome, number>();
 
   constructor(private readonly options: DeliveryOptions) {
@@ -159,13 +159,13 @@ export class Deliveries {
     this.aftermath = new Aftermath(options.store);
     const { known, stranger } = options.perSecond;
     this.paces = { known: [new Pace(known), new Pace(known)], stranger: [new Pace(stranger), new Pace(stranger)] };
-    // Unresponsive inboxes hold slots. Each client gets at most a quarter.
+    // Unresponsive inboxes occupy slots, so each client gets at most a quarter of them.
     this.gate = new Gate({ inAll, perHost, perClient: Math.max(1, inAll >> 2) });
-    // Each pending delivery adds a listener.
+    // Each pending delivery adds a listener to the signal.
     setMaxListeners(0, this.ending.signal);
   }
 
-  /** Resumes the outbox of an earlier process, and follows commits. */
+  /** Resumes the outbox left by an earlier process, and follows commits. */
   async start(): Promise<void> {
     const { store } = this.options;
     store.onCommit(({ entries }) => {
@@ -186,19 +186,19 @@ export class Deliveries {
     for await (const [name] of queuedInboxes(this.options.store)) this.wake(name);
   }
 
-  /** Only the leader among several servers delivers. */
+  /** True after the stop, and while another server is the leader: only the leader delivers. */
   private get isOver(): boolean {
     return this.stopped || !this.options.store.coordination.leads;
   }
 
-  /** Aborts pending deliveries, which stay in the outbox. */
+  /** Aborts deliveries in progress. They stay in the outbox. */
   async stop(): Promise<void> {
     this.stopped = true;
     this.ending.abort();
     await Promise.all(this.lines.values());
   }
 
-  /** True while a delivery is pending or waits for a retry. */
+  /** True while a delivery is in progress or waits for a retry. */
   get isBusy(): boolean {
     return this.lines.size > 0;
   }
@@ -223,7 +223,7 @@ export class Deliveries {
   }
 
   private async deliverLine(name: string): Promise<void> {
-    // One entry at first: queues that wait for an inbox hold little memory.
+    // Read one entry first, so that queues that wait for their inbox take little memory.
     for (let limit = 1; ; ) {
       this.again.delete(name);
       const entries: [string, string][] = [];
@@ -237,14 +237,14 @@ export class Deliveries {
     }
   }
 
-  /** Delivers until it is interrupted or the outcome must be stored. @returns the new state of each entry */
+  /** Delivers until interrupted, or until results must be stored. @returns the new value of each entry; `null` to delete it */
   private async deliverEntries(
     entries: readonly [string, string][],
     told: Map<string, Subscription>,
   ): Promise<Map<string, string | null>> {
     const done = new Map<string, string | null>();
     const began = performance.now();
-    // Slow deliveries and failures are stored immediately.
+    // Store results of slow deliveries, and failures, immediately.
     const isDue = (): boolean => performance.now() - began > longestUnremembered || hasFailed(told);
     for (const [key, value] of entries) {
       const { subscription, subscriptions = [subscription], ...delivery } = JSON.parse(value) as Delivery;
@@ -264,14 +264,14 @@ export class Deliveries {
     return done;
   }
 
-  /** @returns false if it was interrupted and stays in the outbox */
+  /** Delivers to one subscription, with retries. @returns false if interrupted: the delivery stays in the outbox */
   private async deliver(delivery: Delivery, id: string | undefined, told: Map<string, Subscription>): Promise<boolean> {
     const { subscriptions, clock, maxAttempts, backoffMs, maxFailures } = this.options;
     const current = (): Subscription | undefined =>
       id === undefined ? undefined : (told.get(id) ?? subscriptions.get(id));
     for (let attempt = 1; ; attempt++) {
       if (this.isOver) return false;
-      // The subscription was cancelled or deactivated in between.
+      // The subscription was cancelled or deactivated meanwhile.
       if (id !== undefined && (!subscriptions.get(id) || current()?.active !== true)) return true;
       const outcome = await this.send(delivery, id);
       addCount(this.outcomes, outcome, 1);
@@ -297,7 +297,7 @@ export class Deliveries {
   private async send(delivery: Delivery, subscription: string | undefined): Promise<Outcome> {
     const { inbox, activity, traceparent } = delivery;
     const { fetch, key, storage, clock, log, subscriptions } = this.options;
-    // Evaluated when the delivery gets its slot, which may be much later.
+    // Called again when the delivery gets its slot, which may be much later.
     const isWanted = (): boolean => subscription === undefined || subscriptions.get(subscription) !== undefined;
     const url = new URL(inbox);
     const body = Buffer.from(JSON.stringify(notificationOf(activity, storage)));
@@ -305,12 +305,12 @@ export class Deliveries {
     const [before, within] = client ? this.paces[client] : [];
     if (before) await this.sleep(before.turn());
     const release = await this.gate.enter({ host: url.host, client }, this.ending.signal).catch(() => undefined);
-    // The server stops before the delivery got a slot.
+    // The server stopped before the delivery got a slot.
     if (!release) return 'cancelled';
     try {
       if (within && isWanted()) await this.sleep(within.turn());
       if (this.stopped || !isWanted()) return 'cancelled';
-      // Signed only now: `created` of a signature must not be older than the wait for a slot.
+      // Sign after the wait for a slot, so that `created` of the signature is not too old.
       const signed = signedFields(key, url, lwsJson, body, Math.floor(clock() / 1000));
       const headers = traceparent === undefined ? signed : { ...signed, traceparent };
       const { status } = await fetch(url, {
@@ -321,10 +321,10 @@ export class Deliveries {
       return outcomeOf(status);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
-      // It stays in the outbox and does not count as a failure of the inbox.
+      // The delivery stays in the outbox, and does not count as a failure of the inbox.
       if (this.stopped) return 'cancelled';
       log.info({ inbox: url.host, reason: error.message, subscription }, 'a delivery failed');
-      // A private address may change, but retries would allow probing.
+      // Do not retry blocked addresses: retries would allow a subscriber to probe the network.
       return ['address', 'scheme', 'credentials-in-url'].includes(error.code) ? 'failed' : 'again';
     } finally {
       release();
@@ -339,17 +339,17 @@ export class Deliveries {
 const hasFailed = (told: ReadonlyMap<string, Subscription>): boolean =>
   [...told.values()].some(({ failures }) => failures > 0);
 
-/** 2xx: done. 410: permanent. 429 and 5xx: retry. All others, redirects included: rejected (rule 16.8). */
+/** Returns the outcome of a response: 2xx is done, 410 permanent, 429 and 5xx retry, all others rejected (rule 16.8). */
 function outcomeOf(status: number): Outcome {
   if (status >= 200 && status < 300) return 'done';
   if (status === 410) return 'gone';
   return status === 429 || status >= 500 ? 'again' : 'failed';
 }
 
-/** Limits the reads for a long outbox. */
+/** Maximum outbox entries that are counted for metrics. */
 const maxCounted = 20_000;
 
-/** Metrics of the outbox. @param outcomes attempts so far, by outcome @param now milliseconds since the epoch */
+/** Returns the metrics of the outbox. @param outcomes attempts by outcome @param now milliseconds since the epoch */
 export async function outboxMeasures(
   store: Store,
   outcomes: Iterable<readonly [string, number]>,

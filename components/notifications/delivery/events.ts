@@ -1,4 +1,4 @@
-/** Events as notifications (rule 16.5; Activity Streams 2.0), independent of the recipient. */
+/** Converts events to notifications (rule 16.5; Activity Streams 2.0). The result is the same for all recipients. */
 
 import { lwsContext } from '../../../lib/rdf/contexts.js';
 import { parentOf } from '../../../lib/storage/keys/records.js';
@@ -19,7 +19,7 @@ export interface Activity {
 
 export interface EventContext {
   readonly storage: string;
-  /** Actor of the change, if it is included at all. */
+  /** Identity that made the change. Undefined if it is unknown or not to be included. */
   readonly actor: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export function activityOf({ before, after, event, at }: LoggedChange, { storage
   };
 }
 
-/** Returns the activity of a document of the server itself, such as an access request. */
+/** Returns the activity of a document that the server itself publishes, such as an access request. */
 export const announcementOf = (
   { id, types, event, at }: Omit<Announcement, 'inboxes'> & EventStamp,
   { actor }: EventContext,
@@ -51,7 +51,7 @@ export const announcementOf = (
   ...(actor === undefined ? {} : { actor }),
 });
 
-/** Returns the body of a delivery. */
+/** Returns the body of a delivery: the activity in a notification. */
 export const notificationOf = (activity: Activity, storage: string): object => ({
   '@context': [lwsContext, 'https://www.w3.org/ns/activitystreams'],
   type: 'Notification',

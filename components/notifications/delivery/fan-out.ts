@@ -1,6 +1,7 @@
 /**
- * Distributes notifications to inboxes after the commit and page by page, so that no write waits for its subscribers, with a rate
- * limit for all but controllers. Until then they are stored with the event. Independent of authorization.
+ * Distributes notifications to inboxes after the commit, page by page, so that writes do not wait for many
+ * subscribers. Rate-limited, except for controllers. Until then, the notifications are stored as one entry per event.
+ * Does not check permissions.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,31 +13,31 @@ import { HiddenField } from '../../../lib/tools/hidden-field.js';
 import type { Log } from '../../../lib/tools/log.js';
 import type { Activity } from './events.js';
 
-/** Entry names of waiting events, by caller class. */
+/** Entry spaces of waiting events, by caller class. */
 export const waitingSpaces = {
   controller: 'outbox-waiting',
   known: 'outbox-waiting-known',
   stranger: 'outbox-waiting-stranger',
 } as const satisfies Readonly<Record<CallerClass, string>>;
 
-/** Pending notifications of one event. */
+/** Event whose notifications are not in the outbox yet. */
 export interface PendingEvent {
   readonly activity: Activity;
-  /** Subscription ids. Absent: all subscriptions to `topics`. */
+  /** Ids of the subscriptions to notify. Absent: all subscriptions to `topics`. */
   readonly subscriptions?: readonly string[];
   readonly topics?: readonly string[];
-  /** Subscribers to `topics` that could read the event (`subscriberOf`). Absent: all of them. */
+  /** Subscribers to `topics` that could read the resource at the event (`subscriberOf`). Absent: all of them. */
   readonly readers?: readonly string[];
-  /** Subscriptions to `topics` up to this id are done. */
+  /** Id of the last subscription that is done. Later ids are pending. */
   readonly after?: string;
-  /** Inboxes without a subscription. */
+  /** Inboxes that are notified without a subscription. */
   readonly inboxes: readonly string[];
-  /** Trace of the request that caused the event. */
+  /** Trace context of the request that caused the event. */
   readonly traceparent?: string;
 }
 
 export interface PageLimits {
-  /** Maximum number of ids, and of distinct inboxes. */
+  /** Maximum subscription ids of a page, and maximum distinct inboxes. */
   readonly most: number;
   readonly inboxes: number;
   readonly sequence?: string | undefined;
@@ -44,24 +45,24 @@ export interface PageLimits {
 
 export interface SubscriptionPage {
   readonly ids: readonly string[];
-  /** Start of the next page. Absent after the last. */
+  /** Rest of the event for the next page. Absent after the last page. */
   readonly rest?: Pick<PendingEvent, 'subscriptions' | 'after'>;
 }
 
 export type Distributions = Readonly<Record<CallerClass, FanOut>>;
 
-/** Maximum outbox entries per transaction, and subscriptions that they cover. */
+/** Maximum outbox entries per transaction, and maximum subscriptions that they notify. */
 const [atOnce, idsAtOnce] = [100, 1000];
-/** Maximum deliveries staged in the transaction of the event. */
+/** Maximum deliveries that are staged directly in the transaction of the event. */
 const maxImmediate = 25;
 /** Pause after an internal error, in milliseconds. */
 const interruptedMs = 10_000;
 
-/** Maximum waiting events for callers other than controllers: they must not fill the disk if writes are faster than deliveries. */
+/** Maximum waiting events, except for controllers: if writes are faster than deliveries, they must not fill the disk. */
 export const maxWaiting = 20_000;
-/** Maximum events per transaction. */
+/** Maximum waiting events that a transaction processes. */
 const maxEvents = 100;
-/** Pause between pages under a rate limit. */
+/** Pause between pages under a rate limit, in milliseconds. */
 const pauseMs = 250;
 
 export interface DistributionOptions {
@@ -69,31 +70,31 @@ export interface DistributionOptions {
   readonly callerClass: CallerClass;
   /** Maximum deliveries per second. Absent: unlimited. */
   readonly perSecond?: number;
-  /** Stages the deliveries of an event. @returns the number of entries */
+  /** Stages the deliveries of an event. @returns the count of outbox entries */
   readonly stage: (tx: Transaction, pending: PendingEvent) => number;
-  /** Returns the next page of subscriptions to an event (`Subscriptions.pageOf`). */
+  /** Returns the next page of subscriptions for an event (`Subscriptions.pageOf`). */
   readonly pageOf: (pending: PendingEvent, callerClass: CallerClass, limits: PageLimits) => SubscriptionPage;
 }
 
 export class FanOut {
-  /** Sequence numbers of waiting events, in order. */
+  /** Keys of waiting events, in order. */
   private readonly waiting = new Set<string>();
-  /** Deliveries staged per transaction. */
+  /** Count of deliveries that were staged directly, per transaction. */
   private readonly inTransaction = new HiddenField<Transaction, number>();
   private running: Promise<void> | undefined;
   private readonly ending = new AbortController();
 
   private readonly space: string;
-  /** Token bucket: deliveries due at a `performance` time. The fraction below one is carried over. */
+  /** Token bucket: deliveries allowed (`due`) at a time of `performance.now()`. The fraction is kept for the next page. */
   private pace = { at: 0, due: 0 };
-  /** True after the warning, until the queue is empty. */
+  /** True if the warning about a full queue was logged and the queue is not yet empty. */
   private isFull = false;
 
   constructor(private readonly options: DistributionOptions) {
     this.space = waitingSpaces[options.callerClass];
   }
 
-  /** Resumes the queue of an earlier process, and follows staged events. */
+  /** Resumes the queue left by an earlier process, and follows staged events. */
   async open(store: Store): Promise<void> {
     const prefix = entryKey(this.space, '');
     for await (const keys of store.keys(entryRange(this.space))) for (const key of keys) this.waiting.add(key);
@@ -119,7 +120,7 @@ export class FanOut {
     store.coordination.onLeading(() => this.run(store));
   }
 
-  /** Returns the notifications to stage with their event: if they are few and no earlier event waits. */
+  /** Returns the notifications of an event if they can be staged with it: they are few, and no earlier event waits. */
   fewOf(tx: Transaction, pending: PendingEvent): PendingEvent | undefined {
     const limits = { most: maxImmediate, inboxes: maxImmediate };
     const { ids, rest } =
@@ -139,7 +140,7 @@ export class FanOut {
     return [...this.waiting].map((key) => partsOfEntry(key)[1]!);
   }
 
-  /** Queues an event for later. If too many wait for callers other than controllers, it is dropped. @param sequence number of the event */
+  /** Queues an event. If the queue is full, drops it, except for controllers. @param sequence sequence number of the event */
   put(tx: Transaction, sequence: string, pending: PendingEvent): void {
     const isFull = this.options.perSecond !== undefined && this.waiting.size >= maxWaiting;
     if (!isFull) tx.putEntry(entryKey(this.space, sequence), JSON.stringify(pending));
@@ -170,7 +171,7 @@ export class FanOut {
     try {
       while (this.waiting.size > 0 && !signal.aborted && store.coordination.leads) {
         const now = performance.now();
-        // A fraction: rounding up at each pause would exceed the rate.
+        // Keep the fraction: rounding up at each pause would exceed the rate.
         const { at, due } = this.pace;
         this.pace = { at: now, due: Math.min(perSecond ?? 0, due + ((perSecond ?? 0) * (now - at)) / 1000) };
         const most = perSecond === undefined ? idsAtOnce : Math.floor(this.pace.due);
@@ -184,7 +185,7 @@ export class FanOut {
     }
   }
 
-  /** Stages deliveries to at most this many subscriptions, event by event. @returns their number */
+  /** Stages deliveries for at most `most` subscriptions, event by event. @returns the count of notified subscriptions */
   private part(tx: Transaction, most: number): number {
     const { stage, pageOf, callerClass } = this.options;
     let [left, room, events] = [most, atOnce, 0];
@@ -199,7 +200,7 @@ export class FanOut {
       if (!rest) tx.deleteEntry(key);
       else {
         tx.putEntry(key, JSON.stringify({ ...pending, ...rest, inboxes: [] }));
-        // A page also ends after its maximum of lookups.
+        // The event is not complete: a page also ends after a maximum of lookups.
         break;
       }
     }

@@ -1,6 +1,6 @@
 /**
- * The outbox: notifications, staged in the transaction of their event and in the order of the transactions. Every committed event
- * is delivered, also after a crash.
+ * The outbox: notifications that wait for delivery. They are staged in the transaction of their event, in commit order, so that
+ * every committed event is delivered, also after a crash.
  */
 import { createHash } from 'node:crypto';
 import { type Authorizer, ancestorsOf, type CallerClass, type View } from '../../../lib/authorization/authorizer.js';
@@ -23,7 +23,7 @@ const sequencesPerMs = 64;
 /** Pending delivery. */
 export interface Delivery {
   readonly inbox: string;
-  /** One request for each. Absent for notifications without a subscription (access requests and grants). */
+  /** Subscription ids: one request for each. Absent for notifications without a subscription (access requests, grants). */
   readonly subscriptions?: readonly string[];
   /** Single subscription, in entries of earlier versions. */
   readonly subscription?: string;
@@ -31,7 +31,7 @@ export interface Delivery {
   readonly traceparent?: string;
 }
 
-/** Name prefix that keeps the deliveries of one inbox together, in order. */
+/** Returns the part of the key that keeps the deliveries of one inbox together, in order. */
 export const inboxName = (inbox: string): string => createHash('sha256').update(inbox).digest('base64url').slice(0, 22);
 export const outboxRange = (name?: string) => (name === undefined ? entryRange(space) : entryRange(space, name));
 const everyInbox = outboxRange().gte;
@@ -40,7 +40,7 @@ export const inboxOfKey = (key: string): string | undefined =>
 
 const keysAtOnce = 200;
 
-/** Yields the inboxes with deliveries, with the last sequence number of each. Of a long queue only the first keys and the last are read. */
+/** Yields the inboxes with pending deliveries, and the last sequence number of each. Skips the middle of long queues. */
 export async function* queuedInboxes(store: Store): AsyncGenerator<readonly [name: string, last: string]> {
   const all = outboxRange();
   for (let { gte } = all; ; ) {
@@ -55,7 +55,7 @@ export async function* queuedInboxes(store: Store): AsyncGenerator<readonly [nam
   }
 }
 
-/** Returns the approximate time at which a delivery was staged, in milliseconds since the epoch (see `Outbox.next`). */
+/** Returns the approximate time at which a delivery was staged, in milliseconds since the epoch. See `Outbox.next`. */
 export const stagedAt = (key: string): number => Number.parseInt(partsOfEntry(key)[2] ?? '0', 36) / sequencesPerMs;
 
 export interface OutboxOptions {
@@ -65,13 +65,13 @@ export interface OutboxOptions {
   readonly distributions: Distributions;
   readonly clock: () => number;
   readonly includeActor: boolean;
-  /** Connected followers: controllers, notified of everything that they can read. */
+  /** Connected event streams of controllers, which get all events that they can read. */
   readonly followers: ReadonlySet<Follower>;
-  /** Open channels by topic. */
+  /** Open live update channels, by topic. */
   readonly channels: { readonly areNone: boolean; covering(iri: string): Iterable<Reader> };
 }
 
-/** Handles one change. @param mayRead returns whether a subscriber may read the resource */
+/** Processes one change. @param mayRead returns true if a subscriber can read the resource */
 type ChangeWork = (
   change: ResourceChange & EventStamp,
   record: ResourceRecord,
@@ -80,17 +80,17 @@ type ChangeWork = (
 
 export class Outbox {
   private last = 0;
-  /** Created on first use: most events have no recipient. */
+  /** Cached activities, created on first use: most events have no recipient. */
   private readonly activities = new WeakMap<object, Activity>();
-  /** Followers and channels that could read a change at its time. */
+  /** Event streams and channels that could read a change when it happened. */
   private readonly readers = new WeakMap<ResourceChange, readonly Reader[]>();
 
   constructor(private readonly options: OutboxOptions) {
-    // New subscriptions get no events from before they were created.
+    // Used so that a new subscription gets no events from before its creation.
     options.subscriptions.sequence = () => this.last;
   }
 
-  /** Continues after the sequence numbers of an earlier process, and follows commits. */
+  /** Continues with sequence numbers above those of an earlier process, and follows commits. */
   async open(store: Store): Promise<void> {
     for await (const [, last] of queuedInboxes(store)) this.pass(last);
     for (const distribution of Object.values(this.options.distributions)) {
@@ -123,23 +123,23 @@ export class Outbox {
     return { storage, actor: includeActor ? actor : undefined };
   }
 
-  /** Returns the activity of a change, shared by all its recipients. */
+  /** Returns the cached or new activity of a change. All recipients share it. */
   private activity(of: object, make: () => Activity): Activity {
     return getOrMake(this.activities, of, make);
   }
 
-  /** Returns the next sequence number. It grows with every event, also across restarts if the clock does not go back. */
+  /** Returns the next sequence number. Increases with each event; after a restart too, unless the clock was set back. */
   private next(): string {
     this.last = Math.max(this.last + 1, this.options.clock() * sequencesPerMs);
     return this.last.toString(36).padStart(12, '0');
   }
 
-  /** Continues after a sequence number of another process. */
+  /** Ensures that later sequence numbers are greater than one of another process. */
   private pass(sequence = '0'): void {
     this.last = Math.max(this.last, Number.parseInt(sequence, 36));
   }
 
-  /** Notifies local streams of changes committed by another server, which has staged the deliveries. */
+  /** Handles a commit of another server, which has staged the deliveries: notifies only the local streams. */
   private async meet(tx: Transaction): Promise<void> {
     for (const [key, value] of tx.entries) {
       const [first, one, two] = partsOfEntry(key);
@@ -178,18 +178,18 @@ export class Outbox {
       });
   }
 
-  /** True if a follower or a stream is connected. One that connects during a transaction gets its events from the log. */
+  /** True if an event stream or channel is connected. One that connects during a transaction reads its events from the log. */
   private get hasListeners(): boolean {
     return this.options.followers.size > 0 || !this.options.channels.areNone;
   }
 
-  /** Finds the local readers of each change, and calls back with it. */
+  /** Finds the local readers of each change, and calls `work` for the change. */
   private async eachChange(tx: Transaction, work: ChangeWork): Promise<void> {
     const { authorizer, followers, channels } = this.options;
     const seen = { before: new Subscribers(), after: new Subscribers() };
     for (const change of tx.changes) {
       const record = (change.after ?? change.before)!;
-      // Decided at the time of the event. For a deletion, on the state before it.
+      // Evaluate access in the state of the event; for a deletion, in the state before it.
       const view: View = change.after ? tx : tx.before;
       const accessOf = seen[change.after ? 'after' : 'before'];
       const decided = new Map<Access, boolean>();
@@ -210,8 +210,8 @@ export class Outbox {
   }
 
   /**
-   * For controllers, staged at once if they are few, else queued, so that the events of one inbox stay in order. For others, one
-   * queue entry for any number of subscriptions.
+   * Queues the notifications of an event. For controllers, a few notifications are staged directly, unless earlier events wait,
+   * so that each inbox gets its events in order. For others, one queue entry holds any count of subscriptions.
    */
   private queue(tx: Transaction, pending: PendingEvent, callerClass: CallerClass = 'controller'): void {
     const distribution = this.options.distributions[callerClass];
@@ -220,7 +220,7 @@ export class Outbox {
     else distribution.put(tx, this.next(), pending);
   }
 
-  /** Stages the deliveries of an event, one entry per inbox. @returns the number of entries */
+  /** Stages the deliveries of an event, one entry per inbox. @returns the count of entries */
   deliver(tx: Transaction, { activity, inboxes, subscriptions = [], traceparent }: PendingEvent): number {
     const told = { activity, ...(traceparent === undefined ? {} : { traceparent }) };
     const all = new Set(inboxes);

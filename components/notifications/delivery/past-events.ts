@@ -1,4 +1,4 @@
-/** Past events from the log of changes, up to the position after which a stream gets live events. */
+/** Sends past events from the change log, up to the position at which a stream continues with live events. */
 
 import { type Access, freshAccess } from '../../../lib/authorization/principal.js';
 import type { Platform } from '../../../lib/component/contract.js';
@@ -11,22 +11,22 @@ export interface PastOptions {
   readonly platform: Pick<Platform, 'store' | 'authorizer' | 'rootIri'>;
   readonly access: Access;
   readonly includeActor: boolean;
-  /** True if the reader wants events of a resource. */
+  /** Returns true if the reader wants events of a resource. */
   readonly covers: (iri: string) => boolean;
-  /** Include announcements, which are for controllers. */
+  /** True to include announcements, which are only for controllers. */
   readonly announcements: boolean;
-  /** Maximum events to read. Absent: all. */
+  /** Maximum events that are read. Absent: no limit. */
   readonly most?: number;
 }
 
 export class PastEvents {
-  /** Position up to which events are done. */
+  /** Position of the last event that was processed. */
   at: number;
-  /** True when all later events arrive live. */
+  /** True if all later events arrive live. */
   isOver: boolean;
   private looked = 0;
 
-  /** @param after position after which events are sent, absent: only those after `now` */
+  /** @param after position after which events are sent. Absent: only events after the position `now` */
   constructor(
     private readonly options: PastOptions,
     after: number | undefined,
@@ -36,16 +36,16 @@ export class PastEvents {
     this.isOver = after === undefined;
   }
 
-  /** Returns true if this object will send the event, so that the live stream must not. */
+  /** Returns true if the live stream must send the event, because this object does not. */
   leaves(position: number): boolean {
     return this.isOver && position > this.at;
   }
 
   /**
-   * Sends past events that the caller can read now, in order.
-   * @param tell waits for its reader
+   * Sends the past events that the caller can read now, in order.
+   * @param tell sends an event. Its promise resolves when the reader can accept more
    * @param goesOn called before every block of events
-   * @throws LwsError `gone` if the log no longer reaches back, or has more than `most`
+   * @throws LwsError `gone` if the log no longer reaches back, or has more than `most` events
    */
   async tellAll(
     tell: (activity: Activity, position: number) => Promise<void>,
@@ -54,10 +54,10 @@ export class PastEvents {
     const { changes } = this.options.platform.store;
     while (await goesOn()) {
       const events = await changes.next(this.at);
-      // Set synchronously: an event committed in between would be sent twice or never.
+      // Set synchronously with the check: otherwise an event that is committed in between would be sent twice or never.
       this.isOver = events.length === 0 && this.at >= changes.committed;
       if (this.isOver) return;
-      // A new object for each block: decisions are cached on it and may change.
+      // Use a new object for each block: decisions are cached on it, and permissions may change.
       const access = freshAccess(this.options.access);
       for (const event of events) {
         const activity = await this.read(event, access);
@@ -69,7 +69,7 @@ export class PastEvents {
     }
   }
 
-  /** Stops the past events. */
+  /** Stops sending past events. Later events arrive live. */
   end(): void {
     this.at = this.options.platform.store.changes.committed;
     this.isOver = true;
@@ -81,7 +81,7 @@ export class PastEvents {
       throw new LwsError('gone', `More than ${this.options.most} events happened since then.`);
   }
 
-  /** @returns `undefined` if the caller cannot read the event or did not ask for it */
+  /** Returns the activity of an event, or `undefined` if the caller cannot read it or did not request it. */
   private async read({ what, actor: who }: LoggedEvent, access: Access): Promise<Activity | undefined> {
     const { platform, covers, announcements, includeActor } = this.options;
     const { store, authorizer, rootIri: storage } = platform;

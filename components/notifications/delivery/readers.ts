@@ -1,29 +1,29 @@
-/** Readers of events, in terms of access decisions. */
+/** Readers of events, as callers for access decisions. */
 import { type Access, freshAccess } from '../../../lib/authorization/principal.js';
 import { getOrMake } from '../../../lib/tools/collections.js';
 import type { Activity } from './events.js';
 import { subscriberOf } from './subscriptions.js';
 
-/** Reader that is notified of committed events which it could read at their time. */
+/** Reader that is notified of committed events, if it could read the resource when the event happened. */
 export interface Reader {
   readonly access: Access;
-  /** Equal for readers with equal decisions. */
+  /** Key that is equal for readers with the same access decisions. */
   readonly who: string;
-  /** @param position position of the event in the log of changes */
+  /** @param position position of the event in the change log */
   readonly tell: (activity: Activity, position: number) => void;
 }
 
 /** Reader of the stream of all committed events. */
 export interface Follower extends Reader {
-  /** Called for every commit. With `undefined` if the follower cannot read the event. */
+  /** Called for every event, with `undefined` if the reader cannot read it. */
   readonly tell: (activity: Activity | undefined, position: number) => void;
   readonly end: () => void;
 }
 
-/** Caller with the access of any identity. RFC 6761 reserves the host, so it names no real one. */
+/** Caller with the access of every authenticated identity. RFC 6761 reserves the host name, so no real identity has it. */
 const anybody: Access = { principal: { subject: 'https://anybody.invalid/' } };
 
-/** Accesses of subscribers and listeners, one object for each, on which its decisions for one state are cached. */
+/** Access objects of subscribers and listeners. One object per caller, because decisions for one state are cached on it. */
 export class Subscribers {
   private readonly known = new Map<string, Access>();
 
@@ -33,7 +33,7 @@ export class Subscribers {
     return this.one(name, { principal: { subject, ...(client === undefined ? {} : { client }) } });
   }
 
-  /** Returns an authenticated caller without grants: everything that it can read, every subscriber can. */
+  /** Returns an authenticated caller without grants. What it can read, every subscriber can read. */
   anybody(): Access {
     return this.one('anybody', anybody);
   }
@@ -42,7 +42,7 @@ export class Subscribers {
     return this.one(`reader ${who}`, access);
   }
 
-  /** Never the object of a request, on which decisions are cached, too. */
+  /** Returns a copy, never the object of a request: decisions are cached on that object too. */
   private one(name: string, access: Access): Access {
     return getOrMake(this.known, name, () => freshAccess(access));
   }

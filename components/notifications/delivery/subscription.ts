@@ -1,7 +1,4 @@
-/**
- * Subscription documents (rules 16.1, 16.2): parsed strictly, and stored with the state of their deliveries. Independent of
- * authorization and delivery.
- */
+/** Subscription documents (rules 16.1, 16.2), parsed strictly and stored with their delivery state. Checks no permissions. */
 import type { CallerClass } from '../../../lib/authorization/authorizer.js';
 import type { ForeignState } from '../../../lib/component/contract.js';
 import { lwsContext } from '../../../lib/rdf/contexts.js';
@@ -12,13 +9,13 @@ import { isObject, valuesOf } from '../../../lib/tools/json/exact-json.js';
 
 export interface Subscription {
   readonly id: string;
-  /** Type as sent. Absent: wrapped in an array, as in earlier versions. */
+  /** Value of `type` as sent by the client. Absent in subscriptions of earlier versions, which return an array. */
   readonly type?: unknown;
   readonly subscriber: string;
   readonly client?: string;
-  /** Digest of the client address of the subscriber. Absent for controllers. */
+  /** Digest of the client address of the subscriber. Absent if the subscriber is a controller. */
   readonly from?: string;
-  /** The subscriber had no grant and no resource when it subscribed. */
+  /** True if the subscriber had neither a grant nor a resource when it subscribed. */
   readonly isStranger?: boolean;
   readonly topics: readonly string[];
   readonly inbox: string;
@@ -29,21 +26,21 @@ export interface Subscription {
   /** Milliseconds since the epoch. Absent: never. */
   readonly lastSuccess?: number;
   readonly lastFailure?: number;
-  /** Consecutive failed deliveries. */
+  /** Count of consecutive failed deliveries. */
   readonly failures: number;
 }
 
 export const standings = ['controller', 'known', 'stranger'] as const satisfies readonly CallerClass[];
 
-/** Returns the caller class of the subscriber when it subscribed. */
+/** Returns the caller class that the subscriber had when it subscribed. */
 export const standingOf = ({ from, isStranger }: Subscription): CallerClass =>
   from === undefined ? 'controller' : isStranger ? 'stranger' : 'known';
 
 /**
- * Parses an imported subscription of that name. `undefined` if it is not valid.
+ * Parses an imported subscription. Returns `undefined` if it is not valid.
  * @param root root IRI of the storage
- * @param latest latest expiry, in milliseconds since the epoch
- * @param hasRoom true if the subscriber may have another subscription
+ * @param latest latest allowed expiry, in milliseconds since the epoch
+ * @param hasRoom returns true if the subscriber may have another subscription
  */
 export function foreignSubscription(
   value: unknown,
@@ -81,7 +78,7 @@ const malformed = (detail: string): LwsError => new LwsError('malformed-body', d
 /**
  * Parses a subscription request.
  * @param now milliseconds since the epoch
- * @param longestMs maximum lifetime of a subscription
+ * @param longestMs maximum lifetime of a subscription, in milliseconds
  * @throws LwsError `malformed-body`
  */
 export function readSubscription(

@@ -1,4 +1,4 @@
-/** Active subscriptions, indexed by topic, so that the lookup for an event reads no others. Updated by every commit. */
+/** Active subscriptions, indexed by topic, so that an event reads only matching ones. Every commit updates the index. */
 
 import type { Tally } from '../../../lib/authentication/tally.js';
 import type { CallerClass } from '../../../lib/authorization/authorizer.js';
@@ -13,7 +13,7 @@ import { type Subscription, standingOf } from './subscription.js';
 export const subscriptionSpace = 'subscriptions';
 export const subscriptionKey = (id: string): string => entryKey(subscriptionSpace, id);
 
-/** Returns a name for the subscriber: a subject, with its client if there is one. */
+/** Returns a text that identifies the subscriber: subject, and client if there is one. */
 export const subscriberOf = Object.assign(
   ({ subscriber, client }: Subscription): string =>
     JSON.stringify(client === undefined ? [subscriber] : [subscriber, client]),
@@ -22,15 +22,15 @@ export const subscriberOf = Object.assign(
 
 type SubscriptionPlatform = Pick<Platform, 'store' | 'clock' | 'tally'>;
 
-/** Subscriptions to a topic. */
+/** Index entry of a topic. */
 interface Topic {
-  /** Number of subscriptions per subscriber (`subscriberOf`). */
+  /** Count of subscriptions to the topic, by subscriber (`subscriberOf`). */
   readonly subscribers: Map<string, number>;
   /** Subscription ids, sorted. */
   readonly ids: string[];
 }
 
-/** Maximum subscriptions read for a page. */
+/** Maximum subscriptions that are read to fill a page. */
 const maxLooked = 1000;
 
 export class Subscriptions {
@@ -41,14 +41,14 @@ export class Subscriptions {
     known: new Map(),
     stranger: new Map(),
   };
-  /** Number of the last event before each subscription. Absent for those of an earlier process. */
+  /** Sequence number of the last event before each subscription was created. Absent for subscriptions of an earlier process. */
   private readonly begun = new Map<string, number>();
-  /** Returns the number of the last event. */
+  /** Returns the sequence number of the last event. */
   sequence = (): number => 0;
 
   private constructor(
     private readonly clock: () => number,
-    /** Subscriptions of unprivileged callers in all storages of the process. */
+    /** Counts subscriptions of unprivileged callers, over all storages of the process. */
     readonly tally: Tally,
   ) {}
 
@@ -63,13 +63,13 @@ export class Subscriptions {
     return subscriptions;
   }
 
-  /** Returns a subscription unless it has expired, even if it is not deleted yet. */
+  /** Returns a subscription, unless it has expired (expired ones may not be deleted yet). */
   get(id: string): Subscription | undefined {
     const found = this.byId.get(id);
     return found && found.expires > this.clock() ? found : undefined;
   }
 
-  /** Returns the rate limit class of a subscription. Undefined for controllers, which have none. */
+  /** Returns the rate limit class of a subscription; undefined for controllers, which have no limit. */
   turnOf(id = ''): Exclude<CallerClass, 'controller'> | undefined {
     const callerClass = this.byId.has(id) ? standingOf(this.byId.get(id)!) : 'controller';
     return callerClass === 'controller' ? undefined : callerClass;
@@ -80,7 +80,7 @@ export class Subscriptions {
     return [...this.byId.values()].filter(({ expires }) => expires > now);
   }
 
-  /** Counts the matching subscriptions, including those of pending commits. */
+  /** Returns the count of matching subscriptions, including those of pending commits. */
   count(isOf: (subscription: Subscription) => boolean): number {
     const now = this.clock();
     return [...this.byId.current()].filter((each) => each.expires > now && isOf(each)).length;
@@ -90,19 +90,19 @@ export class Subscriptions {
     return Object.values(this.byTopic).every(({ size }) => size === 0);
   }
 
-  /** Returns those of the IRIs that are topics of a subscription. */
+  /** Returns the given IRIs that are topics of subscriptions. */
   topicsAmong(iris: readonly string[], callerClass: CallerClass): string[] {
     return iris.filter((iri) => this.byTopic[callerClass].has(iri));
   }
 
-  /** Returns the subscribers to some topics, without duplicates (`subscriberOf`). */
+  /** Returns the distinct subscribers to the topics (`subscriberOf`). */
   subscribersOf(topics: readonly string[], callerClass: CallerClass): ReadonlySet<string> {
     return new Set(topics.flatMap((topic) => [...(this.byTopic[callerClass].get(topic)?.subscribers.keys() ?? [])]));
   }
 
   /**
-   * Returns the next pending ids of an event, in order. The work is bounded for any number of subscriptions.
-   * @param sequence number of the event, absent: now
+   * Returns the next page of subscription ids for an event, in order. Reads a limited number of subscriptions.
+   * @param sequence sequence number of the event; absent: it happens now
    */
   pageOf(pending: PendingEvent, callerClass: CallerClass, { most, inboxes, sequence }: PageLimits): SubscriptionPage {
     const { subscriptions, topics = [], readers, after = '' } = pending;
@@ -169,6 +169,6 @@ export class Subscriptions {
   }
 }
 
-/** Returns the index of the first id after a given one. */
+/** Returns the index of the first id that is greater than a given one. */
 const indexBehind = (ids: readonly string[], id: string): number =>
   partitionPoint(0, ids.length, (at) => ids[at]! <= id);

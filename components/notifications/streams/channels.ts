@@ -1,4 +1,6 @@
-/** Open channels, by topic. Each event is authorized in its own transaction. A channel ends when one of its topics is no longer readable. */
+/**
+ * Open live update channels, by topic. Each event is authorized in its transaction. A channel ends if a topic is unreadable.
+ */
 
 import { ancestorsOf } from '../../../lib/authorization/authorizer.js';
 import { requireAccess } from '../../../lib/authorization/guard.js';
@@ -12,32 +14,32 @@ import type { Reader } from '../delivery/readers.js';
 /** One connection of a client. */
 export interface Listener {
   hear(activity: Activity, position: number): void;
-  /** Called at intervals, so that intermediaries see that the connection is open. */
+  /** Sends a heartbeat, so that proxies do not close an idle connection. */
   beat(): void;
   /** Called after the last event. */
   end(): void;
 }
 
-/** Stream of the same topics for callers with the same rights. */
+/** Shared stream for listeners with the same topics and the same access. */
 export interface Channel extends Reader {
   readonly key: string;
   readonly topics: readonly string[];
   readonly listeners: Set<Listener>;
-  /** Listeners that are about to be added. */
+  /** Count of listeners that are about to be added. */
   expected: number;
 }
 
 /** Interval of heartbeats, in milliseconds. */
 const beatMs = 15_000;
-/** Minimum interval between access checks of all topics, in milliseconds: the first commit triggers one immediately, later ones wait. */
+/** Minimum interval between access checks of channels, in milliseconds. The first commit after it triggers a check at once. */
 const lookMs = 200;
-/** Number of channels checked concurrently. */
+/** Channels that are checked concurrently. */
 const together = 50;
 
 export class Channels {
   private readonly byKey = new Map<string, Channel>();
   private readonly byTopic = new Map<string, Set<Channel>>();
-  /** Channels under check. True if they need another. */
+  /** Channels whose access check is in progress. True: repeat the check when it ends. */
   private readonly looking = new Map<Channel, boolean>();
   private readonly timer: NodeJS.Timeout;
   private nextLook: NodeJS.Timeout | undefined;
@@ -48,7 +50,7 @@ export class Channels {
     this.timer = setInterval(() => this.beat(), beatMs).unref();
   }
 
-  /** Called after every commit, because it may revoke access. */
+  /** Called after every commit, because a commit may revoke access. */
   readonly committed = (): void => {
     if (this.nextLook || this.byKey.size === 0) return;
     const wait = this.lastLook + lookMs - performance.now();
@@ -64,7 +66,7 @@ export class Channels {
     return this.byTopic.size === 0;
   }
 
-  /** Returns the channels that cover a resource. */
+  /** Returns the channels with a topic that covers the resource. */
   covering(iri: string): Iterable<Channel> {
     if (this.byTopic.size === 0) return [];
     const found = new Set<Channel>();
@@ -74,9 +76,9 @@ export class Channels {
   }
 
   /**
-   * Opens a channel, and adds a listener when everything is committed that it will not get.
-   * @param listen returns the listener, called after the last possible error, with the position after which the channel sends all
-   * events
+   * Opens a channel, and adds a listener after all earlier events are committed.
+   * @param listen returns the listener. Called after the last step that can fail, with the position after which the channel
+   * sends all events
    * @throws LwsError if the caller cannot read a topic, `too-busy` while the server stops
    */
   async open(
@@ -117,7 +119,7 @@ export class Channels {
     if (channel.listeners.size === 0 && channel.expected === 0) this.close(channel);
   }
 
-  /** Ends all channels and rejects new ones. */
+  /** Closes all channels, and rejects new ones. */
   end(): void {
     this.isEnded = true;
     clearInterval(this.timer);
@@ -161,7 +163,7 @@ export class Channels {
 
   private beat(): void {
     for (const { listeners } of this.byKey.values()) for (const listener of [...listeners]) listener.beat();
-    // Grants expire and groups change without a commit.
+    // Access can also end without a commit: grants expire, and remote groups change.
     this.committed();
   }
 
@@ -178,14 +180,14 @@ export class Channels {
     void part();
   }
 
-  /** Waiting for a remote group delays no other channel. */
+  /** Checks the access of a channel. Runs concurrently, so that a slow remote group does not delay other channels. */
   private async lookAt(channel: Channel): Promise<void> {
     if (this.looking.has(channel)) return void this.looking.set(channel, true);
     this.looking.set(channel, false);
     try {
       if (!(await this.mayGoOn(channel))) this.close(channel);
     } catch (error) {
-      // Without a decision nothing is sent.
+      // If access cannot be determined, close the channel.
       this.platform.log.error({ err: error }, 'access to a stream could not be checked, closing it');
       this.close(channel);
     }
@@ -196,7 +198,7 @@ export class Channels {
 
   private async mayGoOn({ access: kept, topics }: Channel): Promise<boolean> {
     const { store, authorizer } = this.platform;
-    // A new object: decisions are cached on it.
+    // Use a new object, because decisions are cached on it.
     const access = { ...kept };
     for (const iri of topics) {
       const record = store.record(iri);

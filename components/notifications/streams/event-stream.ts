@@ -18,20 +18,20 @@ export interface Streams {
   readonly platform: Platform;
   readonly channels: Channels;
   readonly places: StreamSlots;
-  /** Include the actor of each change. */
+  /** True to include the identity that made each change. */
   readonly includeActor: boolean;
 }
 
 const path = '{prefix}/subscriptions/stream';
 const mediaType = 'text/event-stream';
 const maxTopics = 64;
-/** Maximum unread bytes of a client before it is disconnected. */
+/** Maximum unread bytes of a client. Above it, the client is disconnected. */
 const maxBehind = 256 << 10;
-/** Maximum missed events sent to a reconnecting client. After more, it must read the topics again. */
+/** Maximum missed events sent to a reconnecting client. If there are more, it must read the topics again. */
 const maxMissed = 20_000;
-/** Maximum delay of a timer, in milliseconds. */
+/** Maximum delay that a Node.js timer supports, in milliseconds. */
 const longestTimer = 2 ** 31 - 1;
-/** Delay before a disconnected client reconnects, in milliseconds. */
+/** Delay before a disconnected client reconnects, sent to the client, in milliseconds. */
 const retryMs = 3_000;
 
 export const streamRoutes = (streams: Streams): readonly Route[] => [
@@ -80,7 +80,7 @@ async function stream(streams: Streams, request: RouteRequest): Promise<Reply> {
       'Content-Type': mediaType,
       'Cache-Control': 'private, no-store',
       'X-Content-Type-Options': 'nosniff',
-      // Stops proxies from buffering events.
+      // Prevents nginx from buffering events.
       'X-Accel-Buffering': 'no',
       Vary: 'Accept, Authorization',
       Link: formatLink(platform.rootIri, lws.storage),
@@ -103,7 +103,7 @@ function topicsOf(query: URLSearchParams): readonly string[] {
   return topics;
 }
 
-/** Parses a position of the log of changes. All other ids become one that the log never reaches. */
+/** Parses an event id as a position of the change log. Other ids become a position that the log never reaches. */
 const positionOf = (id: unknown): number => (/^\d{1,15}$/.test(String(id)) ? Number(id) : Number.POSITIVE_INFINITY);
 
 const pastOptions = ({ platform, includeActor }: Streams, { access, topics }: Channel) => ({
@@ -111,7 +111,7 @@ const pastOptions = ({ platform, includeActor }: Streams, { access, topics }: Ch
   covers: (iri: string) => topics.includes(iri) || topics.some((topic) => topic.endsWith('/') && iri.startsWith(topic)),
 });
 
-/** Sends the events after a position, or `reset` if the log no longer reaches back. @param position at the time of sending */
+/** Sends events after a position, or `reset` if the log no longer reaches back. @param position current position of the log */
 async function tellMissed(
   { rootIri: storage }: Platform,
   body: PassThrough,
@@ -141,7 +141,7 @@ const messageOf = (activity: Activity, position: number, storage: string): strin
 function listenerOf({ rootIri: storage }: Platform, body: PassThrough, past: PastEvents): Listener {
   const write = (text: string): void => {
     if (body.destroyed || body.writableEnded) return;
-    // A client that does not read is disconnected, and gets the missed events after reconnecting.
+    // Disconnect a client that does not read. It gets the missed events after reconnecting.
     if (!body.write(text)) body.destroy();
   };
   return {
@@ -154,5 +154,5 @@ function listenerOf({ rootIri: storage }: Platform, body: PassThrough, past: Pas
 }
 
 const reset = 'event: reset\ndata: {"detail":"The log no longer has all events since then. Read the topics again."}\n';
-/** Sent when no event was missed or the log no longer reaches back. */
+/** Returns a message with the current position. Sent if no event was missed, or with `reset`. */
 const locationOf = (position: number, said = ''): string => `id: ${position}\n${said}\n`;

@@ -1,6 +1,4 @@
-/**
- * Limits of open streams. Identities are free, so there are also limits per address and for all unprivileged callers together.
- */
+/** Limits of open streams. Anyone can create identities, so limits also apply per address and to unprivileged callers. */
 
 import { inAllStorages, type Tally } from '../../../lib/authentication/tally.js';
 import { type Client, clientFor } from '../../../lib/authorization/client.js';

@@ -1,4 +1,4 @@
-/** Live updates: settings, routes, and their entries in the storage description. */
+/** Installs live updates: settings, routes, and their entries in the storage description. */
 import type { Installation, Platform } from '../../../lib/component/contract.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
 import { integer, type SettingsOf, setting } from '../../../lib/settings/settings.js';
@@ -34,7 +34,7 @@ export interface InstalledStreams
 
 const help = 'Open streams of live updates, including reserved WebSocket URLs.';
 
-/** @param endpoint subscriptions endpoint */
+/** @param endpoint URL of the subscriptions endpoint */
 export function installStreams(
   platform: Platform,
   { includeActor, ...given }: SettingsOf<typeof streamSettings> & { readonly includeActor: boolean },

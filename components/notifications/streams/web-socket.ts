@@ -1,6 +1,6 @@
 /**
- * `WebSocketChannel2023` of the Solid Notifications Protocol: callers with read access to a topic get an unguessable URL, valid
- * for one connection within a minute.
+ * `WebSocketChannel2023` of the Solid Notifications Protocol: a caller with read access to a topic gets an unguessable URL,
+ * which is valid for one connection within a minute.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -30,11 +30,11 @@ import type { Activity } from '../delivery/events.js';
 import type { Channel, Listener } from './channels.js';
 import { type Streams, whenExpired } from './event-stream.js';
 
-/** Reserved WebSocket URL, until a client connects to it. */
+/** WebSocket URL that was issued, but to which no client has connected yet. */
 interface Ticket {
   readonly access: Access;
   readonly wish: ChannelWish;
-  /** Releases its slot. */
+  /** Releases the stream slot of the URL. */
   readonly release: () => void;
   readonly timer: NodeJS.Timeout;
 }
@@ -46,7 +46,7 @@ const longestDocument = 16 << 10;
 const validMs = 60_000;
 /** Maximum unread bytes of a client before it is disconnected. */
 const maxBehind = 256 << 10;
-/** Maximum bytes of a client message. They are discarded. */
+/** Maximum bytes of a client message. Messages are ignored. */
 const maxReceived = 1024;
 /** Timeout of the closing handshake, in milliseconds. */
 const goodByeMs = 1_000;
@@ -69,7 +69,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
     this.addresses = `${new URL(this.endpoint).pathname}/`;
   }
 
-  /** Solid clients discover channels by this link (Solid Protocol 4.1). */
+  /** Link by which Solid clients discover the channel (Solid Protocol 4.1). */
   get links(): Installation['links'] & object {
     const target = `${this.streams.platform.baseUri}/.well-known/solid`;
     return [{ target, relation: 'http://www.w3.org/ns/solid/terms#storageDescription' }];
@@ -88,13 +88,13 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
     ];
   }
 
-  /** Accepts a connection to a reserved URL. */
+  /** Accepts a connection to an issued URL. */
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const [asked = ''] = (req.url ?? '').split('?', 1);
     if (!asked.startsWith(this.addresses)) return false;
     const name = asked.slice(this.addresses.length);
     const ticket = this.tickets.get(name);
-    // Pages of another origin cannot use a leaked URL.
+    // A page of another origin cannot use a leaked URL.
     if (!ticket || req.headers.origin !== ticket.access.origin) endUpgrade(socket, ticket ? 403 : 404);
     else {
       this.tickets.delete(name);
@@ -104,7 +104,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
     return true;
   }
 
-  /** Revokes unused URLs. */
+  /** Revokes the URLs to which no client has connected. */
   drain(): void {
     for (const { timer, release } of this.tickets.values()) {
       clearTimeout(timer);
@@ -163,7 +163,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
     };
   }
 
-  /** The topic is authorized again: the URL may be a minute old. */
+  /** Connects a client. Checks access to the topic again, because the URL may be a minute old. */
   private async connect(
     { access, wish, release }: Ticket,
     req: IncomingMessage,
@@ -176,7 +176,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
       if (socket.destroyed) return release();
       await this.streams.channels.open(access, [wish.topic], (channel) => {
         let taken: WebSocket | undefined;
-        // Calls back synchronously, or answers an invalid handshake.
+        // `handleUpgrade` calls back synchronously, or sends an error for an invalid handshake.
         this.wire.handleUpgrade(req, socket, head, (opened) => {
           taken = opened;
         });
@@ -204,7 +204,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
       forget();
       channels.leave(channel, listener);
     };
-    // The socket may have closed during authorization. The channel has the listener only after this.
+    // The socket may have closed during the access check. Remove the listener only after the channel has added it.
     if (socket.destroyed) setImmediate(leave);
     else socket.once('close', leave);
   }
@@ -214,7 +214,7 @@ const deaf: Listener = { hear() {}, beat() {}, end() {} };
 
 function listenerOf(client: WebSocket, topic: string): Listener {
   let isAlive = true;
-  // A protocol error closes the connection. Nothing else to do.
+  // A protocol error closes the connection. No other action is needed.
   client.on('error', () => client.terminate());
   client.on('pong', () => {
     isAlive = true;
@@ -247,7 +247,7 @@ const malformed = (detail: string): LwsError => new LwsError('malformed-body', d
 
 export interface ChannelWish {
   readonly topic: string;
-  /** Milliseconds since the epoch. Absent: no limit. */
+  /** Time at which the channel ends, in milliseconds since the epoch. Absent: no limit. */
   readonly endAt?: number;
 }
 
@@ -266,10 +266,10 @@ function readChannel(document: unknown, now: number): ChannelWish {
   return { topic: iri, endAt: time };
 }
 
-/** Returns the members of the channel that the triples describe. */
+/** Returns the channel that the triples describe, as a JSON object. */
 function channelOfGraph(quads: readonly Quad[]): object {
   const channel = quads.find(({ predicate, object }) => predicate.value === rdf.type && types.includes(object.value));
-  // Without a prototype: the sender chooses the keys.
+  // Without a prototype, because the client chooses the keys.
   const members: Record<string, string[]> = Object.create(null);
   for (const { subject, predicate, object } of quads)
     if (subject.equals(channel?.subject)) {
@@ -285,7 +285,7 @@ const channelTurtle = ({ topic, endAt }: ChannelWish, id: string, receiveFrom: s
     endAt === undefined ? '' : ` ; notify:endAt "${new Date(endAt).toISOString()}"^^<${xsd.namespace}dateTime>`
   } .\n`;
 
-/** Returns the description of a channel for its subscriber. */
+/** Returns the description of a channel, for its subscriber. */
 const channelDocument = ({ topic, endAt }: ChannelWish, id: string, receiveFrom: string): object => ({
   '@context': contexts,
   id,
@@ -296,8 +296,8 @@ const channelDocument = ({ topic, endAt }: ChannelWish, id: string, receiveFrom:
 });
 
 /**
- * Returns an event in Solid terms: changes of the topic, and members added to or removed from a container. `undefined` for deeper
- * descendants, which the topic does not cover.
+ * Converts an event to Solid terms: changes of the topic, and members added to or removed from a container. Returns `undefined`
+ * for deeper descendants, which the topic does not cover.
  */
 function messageOf({ id, type, object, target, origin, published }: Activity, topic: string): object | undefined {
   const said = { '@context': ['https://www.w3.org/ns/activitystreams', ...contexts], id };
@@ -307,7 +307,7 @@ function messageOf({ id, type, object, target, origin, published }: Activity, to
   return undefined;
 }
 
-/** Returns the description of the notification service, in Turtle. */
+/** Returns the description of the notification service in Turtle. */
 const solidDescription = (storage: string, subscription: string): string => `@prefix notify: <${notify}> .
 @prefix pim: <http://www.w3.org/ns/pim/space#> .
 <${storage}> a pim:Storage ; notify:subscription <${subscription}> .

@@ -1,4 +1,4 @@
-/** Access control lists that are not those of the records: deleted or replaced ones that returned (decision 168), and lost ones. */
+/** Finds ACLs that are not those of their records: deleted or old ones that LevelDB returns (decision 168), and lost ones. */
 import { StagedNames } from '../storage/graphs/staged-keys.js';
 import { entryRange, partsOfEntry } from '../storage/keys/records.js';
 import { recordBlocks } from '../storage/level/all-records.js';
@@ -7,7 +7,7 @@ import type { StorageFault } from '../storage/transactions/repair.js';
 import type { Store } from '../storage/transactions/store.js';
 import { type AclRule, aclKey, aclSpace, isAclOf, readAcl } from './acl.js';
 
-/** Returns what rules give, in words. */
+/** Describes the permissions that rules grant, as text. */
 function given(rules: readonly AclRule[]): string {
   const gives = rules.map(({ modes, agents, everybody, authenticated, groups }) => {
     const to = [...(everybody ? ['everyone'] : []), ...(authenticated ? ['all agents'] : []), ...agents, ...groups];
@@ -16,15 +16,15 @@ function given(rules: readonly AclRule[]): string {
   return gives.join('; ') || 'nothing';
 }
 
-/** Yields the resources with a record that names an ACL, and no ACL. Reads all records. */
+/** Yields the resources whose record names an ACL that does not exist. Reads all records. */
 export async function* lostAcls(store: Store): AsyncGenerator<string> {
   for await (const records of recordBlocks(store))
     for (const { iri, acl } of records) if (acl !== undefined && store.entry(aclKey(iri)) === undefined) yield iri;
 }
 
-/** Yields the ACLs that have no effect, or are lost. */
+/** Yields faults of ACLs: entries without effect, and lost ACLs. */
 export async function* aclFaults(store: Store): AsyncGenerator<StorageFault> {
-  // Those of a deleted subtree are removed after its records.
+  // ACLs of a deleted subtree are removed later than its records.
   const staged = await StagedNames.of(store);
   let isRight = true;
   for await (const entries of store.entries(entryRange(aclSpace)))
@@ -49,7 +49,7 @@ export async function* aclFaults(store: Store): AsyncGenerator<StorageFault> {
     yield { text: `The access control list of ${iri} is lost: ${remedy}` };
   }
   if (!isRight) return;
-  // A returned or lost ACL was written again.
+  // The faulty ACL was written again, so only the digest remains wrong.
   const later = [digestEntry(aclSpace, await digestOfEntries(store.level, aclSpace))];
   yield { text: 'The digest of the access control lists is outdated, but each list is that of its resource.', later };
 }

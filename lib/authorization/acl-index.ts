@@ -1,7 +1,7 @@
 /**
- * In-memory index of the ACLs: the resources that have one, so that the nearest is found without reading every ancestor, and the ACLs
- * that name a reader. It may contain deleted ACLs but never misses one. It takes about 500 bytes for an ACL with two agents, and 100
- * for each further one. So its size follows what controllers write within the quota, and callers that ACLs do not name add nothing.
+ * In-memory index of the ACLs. It finds the nearest ACL of a resource without reading every ancestor, and the ACLs that name a
+ * reader. It may contain deleted ACLs, but never misses an ACL. It takes about 500 bytes for an ACL with two agents, and 100
+ * for each further agent. Its size depends only on ACLs, which controllers write within the quota, not on callers.
  */
 
 import { below, type IriRange, only } from '../storage/keys/iri-ranges.js';
@@ -14,30 +14,30 @@ import { type Acl, type AclRule, aclKey, aclSpace, closedAcl, isAclOf, originOf,
 import { lostAcls } from './acl-faults.js';
 import type { Access } from './principal.js';
 
-/** A resource with an ACL that exists or is staged. */
+/** Resource with an ACL that exists or is staged. */
 interface List {
   readonly of: string;
-  /** Position in IRI order, if the positions are current. */
+  /** Position in IRI order. Only valid while `isNumbered` is true. */
   at: number;
-  /** Number of staged and uncommitted writes. */
+  /** Count of staged writes that are not committed. */
   staged: number;
-  /** Readers that the committed ACL names. Absent: there is none, and the resource inherits. */
+  /** Readers that the committed ACL names. Absent: there is no committed ACL, so the resource inherits. */
   readers?: readonly Reader[];
 }
 
-/** An agent, class or group, and the origin of its requests if the authorization has one. */
+/** Agent, class or group, with the origin of its requests if the authorization names one. */
 interface Reader {
   readonly key: string;
-  /** Differs from those of all other readers, earlier ones too. */
+  /** Unique id, also different from those of removed readers. */
   readonly id: number;
-  /** ACLs that name the reader, for any mode, and what it may read by each. */
+  /** ACLs that name the reader, for any mode, and which parts the reader may read (`own`, `inherited`). */
   readonly lists: Map<List, number>;
 }
 
-/** What a reader may read by an ACL: its resource, and what is below it without a nearer ACL. */
+/** Bits: the reader may read the resource of the ACL, and its descendants that have no nearer ACL. */
 const [own, inherited] = [1, 2];
 
-// An origin, unlike an identity, has no NUL.
+// The separator NUL cannot occur in an origin.
 const keyOf = (reader: string, origin = ''): string => `${origin}\u0000${reader}`;
 const [everybody, authenticated] = ['everybody', 'authenticated'];
 const agentOf = (subject: string): string => `agent ${subject}`;
@@ -45,16 +45,16 @@ const groupOf = (group: string): string => `group ${group}`;
 
 export class AclIndex {
   private readonly lists = new Map<string, List>();
-  /** In IRI order, each container before its contents. */
+  /** ACLs in IRI order, so that each container is before its descendants. */
   private readonly order: List[] = [];
   private isNumbered = true;
   private readonly readers = new Map<string, Reader>();
-  /** Groups that ACLs name, by the key of the reader. */
+  /** Groups that ACLs name, by reader key. */
   private readonly groups = new Map<string, string>();
   private changes = 0;
   private made = 0;
 
-  /** Loads the existing ACLs and follows commits. */
+  /** Loads the existing ACLs, and follows commits. */
   static async open(store: Store): Promise<AclIndex> {
     const index = new AclIndex();
     const digests = new Map<string, KeyDigest>();
@@ -82,7 +82,7 @@ export class AclIndex {
     return index;
   }
 
-  /** Changes after each commit that may change an ACL. */
+  /** Version number. Increases with each commit that may change an ACL. */
   get version(): number {
     return this.changes;
   }
@@ -91,7 +91,7 @@ export class AclIndex {
     return this.lists.has(iri);
   }
 
-  /** Returns the ACLs below a container in order, up to `most` plus one. */
+  /** Returns the ACLs below a container, in order. Stops at `most` + 1. */
   below(container: string, most = Number.POSITIVE_INFINITY): readonly string[] {
     const { order } = this;
     const found: string[] = [];
@@ -105,18 +105,18 @@ export class AclIndex {
     return this.groups.values();
   }
 
-  /** Returns the resources whose ACLs let a group read, in requests with an origin. */
+  /** Returns the resources that a group may read by their own ACL, in requests with an origin. */
   readableBy(group: string, origin: string | undefined): readonly string[] {
     const lists = this.found([groupOf(group)], origin).flatMap((reader) => [...reader.lists]);
     return lists.flatMap(([{ of }, parts]) => (parts > 0 ? [of] : []));
   }
 
-  /** True if an ACL names an agent, for any mode. */
+  /** True if an ACL names an agent for any mode. */
   names(subject: string): boolean {
     return this.readers.has(keyOf(agentOf(subject)));
   }
 
-  /** Returns the readers that a caller is. Callers that ACLs do not name are the same readers. @param memberOf its groups */
+  /** Returns the readers that a caller matches: the same for all callers that no ACL names. @param memberOf its groups */
   readersOf({ principal, origin }: Access, memberOf: readonly string[]): readonly Reader[] {
     const all = principal
       ? [everybody, authenticated, agentOf(principal.subject), ...memberOf.map(groupOf)]
@@ -129,10 +129,10 @@ export class AclIndex {
     return keys.flatMap((key) => this.readers.get(key) ?? []);
   }
 
-  /** Returns what readers may read, as disjoint ranges in order. */
+  /** Returns what the readers together may read, as disjoint ranges in order. */
   rangesOf(readers: readonly Reader[]): readonly IriRange[] {
     const { order } = this;
-    // Plain loops: iterators take most of the time of a first call, which is not compiled yet.
+    // Plain loops, because iterators take most of the time of a first, uncompiled call.
     for (let at = 0; !this.isNumbered && at < order.length; at++) order[at]!.at = at;
     this.isNumbered = true;
     const readable = new Uint8Array(order.length);
@@ -141,7 +141,7 @@ export class AclIndex {
         readable[at]! |= parts;
       });
     const found: { from: string; to: string }[] = [];
-    /** The containers around, and whether what inherits from them is readable. */
+    /** Stack of the enclosing containers with an ACL, and whether resources that inherit from them are readable. */
     const around: { readonly of: string; readonly isReadable: boolean }[] = [];
     let [at, readableAround] = ['', 0];
     const advance = (to: string, isReadable: boolean): void => {
@@ -161,7 +161,7 @@ export class AclIndex {
     };
     for (let index = 0; index < order.length; index++) {
       const parts = readable[index]!;
-      // Most ACLs give a caller nothing, and take nothing from it.
+      // Skip: most ACLs neither add nor remove access of this caller.
       if (parts === 0 && readableAround === 0) continue;
       const { of, readers: named } = order[index]!;
       if (!named) continue;
@@ -177,12 +177,12 @@ export class AclIndex {
     return found;
   }
 
-  /** Called when an ACL is staged, before any decision can depend on it. */
+  /** Called when an ACL is staged, before any decision can depend on the new ACL. */
   stage(iri: string): void {
     this.listOf(iri).staged++;
   }
 
-  /** An ACL that was rewritten while its deletion was being committed stays. */
+  /** Updates the index after a commit. If a deleted ACL is already staged again, its entry stays. */
   private committed(iri: string, acl: Acl | undefined): void {
     this.changes++;
     const list = this.listOf(iri);
@@ -212,12 +212,12 @@ export class AclIndex {
   /** Returns the position of the first ACL after an IRI. */
   private after(iri: string): number {
     const { order } = this;
-    // Loaded ACLs come in order.
+    // Loaded ACLs arrive in order, so append.
     if (order.length > 0 && order.at(-1)!.of <= iri) return order.length;
     return partitionPoint(0, order.length, (at) => order[at]!.of <= iri);
   }
 
-  /** Replaces the readers that an ACL names. An empty ACL is not an ACL. */
+  /** Replaces the readers that an ACL names. An ACL without authorizations has no effect. */
   private set(list: List, acl: Acl | undefined): void {
     for (const reader of list.readers ?? []) {
       reader.lists.delete(list);
@@ -230,7 +230,7 @@ export class AclIndex {
     const readers = new Set<Reader>();
     for (const rule of acl.rules) {
       const parts = rule.modes.has('read') ? Number(rule.accessTo) * own + Number(rule.inherited) * inherited : 0;
-      // Also without the origins, because the ACL names the agent or group.
+      // Add the reader without origin too, because the ACL names the agent or group.
       for (const name of namesOf(rule))
         for (const origin of ['', ...rule.origins]) {
           const key = keyOf(name, origin);

@@ -1,4 +1,4 @@
-/** Web Access Control lists: converts the triples of an `.acl` to rules (rule 3.2). */
+/** Web Access Control: converts the triples of an ACL to rules (rule 3.2). */
 import type { Quad } from '@rdfjs/types';
 import { acl, foaf, rdf } from '../rdf/vocabulary.js';
 import { decodeGraph } from '../storage/keys/quad-decoding.js';
@@ -8,40 +8,40 @@ import type { Mode } from './mode.js';
 
 /** An authorization of an ACL. */
 export interface AclRule {
-  /** IRI or label of the authorization, for the log. */
+  /** IRI or label of the authorization, for logs. */
   readonly id: string;
   readonly modes: ReadonlySet<Mode>;
   readonly agents: ReadonlySet<string>;
   readonly everybody: boolean;
   readonly authenticated: boolean;
   readonly groups: readonly string[];
-  /** Empty: any origin. */
+  /** Allowed origins. Empty: any origin. */
   readonly origins: ReadonlySet<string>;
-  /** Rules for the resource itself, and rules inherited by everything below a container without a nearer ACL. */
+  /** True if the rule applies to the resource itself; true if descendants of a container without a nearer ACL inherit it. */
   readonly accessTo: boolean;
   readonly inherited: boolean;
 }
 
 export interface Acl {
-  /** Resource that the ACL belongs to. */
+  /** Resource that the ACL applies to. */
   readonly of: string;
   readonly rules: readonly AclRule[];
   /**
-   * True if the graph has no authorization and is therefore not an ACL. An ACL with authorizations for other resources only
-   * denies all access.
+   * True if the graph has no authorization, and is therefore treated as no ACL. An ACL whose authorizations are all about other
+   * resources is not empty: it denies all access.
    */
   readonly isEmpty: boolean;
 }
 
-/** Stored ACL: a graph with the resource as base. */
+/** Stored ACL: a graph whose base is the IRI of the resource. */
 export interface AclDocument {
   readonly revision: string;
   /** Milliseconds since the epoch. */
   readonly modified: number;
-  /** True if the previous state began within the same second. */
+  /** True if the previous state began in the same second (`Dated`). */
   readonly sharesSecond?: true | undefined;
   readonly prefixes: Readonly<Record<string, string>>;
-  /** GSPO keys. */
+  /** GSPO keys of the triples. */
   readonly keys: readonly string[];
 }
 
@@ -54,7 +54,7 @@ export interface StoredAcl extends Acl {
   readonly revision: string;
 }
 
-/** Stands for an ACL that is lost, or of which an earlier state returned: it gives no access. */
+/** Returns an ACL that denies all access. It replaces an ACL that is lost or outdated. */
 export const closedAcl = (of: string): Acl => ({ of, rules: [], isEmpty: false });
 
 /** Returns the rules of a stored ACL. */
@@ -63,11 +63,11 @@ export function readAcl(of: string, value: string): StoredAcl {
   return { ...aclOfGraph(of, keys), revision };
 }
 
-/** True if the ACL is that of a record: LevelDB can return a deleted ACL, or an earlier state (decision 168). */
+/** True if a stored ACL is the one that the record names: LevelDB can return a deleted or earlier one (decision 168). */
 export const isAclOf = ({ revision }: Pick<StoredAcl, 'revision'>, record: ResourceRecord | undefined): boolean =>
   record?.acl === true || record?.acl === revision;
 
-/** Returns the ACL of a record as it is stored. `undefined` if there is none, or another one returned. */
+/** Returns the stored ACL that the record names, or `undefined` if there is none. */
 export function aclDocumentOf(
   view: { entry(key: string): string | undefined },
   record: ResourceRecord,
@@ -77,7 +77,7 @@ export function aclDocumentOf(
   return document && isAclOf(document, record) ? document : undefined;
 }
 
-/** Parses the graph of an ACL, stored or not. */
+/** Returns the rules in the graph of an ACL. */
 export function aclOfGraph(of: string, keys: readonly string[]): Acl {
   const quads = decodeGraph(keys);
   const isEmpty = !quads.some(
@@ -86,25 +86,25 @@ export function aclOfGraph(of: string, keys: readonly string[]): Acl {
   return { of, rules: rulesOf(of, quads), isEmpty };
 }
 
-/** Returns the agents named in the graph of an ACL, whatever the authorizations are about. */
+/** Returns the agents in the graph of an ACL, also of authorizations that have no effect. */
 export const agentsOfGraph = (keys: readonly string[]): string[] =>
   decodeGraph(keys)
     .filter(({ predicate, object }) => predicate.value === acl.agent && object.termType === 'NamedNode')
     .map(({ object }) => object.value);
 
-/** True if the rules name an agent who may change the ACL itself. Groups and classes do not count, since they can become empty. */
+/** True if the rules give an agent control of the ACL's resource. Groups and classes do not count: they can become empty. */
 export const leavesControl = ({ rules }: Acl): boolean =>
   rules.some(({ accessTo, modes, agents }) => accessTo && modes.has('control') && [...agents].some(isIdentity));
 
 const granted: Readonly<Record<string, readonly Mode[]>> = {
   [acl.Read]: ['read'],
   [acl.Append]: ['append'],
-  // Write implies Append and covers `delete`.
+  // Write implies Append, and allows `delete`.
   [acl.Write]: ['append', 'write', 'delete'],
   [acl.Control]: ['control'],
 };
 
-/** Authorizations about the resource. Others have no effect. */
+/** Returns the authorizations that apply to the resource. Others have no effect. */
 function rulesOf(of: string, quads: readonly Quad[]): AclRule[] {
   const bySubject = new Map<string, Quad[]>();
   for (const quad of quads) {
@@ -136,5 +136,5 @@ function rulesOf(of: string, quads: readonly Quad[]): AclRule[] {
   });
 }
 
-/** ACLs contain origins with and without a trailing slash. The field never has one. */
+/** Returns an origin in normal form. In ACLs, origins can have a trailing slash; in the Origin field they never do. */
 export const originOf = (text: string): string => text.replace(/\/$/, '').toLowerCase();

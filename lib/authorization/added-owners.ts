@@ -1,4 +1,4 @@
-/** Owners that other owners added at run time, in addition to `lws.owners`. Stored in the store and cached on commit. */
+/** Owners that other owners added at run time, in addition to `lws.owners`. Stored in the database, and cached. */
 
 import { entryKey } from '../storage/keys/records.js';
 import { FollowedEntries } from '../storage/transactions/followed-entries.js';
@@ -20,7 +20,7 @@ export interface AddedOwner {
 export class AddedOwners {
   private constructor(private readonly known: FollowedEntries<AddedOwner>) {}
 
-  /** Loads the added owners and follows commits. */
+  /** Loads the added owners, and follows commits. */
   static async open(store: Store): Promise<AddedOwners> {
     return new AddedOwners(
       await FollowedEntries.open<AddedOwner>(store, { space, read: (value) => JSON.parse(value) as AddedOwner }),

@@ -1,4 +1,4 @@
-/** Collects the decisions about writes and rejected requests for the request's log line. */
+/** Records the decisions about writes and rejected requests, for the log line of the request. */
 
 import type { Transaction } from '../storage/transactions/transaction.js';
 import { HiddenField } from '../tools/hidden-field.js';
@@ -16,8 +16,8 @@ export interface DecisionRecord {
 const records = new HiddenField<Access, DecisionRecord>();
 
 /**
- * Records a decision. The last one of a request counts, which is the one inside the transaction. A later check of read access
- * only selects the error and is not recorded.
+ * Records a decision. The last decision of a request counts: the one inside the transaction. A later check of read access is
+ * not recorded, because it only selects the error.
  */
 export function recordDecision(access: Access, mode: Mode, target: string, { allowed, rule }: Decision): void {
   if (mode === 'read' && (allowed || records.get(access))) return;
@@ -26,12 +26,12 @@ export function recordDecision(access: Access, mode: Mode, target: string, { all
 
 export const decisionOf = (access: Access): DecisionRecord | undefined => records.get(access);
 
-/** Attributes a transaction to its caller, for notifications and for listeners that decide about it. */
+/** Sets the caller of a transaction, for notifications and for listeners that check permissions. */
 export function attribute(tx: Transaction, access: Access): void {
   tx.actor = access.principal?.subject;
   tx.trace = access.trace;
   tx.caller = access;
 }
 
-/** Returns the caller of a transaction; `undefined` for work of the server itself. */
+/** Returns the caller of a transaction; `undefined` if the server itself runs it. */
 export const callerOf = (tx: Transaction): Access | undefined => tx.caller as Access | undefined;

@@ -1,6 +1,6 @@
 /**
- * Authorizes every operation: before a body is read and again inside the transaction. A base model decides, and permission
- * sources can only add permissions. Reasons go to the log, never to the client.
+ * Authorizes every operation: before the body is read, and again inside the transaction. The base model decides; permission
+ * sources can only add permissions. Reasons are logged, never sent to the client.
  */
 
 import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/keys/iri-ranges.js';
@@ -9,21 +9,21 @@ import type { Transaction } from '../storage/transactions/transaction.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 
-/** State that a decision is based on: committed, or of a transaction. */
+/** State for a decision: the committed state, or the state of a transaction. */
 export interface View {
   record(iri: string): ResourceRecord | undefined;
   entry(key: string): string | undefined;
   /** Returns an entry as converted by `parse`. The result is cached until the entry changes. */
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
-  /** True inside a transaction: nothing may be fetched while all other writers wait. */
+  /** True inside a transaction. Nothing may be fetched then, because all other writers wait. */
   readonly isTransaction: boolean;
 }
 
-/** Decision and the rule behind it, for logs and `explain`. */
+/** Decision, and the rule that it is based on, for logs and `explain`. */
 export interface Decision {
   readonly allowed: boolean;
   readonly rule: string;
-  /** True if it is unknown since when the permission has been in force: that of a group or a permission source. */
+  /** True if the start of the permission is unknown, because it comes from a group or a permission source. */
   readonly isUndated?: true;
 }
 
@@ -34,13 +34,13 @@ export interface Question {
   readonly iri: string;
   /** Record of the resource, if the caller of this function has it. */
   readonly record?: ResourceRecord | undefined;
-  /** The resource is deleted: its owner, and its readers as recorded by `readersOf`. */
+  /** Present if the resource is deleted: its owner, and its readers as recorded by `readersOf`. */
   readonly gone?: { readonly owner: string | undefined; readonly readers: string | undefined };
 }
 
 /**
- * Readable resources without a decision per resource: all, none, or exactly what an identity owns plus some IRI ranges. Otherwise
- * each resource has to be decided.
+ * Readable resources as a whole: all, none, or exactly the resources that an identity owns and those in IRI ranges. `decide`:
+ * each resource must be evaluated.
  */
 export type ReadScope =
   | 'everything'
@@ -51,42 +51,39 @@ export type ReadScope =
 /** Base access model: owner mode or Web Access Control. */
 export interface BaseModel {
   decide(question: Question): Decision | Promise<Decision>;
-  /** True if the caller may read every member of a container, now and in later states of the same permissions. May return false to be safe. */
+  /** True if the caller can read all members of a container, in later states with the same permissions too. False: unknown. */
   readsAllMembers(view: View, access: Access, container: string): boolean | Promise<boolean>;
   readScope(access: Access): ReadScope | Promise<ReadScope>;
-  /** True if the caller owns something or was given access by name. */
+  /** True if the caller owns a resource, or was given access by name. */
   knows(access: Access): boolean | Promise<boolean>;
-  /** Returns the readers, for decisions after a deletion (`Question.gone`). Undefined: none, or the owner suffices. */
+  /** Returns the readers of a resource as text, for decisions after its deletion (`Question.gone`). Undefined: the owner. */
   readersOf?(view: View, iri: string): string | undefined;
 }
 
-/** Caller classes by priority. `known`: with a grant or an owned resource. `stranger`: all others. Identities are free. */
+/** Caller classes by priority. `known`: has a grant or owns a resource. `stranger`: all others, who are easily created. */
 export type CallerClass = 'controller' | 'known' | 'stranger';
 
 type AddedRanges = readonly IriRange[] | 'decide' | undefined;
 
 /** Source of permissions in addition to the base model, such as access grants. It can never deny access. */
 export interface PermissionSource {
-  /** Returns the rule that allows the access, or undefined. */
+  /** Returns a decision that allows the access, or undefined. */
   widen(question: Question, base: BaseModel): Decision | undefined | Promise<Decision | undefined>;
-  /** Returns the additional readable resources, or undefined if there are none. @param container only its members matter */
+  /** Returns additional readable ranges, or undefined if there are none. @param container needs only ranges of its members */
   readRanges(access: Access, base: BaseModel, container?: string): AddedRanges | Promise<AddedRanges>;
-  /** True if it gives the caller a permission that not every caller has. */
+  /** True if the source gives the caller a permission that not every caller has. */
   names(access: Access): boolean;
 }
 
 export interface Authorizer extends BaseModel {
-  /** @param container only its members matter, and those in the trash are not left out */
+  /** @param container only its members are needed, including those in the trash */
   readScope(access: Access, container?: string): ReadScope | Promise<ReadScope>;
   allows(question: Question): boolean | Promise<boolean>;
-  /**
-   * True if the caller may read a resource, and searches, queries and exports may contain it: decides on a resource if `readScope`
-   * returns `decide`.
-   */
+  /** True if the caller can read a resource, and searches may return it. For the scope `decide`, evaluates the resource. */
   finds(question: Omit<Question, 'mode'>): boolean | Promise<boolean>;
   /** @param view the committed state */
   callerClass(view: View, access: Access): Promise<CallerClass>;
-  /** Returns the identity to record as owner of something that the caller creates in a container. */
+  /** Returns the identity that becomes the owner of a resource that the caller creates in a container. */
   ownerOfNew(access: Access, parent: ResourceRecord): string | undefined;
 }
 
@@ -104,7 +101,7 @@ async function addedRanges(
   return added;
 }
 
-/** The base model and the permission sources. */
+/** Creates the authorizer of a storage from the base model and the permission sources. */
 export function createAuthorizer(
   base: BaseModel,
   storage: string,
@@ -118,7 +115,7 @@ export function createAuthorizer(
     return refusal;
   };
   const consider = (question: Question, decision: Decision): Decision | Promise<Decision> =>
-    // Grants never give control (rule 17.4).
+    // Permission sources never give control (rule 17.4).
     decision.allowed || question.mode === 'control' || sources().length === 0 ? decision : widened(question, decision);
   const decide = (question: Question): Decision | Promise<Decision> => {
     const decision = base.decide(question);
@@ -151,12 +148,12 @@ export function createAuthorizer(
       const ranges = unionOfRanges([...own.ranges, ...added]);
       return isWholeStorage(ranges, storage) ? 'everything' : { ...own, ranges };
     },
-    // Resources created anonymously get the owner of their parent.
+    // A resource that an anonymous caller creates gets the owner of its parent.
     ownerOfNew: ({ principal }, parent) => principal?.subject ?? parent.owner,
   };
 }
 
-/** Returns the containers of an IRI, nearest first; none for the root. */
+/** Yields the ancestor containers of an IRI, nearest first; none for the root. */
 export function* ancestorsOf(iri: string, storage: string): Generator<string> {
   for (let at = iri; at !== storage && at.startsWith(storage); ) {
     at = parentOf(at);
@@ -164,7 +161,7 @@ export function* ancestorsOf(iri: string, storage: string): Generator<string> {
   }
 }
 
-/** Records the readers of resources that a transaction changes; for deleted resources, before the deletion. */
+/** Records the readers of the resources that a transaction changes; of deleted resources, the readers before it. */
 export function noteReaders(tx: Transaction, { readersOf }: Authorizer): void {
   if (!readersOf) return;
   for (const change of tx.changes) {

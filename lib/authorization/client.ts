@@ -1,4 +1,4 @@
-/** Keys for round robin between clients. */
+/** Identifies clients, for round robin and rate limits. */
 
 import { clientOf } from '../tools/fields/client-address.js';
 import { HiddenField } from '../tools/hidden-field.js';
@@ -17,20 +17,20 @@ export const priorityOf = (callerClass: CallerClass): number => order.indexOf(ca
 /** Connection of a request. */
 interface Connection {
   readonly address: string;
-  /** Aborts when the client disconnects. Must be released. */
+  /** Returns a signal that aborts when the client disconnects. The caller must release it. */
   whenGone(): { readonly signal: AbortSignal; readonly release: () => void };
 }
 
-/** Not a field of `Access`, which is cached, copied and logged. */
+/** Not a field of `Access`, because those objects are cached, copied and logged. */
 const connections = new HiddenField<Access, Connection>();
 
 export const noteConnection = (access: Access, connection: Connection): void =>
   void connections.set(access, connection);
 
-/** Returns the connection that a caller sent its request by. `undefined` for requests of the server itself. */
+/** Returns the connection of a caller's request; `undefined` for requests of the server itself. */
 export const connectionOf = (access: Access): Connection | undefined => connections.get(access);
 
-/** Returns the subject, or the address of an anonymous or unprivileged caller: identities are free, addresses less so. */
+/** Returns the client of a caller: the subject, or for anonymous and unprivileged callers the address. */
 export async function clientFor(
   { authorizer, store }: { readonly authorizer: Authorizer; readonly store: View },
   access: Access,

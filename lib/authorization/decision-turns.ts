@@ -1,4 +1,4 @@
-/** Turns of requests that decide on thousands of resources: other requests are delayed by two of them at a time, whatever number waits. */
+/** Queues requests that evaluate thousands of permissions: two run at a time, however many wait, so that others can proceed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getOrMake } from '../tools/collections.js';
 import { tooBusy } from '../tools/errors.js';
@@ -8,8 +8,8 @@ import { clientFor, connectionOf, priorityOf } from './client.js';
 import type { Access } from './principal.js';
 
 /**
- * Strangers have at most one of the two slots, and their own waiting list: identities are free. Those at the same address are one
- * client, in which each identity has half of the list.
+ * Strangers get at most one of the two slots, and have their own queue, because they can create identities. Strangers at the
+ * same address are one client; each identity can use half of the client's queue.
  */
 const limits = {
   all: { inAll: 2, perHost: 2, perClient: 1, waiting: { perClient: 50, inAll: 500 } },
@@ -19,14 +19,14 @@ const limits = {
 interface Gates {
   readonly all: Gate;
   readonly strangers: Gate;
-  /** Number of requests that wait for their next turn. */
+  /** Count of requests that have yielded and wait to continue. */
   paused: number;
 }
 
-/** Duration of a turn in milliseconds after which others have theirs, and maximum requests that hold partial results meanwhile. */
+/** Time after which a request yields to others, in milliseconds, and maximum requests that yield with partial results. */
 const [longestTurnMs, maxPaused] = [50, 4];
 
-/** Called between steps of long work: others have their turns. @throws the reason if the client disconnects */
+/** Called between steps of long work, to yield to other requests. @throws the reason if the client disconnects */
 export type Pause = () => Promise<void>;
 
 const gates = new WeakMap<object, Gates>();
@@ -38,7 +38,8 @@ function gatesOf(store: object): Gates {
 }
 
 /**
- * Runs work that decides on many resources when it is the caller's turn: by caller class, then round robin between clients.
+ * Waits for the caller's turn, then runs work that evaluates many permissions. The order is by caller class, then
+ * round robin between clients.
  * @throws LwsError `too-busy` if too many requests wait; an error if the client disconnects while it waits
  */
 export async function inTurn<T>(
@@ -80,7 +81,7 @@ export async function inTurn<T>(
 const stepMs = 50;
 
 /**
- * Waits until a multiple of 50 ms has passed since a time of `performance.now()`: the number of resources that the caller cannot read
- * must not show in the time of a response.
+ * Waits until a multiple of 50 ms has passed since a time of `performance.now()`. The duration of a response would otherwise
+ * reveal how many resources the caller cannot read.
  */
 export const untilNextStep = (began: number): Promise<void> => sleep(stepMs - ((performance.now() - began) % stepMs));

@@ -1,6 +1,6 @@
 /**
- * Groups of agents (`vcard:hasMember`): documents of this storage, and remote ones fetched through the outbound guard and cached
- * (rule 3.6). A group that cannot be fetched has no members.
+ * Groups of agents (`vcard:hasMember`) in documents: of this storage, or remote ones, which are fetched with SSRF protection
+ * and cached (rule 3.6). A group that cannot be fetched has no members.
  */
 
 import type { Quad } from '@rdfjs/types';
@@ -19,16 +19,16 @@ export interface GroupOptions {
   readonly store: Store;
   readonly documents: Documents;
   readonly fetch: GuardedFetch;
-  /** Milliseconds. */
+  /** Cache lifetime of remote documents, and of failures, in milliseconds. */
   readonly keptMs: number;
   readonly failureKeptMs: number;
   readonly log: Log;
 }
 
 export interface Groups {
-  /** Returns the members of a group. @param mayFetch a remote document may be fetched. Otherwise only cached members count. */
+  /** Returns the members of a group. @param mayFetch false to use only cached members of a remote group */
   members(group: string, mayFetch: boolean): Promise<ReadonlySet<string>>;
-  /** True if `members` would have to fetch. */
+  /** True if `members` may have to fetch the group. */
   isRemote(group: string): boolean;
 }
 
@@ -39,7 +39,7 @@ const request = { maxBytes: 2 << 20, timeoutMs: 10_000, maxRedirects: 5, accept 
 
 export function createGroups({ storage, store, documents, fetch, keptMs, failureKeptMs, log }: GroupOptions): Groups {
   const remote = lruCache<Promise<ReadonlyMap<string, ReadonlySet<string>>>>(1_000, keptMs);
-  // A transaction must not wait for a fetch. Cached members still count there.
+  // Last fetched members, for transactions, which must not wait for a fetch.
   const last = lruCache<ReadonlyMap<string, ReadonlySet<string>>>(1_000, keptMs + 60_000);
   const local = lruCache<{ revision: string; groups: ReadonlyMap<string, ReadonlySet<string>> }>(500);
 

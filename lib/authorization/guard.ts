@@ -1,4 +1,4 @@
-/** Selects the error for a caller without permission (rule 4.3). Callers without read access must not learn that a resource exists. */
+/** Selects the error for callers without permission (rule 4.3). Without read access, they must not learn what exists. */
 
 import type { Profile } from '../settings/profile.js';
 import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
@@ -11,15 +11,15 @@ import type { Access } from './principal.js';
 export interface Guard {
   readonly authorizer: Authorizer;
   readonly rootIri: string;
-  /** `lws.mask-forbidden-as-not-found` */
+  /** True if missing read access is answered like a nonexistent resource (`lws.mask-forbidden-as-not-found`). */
   readonly mask: boolean;
   /** Changes by `lws.profile`, if any. */
   readonly profile?: Profile | undefined;
 }
 
 /**
- * Requires a mode on an existing resource and returns its record.
- * @throws LwsError `unauthenticated`, `forbidden` or `not-found`, as the caller may know
+ * Requires a mode on an existing resource, and returns its record.
+ * @throws LwsError `unauthenticated`, `forbidden` or `not-found`, depending on what the caller may know
  */
 export function requireAccess(
   guard: Guard,
@@ -30,7 +30,7 @@ export function requireAccess(
 ): ResourceRecord | Promise<ResourceRecord> {
   const record = view.record(iri);
   const isAllowed = record !== undefined && decided(guard, { view, access, mode, iri, record });
-  // Fast path: most decisions are synchronous.
+  // Fast path without a promise: most decisions are synchronous.
   return record && isAllowed === true ? record : grantedLater(guard, { view, access, mode, iri, record }, isAllowed);
 }
 
@@ -41,7 +41,7 @@ async function grantedLater(
 ): Promise<ResourceRecord> {
   if (!record) throw await refusalOfAbsent(guard, view, access, iri);
   if (await isAllowed) {
-    // The decision may have taken time: return the current record.
+    // The record may have changed during an asynchronous decision: return the current one.
     const current = view.record(iri);
     if (current) return current;
     throw await refusalOfAbsent(guard, view, access, iri);
@@ -50,7 +50,7 @@ async function grantedLater(
   throw refusal(guard, access, mode, readable);
 }
 
-/** Requires one of two modes on an existing resource. @throws LwsError as `requireAccess` for the second one */
+/** Requires one of two modes on an existing resource. @throws LwsError as `requireAccess` for the second mode */
 export async function requireEither(
   guard: Guard,
   asked: Omit<Question, 'mode'>,
@@ -63,9 +63,9 @@ export async function requireEither(
 }
 
 /**
- * Requires what a PUT needs: write on an existing target, append on the parent of a new one, or on the nearest existing container
- * if missing parents are created (rule 20.4).
- * @returns the record of the target, if it exists
+ * Requires the permissions of a PUT: write on an existing resource; otherwise append on the parent, or on the nearest existing
+ * container if missing parents are created (rule 20.4).
+ * @returns the record of the resource if it exists
  * @throws LwsError as `requireAccess`; `parent-not-found` for a caller who may know that the parent does not exist
  */
 export async function requirePut(
@@ -79,19 +79,19 @@ export async function requirePut(
     decided(guard, { view, access, mode, iri: of.iri, record: of });
   if (record && (await may('write', record))) return record;
   if (record && (await may('read', record))) throw refusal(guard, access, 'write', true);
-  // From here on the target does not exist, or is masked as nonexistent.
+  // From here on, the resource does not exist, or is treated as nonexistent because the caller cannot read it.
   const parent = parentOf(iri);
   const container = guard.profile?.makesParents ? nearestContainer(guard, view, parent) : view.record(parent);
   if (!container) throw asParent(parent, await refusalOfAbsent(guard, view, access, parent));
   if (await may('append', container)) {
     if (!record) return undefined;
-    // The name is taken, which is not a secret. Its resource is answered as for every other method.
+    // The name is in use, which the caller may know. Return the same error as for other methods.
     throw refusal(guard, access, 'write', false);
   }
   throw asParent(parent, refusal(guard, access, 'append', await may('read', container)));
 }
 
-/** Returns the container, or its nearest existing ancestor. */
+/** Returns the record of a container, or of its nearest existing ancestor. */
 export function nearestContainer(
   { rootIri }: Pick<Guard, 'rootIri'>,
   view: View,
@@ -104,7 +104,7 @@ export function nearestContainer(
   return undefined;
 }
 
-/** A masked container gets the same message as a nonexistent one: its name is part of the target, which the caller knows. */
+/** Converts an error about the parent. Masked and nonexistent parents get the same message, with the IRI of the request. */
 const asParent = (parent: string, refused: LwsError): LwsError =>
   refused.code === 'not-found'
     ? new LwsError('parent-not-found', `The container ${parent} does not exist. Create it first.`, {
@@ -112,7 +112,7 @@ const asParent = (parent: string, refused: LwsError): LwsError =>
       })
     : refused;
 
-/** Returns the decision and records it for the request's log line. */
+/** Evaluates a permission, and records the decision for the log line of the request. */
 function decided({ authorizer }: Guard, question: Question): boolean | Promise<boolean> {
   const told = (decision: Decision): boolean => {
     recordDecision(question.access, question.mode, question.iri, decision);
@@ -122,7 +122,7 @@ function decided({ authorizer }: Guard, question: Question): boolean | Promise<b
   return decision instanceof Promise ? decision.then(told) : told(decision);
 }
 
-/** Returns the error for a nonexistent resource. Anonymous callers get 404 only if they may read the container. */
+/** Returns the error for a nonexistent resource. Anonymous callers get 404 only if they can read the nearest container. */
 export async function refusalOfAbsent(guard: Guard, view: View, access: Access, iri: string): Promise<LwsError> {
   if (access.principal) {
     const isTold = guard.mask || !guard.profile?.refusesAbsent || (await wouldRead(guard, { view, access, iri }));
@@ -137,7 +137,7 @@ export async function refusalOfAbsent(guard: Guard, view: View, access: Access, 
   return unauthenticated('does not exist, and the anonymous caller may not read the container');
 }
 
-/** True if the caller could read a resource of that name (rule 20.3). */
+/** True if the caller could read a resource with that IRI (rule 20.3). */
 function wouldRead(guard: Guard, question: Omit<Question, 'mode'>): boolean | Promise<boolean> {
   const record = nearestContainer(guard, question.view, parentOf(question.iri));
   return !record || guard.authorizer.allows({ ...question, mode: 'read', record });
@@ -150,7 +150,7 @@ function refusal(guard: Guard, access: Access, mode: Mode, readable: boolean): L
   return notFound(reason);
 }
 
-/** Error for nonexistent and masked resources. */
+/** Returns the error for nonexistent and masked resources. */
 export const notFound = (reason: string): LwsError =>
   new LwsError('not-found', 'The resource does not exist, or you are not allowed to see it.', { reason });
 

@@ -1,4 +1,4 @@
-/** Multikey: public keys as text, for Ed25519 and the three NIST curves (W3C Controlled Identifiers 1.0, 2.2.2). */
+/** Multikey: text form of public keys, for Ed25519, P-256, P-384 and P-521 (W3C Controlled Identifiers 1.0, 2.2.2). */
 import { ECDH } from 'node:crypto';
 import { base58 } from '@scure/base';
 
@@ -9,7 +9,7 @@ export interface PublicJwk {
   readonly y?: string;
 }
 
-/** Multicodec prefix as unsigned varint, number of key bytes, and for points the curve and its coordinate length. */
+/** Kind of key: multicodec prefix (unsigned varint), key length in bytes, and the OpenSSL curve for compressed points. */
 interface Codec {
   readonly crv: PublicJwk['crv'];
   readonly prefix: readonly [number, number];
@@ -27,12 +27,12 @@ const codecs: readonly Codec[] = [
 
 const codecOf = (crv: PublicJwk['crv']): Codec => codecs.find((codec) => codec.crv === crv)!;
 
-/** Signature algorithm of this kind of key. */
+/** Returns the signature algorithm for a key. */
 export const algorithmOf = ({ crv }: PublicJwk): Codec['algorithm'] => codecOf(crv).algorithm;
 
 const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 
-/** Returns the Multikey text of a public key: `z` and base58btc. */
+/** Returns the Multikey text of a public key: `z`, then base58btc. */
 export function multikeyOf({ crv, x, y }: PublicJwk): string {
   const coordinate = Buffer.from(x, 'base64url');
   const parity = y === undefined ? [] : [2 + (Buffer.from(y, 'base64url').at(-1)! & 1)];
@@ -54,7 +54,7 @@ function readPoint(compressed: Uint8Array, { crv, curve, length }: Codec): Publi
     const point = ECDH.convertKey(compressed, curve!, undefined, undefined, 'uncompressed') as Buffer;
     return { kty: 'EC', crv, x: base64url(point.subarray(1, length)), y: base64url(point.subarray(length)) };
   } catch {
-    // Not a point on the curve: no key.
+    // The bytes are not a point on the curve.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Owner mode and open mode (rules 2.7, 2.10): owners have full access, creators have full access to their resources. */
+/** Owner mode and open mode (rules 2.7, 2.10): owners have full access, and creators have full access to their resources. */
 
 import type { AddedOwners } from './added-owners.js';
 import type { BaseModel, Decision } from './authorizer.js';
@@ -9,9 +9,9 @@ export interface OwnerModeOptions {
   /** Owners added and removed at run time. */
   readonly added?: Pick<AddedOwners, 'has'>;
   readonly publicRead: boolean;
-  /** True if an identity owns a resource. Absent: not known. */
+  /** Returns true if an identity owns a resource. Absent: unknown. */
   readonly owns?: (subject: string) => Promise<boolean>;
-  /** All callers may read and write, none has control. Only without owners. */
+  /** Open mode: all callers can read and write, none has control. Only allowed without owners. */
   readonly open: boolean;
 }
 

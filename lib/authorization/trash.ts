@@ -1,10 +1,12 @@
-/** Access to the trash (rule 26.2): only controllers of the storage read and delete there, whatever lists, grants and settings allow. */
+/**
+ * Access to the trash (rule 26.2): only controllers of the storage can read and delete there, whatever ACLs or grants allow.
+ */
 import { subtree, unionOfRanges, withoutRanges } from '../storage/keys/iri-ranges.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Authorizer, Decision, Question, ReadScope, View } from './authorizer.js';
 import type { Access } from './principal.js';
 
-/** Returns the container of deleted resources. */
+/** Returns the IRI of the trash, the container of deleted resources. */
 export const trashOf = (storage: string): string => `${storage}.trash/`;
 
 const [allowed, refused] = [
@@ -34,7 +36,7 @@ export function withTrash(inner: Authorizer, storage: string, view: Committed): 
       const decision = decide(question);
       return decision instanceof Promise ? decision.then((found) => found.allowed) : decision.allowed;
     },
-    /** Like `readScope`, never in the trash or in a deleted subtree. */
+    /** Like `readScope`, excludes the trash and deleted subtrees. */
     finds: (question) =>
       !question.iri.startsWith(trash) &&
       !view.removedSubtrees.some((container) => question.iri.startsWith(container)) &&
@@ -45,7 +47,7 @@ export function withTrash(inner: Authorizer, storage: string, view: Committed): 
       if (container !== storage || !state.record(trash)) return all;
       return controls(state, access).then(async (isController) => isController && all);
     },
-    /** Without the trash for controllers too, so that searches and queries do not find what was deleted. */
+    /** Excludes the trash for controllers too, so that searches and queries do not return deleted resources. */
     readScope: async (access, container) => {
       const scope = outside(await inner.readScope(access, container), storage, [
         ...(view.record(trash) ? [trash] : []),
@@ -59,7 +61,7 @@ export function withTrash(inner: Authorizer, storage: string, view: Committed): 
   };
 }
 
-/** Returns a scope without the trash. With `decide`, `Authorizer.finds` excludes it. */
+/** Returns a scope without the trash. For the scope `decide`, `Authorizer.finds` excludes it. */
 export const outsideTrash = (scope: ReadScope, storage: string, view: Pick<View, 'record'>): ReadScope =>
   view.record(trashOf(storage)) ? outside(scope, storage, [trashOf(storage)]) : scope;
 

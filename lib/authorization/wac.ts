@@ -1,6 +1,6 @@
 /**
- * Web Access Control (rule 3.3): the resource's own ACL, or the inherited rules of the nearest container that has one. Only the
- * nearest ACL applies.
+ * Web Access Control (rule 3.3): the ACL of the resource decides, or else the inherited rules of the nearest container with an
+ * ACL. Other ACLs have no effect.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -16,7 +16,7 @@ import type { Access } from './principal.js';
 /** Dependencies of `judge`. */
 interface JudgeOptions {
   readonly groups: Groups;
-  /** Maximum number of remote group documents fetched per decision. */
+  /** Maximum remote group documents that one decision fetches. */
   readonly maxFetches: number;
 }
 
@@ -28,8 +28,8 @@ const allowedBy = ({ of }: Acl, { id }: AclRule, why: string): Decision => ({
 const undated = ({ allowed, rule }: Decision): Decision => ({ allowed, rule, isUndated: true });
 
 /**
- * Evaluates the rules that give a mode. Groups are checked last, and only if no other rule allows the access.
- * @param mayFetch remote group documents may be fetched; false inside a transaction
+ * Evaluates the rules that grant a mode. Groups are checked last, and only if no other rule allows the access.
+ * @param mayFetch true if remote group documents may be fetched; false inside a transaction
  */
 function judge(
   options: JudgeOptions,
@@ -49,7 +49,7 @@ function judge(
   return withGroups.length === 0 ? refusal : byGroup(options, principal!.subject, acl, withGroups, mayFetch, refusal);
 }
 
-/** An authorization with origins does not match a request without `Origin`. */
+/** True if the origins of a rule allow the request. A rule with origins never matches a request without `Origin`. */
 export const fitsOrigin = ({ origins }: AclRule, { origin }: Access): boolean =>
   origins.size === 0 || (origin !== undefined && origins.has(originOf(origin)));
 
@@ -84,41 +84,41 @@ interface WacOptions {
   readonly view: View;
   readonly index: AclIndex;
   readonly groups: Groups;
-  /** Maximum number of remote group documents fetched per decision. */
+  /** Maximum remote group documents that one decision fetches. */
   readonly maxFetches: number;
-  /** Called for an ACL that was deleted or replaced, and returned. It has no effect. */
+  /** Called for an outdated ACL that LevelDB returned after it was deleted or replaced. It has no effect. */
   readonly onReturned?: (iri: string) => void;
 }
 
-/** Decisions by ACL, and by mode with the way the ACL was found. */
+/** Cached decisions: by ACL, and by mode and part of the ACL. */
 type Memo = Map<Acl, Map<string, Decision>>;
 
-/** Rules of an ACL that apply: of its resource, inherited, or those of the root for every ACL, without `foaf:Agent`. */
+/** Rules that apply: own, inherited, or those of the root to recover control of any ACL (`foaf:Agent` does not count). */
 type Part = 'own' | 'inherited' | 'recovery';
 
 const partOf = ({ of }: Acl, { iri }: Question, byRoot: boolean): Part =>
   byRoot ? 'recovery' : of === iri ? 'own' : 'inherited';
 
-/** Caller, mode and state of a decision. */
+/** Caller, mode and state to decide about. */
 type Asked = Pick<Question, 'view' | 'access' | 'mode'>;
 
-/** Above this number of ACLs below a container, a listing decides per member. */
+/** Maximum ACLs below a container for which all are evaluated at once. With more, a listing evaluates each member. */
 const maxBelow = 200;
 
 const noAcl: Decision = { allowed: false, rule: 'there is no ACL' };
-/** Maximum retries of an asynchronous decision after the ACL changed. */
+/** Maximum retries of an asynchronous decision if the ACL changes meanwhile. */
 const maxAttempts = 5;
 const restless: Decision = { allowed: false, rule: 'the ACL changes too quickly to decide by' };
 
-/** Maximum number of cached ranges, of about 100 bytes. */
+/** Maximum cached ranges. Each takes about 100 bytes. */
 const maxRanges = 200_000;
 
 /** Access model of a storage with ACLs. */
 export class WacModel implements BaseModel {
-  // Decided again inside the transaction, since a group may have changed.
+  // Decisions outside and inside of transactions: a transaction decides again, because a group may have changed.
   private readonly memos = [new HiddenField<Access, Memo>(), new HiddenField<Access, Memo>()] as const;
 
-  /** Readable resources by the readers that a caller is, per version of the ACLs. */
+  /** Readable resources, by the readers of the index that apply to a caller. Valid for one version of the index. */
   private readonly scopes = new LRUCache<string, { readonly version: number; readonly scope: ReadScope }>({
     maxSize: maxRanges,
     sizeCalculation: ({ scope }) => 1 + (typeof scope === 'object' ? scope.ranges.length : 0),
@@ -131,19 +131,20 @@ export class WacModel implements BaseModel {
     if (gone) {
       if (gone.readers === undefined) return noAcl;
       const past = readPastReaders(gone.readers);
-      // The ACL was deleted with the resource or later. An existing ACL may have changed since, and applies.
+      // If the ACL was deleted with the resource or later, use the recorded readers. If it still exists, it applies, because it
+      // may have changed.
       if (!this.aclOf(view, past.of))
         return judge(this.options, question.access, past, past.rules, !view.isTransaction);
     }
     const decision = this.decideNow(question, false);
-    // Controllers of the root may change every ACL below it, so that a lock-out can be undone (rule 3.12).
+    // Controllers of the root may change every ACL below it, so that they can undo a lock-out (rule 3.12).
     if (question.mode !== 'control' || iri === this.options.storage || !this.aclOf(view, iri)) return decision;
     const orByRoot = (found: Decision): Decision | Promise<Decision> =>
       found.allowed ? found : this.decideNow(question, true);
     return decision instanceof Promise ? decision.then(orByRoot) : orByRoot(decision);
   }
 
-  /** @param byRoot the root's ACL decides instead of the effective one */
+  /** @param byRoot true if the root's ACL decides instead of the nearest one */
   private decideNow(question: Question, byRoot: boolean): Decision | Promise<Decision> {
     const acl = this.deciding(question, byRoot);
     if (!acl) return noAcl;
@@ -151,7 +152,7 @@ export class WacModel implements BaseModel {
     return decision instanceof Promise ? this.decideAgain(question, byRoot, [acl, decision]) : decision;
   }
 
-  /** Fetching a group takes time. The ACL that is effective afterwards decides, so that revocations apply. */
+  /** Fetching a group takes time. Decide again if another ACL is effective afterwards, so that revocations apply. */
   private async decideAgain(
     question: Question,
     byRoot: boolean,
@@ -177,7 +178,7 @@ export class WacModel implements BaseModel {
   }
 
   async readsAllMembers(view: View, access: Access, container: string): Promise<boolean> {
-    // Checks all levels: the date of a container member reveals changes inside it.
+    // Check all levels: the date of a member container changes with its own members.
     const closer = this.options.index.below(container, maxBelow);
     if (closer.length > maxBelow) return false;
     const asked: Asked = { view, access, mode: 'read' };
@@ -204,7 +205,7 @@ export class WacModel implements BaseModel {
     return scope;
   }
 
-  /** Returns the groups of a caller that may let it read. Remote ones are fetched, for each ACL as many as for a decision. */
+  /** Returns the groups of a caller that may let it read. Fetches remote groups, at most `maxFetches` for each ACL. */
   private async groupsOf({ principal, origin }: Access): Promise<readonly string[]> {
     if (!principal) return [];
     const { index, groups, maxFetches } = this.options;
@@ -222,7 +223,7 @@ export class WacModel implements BaseModel {
     return found;
   }
 
-  /** Groups count as far as their members are cached. */
+  /** True if an ACL names the caller, or a group that has the caller as cached member. */
   async knows({ principal }: Access): Promise<boolean> {
     if (!principal) return false;
     const { index, groups } = this.options;
@@ -235,17 +236,17 @@ export class WacModel implements BaseModel {
   private aclOf(view: View, iri: string): Acl | undefined {
     if (!this.options.index.mayHave(iri)) return undefined;
     const acl = view.derived(aclKey(iri), (value) => readAcl(iri, value));
-    // An empty ACL is not an ACL.
+    // An ACL without authorizations is treated as no ACL.
     if (acl?.isEmpty) return undefined;
     const record = view.record(iri);
     if (acl && isAclOf(acl, record)) return acl;
     if (!acl && record?.acl === undefined) return undefined;
-    // A returned ACL, or a lost one: the record says that there is another one.
+    // The stored ACL is not the one that the record names: it is outdated or lost.
     this.options.onReturned?.(iri);
     return record?.acl === undefined ? undefined : closedAcl(iri);
   }
 
-  /** Returns the resource's own ACL, or the nearest one above with its inherited rules. */
+  /** Returns the ACL of the resource, or else that of the nearest container with one. */
   private effective(view: View, iri: string): Acl | undefined {
     const own = this.aclOf(view, iri);
     if (own) return own;
@@ -256,7 +257,7 @@ export class WacModel implements BaseModel {
     return undefined;
   }
 
-  /** Decides by one ACL. Cached per request, since many resources can share an ACL. */
+  /** Decides by one ACL. Cached per request, because many resources can share an ACL. */
   private decideBy({ view, access, mode }: Asked, acl: Acl, part: Part): Decision | Promise<Decision> {
     const decisions = this.decisionsOf(view, access, acl);
     const key = `${mode} ${part}`;
@@ -289,7 +290,7 @@ function scopeOf(ranges: readonly IriRange[], storage: string): ReadScope {
   return isWholeStorage(ranges, storage) ? 'everything' : { ranges };
 }
 
-/** Longer rules are not recorded, since they would become part of every event. */
+/** Maximum length of recorded readers, because they become part of every event. */
 const maxLength = 4 << 10;
 
 type KeptRule = readonly [
@@ -301,10 +302,10 @@ type KeptRule = readonly [
   origins: readonly string[],
 ];
 
-/** Recorded once per ACL: its own rules and the inherited ones. */
+/** Cached texts of recorded readers, for each ACL: of its own rules, and of its inherited rules. */
 const written = [new WeakMap<Acl, string>(), new WeakMap<Acl, string>()] as const;
 
-/** @param inherited use the inherited rules */
+/** Returns the rules that grant read, as text. @param inherited true for the inherited rules */
 export const pastReaders = (acl: Acl, inherited: boolean): string =>
   getOrMake(written[inherited ? 1 : 0], acl, () => {
     const rules = acl.rules.filter((rule) => (inherited ? rule.inherited : rule.accessTo) && rule.modes.has('read'));
@@ -321,7 +322,7 @@ const kept = ({ id, agents, everybody, authenticated, groups, origins }: AclRule
   [...origins],
 ];
 
-/** Returns the ACL reduced to the rules that give `read`. */
+/** Parses recorded readers: returns an ACL with only the rules that grant read. */
 export function readPastReaders(text: string): Acl {
   const [of, rules] = JSON.parse(text) as [string, KeptRule[]];
   return {

@@ -1,12 +1,12 @@
-/** RFC 9068 access tokens of the embedded authorization server and of trusted ones (rule 15.7). */
+/** RFC 9068 access tokens of the built-in authorization server and of trusted ones (rule 15.7). */
 import type { CryptoKey, JWTPayload } from 'jose';
 import { isSameIssuer } from './issuer-keys.js';
 import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from './jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from './suite.js';
 
-/** An authorization server with accepted tokens. */
+/** Authorization server whose tokens are accepted. */
 export interface TrustedIssuer {
-  /** Value of the `iss` claim. */
+  /** Value of the claim `iss`. */
   readonly issuer: string;
   /** Returns the verification key with this id, or `undefined`. @throws LwsError if the issuer cannot be reached */
   key(kid: string | undefined, algorithm: string): Promise<CryptoKey | undefined>;
@@ -14,15 +14,15 @@ export interface TrustedIssuer {
 
 export interface AccessTokenOptions {
   readonly issuers: () => readonly TrustedIssuer[];
-  /** The storage URI, with and without a trailing slash. */
+  /** Accepted audiences: the storage URI, with and without a trailing slash. */
   readonly audiences: ReadonlySet<string>;
 }
 
-/** RFC 9068 4: `at+jwt`, with or without `application/`. */
+/** True for the type `at+jwt`, with or without `application/` (RFC 9068 4). */
 const isAccessTokenType = (typ: unknown): boolean =>
   typeof typ === 'string' && /^(?:application\/)?at\+jwt$/i.test(typ);
 
-/** The suite, and the same for tokens for this storage of trusted issuers only. */
+/** Suites for access tokens. `ofTrusted` recognizes only tokens that an accepted issuer has issued for this storage. */
 export interface AccessTokenSuites {
   readonly all: Suite;
   readonly ofTrusted: Suite;
@@ -70,7 +70,7 @@ export function accessTokenSuites({ issuers, audiences }: AccessTokenOptions): A
   return { all, ofTrusted: { ...all, recognises } };
 }
 
-/** Exactly one value: this storage. */
+/** True if the audience is exactly one value: this storage. */
 function isAudience(aud: unknown, audiences: ReadonlySet<string>): boolean {
   const values: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   return values.length === 1 && audiences.has(values[0] as string);
@@ -81,7 +81,7 @@ function verifiedBy(claims: JWTPayload): VerifiedCredential {
   return {
     principal: { subject: sub!, client: client as string, issuer: iss! },
     expires: exp! * 1000,
-    // Keys rotate. A token should not outlive its key by more than this.
+    // Keys rotate: a token should not be accepted longer than this after its key was removed.
     verifyAgain: Date.now() + 300_000,
     ...boundKey(claims),
   };

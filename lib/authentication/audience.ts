@@ -5,13 +5,13 @@ import { refusedCredential } from './suite.js';
 export const clockSkew = 60;
 
 export interface AudiencePolicy {
-  /** Accepted audiences: the storage with and without a trailing slash, and the values of `lws.audience`. */
+  /** Accepted audiences: the storage URI with and without a trailing slash, and the values of `lws.audience`. */
   readonly accepted: ReadonlySet<string>;
-  /** `lws.audience.require`: reject credentials without `aud`. */
+  /** True to reject credentials without `aud` (`lws.audience.require`). */
   readonly required: boolean;
 }
 
-/** Checks that the audience includes this server. Other values are allowed in addition. @throws LwsError `invalid-token` */
+/** Asserts that the audience includes this server. It may include others too. @throws LwsError `invalid-token` */
 export function assertAudience(aud: unknown, policy: AudiencePolicy): void {
   if (aud === undefined) {
     if (policy.required)
@@ -26,7 +26,7 @@ export function assertAudience(aud: unknown, policy: AudiencePolicy): void {
     );
 }
 
-/** Checks the lifetime of a self-signed credential, since no issuer limits it. @throws LwsError `invalid-token` */
+/** Asserts the maximum lifetime of a self-signed credential, which no issuer limits. @throws LwsError `invalid-token` */
 export function assertLifetime(iat: number, exp: number, maximumSeconds: number): void {
   if (exp - iat > maximumSeconds)
     throw refusedCredential(

@@ -1,4 +1,4 @@
-/** Authenticates a request: passes the credential of the `Authorization` field to the suite that recognizes its form. */
+/** Authenticates a request: passes the credential in the `Authorization` field to the suite that recognizes its form. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Access } from '../authorization/principal.js';
@@ -12,9 +12,9 @@ import type { Throttle } from './throttle.js';
 
 /** Parts of a request that authentication reads. */
 export interface PresentedRequest {
-  /** `Authorization` field. */
+  /** Value of the `Authorization` field. */
   readonly authorization: string | undefined;
-  /** `DPoP` field, or a list if it was repeated. */
+  /** Value of the `DPoP` field; a comma-separated list if it was repeated. */
   readonly proof: string | undefined;
   readonly method: string;
   /** IRI of the target, based on `lws.base-uri`. */
@@ -25,6 +25,7 @@ export interface PresentedRequest {
 
 export interface Authenticator {
   /**
+   * Returns the caller of a request.
    * @throws LwsError `invalid-token` for a rejected credential, even if none is required, `invalid-request` for an unknown or
    * malformed scheme (rule 4.6), `use-dpop-nonce`, `too-many-requests`
    */
@@ -34,7 +35,7 @@ export interface Authenticator {
 export interface AuthenticatorOptions {
   readonly suites: readonly Suite[];
   readonly dpop: DpopVerifier;
-  /** `lws.dpop.require` */
+  /** True to accept only tokens with a DPoP proof (`lws.dpop.require`). */
   readonly dpopOnly: boolean;
   /** Rate limit of failed attempts. */
   readonly failures: Throttle;
@@ -44,7 +45,7 @@ const anonymous: Access = {};
 
 /** Maximum total length of cached credentials, in characters. */
 const maxVerifiedLength = 16 << 20;
-/** Approximate overhead of a cached credential. */
+/** Approximate memory overhead of a cached credential, in characters. */
 const ownLength = 500;
 
 interface Known extends VerifiedCredential {
@@ -52,12 +53,12 @@ interface Known extends VerifiedCredential {
   readonly suite: Suite;
 }
 
-/** Authenticator with a cache. */
+/** Authenticator that caches verified and rejected credentials. */
 export class RememberingAuthenticator implements Authenticator {
-  /** Verified credentials until they expire, so that signatures are not checked for every request. */
+  /** Verified credentials, until they expire, so that a signature is not verified for every request. */
   private readonly verified = new LRUCache<string, Known>({
     maxSize: maxVerifiedLength,
-    // The cached access contains data of any length from the credential.
+    // Include the access in the size: it contains parts of the credential of any length.
     sizeCalculation: ({ access }, token) => token.length + JSON.stringify(access).length + ownLength,
   });
   private readonly verifying = new Map<string, Promise<Known>>();
@@ -77,7 +78,7 @@ export class RememberingAuthenticator implements Authenticator {
       : this.check(request);
   }
 
-  /** All other requests. */
+  /** Authenticates requests that are not on the fast path. */
   private async check(request: PresentedRequest): Promise<Access> {
     const { scheme, token } = requireScheme(request.authorization!);
     if (scheme === 'dpop') return this.checkBound(request, token);
@@ -103,18 +104,18 @@ export class RememberingAuthenticator implements Authenticator {
           'The token is not bound to the key of the proof.',
           `cnf.jkt is ${known.boundTo}, the proof's key ${proof.thumbprint}`,
         ).with({ scheme: 'DPoP' });
-      // Rule 15.14: consumed only after the token was validated and matched the key of the proof.
+      // Rule 15.14: mark the proof as used only after the token was verified and matches the key of the proof.
       await proof.consume();
       return known.access;
     } catch (error) {
       if (!(error instanceof LwsError) || error.code !== 'invalid-token') throw error;
-      // The token is valid. These errors concern the proof.
+      // The token is valid: these errors concern the proof.
       if (error.scheme) await failures.count(address);
       throw error.with({ scheme: 'DPoP' });
     }
   }
 
-  /** A token that was verified before is not affected by the rate limit of its address. */
+  /** Returns a cached token. It is accepted even if its address has reached the rate limit. */
   private current(token: string): Known | undefined {
     const known = this.verified.get(keyFor('dpop', token));
     return known && isCurrent(known) ? known : undefined;
@@ -126,7 +127,9 @@ export class RememberingAuthenticator implements Authenticator {
     );
   }
 
-  /** The same invalid credential again costs one hash. After too many failures nothing is verified for the address. */
+  /**
+   * Verifies a credential, or returns the cached success or failure. After too many failures of an address, verifies nothing.
+   */
   private async verifyOnce(token: string, scheme: string, address: string): Promise<Known> {
     const { failures } = this.options;
     const hash = keyFor(scheme, token);
@@ -151,7 +154,7 @@ export class RememberingAuthenticator implements Authenticator {
       await takeBack();
       return known;
     } catch (error) {
-      // Failures of this server are not counted against the credential.
+      // Failures of this server do not count against the client.
       if (!(error instanceof LwsError) || isBusy(error)) await takeBack();
       else this.refused.set(hash, error);
       throw error;
@@ -180,7 +183,7 @@ export class RememberingAuthenticator implements Authenticator {
   }
 }
 
-/** Longer credentials are cached by hash, to bound memory. */
+/** Maximum characters of a credential that is its own cache key. Longer ones are hashed, to save memory. */
 const shortToken = 2_048;
 
 const keyFor = (scheme: string, token: string): string =>
@@ -194,7 +197,7 @@ const isCurrent = ({ expires, verifyAgain = Number.POSITIVE_INFINITY }: Verified
 const schemes = new Set(['bearer', 'dpop', 'saml2']);
 
 function requireScheme(field: string): Credentials {
-  // SAML assertions can be raw XML, which is not a token68 (rule 15.12).
+  // A SAML assertion may be raw XML, which is not a valid token68 (rule 15.12).
   const assertion = /^saml2 +(?=<)/i.exec(field);
   if (assertion) return { scheme: 'saml2', token: field.slice(assertion[0].length) };
   const credentials = parseAuthorization(field);

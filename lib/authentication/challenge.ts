@@ -1,17 +1,17 @@
-/** Challenges of a 401 response (rule 15.1, RFC 6750 section 3, RFC 9449 section 7, RFC 9728 section 5.1). */
+/** Challenges in 401 responses (rule 15.1, RFC 6750 section 3, RFC 9449 section 7, RFC 9728 section 5.1). */
 import type { LwsError } from '../tools/errors.js';
 import { signatureAlgorithms } from './jwt.js';
 
 export interface ChallengePolicy {
-  /** Storage URI. */
+  /** URI of the storage. */
   readonly realm: string;
   /** Authorization server that issues tokens, if there is one. */
   readonly authorizationServer: string | undefined;
   /** URL of the protected resource metadata (RFC 9728), if there is an authorization server. */
   readonly resourceMetadata: string;
-  /** `lws.dpop.require`: bearer tokens are rejected and not offered. */
+  /** True if bearer tokens are rejected, and therefore not offered (`lws.dpop.require`). */
   readonly dpopOnly: boolean;
-  /** Scopes to request of an OpenID provider whose access tokens are accepted (rule 20.11). */
+  /** Scopes to request from an OpenID provider whose access tokens are accepted (rule 20.11). */
   readonly scope?: string | undefined;
 }
 

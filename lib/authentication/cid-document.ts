@@ -1,7 +1,4 @@
-/**
- * Reads a controlled identifier document from JSON, by the names of its context, or from RDF, by their IRIs (W3C Controlled
- * Identifiers 1.0).
- */
+/** Reads controlled identifier documents (W3C Controlled Identifiers 1.0): JSON by the names of the context, RDF by IRIs. */
 import type { Quad, Term } from '@rdfjs/types';
 import { type PublicJwk, readMultikey } from '../authorization/multikey.js';
 import { lws, rdf } from '../rdf/vocabulary.js';
@@ -11,13 +8,13 @@ import { jsonOf } from '../tools/json/json.js';
 import { privateMembers } from './jwt.js';
 import { refusedCredential } from './suite.js';
 
-/** A key that a subject may authenticate with. */
+/** Key with which a subject may authenticate. */
 export interface AuthenticationMethod {
   readonly id: string;
   readonly controller: string | undefined;
-  /** Public key. Absent if its kind is unknown or it contains private members. */
+  /** Public key. Absent if the kind is unknown, or if the document reveals the private key. */
   readonly jwk: (PublicJwk | Readonly<Record<string, unknown>>) | undefined;
-  /** Milliseconds since the epoch, or NaN for an invalid date. */
+  /** Time of revocation and expiry, in milliseconds since the epoch, or NaN for an invalid date. */
   readonly revoked: number | undefined;
   readonly expires: number | undefined;
 }
@@ -26,23 +23,23 @@ export interface ControlledIdentifier {
   readonly id: string;
   /** Verification methods of the `authentication` relationship only. */
   readonly authentication: readonly AuthenticationMethod[];
-  /** Endpoints of the subject's services of type `lws:OpenIdProvider`. */
+  /** Endpoints of services of type `lws:OpenIdProvider`. */
   readonly openIdProviders: readonly string[];
-  /** Values of `solid:oidcIssuer` of the subject. */
+  /** Values of `solid:oidcIssuer`. */
   readonly oidcIssuers: readonly string[];
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-/** An IRI as a string, or as a JSON-LD object with an id. */
+/** Returns the IRI in a string, or in a JSON-LD object with an id. */
 const reference = (value: unknown): string | undefined =>
   text(value) ?? (isObject(value) ? text(value['id']) : undefined);
 
-/** Maximum number of verification methods and of services in a document. */
+/** Maximum verification methods, and maximum services, in a document. */
 const maxEntries = 50;
 
-/** @throws LwsError `invalid-token` if the document belongs to another subject or has too many entries */
+/** Returns the keys and providers of a document. @throws LwsError `invalid-token` for another subject or too many entries */
 export function interpret(document: unknown, subject: string): ControlledIdentifier {
   const id = isObject(document) ? text(document['id']) : undefined;
   if (!isObject(document) || id !== subject)
@@ -70,7 +67,7 @@ export function interpret(document: unknown, subject: string): ControlledIdentif
   return { id: subject, authentication, openIdProviders: providersOf(document), oidcIssuers };
 }
 
-/** `#key` is relative to the subject. */
+/** Returns an absolute id: `#key` is relative to the subject. */
 const absolute = (id: string | undefined, subject: string): string | undefined =>
   id?.startsWith('#') ? subject.replace(/#.*$/s, '') + id : id;
 
@@ -85,9 +82,9 @@ function methodOf(method: Members, subject: string): AuthenticationMethod {
   };
 }
 
-/** The 2020 types are read as JsonWebKey and Multikey (rule 15.11). */
+/** Returns the public key of a method. The 2020 types are read as JsonWebKey and Multikey (rule 15.11). */
 function keyOf(method: Members): AuthenticationMethod['jwk'] {
-  // A published secret is not a secret.
+  // Reject a key whose private part was published.
   if (method['secretKeyJwk'] !== undefined || method['secretKeyMultibase'] !== undefined) return undefined;
   const types = valuesOf(method['type']).map((type) => String(type).replace(/^.*[#/]/, ''));
   if (types.some((type) => type === 'JsonWebKey' || type === 'JsonWebKey2020')) {
@@ -101,7 +98,7 @@ function keyOf(method: Members): AuthenticationMethod['jwk'] {
 
 const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e', 'alg', 'use', 'key_ops', 'kid'];
 
-/** Members of a key that are used. Others can have any size. */
+/** Returns the members of a key that are used. Others could have any size. */
 const publicPartOf = (jwk: Members): Members =>
   Object.fromEntries(publicMembers.flatMap((member) => (member in jwk ? [[member, jwk[member]]] : [])));
 
@@ -135,13 +132,13 @@ const names: Readonly<Record<string, string>> = {
   'http://www.w3.org/ns/solid/terms#oidcIssuer': 'oidcIssuer',
 };
 
-/** Members with nodes that have members of their own. */
+/** Members whose values are nodes with members. */
 const nested = new Set(['authentication', 'verificationMethod', 'service']);
 
-/** Converts the RDF graph of a document: statements about the subject and the nodes that it links to. */
+/** Converts an RDF graph to the JSON form: the statements about the subject, and about the nodes that it links to. */
 export function documentOfQuads(quads: readonly Quad[], subject: string): unknown {
   const bySubject = new Map<string, Quad[]>();
-  // Reads known members only, since documents may contain much more.
+  // Read only known members, because documents may contain much more.
   for (const quad of quads) {
     if (names[quad.predicate.value] === undefined) continue;
     addTo(bySubject, keyOfTerm(quad.subject), quad);

@@ -1,6 +1,6 @@
 /**
- * Controlled identifiers: keys and identity providers from a subject's own document (rules 15.11, 15.13). Documents are fetched
- * through the outbound guard and cached.
+ * Controlled identifiers: reads the keys and identity providers from the document of a subject (rules 15.11, 15.13). Documents
+ * are fetched with SSRF protection and cached.
  */
 import { LRUCache } from 'lru-cache';
 import { didWebUrl, expandDidKey } from '../authorization/did.js';
@@ -20,23 +20,24 @@ import { type ControlledIdentifier, documentOfQuads, interpret } from './cid-doc
 import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 
 /**
- * @param address client that the fetch is queued for (round robin)
- * @throws LwsError `invalid-token` if the document cannot be fetched or read, or belongs to another subject, and `too-busy`
+ * Returns the controlled identifier of a subject.
+ * @param address client for which the fetch is queued (round robin)
+ * @throws LwsError `invalid-token` if the document cannot be fetched or parsed, or belongs to another subject, and `too-busy`
  */
 export type IdentifierResolver = (subject: string, address: string) => Promise<ControlledIdentifier>;
 
 export interface ResolverOptions {
   readonly fetch: GuardedFetch;
   readonly documents: Documents;
-  /** Reads WebID documents: RDF, of https URLs or http ones on loopback, relative to the URL of the last redirect (rule 20.11). */
+  /** True for WebID documents: RDF at https URLs (http on loopback), relative to the URL after redirects (rule 20.11). */
   readonly areWebIds?: boolean;
 }
 
 const keptMs = 300_000;
 const failureKeptMs = 30_000;
-/** Maximum total size of cached documents. */
+/** Maximum total size of cached documents, in bytes. */
 const maxKeptBytes = 8 << 20;
-/** Approximate overhead of a cached result. */
+/** Approximate overhead of a cached result, in bytes. */
 const ownBytes = 1_000;
 const accept =
   'application/lws+cid, application/did+json, application/json;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.7, application/n-triples;q=0.5, application/trig;q=0.5';
@@ -45,10 +46,10 @@ const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5 } as co
 
 type Found = { readonly identifier: ControlledIdentifier } | { readonly error: unknown };
 
-/** Maximum number of cached documents. One document can have any number of subjects. */
+/** Maximum cached documents. One document can describe any count of subjects. */
 const maxPages = 100;
 
-/** Returns a fetch that caches documents for 30 s, for all of their subjects. */
+/** Returns a fetch function that caches documents for 30 s, shared by all of their subjects. */
 function oncePerDocument(fetch: GuardedFetch): GuardedFetch {
   const pages = lruCache<Promise<OutboundResponse>>(maxPages, failureKeptMs);
   return (target, options) => {
@@ -128,7 +129,7 @@ async function resolve(
 
 const withoutFragment = (url: string): string => url.replace(/#.*$/s, '');
 
-/** JSON is read by the names of the context, RDF by IRIs. Other types are rejected. */
+/** Parses a document: JSON by the names of the context, RDF by IRIs. Other types are rejected. */
 async function readDocument(
   documents: Documents,
   subject: string,
@@ -137,7 +138,7 @@ async function readDocument(
 ): Promise<unknown> {
   const mediaType = parseMediaType(headers['content-type'] ?? '')?.essence ?? '';
   const isGraph = isRdfFormat(mediaType) && (areWebIds || mediaType !== jsonLd || !isPlain(body));
-  // RDF/XML is slow to parse and not used for keys.
+  // Exclude RDF/XML, which is slow to parse and not used for keys.
   if (isGraph && mediaType !== 'application/rdf+xml')
     return documentOfQuads(decodeGraph(await documents.parseForeign(body, mediaType, base)), subject);
   if (areWebIds) throw unreadable(subject, `the document is ${mediaType || 'without a media type'}`);
@@ -146,7 +147,7 @@ async function readDocument(
   return parseJson(decodeUtf8(body));
 }
 
-/** JSON-LD in plain form: an object with an `id`. Any other form is read as a graph. */
+/** True for JSON-LD in plain form: an object with an `id`. Other JSON-LD is parsed as a graph. */
 function isPlain(body: Buffer): boolean {
   const value: unknown = parseJson(decodeUtf8(body));
   return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';

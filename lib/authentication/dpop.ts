@@ -1,4 +1,4 @@
-/** DPoP: proof that the presenter of an access token has the key that it is bound to (RFC 9449, rule 15.14). */
+/** DPoP: verifies proofs that a client holds the key to which its access token is bound (RFC 9449, rule 15.14). */
 import {
   constants,
   createHash,
@@ -15,14 +15,14 @@ import { fits } from './issuer-keys.js';
 import { isAccepted, privateMembers, readJwt } from './jwt.js';
 import { refusedCredential } from './suite.js';
 
-/** Stateless DPoP nonces: a time with a MAC under a key shared by all servers of a storage (RFC 9449 8, rule 15.15). */
+/** Stateless DPoP nonces: a time and its MAC. All servers of a storage share the MAC key (RFC 9449 8, rule 15.15). */
 export interface DpopNonces {
   issue(): string;
   accepts(nonce: string): boolean;
 }
 
 const nonceMs = 300_000;
-/** Six bytes of time, then this many bytes of its MAC. */
+/** Bytes of the MAC, which follows six bytes of time. */
 const macBytes = 16;
 
 function dpopNonces(clock: () => number, secret: Uint8Array): DpopNonces {
@@ -44,18 +44,19 @@ function dpopNonces(clock: () => number, secret: Uint8Array): DpopNonces {
   };
 }
 
-/** Used DPoP proofs: bounded, and never evicts one that could be used again. */
+/** Used DPoP proofs. The size is limited, but a proof that is still valid is never evicted. */
 export interface ReplayCache {
-  /** Marks an identifier as used. Returns `full` if there is no room. */
+  /** Marks an identifier as used. Returns `full` if the limit is reached. */
   consume(id: string): 'new' | 'used' | 'full';
 }
 
 /**
- * @param size maximum number of identifiers
- * @param validMs time in which a proof could be reused: its maximum age plus the allowed clock difference
+ * Creates a replay cache.
+ * @param size maximum identifiers
+ * @param validMs time for which a proof is valid: its maximum age plus the allowed clock difference
  */
 function replayCache(size: number, validMs: number, clock: () => number): ReplayCache {
-  /** Expiry times in milliseconds. All have the same lifetime, so the oldest come first. */
+  /** Expiry times by identifier, in milliseconds. All have the same lifetime, so the oldest are first. */
   const used = new Map<string, number>();
   return {
     consume(id) {
@@ -73,12 +74,12 @@ function replayCache(size: number, validMs: number, clock: () => number): Replay
 }
 
 /**
- * Algorithm of a DPoP proof for `node:crypto`. Proofs are verified off the main thread, with cached keys: every request has a new
- * proof, and WebCrypto would cost half as much again.
+ * Algorithm of a DPoP proof, as parameters for `node:crypto`. Proofs are verified in libuv threads, with cached keys: every
+ * request has a new proof, and WebCrypto would take 50 % longer.
  */
 interface Algorithm {
   readonly hash: string | null;
-  /** Curve of an elliptic key, as named in a JWK. */
+  /** Curve of an elliptic key, with its name in a JWK. */
   readonly curve?: string;
   readonly padding?: number;
 }
@@ -97,10 +98,10 @@ const algorithms: Readonly<Record<string, Algorithm>> = {
   PS512: { hash: 'sha512', padding: constants.RSA_PKCS1_PSS_PADDING },
 };
 
-/** RFC 7518 3.3, 3.5. */
+/** Minimum length of an RSA key in bits (RFC 7518 3.3, 3.5). */
 const shortestRsa = 2048;
 
-/** Returns the key of a public JWK, or `undefined` if it is invalid or does not fit the algorithm. */
+/** Returns the key of a public JWK, or `undefined` if it is invalid or of another kind than the algorithm requires. */
 function proofKey(jwk: JWK, name: string): KeyObject | undefined {
   const algorithm = algorithms[name];
   if (!algorithm || (algorithm.curve !== undefined && jwk.crv !== algorithm.curve)) return undefined;
@@ -109,12 +110,12 @@ function proofKey(jwk: JWK, name: string): KeyObject | undefined {
     const bits = key.asymmetricKeyDetails?.modulusLength;
     return algorithm.padding !== undefined && (bits ?? 0) < shortestRsa ? undefined : key;
   } catch {
-    // Missing members, or members that do not form a key.
+    // Members are missing, or do not form a key.
     return undefined;
   }
 }
 
-/** Verifies the signature of a compact JWS. */
+/** Returns true if the signature of a compact JWS is valid. */
 function proofHolds(jws: string, name: string, key: KeyObject): Promise<boolean> {
   const { hash, padding } = algorithms[name]!;
   const end = jws.lastIndexOf('.');
@@ -133,9 +134,9 @@ export interface DpopOptions {
   readonly requireNonce: boolean;
   readonly cacheSize: number;
   readonly clock: () => number;
-  /** Key of the nonces, the same on all servers of a storage. */
+  /** MAC key of the nonces, shared by all servers of a storage. */
   readonly nonceSecret: Uint8Array;
-  /** Registers an identifier with the other servers of a storage. Returns false if one of them has it, and undefined for a single server. */
+  /** Registers an identifier on all servers of a storage. Returns false if it exists, undefined for a single server. */
   readonly isFirst?: (id: string, validMs: number) => Promise<boolean> | undefined;
 }
 
@@ -146,24 +147,24 @@ export interface ProvenRequest {
   readonly url: string;
   /** Access token. Absent at the token endpoint. */
   readonly token?: string;
-  /** The proof may lack `ath`. */
+  /** True if the proof may lack `ath`. */
   readonly isAthOptional?: boolean | undefined;
 }
 
-/** A valid proof. `consume` marks it as used. Call it after the token was validated. */
+/** Valid proof. Call `consume` after the token was verified, to mark the proof as used. */
 export interface DpopProof {
   readonly thumbprint: string;
-  /** @throws LwsError `invalid-token` if it was used before, `too-busy` if no more can be stored */
+  /** Marks the proof as used. @throws LwsError `invalid-token` if it was used before, `too-busy` if the cache is full */
   consume(): void | Promise<void>;
 }
 
 export interface DpopVerifier {
   readonly nonces: DpopNonces;
-  /** @throws LwsError `invalid-token`, or `use-dpop-nonce` with a `DPoP-Nonce` field */
+  /** Verifies a proof. @throws LwsError `invalid-token`, or `use-dpop-nonce` with a `DPoP-Nonce` field */
   verify(field: string | undefined, request: ProvenRequest): Promise<DpopProof>;
 }
 
-/** Maximum age of a proof and maximum clock difference, in seconds (rule 15.14). */
+/** Maximum age of a proof, and maximum time that it may be in the future, in seconds (rule 15.14). */
 const oldest = 300;
 const ahead = 60;
 
@@ -177,7 +178,7 @@ const validMs = (oldest + ahead) * 1000;
 export function dpopVerifier({ requireNonce, cacheSize, clock, ...options }: DpopOptions): DpopVerifier {
   const nonces = dpopNonces(clock, options.nonceSecret);
   const used = replayCache(cacheSize, validMs, clock);
-  // Importing a key costs as much as verifying a signature, and clients use one key for many proofs. Proofs are not cached.
+  // Cache imported keys: an import takes as long as verifying a signature, and clients use one key for many proofs.
   const keys = lruCache<ProofKey>(10_000);
 
   const keyOf = async (jwk: JWK, algorithm: string): Promise<ProofKey> => {
@@ -229,7 +230,7 @@ export function dpopVerifier({ requireNonce, cacheSize, clock, ...options }: Dpo
   };
 }
 
-/** Evicting an older proof would allow its reuse. */
+/** Rejects instead of evicting an older proof, which could then be reused. */
 const tooManyProofs = (): LwsError =>
   tooBusy('The limit of stored DPoP proofs is reached (lws.dpop.jti-cache-size). Retry in a few seconds.', 30);
 
@@ -241,7 +242,7 @@ async function thumbprintOf(jwk: JWK): Promise<string> {
   }
 }
 
-/** Returns public key and algorithm of a proof (RFC 9449 4.3, checks 3 to 7). */
+/** Returns the public key and the algorithm of a proof (RFC 9449 4.3, checks 3 to 7). */
 function keyIn({ typ, alg, jwk, crit }: Readonly<Record<string, unknown>>): [JWK, string] {
   if (typ !== 'dpop+jwt') throw refused('The proof has another type.', `typ is ${String(typ).slice(0, 100)}`);
   if (!isAccepted(alg))
@@ -278,7 +279,7 @@ function assertClaims(payload: Readonly<Record<string, unknown>>, request: Prove
     throw refused('The proof is for another access token.', 'ath is missing or not the hash of the token');
 }
 
-/** RFC 9449 4.3, check 9: normalized as in RFC 3986 6.2.2 and 6.2.3, without query and fragment. */
+/** Returns a URL without query and fragment, normalized by RFC 3986 6.2.2 and 6.2.3 (RFC 9449 4.3, check 9). */
 function withoutQuery(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const parsed = new URL(url);

@@ -1,6 +1,6 @@
 /**
- * Keys of other issuers: metadata and JWKS fetched through the outbound guard and cached. Fetched again for an unknown key, at
- * most once a minute (rule 15.13).
+ * Keys of other issuers. Their metadata and JWKS are fetched with SSRF protection, and cached. They are fetched again for an
+ * unknown key, at most once a minute (rule 15.13).
  */
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import { clientOf } from '../tools/fields/client-address.js';
@@ -11,7 +11,7 @@ import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 export interface IssuerKeys {
   /**
    * Returns the key with this id.
-   * @param address client that the fetch is queued for, for issuers not configured by the operator
+   * @param address client for which the fetch is queued, if the operator did not configure the issuer
    * @throws LwsError `invalid-token` if the issuer cannot be reached, and `too-busy`
    */
   key(kid: string | undefined, algorithm: string, address?: string): Promise<CryptoKey | undefined>;
@@ -20,7 +20,7 @@ export interface IssuerKeys {
 export interface IssuerKeysOptions {
   readonly fetch: GuardedFetch;
   readonly issuer: string;
-  /** URL of the metadata. Its `issuer` must be the issuer, and its `jwks_uri` names the keys. */
+  /** URL of the metadata. Its member `issuer` must be the issuer; its `jwks_uri` is the URL of the keys. */
   readonly metadataUrl: string;
   readonly clock: () => number;
 }
@@ -31,12 +31,12 @@ export function wellKnownOf(issuer: string, name: string): string {
   return `${origin}/.well-known/${name}${pathname.replace(/(?<!\/)\/+$/, '')}`;
 }
 
-/** Compares issuers without a trailing slash: operators and servers use both forms, and the metadata URL does not contain it. */
+/** Compares issuers, ignoring a trailing slash: operators and servers use both forms, and the metadata URL is the same. */
 export const isSameIssuer = (configured: string, told: unknown): boolean =>
   typeof told === 'string' && configured.replace(/\/$/, '') === told.replace(/\/$/, '');
 
 const keptMs = 600_000;
-/** Minimum time between fetches after a failure or for an unknown key. */
+/** Minimum interval between fetches after a failure or for an unknown key, in milliseconds. */
 const againMs = 60_000;
 const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5, accept: 'application/json' } as const;
 
@@ -50,11 +50,11 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
   let known: Fetched | undefined;
   let failure: { readonly error: unknown; readonly at: number } | undefined;
   let underWay: Promise<Fetched> | undefined;
-  /** Time of the last fetch for an unknown key. */
+  /** Time of the last fetch for an unknown key, in milliseconds. */
   let refetchedAt = Number.NEGATIVE_INFINITY;
   const imported = new Map<string, Promise<CryptoKey>>();
 
-  /** Concurrent requests for the keys share one fetch. */
+  /** Fetches the keys. Concurrent requests share one fetch. */
   const ask = (client?: string): Promise<Fetched> => {
     underWay ??= fetchKeys(options, client)
       .then((fetched) => {
@@ -74,7 +74,7 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
   };
   const current = async (client?: string): Promise<Fetched> => {
     if (known && clock() - known.at < keptMs) return known;
-    // Failures are cached, so that an unavailable issuer is not asked for every request. Its old keys stay valid.
+    // Cache failures, so that an unavailable issuer is not called for every request. Its old keys stay valid.
     if (failure && clock() - failure.at < againMs) {
       if (known) return known;
       throw failure.error;
@@ -84,7 +84,7 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
       throw error;
     });
   };
-  /** Returns the keys after another fetch, at most once a minute. */
+  /** Fetches the keys again, at most once a minute. */
   const again = async (client?: string): Promise<Fetched | undefined> => {
     if (underWay) return underWay.catch(() => known);
     if (clock() - refetchedAt < againMs) return undefined;
@@ -107,12 +107,12 @@ function importOnce(imported: Map<string, Promise<CryptoKey>>, jwk: JWK, algorit
   const name = `${algorithm} ${JSON.stringify(jwk)}`;
   const key = imported.get(name) ?? importPublicKey(jwk, algorithm);
   imported.set(name, key);
-  // The algorithm name comes from the caller and can be any text.
+  // Do not cache errors: the algorithm name comes from the client, and can be any text.
   key.catch(() => imported.delete(name));
   return key;
 }
 
-/** With a kid, exactly that key. Without one, the only key that fits the algorithm. */
+/** Returns the key with this kid, or without a kid the only key for the algorithm. */
 function select(keys: readonly JWK[], kid: string | undefined, algorithm: string): JWK | undefined {
   const fitting = keys.filter((key) => fits(key, algorithm));
   if (kid !== undefined) return fitting.find((key) => key.kid === kid);
@@ -121,7 +121,7 @@ function select(keys: readonly JWK[], kid: string | undefined, algorithm: string
 
 const kinds: Readonly<Record<string, string>> = { ES: 'EC', RS: 'RSA', PS: 'RSA', Ed: 'OKP' };
 
-/** True if a JWK is a public key for signatures of an algorithm. */
+/** True if a JWK is a public key for signatures with an algorithm. */
 export const fits = ({ kty, use, alg, d, k }: JWK, algorithm: string): boolean =>
   kty === kinds[algorithm.slice(0, 2)] &&
   (use === undefined || use === 'sig') &&
@@ -129,7 +129,7 @@ export const fits = ({ kty, use, alg, d, k }: JWK, algorithm: string): boolean =
   d === undefined &&
   k === undefined;
 
-/** @throws LwsError `invalid-token` for an invalid key */
+/** Imports a public key. @throws LwsError `invalid-token` for an invalid key */
 export async function importPublicKey(jwk: JWK, algorithm: string): Promise<CryptoKey> {
   try {
     return (await importJWK({ ...jwk }, algorithm)) as CryptoKey;

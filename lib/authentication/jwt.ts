@@ -1,10 +1,10 @@
-/** Untrusted JSON Web Tokens: parsed strictly, and verified with a key that the caller of this module selects. */
+/** Parses untrusted JSON Web Tokens strictly, and verifies them with a key that the caller of this module selects. */
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import { jsonOf } from '../tools/json/json.js';
 import { clockSkew } from './audience.js';
 import { refusedCredential } from './suite.js';
 
-/** True if a JSON text repeats a member name in an object, which JSON.parse does not report. Linear time. */
+/** True if an object in a JSON text repeats a member name, which JSON.parse does not report. Takes linear time. */
 function hasDuplicateMembers(json: string): boolean {
   const scopes: (Set<string> | undefined)[] = [];
   for (let at = 0; at < json.length; at++) {
@@ -16,7 +16,7 @@ function hasDuplicateMembers(json: string): boolean {
       const end = endOfString(json, at);
       const names = scopes[scopes.length - 1];
       if (names && isMemberName(json, end + 1)) {
-        // Unescapes names: "sub" and "s\u0075b" are the same.
+        // Unescape the name: "sub" and "s\u0075b" are equal.
         const name = jsonOf(json.slice(at, end + 1)) as string | undefined;
         if (name === undefined || names.has(name)) return true;
         names.add(name);
@@ -27,7 +27,7 @@ function hasDuplicateMembers(json: string): boolean {
   return false;
 }
 
-/** True if a colon follows, after optional white space. */
+/** True if a colon follows the index, after optional white space. */
 function isMemberName(json: string, from: number): boolean {
   let at = from;
   while (json[at] === ' ' || json[at] === '\t' || json[at] === '\n' || json[at] === '\r') at++;
@@ -40,10 +40,10 @@ function endOfString(json: string, start: number): number {
   return at;
 }
 
-/** `typ` of the credential in a sign-in link. */
+/** Header `typ` of the credential in a sign-in link. */
 export const signInType = 'sign-in+jwt';
 
-/** The ten algorithms of the challenge (rule 15.9). Never `none`, never a shared secret. */
+/** Accepted algorithms, which challenges list (rule 15.9). Never `none`, never a shared secret. */
 export const signatureAlgorithms = [
   'ES256',
   'ES384',
@@ -57,7 +57,7 @@ export const signatureAlgorithms = [
   'PS512',
 ] as const;
 
-// RFC 9864 names EdDSA with Ed25519 `Ed25519`. Both names denote one algorithm here.
+// RFC 9864 names EdDSA with Ed25519 `Ed25519`. Both names are accepted as the same algorithm.
 const accepted: readonly unknown[] = [...signatureAlgorithms, 'Ed25519'];
 
 export const isAccepted = (algorithm: unknown): boolean => accepted.includes(algorithm);
@@ -65,7 +65,7 @@ export const isAccepted = (algorithm: unknown): boolean => accepted.includes(alg
 /** Private members of a JWK. */
 export const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
-/** Longer tokens have no use, although a header field may be four times as long. */
+/** Maximum characters of a token. Header fields may be four times as long, but no token needs that. */
 const longestJwt = 16_384;
 
 export interface UnverifiedJwt {
@@ -74,13 +74,13 @@ export interface UnverifiedJwt {
 }
 
 /**
- * Parses header and payload of a compact JWS. Returns `undefined` for any other text, repeated members, and signatures that are
- * not in canonical base64url.
+ * Parses header and payload of a compact JWS. Returns `undefined` for other text, for repeated members, and if the signature is
+ * not canonical base64url.
  */
 export function readJwt(text: string): UnverifiedJwt | undefined {
   if (text.length > longestJwt || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(text)) return undefined;
   const [first, second, signature] = text.split('.') as [string, string, string];
-  // RFC 4648 3.5: non-zero trailing bits would allow several spellings of one signature.
+  // RFC 4648 3.5: nonzero trailing bits would allow several encodings of one signature.
   if (Buffer.from(signature, 'base64url').toString('base64url') !== signature) return undefined;
   const header = readObject(first);
   const payload = header && readObject(second);
@@ -90,7 +90,7 @@ export function readJwt(text: string): UnverifiedJwt | undefined {
 function readObject(part: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const json = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(part, 'base64url'));
-    // RFC 7519 4: parsers differ in the choice between repeated names.
+    // RFC 7519 4: parsers differ in which of the repeated members they use.
     if (hasDuplicateMembers(json)) return undefined;
     const value: unknown = JSON.parse(json);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -103,9 +103,9 @@ function readObject(part: string): Readonly<Record<string, unknown>> | undefined
 }
 
 export interface JwtExpectations {
-  /** Required claims. */
+  /** Claims that must be present. */
   readonly required: readonly string[];
-  /** Media type in the header, such as `at+jwt`. */
+  /** Required media type in the header, such as `at+jwt`. */
   readonly typ?: string;
 }
 
@@ -121,7 +121,7 @@ export async function verifyJwt(text: string, key: CryptoKey, { required, typ }:
       ...(typ === undefined ? {} : { typ }),
     }));
   } catch (error) {
-    // The library throws a TypeError if the key does not fit the algorithm.
+    // The library throws a TypeError if the key is not of the kind that the algorithm requires.
     if (error instanceof errors.JOSEError || error instanceof TypeError)
       throw refusedCredential(
         describe(error),
@@ -134,14 +134,14 @@ export async function verifyJwt(text: string, key: CryptoKey, { required, typ }:
   return payload;
 }
 
-/** A key in the header is not used for verification, but a private key in it is exposed. */
+/** Rejects a private key in the header: it is not used here, but it is exposed. */
 function assertNoPrivateKey(text: string): void {
   const jwk = readJwt(text)?.header['jwk'];
   if (typeof jwk === 'object' && jwk !== null && privateMembers.some((member) => member in jwk))
     throw refusedCredential('The header of the credential contains a private key.', 'header.jwk has private members');
 }
 
-/** Returns the thumbprint of the key that a credential is bound to. @throws LwsError `invalid-token` for another kind of binding */
+/** Returns the thumbprint of the key to which a credential is bound. @throws LwsError `invalid-token` for other bindings */
 export function boundKey({ cnf }: JWTPayload): { readonly boundTo?: string } {
   if (cnf === undefined) return {};
   const { jkt } = (cnf ?? {}) as { jkt?: unknown };
@@ -159,8 +159,8 @@ function describe(error: Error): string {
 }
 
 /**
- * Numbers as strings, for example, must not pass a check by accident.
- * @throws LwsError `invalid-token`, also for a token from the future
+ * Asserts the types of registered claims, so that a number sent as a string, for example, does not pass a check.
+ * @throws LwsError `invalid-token`, also for a token issued in the future
  */
 export function assertTypes(payload: JWTPayload): void {
   for (const name of ['exp', 'iat', 'nbf'])

@@ -1,12 +1,12 @@
-/** Counts resources of unprivileged callers in all storages of a process, by kind and address: identities and storage names are free. */
+/** Counts resources of unprivileged callers over all storages of a process: anyone can create identities and storages. */
 import { addCount } from '../tools/collections.js';
 
-/** Limit over all storages together, as a multiple of the limit of one storage. */
+/** Limit for all storages together, as a multiple of the limit of one storage. */
 export const inAllStorages = 10;
 
 /** Counts of one kind in one storage. */
 export interface Tally {
-  /** @param from an address or the digest of one */
+  /** @param from address, or digest of an address */
   add(from: string, count: 1 | -1): void;
   /** Returns the count in the other storages. @param from default: all addresses */
   elsewhere(from?: string): number;
@@ -14,10 +14,10 @@ export interface Tally {
 
 export class Tallies {
   private readonly totals = new Map<string, number>();
-  /** Retained while a storage is closed, since its resources still exist. */
+  /** Counts by storage. Kept while a storage is closed, because its resources still exist. */
   private readonly byStorage = new Map<string, Map<string, number>>();
 
-  /** Starts counting for a storage that is being opened. */
+  /** Starts counting for a storage that is opened. */
   of(kind: string, storage: string): Tally {
     const [key, own] = [`${kind} ${storage}`, new Map<string, number>()];
     this.forget(key);
@@ -25,7 +25,7 @@ export class Tallies {
     const ofAll = '';
     return {
       add: (from, count) => {
-        // Its counts were removed when the storage was closed.
+        // The counts were replaced when the storage was opened again, or removed with the storage.
         if (this.byStorage.get(key) !== own) return;
         for (const each of [from, ofAll]) {
           addCount(own, each, count);
@@ -36,7 +36,7 @@ export class Tallies {
     };
   }
 
-  /** Drops the counts of a deleted storage. */
+  /** Removes the counts of a deleted storage. */
   remove(storage: string): void {
     for (const key of this.byStorage.keys()) if (key.endsWith(` ${storage}`)) this.forget(key);
   }

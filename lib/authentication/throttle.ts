@@ -1,17 +1,17 @@
-/** Limits failed attempts per address and minute, in memory. */
+/** Limits failed attempts per address and minute. Counts in memory. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { LwsError } from '../tools/errors.js';
 import { clientOf } from '../tools/fields/client-address.js';
 
 export interface Throttle {
-  /** @throws LwsError `too-many-requests` if the address has no attempts left in this minute */
+  /** Asserts that the address has attempts left in this minute. @throws LwsError `too-many-requests` */
   assertOpen(address: string): Promise<void>;
   /** Counts an attempt. */
   count(address: string): Promise<void>;
   /**
    * Counts an attempt before it is made, so that concurrent attempts cannot exceed the limit.
-   * @returns a function that refunds it
+   * @returns a function that refunds the attempt
    * @throws LwsError as `assertOpen`
    */
   begin(address: string): Promise<() => Promise<void>>;
@@ -23,19 +23,20 @@ const lateMs = 100;
 
 const uncounted = async (): Promise<void> => {};
 
-/** Attempts of an address after the total limit is reached: clients with few attempts are not locked out. */
+/** Divisor of the limit per address after the total limit is reached. Clients with few attempts are then not locked out. */
 const scarcePart = 15;
 
 /**
+ * Creates a rate limiter.
  * @param perMinute attempts of one address, or 0 for no limit
- * @param inAll attempts of all addresses in a minute. Beyond it each address has a fifteenth of its limit
+ * @param inAll attempts of all addresses in a minute. Above it, each address has a fifteenth of its limit
  */
 export function throttle(perMinute: number, inAll = Number.MAX_SAFE_INTEGER): Throttle {
   if (perMinute === 0) return { assertOpen: uncounted, count: uncounted, begin: async () => uncounted };
   const limiter = new RateLimiterMemory({ points: perMinute, duration: seconds });
   const [all, everybody] = [new RateLimiterMemory({ points: inAll, duration: seconds }), 'all'];
   const refuse = async (address: string, { consumedPoints, msBeforeNext }: RateLimiterRes): Promise<never> => {
-    // Delays rejections, which slows down clients that wait for each response.
+    // Delay the rejection, which slows down clients that wait for each response.
     await sleep(lateMs);
     const wait = Math.max(1, Math.ceil(msBeforeNext / 1000));
     throw new LwsError('too-many-requests', `Too many attempts from your address. Retry in ${wait} seconds.`, {
@@ -43,7 +44,7 @@ export function throttle(perMinute: number, inAll = Number.MAX_SAFE_INTEGER): Th
       fields: { 'Retry-After': String(wait) },
     });
   };
-  /** Rejects with a result object of its own if the points are used up. */
+  /** Counts an attempt. The library rejects with a result object if no points are left. */
   const consume = (key: string): Promise<RateLimiterRes> =>
     limiter.consume(key).catch((error: unknown) => {
       if (error instanceof RateLimiterRes) return error;

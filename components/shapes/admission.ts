@@ -1,6 +1,7 @@
 /**
- * Admission: a transaction listener, so that every writer is subject to the shapes. It decides inside the transaction whether the
- * new graphs were validated against these states of the shapes. If not, they are validated outside, and the transaction runs again.
+ * Transaction listener that admits only graphs that conform to their shapes, so that every writer is subject to them. Inside
+ * the transaction, it only checks if the new graphs were validated against the current shapes. If not, they are validated
+ * outside, and the transaction is repeated.
  */
 import { callerOf } from '../../lib/authorization/audit.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -17,22 +18,22 @@ import type { Result } from './model.js';
 import { violationError, violationsOf } from './report.js';
 import { maxTriples, type ShapesVersion, tooComplex, UnusableDocument, type Validator } from './validator.js';
 
-/** A resource whose graph changes where links are in force. */
+/** Resource whose graph changes, and the links to shapes that apply to it. */
 interface Target {
   readonly iri: string;
   readonly existed: boolean;
   readonly inForce: InForce;
 }
 
-/** Its new graph, and the shapes that the graph must conform to. */
+/** Changed resource with its new graph, and the shapes to which the graph must conform. */
 interface Written extends Target {
   readonly keys: GraphKeys;
   readonly versions: readonly ShapesVersion[];
 }
 
-/** Number of remembered graphs that conform. */
+/** Maximum cached validations of graphs that conform. */
 const maxAccepted = 20_000;
-/** Maximum graphs and triples of one validation. */
+/** Maximum graphs, and maximum triples, of one validation task. */
 const [graphsAtATime, triplesAtATime] = [500, 20_000];
 
 const nameOf = ({ keys, versions }: Written): string =>
@@ -51,7 +52,7 @@ export class Admission {
     },
   ) {}
 
-  /** The listener. Returns at once if no link applies. @throws Again, LwsError */
+  /** Checks the changes of a transaction. Returns without a promise if no link applies. @throws Again, LwsError */
   listen(tx: Transaction): void | Promise<void> {
     const relinked: LinkChange[] = [];
     const written: Target[] = [];
@@ -62,7 +63,7 @@ export class Admission {
       if (change) relinked.push({ ...change, iri });
       if (after.kind !== 'rdf' || !tx.graphs.has(iri)) continue;
       const inForce = this.links.inForce(iri, tx);
-      // A document of shapes is exempt from its own constraint, so that it can be repaired (rule 23.7).
+      // Shapes documents are exempt from the constraint that names them, so that they can be repaired (rule 23.7).
       if (inForce && !inForce.shapes.includes(iri)) written.push({ iri, existed: before !== undefined, inForce });
     }
     const hold = relinked.length === 0 ? this.holdOf(tx) : undefined;
@@ -98,12 +99,12 @@ export class Admission {
       });
   }
 
-  /** Returns the new graph of a resource, unless nothing applies to it. @throws Again, LwsError */
+  /** Returns the new graph of a resource, or `undefined` if nothing must be validated. @throws Again, LwsError */
   private async writtenIn(tx: Transaction, access: Access | undefined, target: Target): Promise<Written | undefined> {
     const { documents } = this.parts;
     const { iri, inForce } = target;
     const graph = tx.graphs.get(iri)!;
-    // An import may restore the shapes after the resources.
+    // During a restore, the shapes documents may follow the resources.
     if (tx.handling === 'restore' && documents.hasMissing(inForce.shapes, tx)) return undefined;
     if (graph.isPartners) throw new Again(() => tx.completeGraphs!());
     if (graph.isPart)
@@ -119,7 +120,7 @@ export class Admission {
     }
   }
 
-  /** Validates graphs. Those that conform are remembered. @throws LwsError `shape-violation` for the first that does not */
+  /** Validates graphs, and caches those that conform. @throws LwsError `shape-violation` for the first graph that does not */
   private async validate(access: Access | undefined, all: readonly Written[]): Promise<void> {
     const groups = new Map<string, Written[]>();
     for (const written of all) {
@@ -130,7 +131,7 @@ export class Admission {
     for (const group of groups.values())
       for (const part of slices(group)) {
         const all = await this.resultsOf(access, part);
-        // The shapes changed: the transaction runs again on their new state.
+        // The shapes have changed: the repeated transaction uses their new state.
         if (!all) return;
         for (const [index, results] of all.entries())
           if (violationsOf(results).length === 0) this.accepted.set(nameOf(part[index]!), true);
@@ -154,13 +155,13 @@ export class Admission {
       return await this.parts.validator.validate(access, versions, graphs);
     } catch (error) {
       if (!(error instanceof Outdated)) throw await this.refusalOf(error, access, inForce);
-      // Waits for the commit of the transaction that changed the shapes.
+      // Wait for the commit of the transaction that changed the shapes.
       await this.platform.store.transact(() => {});
       return undefined;
     }
   }
 
-  /** Returns whether a caller may read all these resources. */
+  /** Returns true if the caller can read all of the resources. */
   async mayReadAll(access: Access | undefined, iris: readonly string[]): Promise<boolean> {
     const { authorizer, store: view } = this.platform;
     if (!access) return false;
@@ -171,7 +172,7 @@ export class Admission {
     return true;
   }
 
-  /** Returns the error for shapes that cannot be applied. Only controllers and readers of the shapes learn why. */
+  /** Returns the error for shapes that cannot be applied. Only controllers and readers of the shapes see the reason. */
   async refusalOf(error: unknown, access: Access | undefined, { shapes, of }: InForce): Promise<unknown> {
     if (!(error instanceof UnusableDocument)) return error;
     const { authorizer, store: view } = this.platform;
@@ -186,7 +187,7 @@ export class Admission {
   }
 }
 
-/** Splits a list so that each part can be validated in time. */
+/** Splits a list of graphs, so that each validation stays within its timeout. */
 function* slices(all: readonly Written[]): Generator<readonly Written[]> {
   for (let at = 0; at < all.length; ) {
     let [end, triples] = [at, 0];

@@ -1,4 +1,4 @@
-/** The constraint components of SHACL Core (section 4), as checks. Values are compared as in SPARQL. */
+/** Implements the constraint components of SHACL Core (section 4). Values are compared as in SPARQL. */
 import { isBlank, isIri, isTriple, literalParts, type TermKey } from '../../lib/query/access/terms.js';
 import { isAtMost, isLess } from '../../lib/query/expressions/comparison.js';
 import { isPartType, partFieldsOf } from '../../lib/query/expressions/dates.js';
@@ -11,7 +11,7 @@ import type { Check, FoundViolation, Shape, Shapes, ValidationRun } from './mode
 import { isTrueLiteral } from './token-graph.js';
 import { sh, UnusableShapes } from './vocabulary.js';
 
-/** Parameters with one value at most. */
+/** Parameters that can have at most one value. */
 export const singleValued: ReadonlySet<string> = new Set([
   ...['datatype', 'nodeKind', 'minCount', 'maxCount', 'minExclusive', 'minInclusive', 'maxExclusive', 'maxInclusive'],
   ...['minLength', 'maxLength', 'pattern', 'flags', 'languageIn', 'uniqueLang', 'closed', 'ignoredProperties', 'in'],
@@ -22,7 +22,7 @@ const textOf = (token: TermKey): string => (isIri(token) ? token : literalParts(
 const languageOf = (token: TermKey): string | undefined => toValue(token).language?.toLowerCase();
 const valuesText = (count: number): string => (count === 1 ? '1 value' : `${count} values`);
 
-/** One value of a parameter of a shape. */
+/** Value of a parameter of a shape. */
 export class Parameter {
   /** Local name, such as `minCount`. */
   readonly name: string;
@@ -36,7 +36,7 @@ export class Parameter {
     [this.name, this.value] = given;
   }
 
-  /** Its value in a sentence. */
+  /** Value as text for a message. */
   get text(): string {
     return this.shapes.text(this.value);
   }
@@ -68,7 +68,7 @@ export class Parameter {
     run.report(this.shape, { component, ...found });
   }
 
-  /** Checks each value node. @param holds returns a text for a more specific sentence */
+  /** Returns a check of each value node. @param holds returns true, false, or a more specific message than `must` */
   each(must: string, holds: (value: TermKey, run: ValidationRun, focus: TermKey) => boolean | string): Check {
     return (run, focus, values) => {
       for (const value of values) {
@@ -78,7 +78,7 @@ export class Parameter {
     };
   }
 
-  /** Checks the number of some value nodes. */
+  /** Returns a check of the count of some value nodes. */
   counted(words: string, kind: string, countOf: (run: ValidationRun, values: readonly TermKey[]) => number): Check {
     const limit = this.count();
     const isLeast = words === 'at least';
@@ -104,7 +104,7 @@ const nodeKinds = new Map([
   [`${sh}IRIOrLiteral`, 'an IRI or a literal'],
 ]);
 
-/** Lexical forms of types that expressions do not compute with. */
+/** Lexical forms of datatypes for which the expression evaluator has no values. */
 const forms = new Map(
   Object.entries({
     hexBinary: '(?:[\\da-fA-F]{2})*',
@@ -125,12 +125,12 @@ function hasType(token: TermKey, type: string): boolean {
 type Order = (a: Value, b: Value) => boolean | undefined;
 const hasZone = ({ text }: Value): boolean => /(?:Z|[+-]\d\d:\d\d)$/.test(text);
 
-/** Maximum offset of a time zone from UTC, in milliseconds. */
+/** Maximum time zone offset from UTC, in milliseconds. */
 const zoneMs = 14 * 3_600_000;
 
 /**
- * An instant with a time zone and one without are in an order if it is the same in every time zone, of which the last are 14 hours
- * from UTC (XML Schema 2, 3.2.7.4). Otherwise they cannot be compared.
+ * True if two values are in the given order. A time with a time zone and a time without are comparable only if the order is the
+ * same for every time zone, up to 14 hours from UTC (XML Schema 2, 3.2.7.4).
  */
 function inOrder(order: Order, a: TermKey, b: TermKey): boolean {
   const [left, right] = [toValue(a), toValue(b)];
@@ -178,7 +178,7 @@ const qualified =
     return p.counted(words, kind, (run, values) => values.filter((value) => isCounted(run, value)).length);
   };
 
-/** SHACL 4.7.3: qualified shapes of the other properties of the same parent shapes. */
+/** Returns the qualified shapes of the other properties of the same parent shapes (SHACL 4.7.3). */
 function siblingsOf({ shapes, shape }: Parameter, own: TermKey): Shape[] {
   const nodes = shapes.graph
     .subjects(`${sh}property`, shape.node)
@@ -187,7 +187,7 @@ function siblingsOf({ shapes, shape }: Parameter, own: TermKey): Shape[] {
   return [...new Set(nodes)].filter((node) => node !== own).map((node) => shapes.shape(node));
 }
 
-/** SHACL 4.4.5: one result per language that is used more than once. */
+/** Unique languages (SHACL 4.4.5): one result for each language that is used more than once. */
 const uniqueLang: Build = (p) => {
   if (!isTrueLiteral(p.value)) return undefined;
   return (run, focus, values) => {
@@ -239,7 +239,7 @@ const nodeKind: Build = (p) => {
   return p.each(`must be ${words}`, (value) => allowed.includes(kindOf(value)));
 };
 
-/** Returns a constraint on the number of shapes of a list that a value conforms to. */
+/** Returns a constraint on how many shapes of a list a value conforms to. */
 const listed =
   (words: string, fits: (count: number, all: number) => boolean): Build =>
   (p) => {

@@ -1,4 +1,4 @@
-/** Documents of shapes as they are in a transaction or committed. */
+/** Shapes documents, in the state of a transaction or in the committed state. */
 import { createHash } from 'node:crypto';
 import type { Platform } from '../../lib/component/contract.js';
 import { isLargeGraph, largeGraph } from '../../lib/storage/graphs/graph-lines.js';
@@ -10,14 +10,14 @@ import { LwsError } from '../../lib/tools/errors.js';
 import type { Constraint } from './links.js';
 import { type ShapesVersion, UnusableDocument } from './validator.js';
 
-/** The document was replaced before it was read. A transaction runs again. */
+/** The document was replaced before it was read. A transaction is repeated. */
 export class Outdated extends LwsError {
   constructor() {
     super('too-busy', 'The shapes were changed at the same time. Retry.', { fields: { 'Retry-After': '1' } });
   }
 }
 
-/** Maximum number of documents that a resource can be linked to, and of the characters of their IRIs, which are sent in header fields. */
+/** Maximum shapes documents linked to a resource, and characters of their IRIs, which are sent in header fields. */
 const [maxDocuments, maxCharacters] = [8, 4096];
 
 const digests = new WeakMap<object, string>();
@@ -34,12 +34,12 @@ export const documentDigest = (keys: GraphKeys): string =>
 export class ShapeDocuments {
   constructor(private readonly platform: Pick<Platform, 'store' | 'rootIri'>) {}
 
-  /** Returns the committed documents of a constraint. @throws UnusableDocument */
+  /** Returns the versions of the documents in the committed state. @throws UnusableDocument */
   committed(constraint: Constraint): ShapesVersion[] {
     return this.versions(constraint, (iri) => this.platform.store.record(iri));
   }
 
-  /** Returns the documents of a constraint as a transaction leaves them. @throws UnusableDocument */
+  /** Returns the versions of the documents after a transaction. @throws UnusableDocument */
   staged(constraint: Constraint, tx: Transaction): ShapesVersion[] {
     return this.versions(
       constraint,
@@ -48,7 +48,7 @@ export class ShapeDocuments {
     );
   }
 
-  /** True if a document does not exist. */
+  /** True if a document does not exist or is not RDF. */
   hasMissing(constraint: Constraint, tx: Transaction): boolean {
     return constraint.some((iri) => tx.record(iri)?.kind !== 'rdf');
   }

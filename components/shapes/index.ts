@@ -1,4 +1,4 @@
-/** Shapes: writes must conform to the SHACL shapes that a resource or a container above is linked to. */
+/** Shapes: writes must conform to the SHACL shapes to which the resource or its nearest container is linked. */
 import { defineComponent } from '../../lib/component/component.js';
 import { flag, setting } from '../../lib/settings/settings.js';
 

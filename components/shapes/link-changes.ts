@@ -1,4 +1,4 @@
-/** Changes of links to shapes: who may make them, and the conditions on shapes and existing resources (rules 23.2, 23.5). */
+/** Changes of links to shapes: required permissions, and conditions on shapes and existing resources (rules 23.2, 23.5). */
 import { clientFor, connectionOf } from '../../lib/authorization/client.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
@@ -13,47 +13,47 @@ import type { ShapeMembers, Violating } from './members.js';
 import { maxListed, resultJson, sentenceOf, shapesLinks } from './report.js';
 import { type ShapesVersion, tooComplex, UnusableDocument, type Validator } from './validator.js';
 
-/** The links of a resource before and after a transaction. */
+/** Links of a resource to shapes, before and after a transaction. */
 export interface LinkChange {
   readonly iri: string;
   readonly before: Constraint;
   readonly after: Constraint;
 }
 
-/** A change whose conditions were checked. */
+/** Change whose conditions were checked. */
 interface Checked {
   readonly iri: string;
-  /** Resources that were changed since. */
+  /** Resources that were written after the check. */
   readonly changed: Set<string>;
 }
 
-/** The documents of a change, which apply afterwards. */
+/** Change, and the shapes documents that apply after it. */
 interface CheckedChange extends LinkChange {
   readonly shapes: Constraint;
-  /** The caller may read the documents. */
+  /** True if the caller can read the shapes documents, so that errors may describe them. */
   readonly isTold: boolean;
 }
 
-/** Maximum number of resources that are validated when shapes are linked. */
+/** Maximum resources that are validated when shapes are linked. */
 const maxMembers = 10_000;
-/** Maximum number of violating resources in a report. */
+/** Maximum violating resources in an error. */
 const maxViolating = 20;
-/** Maximum time in milliseconds for which writes wait for a change of links. */
+/** Maximum time for which writes wait for a change of links, in milliseconds. */
 const longestHoldMs = 3_000;
 
-/** Slots, not turns: the caller may have its only turn already, for a MOVE of a container. */
+/** Slots instead of turns: for a MOVE of a container, the caller already holds its only turn. */
 const slots = new Slots(
   { controller: 4, known: 2, stranger: 1 },
   'Too many resources are being validated against new shapes. Retry in a minute.',
   { controller: 1, known: 1, stranger: 1 },
 );
 
-/** True for the resource itself, and for everything below it if it is a container. */
+/** True if a resource is `of`, or a descendant of the container `of`. */
 const isWithin = (iri: string, of: string): boolean => iri === of || (isContainerIri(of) && iri.startsWith(of));
 
 export class LinkChanges {
   private readonly checked = lruCache<Checked>(100);
-  /** Resources whose links are about to change, and the end of the wait of writes at or below them. */
+  /** Resources whose links are about to change, with the promise for which writes to them and their descendants wait. */
   private readonly holds = new Map<string, { readonly ended: Promise<void>; readonly end: () => void }>();
 
   constructor(
@@ -73,15 +73,15 @@ export class LinkChanges {
     });
   }
 
-  /** Returns what a write of a resource must wait for, if anything. */
+  /** Returns the promise that a write of a resource must wait for, if there is one. */
   holdOf(resource: string): Promise<void> | undefined {
     for (const [iri, { ended }] of this.holds) if (isWithin(resource, iri)) return ended;
     return undefined;
   }
 
   /**
-   * Makes writes below wait, so that they do not outdate a change of links again and again. The change needs control of the
-   * resource, so its caller can delay only writes to it.
+   * Makes writes to a resource and its descendants wait: otherwise they could outdate the check of a change again and again.
+   * The change requires control of the resource, so its caller can only delay writes to it.
    */
   private hold(iri: string): void {
     if (this.holds.has(iri)) return;
@@ -102,7 +102,10 @@ export class LinkChanges {
     this.holds.get(iri)?.end();
   }
 
-  /** Checks a change in its transaction. @returns the work to do before it runs again, if any @throws LwsError `forbidden`, `unusable-shapes` */
+  /**
+   * Checks a change inside its transaction. @returns work to do before the transaction is repeated, if any @throws
+   * LwsError `forbidden`, `unusable-shapes`
+   */
   async admit(
     tx: Transaction,
     access: Access | undefined,
@@ -111,7 +114,7 @@ export class LinkChanges {
     if (!access || tx.handling === 'restore') return undefined;
     await this.assertControl(tx, access, change.iri);
     const { iri, after } = change;
-    // Without own links, those of a container above apply.
+    // Without links of its own, the resource gets those of the nearest container.
     const shapes = after.length > 0 ? after : (this.links.above(iri, tx)?.shapes ?? []);
     if (shapes.length === 0) return undefined;
     if (after.length > 0) await this.assertReadable(tx, access, after);
@@ -131,7 +134,7 @@ export class LinkChanges {
     return undefined;
   }
 
-  /** Checks a change, or again what was changed since the last check, and writes must wait then. */
+  /** Checks existing resources before a change. A repeated check covers only those written since, while other writes wait. */
   private async check(
     access: Access,
     {
@@ -146,7 +149,7 @@ export class LinkChanges {
     if (known) this.hold(iri);
     else this.checked.set(name, { iri, changed: new Set() });
     try {
-      // Waits for the commits of earlier transactions. Later ones make the check outdated.
+      // Wait for the commits of earlier transactions. Later ones are recorded as changed.
       await this.platform.store.transact(() => {});
       if (known) this.checked.set(name, { iri, changed: new Set() });
       await this.parts.validator.validate(access, versions, []);
@@ -157,10 +160,10 @@ export class LinkChanges {
     }
   }
 
-  /** Linking requires control of the resource, and of the container whose links it replaces. */
+  /** Requires control of the resource, and of the container whose links the change overrides. */
   private async assertControl(tx: Transaction, access: Access, iri: string): Promise<void> {
     const above = this.links.above(iri, tx)?.of;
-    // Before the transaction: a caller that replaces a resource may become its owner.
+    // Also in the state before the transaction: a caller that replaces a resource may become its owner.
     for (const each of above === undefined ? [iri] : [iri, above])
       for (const view of tx.before.record(each) ? [tx.before, tx] : [tx])
         if (!(await this.platform.authorizer.allows({ view, access, mode: 'control', iri: each })))
@@ -170,7 +173,7 @@ export class LinkChanges {
   }
 
   private async assertReadable(tx: Transaction, access: Access, shapes: Constraint): Promise<void> {
-    // The same for absent and hidden documents.
+    // The error is the same for nonexistent and unreadable documents.
     for (const iri of shapes)
       if (!(await this.readsAll(tx, access, [iri])))
         throw asRefusal(new UnusableDocument(iri, 'It is not an RDF resource of this storage that you may read.'));
@@ -185,7 +188,10 @@ export class LinkChanges {
     return true;
   }
 
-  /** @param only resources to validate. Default: all @throws LwsError `conflict` if existing resources violate the shapes, `too-complex` */
+  /**
+   * Validates existing resources. @param only resources to validate; default: all @throws LwsError `conflict` if they violate
+   * the shapes, `too-complex`
+   */
   private async assertConforming(access: Access, change: CheckedChange, only?: ReadonlySet<string>): Promise<void> {
     const client = await clientFor(this.platform, access, connectionOf(access)?.address ?? '');
     const release = slots.take(client);
@@ -218,13 +224,13 @@ export class LinkChanges {
     return found;
   }
 
-  /** Resources that the caller may not read are not validated here: the response would reveal them. */
+  /** Resources that the caller cannot read are not validated, because the response would reveal them. */
   private mayRead(access: Access, record: ResourceRecord): boolean | Promise<boolean> {
     const { authorizer, store: view } = this.platform;
     return authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
   }
 
-  /** True for an RDF resource without nearer links that is not exempt. */
+  /** True if the links of `link` apply to an RDF resource: it has no nearer links, and is not exempt. */
   private isSubject(
     { iri, kind }: ResourceRecord,
     link: { readonly iri: string; readonly shapes: Constraint },

@@ -1,6 +1,6 @@
 /**
- * The links to shapes, in memory: a resource is constrained by its own `ldp:constrainedBy` links or those of the nearest container
- * above that has some (rule 23.1).
+ * In-memory index of the links to shapes. A resource is constrained by its own `ldp:constrainedBy` links, or else by those of
+ * the nearest container that has any (rule 23.1).
  */
 import { ancestorsOf } from '../../lib/authorization/authorizer.js';
 import { type ClientLinks, relationTargets } from '../../lib/resources/linkset.js';
@@ -10,21 +10,21 @@ import type { Store } from '../../lib/storage/transactions/store.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { constrainedBy } from './vocabulary.js';
 
-/** IRIs of documents of shapes. */
+/** IRIs of shapes documents. */
 export type Constraint = readonly string[];
 
-/** Links in force for a resource. */
+/** Links that apply to a resource. */
 export interface InForce {
   readonly shapes: Constraint;
-  /** The resource or container that has the links. */
+  /** IRI of the resource or container that has the links. */
   readonly of: string;
 }
 
 const space = 'links';
 
-/** Returns the shapes that client-managed links name; `undefined` if there are none. */
+/** Returns the shapes documents in the client-managed links of a resource, or `undefined` if there are none. */
 function readConstraint(value: string, iri: string): Constraint | undefined {
-  // Most linksets have no such link and need not be parsed.
+  // Fast path: most linksets have no such link.
   if (!value.includes('constrainedBy')) return undefined;
   const links = JSON.parse(value) as ClientLinks;
   const shapes = relationTargets(links, iri).flatMap(([relation, target]) =>
@@ -44,12 +44,12 @@ export class ShapesLinks {
     return new ShapesLinks(await FollowedEntries.open<Constraint>(store, options), root);
   }
 
-  /** Returns the links in force for a resource, after the pending transactions. @param tx its changes count too */
+  /** Returns the links that apply to a resource, including pending transactions. @param tx also includes its changes */
   inForce(iri: string, tx?: Transaction): InForce | undefined {
     return this.own(iri, tx) ?? this.above(iri, tx);
   }
 
-  /** Returns the links in force from a container above. */
+  /** Returns the links that apply to a resource from a container. */
   above(iri: string, tx?: Transaction): InForce | undefined {
     if (this.entries.isEmpty && !tx?.entries.size) return undefined;
     for (const container of ancestorsOf(iri, this.root)) {
@@ -59,7 +59,7 @@ export class ShapesLinks {
     return undefined;
   }
 
-  /** Returns the links of a resource itself if a transaction changes them: after it and before it. */
+  /** Returns a resource's own links before and after a transaction that changes them; otherwise `undefined`. */
   changed(iri: string, tx: Transaction): { readonly after: Constraint; readonly before: Constraint } | undefined {
     if (!tx.entries.has(entryKey(space, iri))) return undefined;
     const [after, before] = [this.own(iri, tx)?.shapes ?? [], this.own(iri)?.shapes ?? []];

@@ -1,4 +1,4 @@
-/** Validates stored resources: when shapes are linked, and for the list of violations. */
+/** Validates stored resources: when shapes are linked, and to list violations. */
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
 import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
@@ -22,13 +22,15 @@ import type { Validator } from './validator.js';
 /** A stored resource that violates its shapes. */
 export interface Violating {
   readonly iri: string;
-  /** Absent for a large graph, which is not validated in its place. */
+  /** Absent for a large graph, which is not validated here. */
   readonly results: readonly Result[] | undefined;
 }
 
 const graphsAtATime = 100;
 
-/** Returns the records of the members of a container, at any depth, in key order. @param after the last one of an earlier range */
+/**
+ * Returns the record keys of all descendants of a container, in order. @param after IRI of the last one of the previous page
+ */
 function membersBelow(container: string, after: string | undefined): KeyRange {
   const [range] = recordsIn(subtree(container)) as [KeyRange];
   return after === undefined ? range : { ...range, gte: `${recordKey(after)}\u0000` };
@@ -41,7 +43,7 @@ export class ShapeMembers {
     private readonly validator: Validator,
   ) {}
 
-  /** Yields resources in blocks: of a container those at any depth, otherwise the resource itself. */
+  /** Yields records in blocks: of all descendants if the IRI is a container, otherwise of the resource itself. */
   async *resources(iri: string, after?: string): AsyncGenerator<ResourceRecord[]> {
     const { store } = this.platform;
     if (!isContainerIri(iri)) {
@@ -54,7 +56,7 @@ export class ShapeMembers {
         yield some.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
   }
 
-  /** Returns those RDF resources that violate a constraint. @throws UnusableDocument, LwsError */
+  /** Returns the RDF resources that violate a constraint. @throws UnusableDocument, LwsError */
   async violating(
     access: Access | undefined,
     constraint: Constraint,

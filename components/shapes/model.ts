@@ -1,14 +1,14 @@
-/** Shapes, checks and results, as the constraints see them. */
+/** Interfaces between shapes, checks and results. */
 import type { TermKey } from '../../lib/query/access/terms.js';
 import type { Path } from './paths.js';
 import type { TokenGraph } from './token-graph.js';
 
-/** The compiled shapes of a document. */
+/** Compiled shapes of a document. */
 export interface Shapes {
   readonly graph: TokenGraph;
   /** Returns the compiled shape of a node. @throws UnusableShapes */
   shape(node: TermKey): Shape;
-  /** Writes a term for a sentence. */
+  /** Returns a term as text for a message. */
   text(token: TermKey): string;
 }
 
@@ -19,21 +19,21 @@ export interface Shape {
   readonly severity: TermKey;
   readonly messages: readonly TermKey[];
   readonly isDeactivated: boolean;
-  /** Filled after creation, because shapes may refer to themselves. */
+  /** Added after the shape is created, because shapes may refer to themselves. */
   readonly checks: Check[];
 }
 
-/** Checks the value nodes of a focus node, and reports what is wrong. */
+/** Checks the value nodes of a focus node, and reports violations. */
 export type Check = (run: ValidationRun, focus: TermKey, values: readonly TermKey[]) => void;
 
-/** A validation in progress. */
+/** Validation in progress. */
 export interface ValidationRun {
   readonly data: TokenGraph;
-  /** Validates one node against a shape, and adds the results. */
+  /** Validates a node against a shape, and adds the results. */
   check(shape: Shape, focus: TermKey): void;
-  /** Returns the first reason why a node does not conform to a shape, or `undefined` if it does. Results of any severity count. */
+  /** Returns the first reason why a node does not conform to a shape, or `undefined`. Results of any severity count. */
   failureOf(shape: Shape, node: TermKey): string | undefined;
-  /** True for an instance of a class or of its subclasses, which the data or the shapes may declare. */
+  /** True if a node is an instance of a class or its subclasses, as declared in the data or in the shapes. */
   isInstance(node: TermKey, type: TermKey): boolean;
   report(shape: Shape, found: FoundViolation): void;
 }
@@ -42,21 +42,21 @@ export interface FoundViolation {
   readonly focus: TermKey;
   /** IRI of the constraint component. */
   readonly component: string;
-  /** Predicate of the sentence, such as `must be an IRI`. */
+  /** Message after the name of the node, such as `must be an IRI`. */
   readonly must: string;
   readonly value?: TermKey;
   /** Default: the path of the shape. */
   readonly path?: Path;
 }
 
-/** A validation result, with terms as tokens: it is sent between threads. */
+/** Validation result. Terms are token strings, because results are sent between threads. */
 export interface Result extends Pick<FoundViolation, 'focus' | 'component'> {
   readonly path: Path | undefined;
   readonly value: TermKey | undefined;
   readonly shape: TermKey;
   readonly severity: TermKey;
-  /** Literals of `sh:message`, if the shape has some. */
+  /** Literals of `sh:message` of the shape. */
   readonly messages: readonly TermKey[];
-  /** What is wrong, as a sentence. */
+  /** Description of the violation, as a sentence. */
   readonly sentence: string;
 }

@@ -1,4 +1,4 @@
-/** Property paths of SHACL (2.3.1) in any nesting: parsing, evaluation, and their SPARQL notation. */
+/** SHACL property paths (2.3.1): parsing, evaluation, and their SPARQL notation. They can be nested. */
 import { isBlank, isIri, type TermKey } from '../../lib/query/access/terms.js';
 import { rdf } from '../../lib/rdf/vocabulary.js';
 import { reachableFrom, type TokenGraph } from './token-graph.js';
@@ -11,11 +11,11 @@ export type Path =
   | { readonly kind: 'sequence' | 'alternative'; readonly paths: readonly Path[] }
   | { readonly kind: 'inverse' | Repetition; readonly path: Path };
 
-/** Maximum number of nodes of a path. */
+/** Maximum nodes of a path. */
 const maxSteps = 64;
 const kinds = ['inverse', 'zeroOrMore', 'oneOrMore', 'zeroOrOne'] as const;
 
-/** Returns the path of a node of the shapes graph. @throws UnusableShapes */
+/** Returns the path that a node of the shapes graph describes. @throws UnusableShapes */
 export function readPath(graph: TokenGraph, node: TermKey): Path {
   let steps = 0;
   const read = (at: TermKey): Path => {
@@ -37,7 +37,7 @@ export function readPath(graph: TokenGraph, node: TermKey): Path {
   return read(node);
 }
 
-/** Returns the same path in the other direction. */
+/** Returns the inverse path. */
 function reversed(path: Path): Path {
   if (path.kind === 'predicate') return { kind: 'inverse', path };
   if (path.kind === 'inverse') return path.path;
@@ -45,7 +45,7 @@ function reversed(path: Path): Path {
   return { ...path, paths: (path.kind === 'sequence' ? path.paths.toReversed() : path.paths).map(reversed) };
 }
 
-/** Returns the value nodes that a path leads to. */
+/** Returns the nodes that a path leads to. */
 export function follow(graph: TokenGraph, path: Path, from: Iterable<TermKey>): Set<TermKey> {
   switch (path.kind) {
     case 'predicate':
@@ -69,7 +69,7 @@ export function follow(graph: TokenGraph, path: Path, from: Iterable<TermKey>): 
 
 const signs = { zeroOrMore: '*', oneOrMore: '+', zeroOrOne: '?' } as const;
 
-/** Writes a path as in SPARQL. @param name writes an IRI */
+/** Returns a path in SPARQL notation. @param name returns the text of an IRI */
 export function pathText(path: Path, name: (iri: TermKey) => string): string {
   switch (path.kind) {
     case 'predicate':

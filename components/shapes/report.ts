@@ -1,4 +1,4 @@
-/** Validation results as RDF (SHACL 3.6), as JSON, and in errors. */
+/** Returns validation results as RDF (SHACL 3.6), as JSON, and as errors. */
 import type { BlankNode, Literal, NamedNode, Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { isBlank, isIri, type TermKey, termOf } from '../../lib/query/access/terms.js';
@@ -15,11 +15,11 @@ import { constrainedBy, sh, violation } from './vocabulary.js';
 const factory = new DataFactory<Quad>();
 type Node = NamedNode | BlankNode;
 
-/** Only violations reject a write. Warnings and infos are reported (rule 23.4). */
+/** Returns the violations. Warnings and infos are reported, but do not reject a write (rule 23.4). */
 export const violationsOf = (results: readonly Result[]): Result[] =>
   results.filter(({ severity }) => severity === violation);
 
-/** Returns a report. @param showsShapes with the shapes that the results come from, for callers that may read them */
+/** Returns a report as triples. @param showsShapes true to include the source shapes, for callers who can read them */
 function reportQuads(results: readonly Result[], showsShapes: boolean): Quad[] {
   const quads: Quad[] = [];
   const says = (subject: Node, predicate: string, object: Node | Literal | Quad): void =>
@@ -43,7 +43,7 @@ function reportQuads(results: readonly Result[], showsShapes: boolean): Quad[] {
     says(node, `${sh}${path.kind}Path`, inner);
     return node;
   };
-  // Labels of data and of shapes are independent of each other.
+  // Prefix the labels of shapes, because the data can use the same labels.
   const ofShapes = (token: TermKey): Node => {
     const term = termOf(token);
     return isBlank(token) ? factory.blankNode(`shape-${term.value}`) : (term as Node);
@@ -75,7 +75,7 @@ const prefixes = { sh, xsd: xsd.namespace };
 export const writeReport = (results: readonly Result[], format: RdfFormat, showsShapes: boolean): Buffer =>
   Buffer.from(serializeRdf(reportQuads(results, showsShapes), format, { base: '', prefixes }));
 
-/** Returns the RDF syntax that `Accept` prefers to JSON. @param others JSON types, the first wins ties */
+/** Returns the RDF syntax if `Accept` prefers one over JSON. @param others JSON media types; the first one wins ties */
 export function reportFormat(accept: string | undefined, others: readonly string[]): RdfFormat | undefined {
   const ranges = accept === undefined ? undefined : parseAccept(accept);
   const chosen = ranges && chooseMediaType(ranges, [...others, ...rdfFormats]);
@@ -86,7 +86,7 @@ const textOf = (token: TermKey): string => termOf(token).value;
 const pathOf = (path: Path): string => pathText(path, (each) => `<${each}>`);
 const constraintOf = ({ component }: Result): string => component.slice(sh.length).replace(/ConstraintComponent$/, '');
 
-/** Returns the message of a result. Without read access to the shapes, it has no text and no term of a constraint. */
+/** Returns the message of a result. For callers without read access to the shapes, it contains nothing from them. */
 export function sentenceOf(result: Result, showsShapes: boolean): string {
   const { messages, sentence, path, focus } = result;
   if (showsShapes) return messages.map(textOf).join(' ') || sentence;
@@ -94,7 +94,7 @@ export function sentenceOf(result: Result, showsShapes: boolean): string {
   return `${path ? `${pathOf(path)} of ` : ''}${node} violates the constraint ${constraintOf(result)}`;
 }
 
-/** Returns a result as a member of a JSON document. */
+/** Returns a result as JSON. */
 export const resultJson = (result: Result, showsShapes: boolean): object => {
   const { focus, path, value, severity, shape } = result;
   return {
@@ -108,25 +108,25 @@ export const resultJson = (result: Result, showsShapes: boolean): object => {
   };
 };
 
-/** Maximum number of results in a JSON document. RDF reports have all. */
+/** Maximum results in a JSON document. RDF reports contain all results. */
 export const maxListed = 100;
 
-/** What a caller may learn about results. */
+/** Parts of the results that a caller may see. */
 export interface Disclosure {
-  /** May read the shapes. */
+  /** True if the caller can read the shapes. */
   readonly shapes: boolean;
-  /** May read the resource, or has written its whole content. */
+  /** True if the caller can read the resource, or has written its complete content. */
   readonly data: boolean;
 }
 
-/** Returns the `Link` value with the storage and the shapes. */
+/** Returns the `Link` value with links to the storage and to the shapes. */
 export const shapesLinks = (root: string, shapes: readonly string[]): string =>
   [formatLink(root, lws.storage), ...shapes.map((each) => formatLink(each, constrainedBy))].join(', ');
 
-/** Maximum length of a sentence in `detail`, in characters. */
+/** Maximum characters of the `detail` of an error. */
 const longestDetail = 1000;
 
-/** Returns the error for data that violates its shapes. */
+/** Returns the error for data that violates shapes. */
 export function violationError(
   results: readonly Result[],
   { shapes, data }: Disclosure,

@@ -1,4 +1,4 @@
-/** Endpoints: a dry run of the validation, and the violations of stored resources (rules 23.9, 23.10). */
+/** Endpoints: validation without a write (dry run), and violations of stored resources (rules 23.9, 23.10). */
 
 import { type Client, clientFor, priorityOf } from '../../lib/authorization/client.js';
 import { inTurn } from '../../lib/authorization/decision-turns.js';
@@ -35,9 +35,9 @@ export interface ShapesEndpoints {
 
 const [validatePath, violationsPath] = ['{prefix}/validate', '{prefix}/violations'];
 
-/** Maximum size of a dry run's body in bytes, of unauthorized callers and of all others. */
+/** Maximum body of a dry run in bytes: for unprivileged callers, and for all others. */
 const [longestOfStrangers, longestDryRun] = [256 << 10, 8 << 20];
-/** Requests of one unauthorized address per minute. */
+/** Maximum requests per minute from one address of unprivileged callers. */
 export const perMinute = 60;
 const json = 'application/json';
 
@@ -68,7 +68,7 @@ export const shapesServices = (platform: Platform) => [
   { type: `${lws.namespace}ShapeViolationService`, serviceEndpoint: urlOfRoute(platform, violationsPath) },
 ];
 
-/** Shapes of a dry run, and the IRI that the document would have. @throws LwsError as a write there, and as a read of the shapes */
+/** Returns the shapes for a dry run, and the IRI for the data. @throws LwsError as a write there, or a read of the shapes */
 async function wanted(
   { platform, links }: ShapesEndpoints,
   { access, query }: Pick<RouteRequest, 'access' | 'query'>,
@@ -94,7 +94,7 @@ async function wanted(
 interface Sent {
   readonly client: Client;
   readonly mediaType: string;
-  /** @throws LwsError `too-large` */
+  /** Returns the data. @throws LwsError `too-large` */
   bytes(longest: number): Promise<Uint8Array>;
 }
 
@@ -123,13 +123,13 @@ export const reportJson = ({ results, shapes, warnings }: DryRun): object => ({
 
 interface DryRun {
   readonly results: readonly Result[];
-  /** IRIs of the documents. */
+  /** IRIs of the shapes documents. */
   readonly shapes: readonly string[];
-  /** What is ignored in the documents. */
+  /** Warnings about ignored properties in the documents. */
   readonly warnings: readonly string[];
 }
 
-/** Validates data without writing it. @throws LwsError as a write, and as a read of the shapes */
+/** Validates data without writing it. @throws LwsError as a write, or a read of the shapes */
 export async function dryRun(
   endpoints: ShapesEndpoints,
   request: Pick<RouteRequest, 'access' | 'query'>,
@@ -164,14 +164,14 @@ async function resultsOf(
   }
 }
 
-/** Limits of a page: violating resources, validated resources, and milliseconds. */
+/** Limits of a page: violating resources, validated resources, and duration in milliseconds. */
 const [pageSize, maxValidated, maxMs] = [50, 5_000, 2_000];
-/** Maximum time in which no resource is found that the caller may read, in milliseconds. */
+/** Maximum time without a resource that the caller can read, in milliseconds. */
 const longestMs = 10_000;
 
 interface Page {
   readonly items: object[];
-  /** Why shapes cannot be applied. */
+  /** Reasons why shapes cannot be applied. */
   readonly problems: Set<string>;
 }
 
@@ -189,7 +189,7 @@ async function violations(endpoints: ShapesEndpoints, { query, access }: RouteRe
     const subjects = await subjectsAmong(endpoints, access, records);
     await addViolations(endpoints, access, { subjects, page });
     count += subjects.length;
-    // The name of a hidden resource must not become a part of the next URL.
+    // The name of a hidden resource must not appear in the URL of the next page.
     last = subjects.at(-1)?.record.iri ?? last;
     const ms = performance.now() - began;
     isPartial = last !== '' && (page.items.length >= pageSize || count >= maxValidated || ms > maxMs);
@@ -202,7 +202,7 @@ async function violations(endpoints: ShapesEndpoints, { query, access }: RouteRe
   return jsonReply(200, { of, items, problems: [...problems], ...(isPartial && { next: url }) }, link);
 }
 
-/** A resource that the caller may read, with the links that apply to it. */
+/** Resource that the caller can read, and the links that apply to it. */
 interface Subject {
   readonly record: ResourceRecord;
   readonly inForce: InForce;

@@ -1,4 +1,4 @@
-/** The shapes of a document, compiled to checks. Everything outside of SHACL Core is rejected here, before anything is validated. */
+/** Compiles the shapes of a document to checks. Rejects everything outside of SHACL Core, before any data is validated. */
 import { isBlank, isIri, rawOf, type TermKey } from '../../lib/query/access/terms.js';
 import { toValue } from '../../lib/query/expressions/values.js';
 import { compactor } from '../../lib/rdf/compact-iri.js';
@@ -9,7 +9,7 @@ import { type Path, pathText, readPath } from './paths.js';
 import { isTrueLiteral, reachableFrom, type TokenGraph } from './token-graph.js';
 import { classTypes, sh, subClassOf, UnusableShapes, unsupported, violation } from './vocabulary.js';
 
-/** Shape with the nodes that it applies to. */
+/** Shape, and the targets that select its focus nodes. */
 export interface ShapeTarget {
   readonly shape: Shape;
   readonly nodes: readonly TermKey[];
@@ -21,7 +21,7 @@ export interface ShapeTarget {
 const maxShapes = 1000;
 const maxWarnings = 20;
 const targets = ['targetNode', 'targetClass', 'targetSubjectsOf', 'targetObjectsOf'] as const;
-/** Properties of shapes that are no constraints by themselves. */
+/** Properties of shapes that are not constraints by themselves. */
 const others: ReadonlySet<string> = new Set([
   ...targets,
   ...['path', 'deactivated', 'severity', 'message', 'name', 'description', 'order', 'group', 'defaultValue'],
@@ -29,20 +29,20 @@ const others: ReadonlySet<string> = new Set([
 ]);
 const shapeTypes: ReadonlySet<string> = new Set([`${sh}NodeShape`, `${sh}PropertyShape`]);
 
-/** Maximum characters of a term in a sentence. */
+/** Maximum characters of a term in a message. */
 const longestTerm = 200;
 
 export class ShapesGraph implements Shapes {
   readonly targets: readonly ShapeTarget[];
-  /** Sentences about properties that are ignored. */
+  /** Warnings about ignored properties. */
   readonly warnings: string[] = [];
   private readonly ignored = new Set<string>();
   private readonly shapes = new Map<TermKey, Shape>();
   private readonly compact: (iri: string) => string | undefined;
-  /** Classes of classes. */
+  /** Classes whose instances are classes: rdfs:Class, owl:Class, and their subclasses. */
   private readonly metaclasses: ReadonlySet<TermKey>;
 
-  /** @throws UnusableShapes */
+  /** Compiles the shapes. @throws UnusableShapes */
   constructor(
     readonly graph: TokenGraph,
     prefixes: Readonly<Record<string, string>>,
@@ -123,7 +123,7 @@ export class ShapesGraph implements Shapes {
     }
   }
 
-  /** Warns about a property that SHACL does not define: once, because a document may use it in each shape. */
+  /** Warns about a property that SHACL does not define. Warns once, because a document may use it in each shape. */
   private ignore(name: string, { node }: Shape): void {
     if (this.ignored.has(name) || this.ignored.size >= maxWarnings) return;
     this.ignored.add(name);
@@ -133,7 +133,7 @@ export class ShapesGraph implements Shapes {
     );
   }
 
-  /** Writes a term for a sentence. */
+  /** Returns a term as text for a message. */
   text(token: TermKey): string {
     const cut = (text: string): string => (text.length > longestTerm ? `${text.slice(0, longestTerm)}…` : text);
     if (isIri(token)) return this.compact(token) ?? `<${cut(token)}>`;

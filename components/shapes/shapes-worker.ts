@@ -1,4 +1,4 @@
-/** Worker thread of `validator.ts`. Has no store. Validates graphs against documents of shapes, which it keeps compiled. */
+/** Worker thread of `validator.ts`. Has no access to the store. Caches compiled shapes documents. */
 import { LRUCache } from 'lru-cache';
 import { blocksOf, type GraphKeys, PackedKeys } from '../../lib/storage/keys/graph-keys.js';
 import { type Caller, serve } from '../../lib/tools/threads/worker-host.js';
@@ -8,33 +8,33 @@ import { TokenGraph } from './token-graph.js';
 import { Validation } from './validation.js';
 import { UnusableShapes } from './vocabulary.js';
 
-/** Graph in a message between threads: objects lose their classes. */
+/** Keys of a graph in messages between threads, which do not preserve classes. */
 export type SentKeys = readonly string[] | Pick<PackedKeys, 'length' | 'chunks'>;
 
-/** A state of a document of shapes. */
+/** Content of a version of a shapes document. */
 export interface SentShapes {
   readonly keys: readonly string[];
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
 interface Questions {
-  /** Returns the document of a version. */
+  /** Requests the content of a version from the main thread. */
   readonly shapes: (version: string) => SentShapes;
 }
 
 export interface Task {
-  /** Versions of the documents. */
+  /** Versions of the shapes documents. */
   readonly versions: readonly string[];
   readonly graphs: readonly SentKeys[];
 }
 
-/** Results of each graph, the first reason why a document cannot be applied, or nothing if the validation takes too much memory. */
+/** Results of each graph; or the first reason why a document cannot be applied; or that validation takes too much memory. */
 export type ValidationOutcome =
   | { readonly results: readonly (readonly Result[])[]; readonly warnings: readonly string[] }
   | { readonly unusable: { readonly version: string; readonly why: string } }
   | { readonly isTooComplex: true };
 
-/** Triples of the compiled documents. */
+/** Maximum triples of the cached documents. */
 const maxKept = 100_000;
 const compiled = new LRUCache<string, ShapesGraph>({ maxSize: maxKept });
 
@@ -63,7 +63,7 @@ const functions = {
       };
     } catch (error) {
       if (error instanceof UnusableShapes) return { unusable: { version, why: error.message } };
-      // The call stack is exhausted.
+      // The call stack is exhausted, because shapes or data are too deep.
       if (error instanceof RangeError) return { isTooComplex: true };
       throw error;
     }

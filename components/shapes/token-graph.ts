@@ -1,10 +1,10 @@
-/** A graph in memory as tokens, indexed by subject and, on demand, by object. */
+/** In-memory graph of token strings, indexed by subject and, on demand, by object. */
 import { KeyReader } from '../../lib/query/access/key-reader.js';
 import { isIri, isTriple, literalParts, type TermKey } from '../../lib/query/access/terms.js';
 import { rdf, xsd } from '../../lib/rdf/vocabulary.js';
 import { addTo, getOrMake } from '../../lib/tools/collections.js';
 
-/** Objects by subject and predicate, or subjects by object and predicate. */
+/** Objects by subject and predicate; in reverse, subjects by object and predicate. */
 type Index = Map<TermKey, Map<TermKey, TermKey[]>>;
 
 function edgesOf(index: Index, node: TermKey): Map<TermKey, TermKey[]> {
@@ -17,7 +17,7 @@ export class TokenGraph {
   private readonly forward: Index = new Map();
   private backward: Index | undefined;
 
-  /** @param blocks GSPO keys */
+  /** @param blocks GSPO keys of the graph */
   constructor(blocks: Iterable<readonly string[]>) {
     const reader = new KeyReader();
     for (const keys of blocks)
@@ -36,7 +36,7 @@ export class TokenGraph {
     return this.backward.get(object)?.get(predicate) ?? none;
   }
 
-  /** Returns the objects of a subject by predicate, or `undefined` if it has none. */
+  /** Returns the objects of a subject by predicate, or `undefined` if the subject has no triples. */
   properties(subject: TermKey): ReadonlyMap<TermKey, readonly TermKey[]> | undefined {
     return this.forward.get(subject);
   }
@@ -46,7 +46,7 @@ export class TokenGraph {
       for (const object of edges.get(predicate) ?? none) yield [subject, object];
   }
 
-  /** Returns the members of a list, or `undefined` for a node that is not the head of a well-formed list. */
+  /** Returns the members of a list, or `undefined` if the node is not the head of a well-formed list. */
   list(head: TermKey): readonly TermKey[] | undefined {
     const members: TermKey[] = [];
     const seen = new Set<TermKey>();
@@ -69,7 +69,7 @@ export class TokenGraph {
   }
 }
 
-/** Returns all nodes that are reached from some by repeated steps, without the first ones unless they are reached. */
+/** Returns all nodes reached from some nodes by one or more steps. */
 export function reachableFrom(from: Iterable<TermKey>, step: (node: TermKey) => Iterable<TermKey>): Set<TermKey> {
   const found = new Set<TermKey>();
   let frontier = [...from];
@@ -86,7 +86,7 @@ export function reachableFrom(from: Iterable<TermKey>, step: (node: TermKey) => 
   return found;
 }
 
-/** True for the literal `true` only: `1` does not switch on a constraint (SHACL 4.4.5, 4.8.1). */
+/** True only for the literal `true`. The literal `1` does not enable a constraint (SHACL 4.4.5, 4.8.1). */
 export function isTrueLiteral(token: TermKey | undefined): boolean {
   if (token === undefined || isIri(token) || isTriple(token)) return false;
   const { text, datatype } = literalParts(token);

@@ -1,4 +1,4 @@
-/** `quadpod validate FILE --against FILES`: validates a file without a server, as a write would be. */
+/** `quadpod validate FILE --against FILES`: validates a file like a write would, without a server. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,7 +15,7 @@ import { TokenGraph } from './token-graph.js';
 import { maxResults, Validation } from './validation.js';
 import { UnusableShapes } from './vocabulary.js';
 
-/** Exit code for data that violate the shapes. */
+/** Exit code if the data violates the shapes. */
 const violated = 1;
 
 export async function validateFile({ operands, flags, print }: CommandContext): Promise<number> {
@@ -39,7 +39,7 @@ function shapesOf(file: string, { graph, prefixes }: Awaited<ReturnType<typeof g
   }
 }
 
-/** Returns the files of a list with commas, and the RDF files of a directory. @throws CommandError for a directory without any */
+/** Returns the files of a comma-separated list, or the RDF files of a directory. @throws CommandError if there are none */
 function filesOf(against: string): readonly string[] {
   const named = existsSync(against) ? [against] : against.split(',').filter((file) => file !== '');
   return named.flatMap((file) => {
@@ -50,7 +50,7 @@ function filesOf(against: string): readonly string[] {
   });
 }
 
-/** Returns the union of the graphs of files: shapes in one may refer to shapes in another. */
+/** Returns the union of the graphs of files, because shapes of one file may refer to shapes of another. */
 async function graphsIn(files: readonly string[]) {
   const keys = new Set<string>();
   let prefixes: Readonly<Record<string, string>> = {};
@@ -67,7 +67,7 @@ async function graphIn(file: string) {
   return { graph: new TokenGraph([keys]), prefixes };
 }
 
-/** @param graph IRI of the graph in the keys */
+/** Returns the GSPO keys and prefixes of a file. @param graph graph IRI for the keys */
 async function keysIn(file: string, graph: string) {
   const format = mediaTypeOf(file);
   if (!existsSync(file)) throw new CommandError(`${file} does not exist.`);

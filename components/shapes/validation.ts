@@ -8,21 +8,21 @@ import type { ShapesGraph, ShapeTarget } from './shapes-graph.js';
 import { reachableFrom, type TokenGraph } from './token-graph.js';
 import { subClassOf, violation } from './vocabulary.js';
 
-/** Maximum number of results of a graph, and of their characters: they are sent between threads. */
+/** Maximum results for a graph, and maximum characters of them, because they are sent between threads. */
 export const maxResults = 1000;
 const maxCharacters = 1 << 20;
 
-/** Ends an evaluation early. Thrown often, so it has no stack of its own. */
+/** Thrown to end an evaluation early. One object without its own stack, because it is thrown often. */
 const ended = new Error('The evaluation has ended.');
 
 export class Validation implements ValidationRun {
   readonly results: Result[] = [];
   private characters = 0;
   private hasViolation = false;
-  /** Nesting of `failureOf`, and the reason of the last failure. */
+  /** Nesting depth of `failureOf`, and the message of the last failure. */
   private depth = 0;
   private failure = '';
-  /** Shapes and nodes in evaluation: a recursive shape holds for a node that it is being evaluated for (rule 23.4). */
+  /** Pairs of shape and node that are being evaluated. A recursive shape holds for a node under evaluation (rule 23.4). */
   private readonly open = new Set<string>();
   private readonly subclasses = new Map<TermKey, ReadonlySet<TermKey>>();
 
@@ -31,7 +31,7 @@ export class Validation implements ValidationRun {
     readonly data: TokenGraph,
   ) {}
 
-  /** Validates all targets. Above the limit of results it looks for a violation, if there is none yet. */
+  /** Validates all targets. After the maximum of results, only searches for a violation, if there was none. */
   run(): readonly Result[] {
     this.untilEnd(() => {
       for (const target of this.shapes.targets)
@@ -40,7 +40,7 @@ export class Validation implements ValidationRun {
     return this.results;
   }
 
-  /** Returns true if the work was ended early. */
+  /** Runs work, and returns true if it was ended early. */
   private untilEnd(work: () => void): boolean {
     try {
       work();

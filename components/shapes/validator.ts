@@ -1,4 +1,4 @@
-/** Validation in worker threads: bounded in time, memory and number, and fair between clients. */
+/** Validates in worker threads, with limits of time, memory and size, and round robin between clients. */
 import { clientFor, connectionOf, priorityOf } from '../../lib/authorization/client.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
@@ -9,15 +9,15 @@ import { WorkerPool } from '../../lib/tools/threads/worker-pool.js';
 import type { Result } from './model.js';
 import type { SentShapes, ShapesFunctions, ValidationOutcome } from './shapes-worker.js';
 
-/** A state of a document of shapes. */
+/** Version of a shapes document. */
 export interface ShapesVersion {
   readonly iri: string;
-  /** Identifies the state. */
+  /** Text that identifies the version. */
   readonly version: string;
   readonly load: () => Promise<SentShapes>;
 }
 
-/** A document of shapes that cannot be applied. */
+/** A shapes document cannot be applied. */
 export class UnusableDocument extends Error {
   constructor(
     readonly iri: string,
@@ -27,19 +27,19 @@ export class UnusableDocument extends Error {
   }
 }
 
-/** Maximum time of a validation in milliseconds. Then its thread is ended: regular expressions cannot be interrupted. */
+/** Timeout of a validation in milliseconds. Then its thread is killed, because regular expressions cannot be interrupted. */
 const deadlineMs = 2_000;
-/** Maximum size of a validated graph in triples. */
+/** Maximum triples of a validated graph. */
 export const maxTriples = 200_000;
 
-/** Threads are shared by the storages of a process. */
+/** Thread pool, shared by the storages of the process. */
 let pool: WorkerPool<ShapesFunctions> | undefined;
 let users = 0;
 
 const makePool = (): WorkerPool<ShapesFunctions> =>
   new WorkerPool({
     script: new URL('./shapes-worker.js', import.meta.url),
-    // One validation at a time runs for a client. In each caller class another client finds a free thread beside it.
+    // A client runs one validation at a time. Each caller class can use more than one thread, so a client cannot block others.
     ...{ size: 4, isShared: true, perClient: 1, ranks: [4, 3, 2], queue: 500 },
     ...{ idleMs: 60_000, memoryMb: 256, nurseryMb: 8 },
   });
@@ -51,10 +51,7 @@ export class Validator {
     users++;
   }
 
-  /**
-   * Validates graphs, each against all documents.
-   * @throws UnusableDocument, LwsError `too-complex`, `too-busy`
-   */
+  /** Validates graphs, each against all documents. @throws UnusableDocument, LwsError `too-complex`, `too-busy` */
   async validate(
     access: Access | undefined,
     shapes: readonly ShapesVersion[],
@@ -63,7 +60,7 @@ export class Validator {
     return (await this.report(access, shapes, graphs)).results;
   }
 
-  /** Validates graphs, and also returns sentences about what is ignored in the documents. @throws as `validate` */
+  /** Validates graphs, and also returns warnings about ignored properties. @throws as `validate` */
   async report(
     access: Access | undefined,
     shapes: readonly ShapesVersion[],
@@ -97,7 +94,7 @@ export class Validator {
     return { client, rank: priorityOf(callerClass) };
   }
 
-  /** Ends the threads, unless other storages use them. */
+  /** Ends the threads, unless another storage uses them. */
   async close(): Promise<void> {
     if (--users > 0) return;
     const closed = pool;

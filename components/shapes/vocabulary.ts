@@ -1,15 +1,16 @@
-/** IRIs of SHACL, and the error for shapes that cannot be applied. */
+/** SHACL IRIs, and the error for shapes that cannot be applied. */
 export const sh = 'http://www.w3.org/ns/shacl#';
 export const violation = `${sh}Violation`;
 const rdfs = 'http://www.w3.org/2000/01/rdf-schema#';
 export const subClassOf = `${rdfs}subClassOf`;
-/** Types that make a shape the target of its own instances (SHACL 2.1.3.3). */
+/** Types of classes. A shape with such a type has its instances as targets (SHACL 2.1.3.3). */
 export const classTypes: readonly string[] = [`${rdfs}Class`, 'http://www.w3.org/2002/07/owl#Class'];
 export const constrainedBy = 'http://www.w3.org/ns/ldp#constrainedBy';
 
 /**
- * Properties of the SHACL namespace that could change what a shape demands and are not evaluated: of SHACL-SPARQL, Advanced Features
- * and JavaScript Extensions (vocabulary of 2017), and of the drafts of SHACL 1.2. Results and functions have the others.
+ * Properties in the SHACL namespace that are rejected, because they could change the meaning of a shape but are not evaluated:
+ * from SHACL-SPARQL, Advanced Features and JavaScript Extensions (vocabulary of 2017), and from SHACL 1.2 drafts. Properties of
+ * results and functions are not included.
  */
 export const unsupported: ReadonlySet<string> = new Set(
   `alternativePath annotationProperty annotationValue annotationVarName ask bindings condition conforms construct count detail distinct
@@ -21,5 +22,5 @@ export const unsupported: ReadonlySet<string> = new Set(
   uniqueValuesFor update validator value values zeroOrMorePath zeroOrOnePath`.split(/\s+/),
 );
 
-/** A shapes graph that cannot be applied. The message is a sentence that names the construct. */
+/** A shapes graph cannot be applied. The message names the construct. */
 export class UnusableShapes extends Error {}

@@ -1,4 +1,4 @@
-/** Reads bags (RFC 8493): their payload as a directory of files, each verified against its manifest. */
+/** Reads bags (RFC 8493): the payload as a directory of files, each verified against the manifest. */
 import { createHash } from 'node:crypto';
 import {
   bytesOfFile,
@@ -14,14 +14,14 @@ import { baseWith, treeBelow } from './one-folder.js';
 import { crateReader, isCrate } from './ro-crate-reader.js';
 
 export const payload = 'data/';
-/** Strongest first. */
+/** Digest algorithms, strongest first. */
 const algorithms = ['sha512', 'sha256', 'sha1', 'md5'] as const;
 type Algorithm = (typeof algorithms)[number];
 
-/** Maximum bytes of a manifest, and of the other tag files. */
+/** Maximum bytes of a manifest, and of other tag files. */
 const [longestManifest, longestTag] = [512 << 20, 1 << 20];
 
-/** Digests by file path. */
+/** Manifest: digests by file path. */
 interface BagManifest {
   readonly name: string;
   readonly algorithm: Algorithm;
@@ -30,12 +30,12 @@ interface BagManifest {
 
 const declaration = 'bagit.txt';
 
-/** Returns true if a tree, or the only directory in it (RFC 8493 4), is a bag. */
+/** Returns true if a tree is a bag, or has a bag as its only directory (RFC 8493 4). */
 export const isBag = async (tree: FileTree): Promise<boolean> => (await baseWith(tree, [declaration])) !== undefined;
 
 /**
- * Reads a bag. Completeness is checked before the first file is returned, each digest after its file was read. Cursors are those
- * of the payload.
+ * Reads a bag. Checks completeness before the first file is returned, and each digest after its file was read. Cursors are
+ * those of the payload reader.
  */
 export const bagReader = treeReader(readBag);
 
@@ -60,7 +60,7 @@ async function* readBag(whole: FileTree, options: MemberOptions, tools: FormatTo
   yield* ((await isCrate(files)) ? crateReader(files, tools) : tools.readFolder(files)).read(options);
 }
 
-/** @throws TransferError for a missing or modified tag file */
+/** Verifies the tag files. @throws TransferError for a missing or modified file */
 async function assertTagFiles(tree: FileTree, manifest: BagManifest): Promise<void> {
   for (const path of manifest.digests.keys()) {
     const file = await tree.file(path);
@@ -69,7 +69,7 @@ async function assertTagFiles(tree: FileTree, manifest: BagManifest): Promise<vo
   }
 }
 
-/** Returns the size of the payload in bytes. @throws TransferError for a missing file, and for one that is not listed */
+/** Asserts that a bag is complete. Returns its payload size in bytes. @throws TransferError for missing and unlisted files */
 async function assertComplete(tree: FileTree, manifests: readonly BagManifest[]): Promise<number> {
   let [bytes, count] = [0, 0];
   const found = manifests.map(() => 0);
@@ -106,7 +106,7 @@ async function missing(tree: FileTree, digests: ReadonlyMap<string, string>): Pr
   return 'A file is missing';
 }
 
-/** Returns true if manifests encode `%`, as since version 1.0. @throws TransferError unless it is a bag */
+/** Returns true if manifests percent-encode `%` (version 1.0 and later). @throws TransferError if the tree is not a bag */
 async function readDeclaration(tree: FileTree): Promise<{ readonly isPercentEncoded: boolean }> {
   const tags = await readTags(tree, declaration);
   const version = /^(\d{1,4})\.(\d{1,4})$/.exec(tags?.get('bagit-version') ?? '');
@@ -120,7 +120,7 @@ async function readDeclaration(tree: FileTree): Promise<{ readonly isPercentEnco
   return { isPercentEncoded: Number(version[1]) >= 1 };
 }
 
-/** Returns the first value of each label, labels in lower case, or `undefined` if the file does not exist. */
+/** Returns the first value of each label, by label in lower case, or `undefined` if the file does not exist. */
 async function readTags(tree: FileTree, path: string): Promise<Map<string, string> | undefined> {
   const file = await tree.file(path);
   if (!file) return undefined;
@@ -166,7 +166,7 @@ function digestsIn(text: string, name: string, isPercentEncoded: boolean): Map<s
     if (line.trim() === '') continue;
     const blank = line.search(/[ \t]/);
     const digest = line.slice(0, Math.max(0, blank)).toLowerCase();
-    // Digest tools mark binary files with an asterisk, and some prefix paths with `./`.
+    // Digest tools mark binary files with an asterisk, and some tools prefix paths with `./`.
     const path = line.slice(blank).trimStart().replace(/^\*/, '').replace(/^\.\//, '');
     if (!/^[0-9a-f]+$/.test(digest) || path === '')
       throw new TransferError(`${name}:${number}: The line must be a digest and a file path (RFC 8493 2.1.3).`);
@@ -179,14 +179,14 @@ const decoded = (path: string, isPercentEncoded: boolean): string =>
   path.replace(isPercentEncoded ? /%(?:0A|0D|25)/gi : /%(?:0A|0D)/gi, decodeURIComponent);
 export const encodedPath = (path: string): string => path.replace(/[\n\r%]/g, encodeURIComponent);
 
-/** Yields the content of a file. Fails before the last chunk if the digest differs. @throws TransferError */
+/** Yields the content of a file. If the digest differs, throws before the last chunk. @throws TransferError */
 async function* verifiedContent(file: TreeFile, { name, algorithm, digests }: BagManifest): AsyncGenerator<Uint8Array> {
   const hash = createHash(algorithm);
   let held: Uint8Array | undefined;
   for await (const chunk of file.open()) {
     hash.update(chunk);
     if (held) yield held;
-    // The source may reuse its buffer.
+    // Copy the chunk, because the source may reuse its buffer.
     held = Uint8Array.from(chunk);
   }
   if (hash.digest('hex') !== digests.get(file.path))

@@ -63,10 +63,10 @@ export class BagWriter implements Writer {
   }
 }
 
-/** Manifest lines that are buffered together, outside of the JavaScript heap. */
+/** Bytes of manifest lines that are collected in one buffer, outside of the JavaScript heap. */
 const fullPage = 64 << 10;
 
-/** Passes files on, and collects their digests. */
+/** Passes files on to another sink, and collects their digests. */
 class DigestSink implements TreeSink {
   bytes = 0;
   count = 0;

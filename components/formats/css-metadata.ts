@@ -1,4 +1,4 @@
-/** Description of a resource in the data directory of Community Solid Server 7, `X.meta`: links, declared types and the media type. */
+/** Metadata file of a resource (`X.meta`) in Community Solid Server 7: links, declared types and media type. */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { type FormatTools, type Links, parseMediaType, TransferError } from '../../lib/plugin/formats.js';
@@ -16,7 +16,7 @@ const server = 'urn:npm:solid:community-server:';
 const [parameter, parameterValue] = [`${server}meta:contentTypeParameter`, `${server}meta:value`];
 const label = 'http://www.w3.org/2000/01/rdf-schema#label';
 const format = 'http://www.w3.org/ns/ma-ont#format';
-/** Triples that the server generates for every resource. */
+/** Predicates of triples that the server generates for every resource. */
 const ownPredicates: ReadonlySet<string> = new Set([`${ldp}contains`, 'http://purl.org/dc/terms/modified']);
 const posix = 'http://www.w3.org/ns/posix/stat#';
 const isOwnType = (type: string): boolean => type.startsWith(ldp) || type === 'http://www.w3.org/ns/pim/space#Storage';
@@ -25,13 +25,13 @@ export interface CssMetadata {
   readonly links: Links;
   /** Media type without parameters, if present. */
   readonly mediaType?: string;
-  /** Parameters of the media type: `; charset=utf-8`. */
+  /** Parameters of the media type, such as `; charset=utf-8`. */
   readonly parameters: string;
-  /** Content that cannot be imported, as a sentence. */
+  /** Description of metadata that cannot be imported. */
   readonly leftOut?: string;
 }
 
-/** Parses the triples about the resource with this IRI. */
+/** Parses the metadata of the resource with this IRI. */
 export function readMetadata(quads: readonly Quad[], iri: string, tools: FormatTools): CssMetadata {
   const known = canonicalIri(iri);
   const relations = new Map<string, unknown[]>();
@@ -98,7 +98,7 @@ function linksOf(
 }
 
 interface BlankNodes {
-  /** Triples that are parameters of the media type. */
+  /** Labels of blank nodes that describe parameters of the media type. */
   readonly parameters: ReadonlySet<string>;
   readonly values: ReadonlyMap<string, { name?: string; value?: string }>;
 }
@@ -114,7 +114,7 @@ function blankNodes(quads: readonly Quad[]): BlankNodes {
   return { parameters: new Set(values.keys()), values };
 }
 
-/** Only values that a header field can contain. */
+/** Adds a media type parameter, if a header field can contain the value. */
 function addParameter(parameters: Map<string, string>, found: { name?: string; value?: string } | undefined): void {
   const { name, value } = found ?? {};
   if (name !== undefined && value !== undefined && parseMediaType(`a/b; ${name}=${quoted(value)}`))
@@ -127,7 +127,7 @@ const quoted = (value: string): string =>
 const sentence = (lost: ReadonlyMap<string, number>): string =>
   `Links cannot say: ${[...lost].map(([why, count]) => `${count} ${count === 1 ? 'triple' : 'triples'} ${why}`).join(', ')}.`;
 
-/** Adds the media type to the triples of the links. @param mediaType only if the file name does not imply it, or it has parameters */
+/** Adds the media type to the triples. @param mediaType only if the file name does not imply it, or if it has parameters */
 export function metadataQuads(iri: string, quads: Quad[], mediaType?: string): Quad[] {
   const subject = factory.namedNode(iri);
   const { essence, parameters } = (mediaType === undefined ? undefined : parseMediaType(mediaType)) ?? {};

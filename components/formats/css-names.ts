@@ -1,14 +1,14 @@
 /**
- * Maps file names in the data directory of Community Solid Server 7 to resource names and back, like that server.
- *
- * A file has the decoded name of its resource. If the extension does not imply the media type, one that does follows `$.`.
+ * Converts between resource names and file names in the data directory of Community Solid Server 7, as that server does.
+ * A file has the percent-decoded name of its resource. If its extension does not imply the media type, `$.` and
+ * another extension follow.
  */
 import { extension, lookup } from 'mime-types';
 import { TransferError } from '../../lib/plugin/formats.js';
 
 /**
- * Extensions with other media types in the server's table (mime-db 1.52) than in ours (1.54). Extensions that only ours has have
- * no type there.
+ * Extensions for which that server (mime-db 1.52) has other media types than this one (1.54). Extensions that only this server
+ * knows have no type there.
  */
 const itsTypes: Readonly<Record<string, string>> = {
   aac: 'audio/x-aac',
@@ -23,7 +23,7 @@ const itsTypes: Readonly<Record<string, string>> = {
   sql: 'application/x-sql',
   wav: 'audio/wave',
   xfdf: 'application/vnd.adobe.xfdf',
-  // Extensions of the server itself.
+  // Extensions that the server itself defines.
   acl: 'text/turtle',
   acr: 'text/turtle',
   meta: 'text/turtle',
@@ -37,7 +37,7 @@ const notItsTypes: ReadonlySet<string> = new Set(
 );
 
 export const anyType = 'application/octet-stream';
-/** Extension for media types without one: the metadata contains the type. */
+/** Extension for media types that have none. The metadata file then contains the type. */
 const unknown = 'unknown';
 
 const extensionOf = (name: string): string => /\.([^./]+)$/.exec(name)?.[1] ?? '';
@@ -49,36 +49,36 @@ export function cssTypeOf(name: string): string {
   return (found !== '' && !notItsTypes.has(found) && lookup(found)) || anyType;
 }
 
-/** Name without the extension after `$.`. */
+/** Returns a file name without `$.` and its extension. */
 export function withoutMark(name: string): string {
   const found = extensionOf(name);
   return found !== '' && name.endsWith(`$.${found}`) ? name.slice(0, -found.length - 2) : name;
 }
 
-/** Never decoded by the server: slashes and backslashes, encoded once or more. The odd parts of a split. */
+/** Slashes and backslashes, encoded once or more, which the server never decodes. `split` returns them at odd indexes. */
 const delimiter = /(\\|%(?:25)*(?:2f|5c))/i;
-/** Characters that Windows does not allow are encoded in file names. */
+/** Characters that are encoded in file names, because Windows does not allow them. */
 const forbidden = /[<>:"|?*]/g;
 const encodedForbidden = /%25(3C|3E|3A|22|7C|3F|2A)/g;
 const escapeOf = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** @param change applied to the text between the delimiters, which are normalized */
+/** Normalizes delimiters in a segment. @param change applied to the text between them */
 const betweenDelimiters = (segment: string, change: (part: string) => string): string =>
   segment
     .split(delimiter)
     .map((part, index) => (index % 2 === 0 ? change(part) : part === '\\' ? '%5C' : part.toUpperCase()))
     .join('');
 
-/** Converts a file name to an IRI segment in the server's spelling: it encodes no more than `encodeURIComponent`. */
+/** Converts a file name to an IRI segment as the server does, which encodes no more than `encodeURIComponent` does. */
 const cssSegmentOf = (name: string): string =>
   betweenDelimiters(name, (part) =>
     encodeURIComponent(part).replace(encodedForbidden, (_, code: string) => (code === '2A' ? '*' : `%${code}`)),
   );
 
-/** Converts a path in the directory to an IRI path, without extension marks. */
+/** Converts a file path to an IRI path. */
 export const cssPathOf = (path: string): string => path.split('/').map(cssSegmentOf).join('/');
 
-/** Normalizes an IRI, so that spellings which the server treats as equal become equal. */
+/** Normalizes an IRI: IRIs that the server treats as equal become equal. */
 export function canonicalIri(iri: string): string {
   const [, start = '', path = '', rest = ''] = /^([^:/?#]+:\/\/[^/?#]*)([^?#]*)(.*)$/s.exec(iri) ?? [];
   try {
@@ -91,10 +91,7 @@ export function canonicalIri(iri: string): string {
 const canonicalSegment = (segment: string): string =>
   betweenDelimiters(segment, (part) => encodeURIComponent(decodeURIComponent(part)));
 
-/**
- * Returns the file name of a path segment, without a `$.` extension. @throws TransferError for a name that the server does not
- * support
- */
+/** Returns the file name of an IRI segment, without `$.` extension. @throws TransferError for a name that the server rejects */
 export function cssNameOf(segment: string): string {
   try {
     return betweenDelimiters(segment, (part) => decodeURIComponent(part).replace(forbidden, escapeOf));
@@ -105,18 +102,18 @@ export function cssNameOf(segment: string): string {
 
 /** Returns the file name, with a `$.` extension if needed. @param essence media type without parameters */
 export function cssFileName(name: string, essence: string): { readonly name: string; readonly isUnknown: boolean } {
-  // A `$.` extension at the end of the name itself would be read as a media type.
+  // If the name already ends in a `$.` extension, add another: the server would read it as a media type.
   if (cssTypeOf(name) === essence && withoutMark(name) === name) return { name, isUnknown: false };
   const found = extension(essence);
   const isUnknown = found === false || cssTypeOf(`.${found}`) !== essence;
   return { name: `${name}$.${isUnknown ? unknown : found}`, isUnknown };
 }
 
-/** Names seen in each folder on the path of the last file: files arrive folder by folder. */
+/** Names in each directory on the path of the last file. Only these are kept, because files arrive directory by directory. */
 export class FolderNames {
   private readonly folders: { readonly path: string; readonly names: Set<string> }[] = [];
 
-  /** Returns true if the name is new in its folder. @param path without a trailing slash */
+  /** Returns true if the name is new in its directory. @param path without a trailing slash */
   add(path: string): boolean {
     const names = this.namesAround(path);
     const isNew = !names.has(path);

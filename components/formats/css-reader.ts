@@ -1,5 +1,5 @@
 /**
- * Reads the data directory of Community Solid Server 7: files become resources with their media types there, descriptions become
+ * Reads the data directory of Community Solid Server 7: files become resources with their media types, metadata files become
  * links, and ACLs are included.
  */
 import {
@@ -21,25 +21,25 @@ import {
 import { type CssMetadata, readMetadata } from './css-metadata.js';
 import { cssPathOf, cssTypeOf, FolderNames, withoutMark } from './css-names.js';
 
-/** Sorts after all paths. */
+/** Sorts after every path. */
 const last = '\uffff';
 
 const internal = '.internal/';
 const baseFile = '.internal/setup/current-base-url$.json';
 
-/** Returns true if a tree is the whole data directory of such a server. */
+/** Returns true if a tree is a complete data directory of Community Solid Server. */
 export const isCss = async (tree: FileTree): Promise<boolean> => (await tree.file(baseFile)) !== undefined;
 
 /**
- * Reads a data directory, or the folder of a single pod. A whole one contains its base URL: IRIs below it are rewritten, unless
- * `rewrite` maps them. Files with an RDF extension that cannot be parsed are imported as binary. Cursors hold the path of the
- * last file, and its known parts.
+ * Reads a data directory, or the directory of one pod. A complete data directory contains its base URL: IRIs below it are
+ * rewritten, unless `rewrite` maps them. Files with an RDF extension that cannot be parsed are imported as binary. Cursors
+ * contain the path of the last file, and how much of it is done.
  */
 export const cssReader = treeReader(readCss);
 
 async function* readCss(tree: FileTree, options: MemberOptions, tools: FormatTools): AsyncGenerator<ReadStep> {
   const { into, rewrite } = options;
-  // An explicit mapping of the folder's IRI overrides the base URL in it.
+  // An explicit mapping of the directory's IRI overrides the stored base URL.
   const base = (await baseOf(tree)) ?? rewrite.find(({ to }) => to === into)?.from ?? into;
   const place = { base, into, tools, rewrite: base === into ? rewrite : [...rewrite, { from: base, to: into }] };
   const lists = new CssLists(tree, place);
@@ -47,7 +47,7 @@ async function* readCss(tree: FileTree, options: MemberOptions, tools: FormatToo
   yield* new CssReading(tree, lists, place).steps(options.cursor);
 }
 
-/** Base URL with a trailing slash. */
+/** Returns the stored base URL, with a trailing slash. */
 async function baseOf(tree: FileTree): Promise<string | undefined> {
   const file = await tree.file(baseFile);
   if (!file) return undefined;
@@ -75,7 +75,7 @@ class CssReading {
       const root = await this.container('');
       if (root.acl || root.links) yield this.step(root, '');
     }
-    // From the start, because the parts of a resource may follow much later.
+    // Start from the beginning even with a cursor: name conflicts depend on all earlier files.
     for await (const found of this.tree.files()) {
       const { path } = found;
       const isResource = !('refused' in found) && isContent(path);
@@ -108,7 +108,7 @@ class CssReading {
     if (why !== undefined) yield this.leftOut(path, why);
   }
 
-  /** Reason why a file, or a part of it, is not imported. */
+  /** Returns the reason why a file, or a part of it, is not imported. */
   private async faultOf(file: TreeFile): Promise<string | undefined> {
     const { path } = file;
     if (path.startsWith(internal))
@@ -128,7 +128,7 @@ class CssReading {
     return metadata instanceof SyntaxFault ? `It cannot be parsed. ${metadata.message}` : metadata.leftOut;
   }
 
-  /** @param known its known parts, as in `rdfParts` */
+  /** @param known parts of the file that are done, as in `rdfParts` */
   private async *fileSteps(file: TreeFile, known = ''): AsyncGenerator<ReadStep> {
     const plain = withoutMark(file.path);
     const path = cssPathOf(plain);
@@ -150,7 +150,7 @@ class CssReading {
       open,
     };
     const type = rdfTypeOf(mediaType);
-    // N3 would be exported as Turtle, which differs from the original.
+    // Import N3 as binary: an export as Turtle would change it.
     if (type === undefined || type === 'text/n3') {
       this.bytes += size;
       yield this.step(bytes, file.path);
@@ -174,7 +174,7 @@ class CssReading {
     }
   }
 
-  /** @param path path of the folder */
+  /** @param path path of the directory */
   private async container(path: string): Promise<MemberOf<'container'>> {
     const resource = cssPathOf(path);
     const metadata = await this.lists.metadataOf(path, resource);
@@ -204,22 +204,22 @@ const nobody = ' If ACLs are imported, only owners have access to its resource.'
 
 const isList = (path: string): boolean => withoutMark(path).endsWith('.acl');
 
-/** Returns true if a file or folder is a resource, and not part of another. */
+/** Returns true if a file or directory is a resource, not metadata or an ACL. */
 const isContent = (path: string): boolean =>
   !path.startsWith(internal) && (path.endsWith('/') || !/\.(?:acl|acr|meta)$/.test(withoutMark(path)));
 
-/** IRIs of the data directory and of the import. */
+/** IRIs of the data directory before and after the import. */
 export interface CssPlace {
-  /** IRI of the directory on its server or, if unknown, its new IRI. */
+  /** IRI of the directory on its server. If unknown, equals `into`. */
   readonly base: string;
-  /** New IRI of the directory. */
+  /** IRI of the directory in this storage. */
   readonly into: string;
   readonly rewrite: MemberOptions['rewrite'];
   readonly tools: FormatTools;
 }
 
 class CssLists {
-  /** ACLs with unusual names: stored in another syntax, or rejected by the tree, which has no file for them. */
+  /** ACLs with unusual names: in another syntax, or with a path that the tree rejects and provides no file for. */
   private readonly unusual = new Map<string, string>();
 
   constructor(
@@ -227,16 +227,16 @@ class CssLists {
     private readonly place: CssPlace,
   ) {}
 
-  /** Called for each name in the tree before anything is read. */
+  /** Called for each path in the tree, before any file is read. */
   note(path: string, isRefused: boolean): void {
     const plain = withoutMark(path);
     if (plain.endsWith('.acl') && (isRefused || plain !== path)) this.unusual.set(plain, path);
   }
 
   /**
-   * Returns the ACL of a resource, or `undefined` if it has none. An ACL that cannot be parsed grants nothing: without an ACL,
-   * the resource would inherit access.
-   * @param path in the tree, without extension mark
+   * Returns the ACL of a resource, or `undefined` if it has none. If an ACL cannot be parsed, returns one that grants nothing:
+   * without an ACL, the resource would inherit access.
+   * @param path in the tree, without `$.` extension
    */
   async listOf(path: string): Promise<AccessList | undefined> {
     const name = `${path}.acl`;
@@ -246,20 +246,20 @@ class CssLists {
     return found instanceof SyntaxFault ? { quads: [], prefixes: {} } : found;
   }
 
-  /** Returns the parsed content of an ACL file, or the error. */
+  /** Parses an ACL file. Returns the error if it is malformed. */
   async listIn(file: TreeFile): Promise<AccessList | SyntaxFault> {
     const found = await this.graphIn(file, cssPathOf(withoutMark(file.path)));
     return found instanceof SyntaxFault ? found : { quads: found.quads, prefixes: found.prefixes };
   }
 
-  /** @param path in the tree, without extension mark @param resource path of the resource */
+  /** @param path in the tree, without `$.` extension @param resource path of the resource */
   async metadataOf(path: string, resource: string): Promise<CssMetadata | undefined> {
     const file = await this.tree.file(`${path}.meta`);
     const found = file && (await this.metadataIn(file, resource));
     return found instanceof SyntaxFault ? undefined : found;
   }
 
-  /** Returns the parsed description of a resource, or the error. */
+  /** Parses a metadata file. Returns the error if it is malformed. */
   async metadataIn(file: TreeFile, resource: string): Promise<CssMetadata | SyntaxFault> {
     const found = await this.graphIn(file, resource);
     return found instanceof SyntaxFault
@@ -282,7 +282,7 @@ class CssLists {
   }
 }
 
-/** Returns warnings about parts of an ACL with another meaning on both servers, or `undefined`. */
+/** Returns warnings about parts of an ACL that have different meanings on the two servers, or `undefined`. */
 function listNotice({ quads }: AccessList): string | undefined {
   const says = (name: string): boolean =>
     quads.some(({ predicate }) => predicate.value === `http://www.w3.org/ns/auth/acl#${name}`);

@@ -1,4 +1,4 @@
-/** Writes members in the layout of the data directory of Community Solid Server 7. */
+/** Exports resources in the layout of the data directory of Community Solid Server 7. */
 
 import {
   type Member,
@@ -12,18 +12,18 @@ import {
 import { metadataQuads } from './css-metadata.js';
 import { anyType, cssFileName, cssNameOf, FolderNames } from './css-names.js';
 
-/** Maximum skipped resources that are listed. */
+/** Maximum skipped resources that the report lists. */
 const maxTold = 500;
 
 /**
- * Writes a data directory. References to descendants of the same container are relative, so that they work at any base URL.
- * Others stay unchanged. Links become triples of descriptions. Owners, link attributes and the state of components are not
- * exported.
+ * Writes a data directory. References between resources of the exported container are relative, so that they work at any
+ * base URL. Others are unchanged. Links are written to metadata files. Owners, link attributes and the state of
+ * components are not exported.
  */
 export class CssWriter implements Writer {
   private readonly graphs: ReturnType<WriteTools['turtleFiles']>;
   private readonly names = new FolderNames();
-  /** Graph whose parts are being read, and whether it is skipped. */
+  /** RDF resource whose parts are being written, and whether it is skipped. */
   private graph: MemberOf<'container' | 'rdf' | 'bytes'> | undefined;
   private isLeftOut = false;
   private leftContainer: string | undefined;
@@ -45,7 +45,7 @@ export class CssWriter implements Writer {
     if (this.isLeftOut) return;
     if (member.kind === 'rdf') {
       await this.graphs.write(member, ({ path }) => cssFileName(fileOf(path), 'text/turtle').name);
-      // Any part may carry the metadata of the graph.
+      // Any part of a graph can contain the metadata.
       const graph = { ...this.graph, ...member };
       this.graph = member.hasMore ? graph : undefined;
       return member.hasMore ? undefined : this.writeLists(graph);
@@ -63,7 +63,7 @@ export class CssWriter implements Writer {
     await this.sink.add(name, member.open(), modified === undefined ? {} : { modified });
   }
 
-  /** @param mediaType only if it must be in the description */
+  /** Writes metadata file and ACL. @param mediaType only if the metadata must contain it */
   private async writeLists(
     { path, links = {}, acl }: MemberOf<'container' | 'rdf' | 'bytes'>,
     mediaType?: string,
@@ -88,7 +88,7 @@ export class CssWriter implements Writer {
     return true;
   }
 
-  /** Reason why such a server cannot have the resource. */
+  /** Returns the reason why Community Solid Server cannot have a resource. */
   private faultOf(path: string): string | undefined {
     if (path === '') return undefined;
     if (this.leftContainer !== undefined && path.startsWith(this.leftContainer)) return 'Its container is skipped.';
@@ -97,7 +97,7 @@ export class CssWriter implements Writer {
       const plain = file.replace(/\/$/, '');
       if (/^\.internal(?:\/|$)|\.(?:acl|acr|meta)(?:\/|$)/.test(plain))
         return 'Its name is reserved by Community Solid Server.';
-      // Folders may be named like files. Names cannot contain a backslash.
+      // A directory can have the name of a file. Mark it with a backslash, which names cannot contain.
       const isNew = this.names.add(file.endsWith('/') ? `${plain}\\` : plain);
       return isNew ? undefined : 'Community Solid Server treats it as the same resource as another one.';
     } catch (error) {
@@ -107,11 +107,11 @@ export class CssWriter implements Writer {
   }
 
   async end(): Promise<void> {
-    // That server denies access to this folder.
+    // The server denies access to this directory, so the report is not public.
     if (this.leftOut.length > 0) await this.sink.add('.internal/left-out.txt', Buffer.from(this.leftOut.join('')));
     return this.sink.end();
   }
 }
 
-/** Path of the file, without extension mark. */
+/** Returns the path of the file, without `$.` extension. */
 const fileOf = (path: string): string => path.split('/').map(cssNameOf).join('/');

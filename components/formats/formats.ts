@@ -1,4 +1,4 @@
-/** Foreign exchange formats. */
+/** Exchange formats of other systems. */
 import type { Format } from '../../lib/plugin/formats.js';
 import { bagReader, isBag } from './bagit-reader.js';
 import { BagWriter } from './bagit-writer.js';
@@ -9,7 +9,7 @@ import { CrateWriter } from './ro-crate-writer.js';
 
 const mediaType = 'application/zip';
 
-/** Without a named format, the first match for a tree is used. */
+/** Formats by name. If no format is named, the first one that fits is used. */
 export const formats: Readonly<Record<string, Format>> = {
   bagit: {
     ...{ about: 'a bag (RFC 8493)', mediaType, fits: isBag, read: bagReader },

@@ -1,4 +1,4 @@
-/** Foreign exchange formats: BagIt, Community Solid Server, RO-Crate. */
+/** Exchange formats of other systems: BagIt, Community Solid Server, RO-Crate. */
 import { defineComponent } from '../../lib/plugin/component.js';
 
 export default defineComponent({

@@ -1,13 +1,13 @@
-/** Trees in one directory of a tree: a serialized bag has exactly one at its top (RFC 8493 4), and many crates have. */
+/** Finds a bag or crate that is the only directory of a tree: a serialized bag always is (RFC 8493 4), and many crates are. */
 import type { FileTree, RefusedFile, TreeFile } from '../../lib/plugin/formats.js';
 
-/** Directories and files that operating systems add to a ZIP. */
+/** Directories and files that operating systems add to a ZIP file. */
 const clutter = new Set(['__MACOSX/', '.DS_Store', 'Thumbs.db', 'desktop.ini']);
 
 /** Sorts after every path in a directory. */
 const afterAll = '\uffff';
 
-/** Returns the path of the only directory at the top of a tree, `undefined` if there is something else beside it. */
+/** Returns the path of the only directory at the top of a tree; `undefined` if the top has anything else. */
 async function onlyFolder(tree: FileTree): Promise<string | undefined> {
   let folder: string | undefined;
   let after: string | undefined;
@@ -28,7 +28,7 @@ async function firstOf(tree: FileTree, after: string | undefined): Promise<TreeF
   return undefined;
 }
 
-/** Returns where a tree has a file with one of the names: '' for its top, or its only directory. */
+/** Returns the directory with a file of one of the names: '' for the top, or the only directory; otherwise `undefined`. */
 export async function baseWith(tree: FileTree, names: readonly string[]): Promise<string | undefined> {
   const has = async (base: string): Promise<boolean> => {
     for (const name of names) if (await tree.file(base + name)) return true;
@@ -40,8 +40,8 @@ export async function baseWith(tree: FileTree, names: readonly string[]): Promis
 }
 
 /**
- * Returns a directory of a tree as a tree of its own. Closing it closes the whole tree.
- * @param base its path, with a slash at the end
+ * Returns a directory as a separate tree. Closing it closes the whole tree.
+ * @param base path of the directory, with a trailing slash
  * @param open returns the content of a file of the whole tree
  */
 export function treeBelow(

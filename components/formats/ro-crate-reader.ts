@@ -1,6 +1,6 @@
 /**
- * Reads RO-Crates (RO-Crate 1.0 to 1.2): a directory of files, whose metadata becomes declared types and links. The metadata file also
- * becomes a resource with its original bytes, so that nothing in it is lost.
+ * Reads RO-Crates (RO-Crate 1.0 to 1.2): a directory of files, whose metadata becomes declared types and links. The metadata
+ * file is also imported as a resource with its original bytes, so that no information is lost.
  */
 import { hash } from 'node:crypto';
 import {
@@ -25,23 +25,23 @@ import { baseWith, treeBelow } from './one-folder.js';
 import { CrateTerms, datasetType, fileType, schemaOrg } from './ro-crate-terms.js';
 
 export const metadataFile = 'ro-crate-metadata.json';
-/** Name in RO-Crate 1.0. */
+/** Name of the metadata file in RO-Crate 1.0. */
 const oldMetadataFile = 'ro-crate-metadata.jsonld';
 const metadataFiles: readonly string[] = [metadataFile, oldMetadataFile];
-/** Maximum size in bytes. */
+/** Maximum size of the metadata file, in bytes. */
 const longestMetadata = 64 << 20;
 
-/** Cursor after the metadata of RO-Crate 1.0. No path of a file is like it. */
+/** Cursor after the metadata of RO-Crate 1.0. Differs from all file paths. */
 const afterOld = '//';
 
 const noGraph = 'The array "@graph" is missing (RO-Crate).';
 
 export const isMetadataFile = (path: string): boolean => metadataFiles.includes(path);
 
-/** Returns true if a tree, or the only directory in it, is a crate. */
+/** Returns true if a tree is a crate, or has a crate as its only directory. */
 export const isCrate = async (tree: FileTree): Promise<boolean> => (await baseWith(tree, metadataFiles)) !== undefined;
 
-/** Reads a crate. Cursors are those of the directory, `-` after the links of the crate itself, and `afterOld`. */
+/** Reads a crate. Cursors are those of the directory reader, `-` after the links of the crate itself, and `afterOld`. */
 export const crateReader = treeReader(readCrate);
 
 /** Description of a file or a directory in the metadata. */
@@ -50,11 +50,11 @@ interface Described {
   readonly mediaType?: string;
 }
 
-/** End marker of metadata that only contains data of the storage and of the directory index, with the digest of the preceding bytes. */
+/** End of metadata that contains only data of the storage and the directory index, with the digest of the preceding bytes. */
 export const sealed = (digest: string): string =>
   `,\n{"@id":"#export","@type":"PropertyValue","propertyID":"sha256","value":"${digest}"}]}\n`;
 
-/** Returns true if the metadata is unchanged since this server wrote it: the next export generates it again. */
+/** Returns true if the metadata is unchanged since this server generated it, so that it need not be imported. */
 async function isSealed(tree: FileTree): Promise<boolean> {
   const file = await tree.file(metadataFile);
   const bytes = file ? await bytesOfFile(file, longestMetadata) : Buffer.alloc(0);
@@ -87,7 +87,7 @@ async function* readCrate(whole: FileTree, options: MemberOptions, tools: Format
   }
 }
 
-/** Returns metadata of RO-Crate 1.0 as bytes: read as RDF by its name, it would need the context of that version. */
+/** Returns the metadata of RO-Crate 1.0 as binary: as JSON-LD, it would require the context of that version. */
 async function oldMetadata(tree: FileTree): Promise<MemberOf<'bytes'> | undefined> {
   if (await tree.file(metadataFile)) return undefined;
   const file = await tree.file(oldMetadataFile);
@@ -107,7 +107,7 @@ const without = (tree: FileTree, path: string): FileTree => ({
   close: () => tree.close(),
 });
 
-/** Other sources, such as an index of the directory, override the metadata. */
+/** Adds the links of a description to a member. Other sources, such as an index of the directory, take precedence. */
 function merged(member: Member, { links, mediaType }: Described): Member {
   if (member.kind === 'state') return member;
   const all = { ...links, ...member.links };
@@ -117,8 +117,7 @@ function merged(member: Member, { links, mediaType }: Described): Member {
 }
 
 /**
- * Returns the descriptions of files and directories by path, which is empty for the crate.
- * @throws TransferError unless it is valid metadata
+ * Returns descriptions of files and directories by path, '' for the crate itself. @throws TransferError for invalid metadata
  */
 async function describedFiles(
   tree: FileTree,
@@ -136,7 +135,7 @@ async function describedFiles(
   for (const entity of graph) {
     const id = isObject(entity) ? entity['@id'] : undefined;
     const path = id === root ? '' : typeof id === 'string' ? pathOfId(id, options.into, tools) : undefined;
-    // Only the root describes the crate.
+    // Only the root entity describes the crate.
     if (path !== undefined && !isMetadataFile(path) && (path !== '' || id === root || root === './'))
       described.set(path, describedBy(entity as Entity, { path, terms, options, tools, metadata: file.path }));
   }
@@ -151,7 +150,7 @@ export function rootOf(graph: readonly unknown[]): string {
   return typeof id === 'string' ? id : './';
 }
 
-/** True for the identifier of the metadata file, which may begin with `./`. */
+/** True for an identifier of the metadata file, with or without `./`. */
 export const isMetadataId = (id: unknown): boolean => typeof id === 'string' && isMetadataFile(id.replace(/^\.\//, ''));
 
 export type Entity = Readonly<Record<string, unknown>>;
@@ -161,14 +160,14 @@ interface CrateMetadata {
   readonly graph: unknown[];
 }
 
-/** @throws TransferError unless it is the metadata of a crate */
+/** Parses a metadata file. @throws TransferError if it is not valid */
 export async function readCrateMetadata(file: Parameters<typeof objectOfFile>[0]): Promise<CrateMetadata> {
   const { '@context': context, '@graph': graph } = await objectOfFile(file, longestMetadata, noGraph);
   if (!Array.isArray(graph)) throw new TransferError(`${metadataFile}: ${noGraph}`);
   return { context, graph };
 }
 
-/** Returns the file path of an identifier, or `undefined` if it is not in the crate. */
+/** Returns the file path for an identifier, or `undefined` if it is outside of the crate. */
 function pathOfId(id: string, into: string, tools: FormatTools): string | undefined {
   const iri = absoluteIri(id, { into, tools });
   if (iri === undefined || !iri.startsWith(into) || /[?#]/.test(iri)) return undefined;
@@ -187,7 +186,7 @@ interface Resolution {
   readonly metadata?: string;
 }
 
-/** Identifiers are relative to the metadata file. Published crates contain unescaped spaces and brackets. */
+/** Resolves an identifier, which is relative to the metadata file. Published crates contain unescaped spaces and brackets. */
 function absoluteIri(
   id: string,
   { into, tools, move = (iri) => iri, metadata = metadataFile }: Resolution,
@@ -210,7 +209,7 @@ interface Place {
 function describedBy(entity: Entity, { path, terms, options, tools, metadata }: Place): Described {
   const { into } = options;
   const move = tools.rewriter(options.rewrite);
-  // File and directory types are implied by the resource. The crate as a whole has further types.
+  // Omit the types of files and directories, which the kind of resource implies. The crate itself keeps Dataset.
   const structural = path === '' ? [fileType] : [fileType, datasetType];
   const types = [entity['@type']].flat().flatMap((name) => {
     const iri = typeof name === 'string' ? terms.iri(name) : undefined;
@@ -219,7 +218,7 @@ function describedBy(entity: Entity, { path, terms, options, tools, metadata }: 
   const relations = new Map<string, unknown[]>(types.length > 0 ? [['type', types]] : []);
   for (const [name, value] of Object.entries(entity)) {
     const relation = name.startsWith('@') ? undefined : terms.iri(name);
-    // Containers list their members themselves.
+    // Skip membership, which containers manage.
     if (relation === undefined || relation === `${schemaOrg}hasPart`) continue;
     const targets = [value].flat().flatMap((each) => {
       const id = isObject(each) ? each['@id'] : undefined;
@@ -238,7 +237,7 @@ function describedBy(entity: Entity, { path, terms, options, tools, metadata }: 
   };
 }
 
-/** Without values that links cannot express, which remain in the metadata. */
+/** Returns the links, or none if links cannot express them. The values remain in the metadata file. */
 function linksOf(relations: ReadonlyMap<string, unknown[]>, read: (object: unknown) => Links): Links {
   try {
     return read(Object.fromEntries(relations));

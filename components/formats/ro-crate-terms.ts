@@ -1,10 +1,10 @@
-/** Terms of RO-Crate 1.1 and 1.2 metadata, and their IRIs. No context is fetched. */
+/** Maps terms of RO-Crate 1.1 and 1.2 metadata to IRIs. Fetches no context. */
 import { isAbsoluteIri, isObject } from '../../lib/plugin/formats.js';
 
 export const schemaOrg = 'http://schema.org/';
 export const [fileType, datasetType] = [`${schemaOrg}MediaObject`, `${schemaOrg}Dataset`];
 
-/** Terms in which RO-Crate's context differs from schema.org. */
+/** Terms for which the context of RO-Crate differs from schema.org. */
 const ownTerms: Readonly<Record<string, string>> = {
   File: fileType,
   Journal: `${schemaOrg}Periodical`,
@@ -25,14 +25,14 @@ const ownTerms: Readonly<Record<string, string>> = {
   output: 'https://bioschemas.org/ComputationalWorkflow#output',
 };
 
-/** Maximum terms of contexts in the document. */
+/** Maximum terms of inline contexts. */
 const maxTerms = 10_000;
 
-/** Maps terms to IRIs, with the document's own context. */
+/** Maps terms to IRIs, using the context of the document. */
 export class CrateTerms {
   private readonly own = new Map<string, string>();
 
-  /** @param context `@context` of the document */
+  /** @param context value of `@context` */
   constructor(context: unknown) {
     for (const part of [context].flat())
       if (isObject(part))
@@ -44,7 +44,7 @@ export class CrateTerms {
 
   /** Returns the IRI of a term, or `undefined`. */
   iri(name: string): string | undefined {
-    // A term may be defined by another. Cycles end the lookup.
+    // A term may be defined by another term. Only one level is followed, so that cycles end.
     const defined = this.own.get(name);
     const found = defined === undefined ? this.plain(name) : (this.plain(defined) ?? defined);
     return found !== undefined && isAbsoluteIri(found) ? found : undefined;
@@ -62,7 +62,7 @@ export class CrateTerms {
   }
 }
 
-/** Returns the shortest name for an IRI without a context of the document's own. */
+/** Returns the shortest name for an IRI in a document without inline context. */
 export function crateName(iri: string): string {
   const name = iri.startsWith(schemaOrg) ? iri.slice(schemaOrg.length) : '';
   const isPlain = /^[A-Za-z][A-Za-z0-9]*$/.test(name) && !Object.hasOwn(ownTerms, name);

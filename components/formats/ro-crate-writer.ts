@@ -21,19 +21,19 @@ import {
 } from './ro-crate-reader.js';
 import { crateName } from './ro-crate-terms.js';
 
-/** Description of a file, or of a directory by its path with a slash. */
+/** Description of a file or directory (paths of directories end in a slash). */
 interface Described {
   readonly entity: Record<string, unknown>;
   readonly parts: string[];
 }
 
-/** If the exported container was imported from a crate, its metadata is kept and extended. */
+/** Writes a crate. If the exported container was imported from a crate, the original metadata is kept and extended. */
 export class CrateWriter implements Writer {
   private readonly files: Writer;
   private readonly described = new Map<string, Described>();
   private before: { readonly context: unknown; readonly graph: readonly unknown[] } | undefined;
   private member: MemberOf<'container' | 'rdf' | 'bytes'> | undefined;
-  /** State of the last member. */
+  /** Path and links of the RDF resource that is being written. */
   private file = '';
   private links: Links | undefined;
 
@@ -53,7 +53,7 @@ export class CrateWriter implements Writer {
     this.files = tools.folderWriter({ add, end: async () => {} }, of);
   }
 
-  /** @throws TransferError for existing metadata that cannot be parsed */
+  /** @throws TransferError if existing metadata cannot be parsed */
   async write(member: Member): Promise<void> {
     if (member.kind === 'state') return;
     if (member.kind === 'bytes' && isMetadataFile(member.path)) {
@@ -61,11 +61,11 @@ export class CrateWriter implements Writer {
       return;
     }
     if (member.path === '') this.described.set('', this.descriptionOf('', member));
-    // The parts of a graph become one file, described by the first part.
+    // All parts of a graph become one file, which the first part describes.
     if (this.member?.path !== member.path) this.member = member;
     await this.files.write(member);
     if (member.kind !== 'rdf') return;
-    // Any part may have the links.
+    // Any part of a graph can contain the links.
     this.links = member.links ?? this.links;
     if (member.hasMore) return;
     this.described.set(this.file, this.descriptionOf(this.file, { ...member, links: this.links ?? {} }));
@@ -79,9 +79,9 @@ export class CrateWriter implements Writer {
     await this.sink.end();
   }
 
-  /** @param file path of a written file */
+  /** @param file path of the written file */
   private describe(file: string): void {
-    // Output at the end belongs to no member.
+    // Files written at the end, such as an index, belong to no member.
     this.file = file;
     if (this.member) this.described.set(file, this.descriptionOf(file, this.member));
     const folder = file.slice(0, file.lastIndexOf('/', file.length - 2) + 1);
@@ -110,7 +110,7 @@ export class CrateWriter implements Writer {
     }
   }
 
-  /** Properties that RO-Crate 1.2 requires of a crate. */
+  /** Returns the properties that RO-Crate 1.2 requires for a crate. */
   private ofRoot({ [ianaLicense]: license = 'The storage states no license.' }: Entity): Entity {
     const { of, made } = this;
     return { name: of, description: `Resources of ${of}`, datePublished: made.toISOString(), license };
@@ -153,7 +153,7 @@ const ianaLicense = 'http://www.iana.org/assignments/relation/license';
 
 const version = 'https://w3id.org/ro/crate/1.2';
 
-/** Describes the metadata file. Kept metadata conform to the version of their context. */
+/** Returns the description of the metadata file. Kept metadata conforms to the version that its context names. */
 function descriptor(context: unknown): Entity {
   const known = [context]
     .flat()
@@ -165,7 +165,7 @@ function descriptor(context: unknown): Entity {
 const topParts = (described: ReadonlyMap<string, Described>): string[] =>
   [...described.keys()].filter((file) => /^[^/]+\/?$/.test(file));
 
-/** Existing descriptions stay. All types are kept, and the existing parts are listed. */
+/** Merges a generated description into an existing one, which takes precedence. Unites the types, and replaces the parts. */
 function together(before: Entity | undefined, entity: Entity): Entity {
   if (!before) return entity;
   const types = [...new Set([before['@type'], entity['@type']].flat().filter((type) => typeof type === 'string'))];
@@ -173,11 +173,11 @@ function together(before: Entity | undefined, entity: Entity): Entity {
   return { ...entity, ...before, '@type': types.length > 1 ? types : types[0], ...parts };
 }
 
-/** Identifiers are references relative to the crate. */
+/** Returns the identifier of a file: a reference relative to the crate. */
 const idOf = (file: string): string =>
   file === '' ? './' : referenceOf(file.split('/').map(encodeURIComponent).join('/'), '');
 
-/** Returns a reference whose first segment cannot be parsed as a scheme. */
+/** Returns a reference whose first segment cannot be mistaken for a scheme. */
 function referenceOf(iri: string, of: string): string {
   const path = iri.slice(of.length);
   return path === '' || /^[^/?#]*:/.test(path) ? `./${path}` : path;

@@ -1,7 +1,7 @@
 /**
- * Checkpoints: full states in the database. A new server starts from the last one, so earlier rows of the journal can be removed.
- * A checkpoint is made when the journal after the last one has reached its size, so in the long run every change is written at
- * most twice.
+ * Checkpoints: complete states of the storage in the database. A new server starts from the last checkpoint, so earlier rows of
+ * the journal can be removed. The next checkpoint is written when the journal has grown by the size of the last one, so that
+ * every change is written at most twice in the long run.
  */
 import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -9,26 +9,26 @@ import { gunzip, gzip } from 'node:zlib';
 import { Connection } from './connection.js';
 import type { DatabaseAddress, Replica } from './contract.js';
 
-/** Length of a part, in characters. */
+/** Characters of one part of a checkpoint, before compression. */
 const partLength = 4 << 20;
 const packed = promisify(gzip);
 const unpacked = promisify(gunzip);
 
 export interface Checkpoint {
-  /** Unique number of its parts in the table. */
+  /** Unique number of the checkpoint, under which its parts are stored. */
   readonly key: number;
-  /** Last row of the journal that it includes. */
+  /** Number of the last journal row that it includes. */
   readonly seq: number;
   readonly parts: number;
   readonly bytes: number;
 }
 
-/** Returns the last published checkpoint. It is complete. */
+/** Returns the last published checkpoint, which is complete. */
 export async function lastCheckpoint(connection: Connection): Promise<Checkpoint | undefined> {
   const { rows } = await connection.query<{ value: string }>("SELECT value FROM meta WHERE name = 'checkpoint'");
   if (!rows[0]) return undefined;
   const found = JSON.parse(rows[0].value) as Checkpoint;
-  // Checkpoints of earlier versions have their parts under the number of the row (`seq`).
+  // Earlier versions stored the parts under the number of the journal row (`seq`).
   return { ...found, key: found.key ?? found.seq };
 }
 
@@ -37,23 +37,23 @@ export interface CheckpointTask {
   readonly keptMinutes: number;
 }
 
-/** Writes a checkpoint in a thread, so that requests do not wait for it. */
+/** Writes a checkpoint in a worker thread, so that requests do not wait. */
 export async function work(replica: Replica, { address, keptMinutes }: CheckpointTask): Promise<void> {
   const connection = new Connection(address);
   await writeCheckpoint(replica, connection, keptMinutes).finally(() => connection.close());
 }
 
-/** Age after which unpublished parts are removed: no server is still writing that checkpoint. */
+/** Age after which parts of unpublished checkpoints are removed. No server takes that long. */
 const abandonedMs = 7 * 24 * 3_600_000;
-/** Negative time in microseconds, for the age of unpublished parts, with random digits: two servers must not use the same key. */
+/** Returns a unique key: the negative time in microseconds, which shows the age, with random digits. */
 const newKey = (): number => -(Date.now() * 1000 + randomInt(1000));
 
 /**
- * Writes the state of a copy as a checkpoint, and removes the previous one and the rows of the journal that no server needs any
- * more. Several servers may do this concurrently, and each may be delayed: the published checkpoint is always complete, and never
+ * Writes the state of a copy as a checkpoint, and removes the previous checkpoint and the journal rows that no server needs.
+ * Several servers may do this concurrently, and each may be delayed: the published checkpoint is always complete, and never
  * replaced by an older one.
- * @param keptMinutes younger rows stay, for servers that are currently stopped
- * @returns the published checkpoint: that of another server if it has a later state
+ * @param keptMinutes younger rows stay, for servers that are stopped
+ * @returns the published checkpoint, which may be one of another server with a later state
  */
 export async function writeCheckpoint(
   replica: Replica,
@@ -81,7 +81,7 @@ export async function writeCheckpoint(
 type Lines = AsyncIterable<readonly string[]>;
 type Place = Pick<Checkpoint, 'key' | 'seq'>;
 
-/** Publishes a checkpoint if all its parts exist and the published one has an earlier state. */
+/** Publishes a checkpoint, unless the published one is later. Requires that all parts exist. */
 async function publish(connection: Connection, checkpoint: Checkpoint): Promise<boolean> {
   const { key, seq, parts } = checkpoint;
   const { rowCount } = await connection.query(
@@ -102,7 +102,7 @@ async function writeParts(connection: Connection, lines: Lines, of: Place): Prom
   return { ...of, parts, bytes };
 }
 
-/** Yields the lines of a state in parts of about `partLength`, each a text of complete lines. */
+/** Yields the lines of a state in texts of about `partLength` characters. */
 async function* inParts(blocks: Lines): AsyncGenerator<string> {
   let [part, length]: [string[], number] = [[], 0];
   for await (const lines of blocks) {
@@ -115,7 +115,7 @@ async function* inParts(blocks: Lines): AsyncGenerator<string> {
   if (part.length > 0) yield part.join('\n');
 }
 
-/** Yields the lines of a checkpoint, part by part. @param told called after each part */
+/** Yields the lines of a checkpoint. @param told called after each part */
 export async function* linesOf(
   connection: Connection,
   { key, parts }: Checkpoint,

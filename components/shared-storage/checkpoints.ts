@@ -1,31 +1,28 @@
-/** Makes checkpoints when they are due, on the leader. */
+/** Writes checkpoints when they are due. Runs on the leader. */
 import { type CheckpointTask, lastCheckpoint } from './checkpoint.js';
 import { Connection } from './connection.js';
 import type { JoinOptions } from './contract.js';
 
 export interface CheckpointOptions extends CheckpointTask, Pick<JoinOptions, 'newThread'> {
-  /** Minimum size of the journal after a checkpoint before the next one, in bytes. */
+  /** Minimum size of the journal since the last checkpoint, in bytes. */
   readonly minBytes: number;
-  /** Interval between checks of the journal, in milliseconds. */
+  /** Minimum interval between checks of the journal, in milliseconds. */
   readonly lookMs?: number;
 }
 
 export class Checkpoints {
   private lookedAt = Number.NEGATIVE_INFINITY;
   private thread: ReturnType<JoinOptions['newThread']> | undefined;
-  /** Size of the journal rows after row `after` up to row `to`, in bytes. */
+  /** Cached size of the journal rows after row `after` up to row `to`, in bytes. */
   private measured = { after: -1, to: -1, bytes: 0 };
-  /** A separate connection, because measuring a long journal takes long. */
+  /** Separate connection, because measuring a long journal takes long. */
   private readonly connection: Connection;
 
   constructor(private readonly options: CheckpointOptions) {
     this.connection = new Connection(options.address);
   }
 
-  /**
-   * Makes a checkpoint if it is due. Called at each renewal of the leadership.
-   * @throws the error of the database or the thread
-   */
+  /** Writes a checkpoint if one is due. Called at each renewal of the leadership. @throws the error of database or thread */
   async review(): Promise<void> {
     const { minBytes, newThread, address, keptMinutes, lookMs = 30_000 } = this.options;
     if (this.thread || performance.now() - this.lookedAt < lookMs) return;
@@ -38,7 +35,7 @@ export class Checkpoints {
       const { href: module } = new URL('./checkpoint.js', import.meta.url);
       await thread.call('run', { module, task: { address, keptMinutes } });
     } catch (error) {
-      // After `stop`, the failure of the thread is expected.
+      // After `stop`, the thread is expected to fail.
       if (this.thread === thread) throw error;
     } finally {
       await thread.end();
@@ -46,7 +43,7 @@ export class Checkpoints {
     }
   }
 
-  /** Returns the size of the journal after a row, in bytes. Reads only rows that are new since the last call. */
+  /** Returns the size of the journal after a row, in bytes. Reads only rows added since the last call. */
   private async bytesAfter(seq: number): Promise<number> {
     if (this.measured.after !== seq) this.measured = { after: seq, to: seq, bytes: 0 };
     const { measured } = this;

@@ -1,4 +1,4 @@
-/** One of several servers of a storage: startup, membership in the cluster, and shutdown. */
+/** Lifecycle of a server that shares its storage with others: startup, membership in the cluster, shutdown. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { openCopy } from './copy.js';
 import { Journal, openTables } from './journal.js';
 import { SharedLog } from './shared-log.js';
 
-/** @throws StoreUnavailableError if the blob store of this server differs from that of the other servers */
+/** Asserts that all servers use the same blob store. @throws StoreUnavailableError */
 async function assertSharedBlobs(connection: Connection, location: JoinOptions['blobs']): Promise<void> {
   const own = await nameOf(location);
   await connection.query("INSERT INTO meta (name, value) VALUES ('blobs', $1) ON CONFLICT DO NOTHING", [own]);
@@ -37,12 +37,9 @@ async function nameOf({ dataDir, place }: JoinOptions['blobs']): Promise<string>
   return readFile(file, 'utf8');
 }
 
-/**
- * Synchronizes the secrets of all servers of a storage: each server has them in files of its data directory, and the database has
- * a copy.
- */
+/** Synchronizes the secrets between the servers: each has them in files of its data directory, and the database has a copy. */
 class SharedSecrets {
-  /** Secrets in the database at the last synchronization. */
+  /** Secrets that the database had at the last synchronization, by name. */
   private readonly known = new Map<string, string>();
 
   /** @param names file names of the secrets */
@@ -52,7 +49,7 @@ class SharedSecrets {
     private readonly names: readonly string[],
   ) {}
 
-  /** Writes secrets that other servers changed into the files, and those that changed here into the database. */
+  /** Copies changed secrets: from the database to the files, and from the files to the database. */
   async synchronize(): Promise<void> {
     const { rows } = await this.connection.query<{ name: string; value: string }>('SELECT name, value FROM secrets');
     const shared = new Map(rows.map(({ name, value }) => [name, value]));
@@ -72,7 +69,7 @@ class SharedSecrets {
 
   private async give(name: string, value: string): Promise<void> {
     const before = this.known.get(name);
-    // If two servers change a secret, the first wins. The other one reads its value at the next synchronization.
+    // If two servers change a secret, the first one wins. The other reads it at the next synchronization.
     const [statement, values] =
       before === undefined
         ? ['INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, value]]
@@ -85,7 +82,7 @@ class SharedSecrets {
 const [refreshMs, forgetMs] = [1_000, 60_000];
 const keptMinutes = 60;
 const minCheckpointBytes = 64 << 20;
-/** Maximum wait of a startup for the startups of other servers, in seconds. */
+/** Maximum time that a startup waits for other startups, in seconds. */
 const startSeconds = 300;
 
 export class Cluster implements Coordination {
@@ -95,10 +92,10 @@ export class Cluster implements Coordination {
   private readonly membership: ServerMembership;
   private readonly secrets: SharedSecrets;
   private readonly checkpoints: Checkpoints;
-  /** Holds a lock during the startup: two servers that start concurrently could create the same objects. */
+  /** Connection that holds a lock during the startup: servers that start concurrently could create the same objects. */
   private readonly starting: Connection;
   private readonly onLead: (() => void)[] = [];
-  /** Session of `starting` that holds the lock. */
+  /** Session of `starting` when it acquired the lock. */
   private startSession: object | undefined;
   private isMember = false;
   private refreshedAt = -refreshMs;
@@ -155,7 +152,7 @@ export class Cluster implements Coordination {
     this.startSession = this.starting.session;
   }
 
-  /** @throws StoreUnavailableError if another server may have started meanwhile */
+  /** Asserts that the lock was not lost. @throws StoreUnavailableError if another server may have started meanwhile */
   private assertAlone(): void {
     if (this.startSession === undefined || this.startSession === this.starting.session) return;
     throw new StoreUnavailableError(
@@ -177,7 +174,7 @@ export class Cluster implements Coordination {
     await this.membership.join();
   }
 
-  /** Queries the database at most once a second. */
+  /** Synchronizes the secrets, at most once a second. */
   async refreshSecrets(): Promise<void> {
     if (performance.now() - this.refreshedAt < refreshMs) return;
     this.refreshedAt = performance.now();
@@ -208,7 +205,7 @@ export class Cluster implements Coordination {
     this.checkpoints.review().catch((error: unknown) => this.options.onTrouble('Making a checkpoint failed.', error));
   }
 
-  /** Removes identifiers an hour after they expired, because the clocks of the servers differ. */
+  /** Removes used identifiers an hour after their expiry, because the clocks of the servers differ. */
   private async forget(): Promise<void> {
     if (performance.now() - this.forgotAt < forgetMs) return;
     this.forgotAt = performance.now();
@@ -231,8 +228,8 @@ const renewMs = 4_000;
 const [leaseSeconds, leaseMs] = [12, 12_000];
 
 /**
- * Membership in the cluster: every running server renews a row. One of them, the leader, runs the jobs of the storage. A delayed
- * server may consider itself the leader for too long, so these jobs must be harmless if two servers run them.
+ * Membership in the cluster: every running server renews its row in a table. One server is the leader and runs the jobs of the
+ * storage. A delayed server may consider itself the leader for too long, so these jobs must tolerate a second server.
  */
 class ServerMembership {
   readonly id = randomUUID();
@@ -240,7 +237,7 @@ class ServerMembership {
   private renewing: Promise<void> | undefined;
   private leadsUntil = 0;
 
-  /** @param onTerm called after each renewal; `begins`: this server has just become the leader */
+  /** @param onTerm called after each renewal; `begins` is true if this server has just become the leader */
   constructor(
     private readonly connection: Connection,
     private readonly onTerm: (begins: boolean) => Promise<void>,
@@ -277,7 +274,7 @@ class ServerMembership {
     await this.onTerm(!led && this.leads);
   }
 
-  /** Removes the row, so that another server can become the leader immediately. */
+  /** Removes the row, so that another server can become the leader at once. */
   async leave(): Promise<void> {
     clearInterval(this.timer);
     await this.renewing;

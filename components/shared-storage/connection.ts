@@ -1,4 +1,4 @@
-/** One connection to the database, opened on demand and reopened after a loss. */
+/** Connection to the database, opened on demand, and reopened after a loss. */
 import { randomUUID } from 'node:crypto';
 import type { Client, QueryConfig, QueryResult, QueryResultRow } from 'pg';
 import { type LwsError, tooBusy } from '../../lib/plugin/component.js';
@@ -7,9 +7,9 @@ import type { DatabaseAddress } from './contract.js';
 const [connectMs, farewellMs] = [5_000, 1_000];
 /** Maximum wait for the first commit of a session, in milliseconds. */
 const firstCommitMs = 10_000;
-/** Time after a failed connection attempt in which further queries are rejected immediately, in milliseconds. */
+/** Time after a failed connection attempt during which queries are rejected immediately, in milliseconds. */
 const restMs = 500;
-/** Maximum time for which a blocked server keeps a lock in a transaction, and maximum wait for a lock, in milliseconds. */
+/** Maximum time that a blocked server can keep a lock in a transaction, and maximum wait for a lock, in milliseconds. */
 const [idleMs, lockMs] = [10_000, 15_000];
 
 export const databaseAway = (cause: unknown): LwsError =>
@@ -22,17 +22,17 @@ export class Connection {
   private client: Promise<Client> | undefined;
   private failure: { readonly error: unknown; readonly at: number } | undefined;
   private isClosed = false;
-  /** Application name of a session until its first commit, to find abandoned sessions of this connection. */
+  /** Application name of a session until its first commit. Identifies abandoned sessions of this connection. */
   private readonly beginner = `quadpod ${randomUUID()}`;
   private warning: string | undefined;
 
-  /** @param timeoutMs timeout of a query; absent: no limit */
+  /** @param timeoutMs timeout of a query in milliseconds; absent: no limit */
   constructor(
     private readonly address: DatabaseAddress,
     private readonly timeoutMs?: number,
   ) {}
 
-  /** @throws LwsError `too-busy` if the database cannot be reached; otherwise the error of the database */
+  /** Executes a query. @throws LwsError `too-busy` if the database cannot be reached; otherwise the error of the database */
   async query<R extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<QueryResult<R>> {
     const client = await this.connected();
     try {
@@ -44,14 +44,14 @@ export class Connection {
     }
   }
 
-  /** Session of the next query. After a loss it is another object, and the transactions and locks of the old one have ended. */
+  /** Object that identifies the session. Changes after a loss: transactions and locks of the old session have ended. */
   get session(): object | undefined {
     return this.client;
   }
 
   /**
-   * Returns and clears the last warning of the database. A commit whose wait for the standby was cancelled succeeds with a
-   * warning: the standby may lack it.
+   * Returns and clears the last warning. If the wait of a commit for the standby is cancelled, the commit succeeds with a
+   * warning, and the standby may lack it.
    */
   takeWarning(): string | undefined {
     const { warning } = this;
@@ -59,7 +59,7 @@ export class Connection {
     return warning;
   }
 
-  /** Closes the connection. The next query opens another one. */
+  /** Closes the connection. The next query opens a new one. */
   drop(): void {
     const { client } = this;
     this.client = undefined;
@@ -70,7 +70,7 @@ export class Connection {
     this.isClosed = true;
     const client = await this.client?.catch(() => undefined);
     if (!client) return;
-    // An unreachable database never confirms the close.
+    // If the database is unreachable, it never confirms the end of the session.
     const giveUp = setTimeout(() => client.connection.stream.destroy(), farewellMs);
     await client.end();
     clearTimeout(giveUp);
@@ -107,7 +107,7 @@ export class Connection {
         (current) => {
           if (current === client && this.client === known) this.client = undefined;
         },
-        // The query that waits for the connection gets the error.
+        // The query that waits for the connection handles the error.
         () => {},
       );
     };
@@ -124,7 +124,7 @@ export class Connection {
       );
       await this.commitFirst(client);
     } catch (error) {
-      // Otherwise each failed attempt would leave an open session.
+      // Close the socket: otherwise each failed attempt would leave an open session.
       client.connection.stream.destroy();
       throw error;
     }
@@ -133,12 +133,12 @@ export class Connection {
 
   /**
    * Commits before the first read. A restarted primary shows commits that no synchronous standby has. This commit waits for the
-   * standby, and the log is in order, so everything that the session reads afterwards is replicated.
-   * @throws Error if the standby did not confirm it
+   * standby, and the WAL is ordered, so everything read later is replicated.
+   * @throws Error if the standby did not confirm the commit
    */
   private async commitFirst(client: Client): Promise<void> {
-    // Cancels abandoned sessions, which wait for the standby and do not notice the loss of their client. Otherwise repeated
-    // attempts would use up all connections of the database.
+    // Cancel abandoned sessions: they wait for the standby, and do not notice that their client is gone. Repeated attempts
+    // would otherwise use up the connections of the database.
     await client.query(
       'SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND pid <> pg_backend_pid()',
       [this.beginner],
@@ -161,7 +161,7 @@ export class Connection {
   }
 }
 
-/** Returns the address with the password: pg would use the empty password of the address instead of an option `password`. */
+/** Returns the address with the password: pg would prefer the empty password in the address over its option `password`. */
 function withPassword(address: string, password: string | undefined): string {
   if (password === undefined) return address;
   const url = new URL(address);
@@ -169,10 +169,7 @@ function withPassword(address: string, password: string | undefined): string {
   return url.href;
 }
 
-/**
- * Returns true if the database rejected a statement and the connection stays usable: the error code is not one of the connection
- * or of a shutdown.
- */
+/** Returns true if the database rejected a statement, but the connection is usable. Excludes connection and shutdown errors. */
 function isRefusal(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|25P0[23]|57|XX)/.test(code);

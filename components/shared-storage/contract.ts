@@ -1,4 +1,4 @@
-/** Types that this component shares with the store. */
+/** Types of the interface between this component and the store. */
 import type { JoinServers } from '../../lib/plugin/coordination.js';
 
 export type DatabaseAddress = Parameters<JoinServers>[0];

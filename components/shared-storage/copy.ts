@@ -1,6 +1,6 @@
 /**
- * Copy of the storage in the data directory of each server: a LevelDB that follows the journal. It can be deleted, and is rebuilt
- * from the last checkpoint and the rows after it.
+ * Local copy of the storage in the data directory of each server: a LevelDB that follows the journal. It can be deleted: it is
+ * rebuilt from the last checkpoint and the later journal rows.
  */
 import { StoreUnavailableError } from '../../lib/plugin/blobs.js';
 import { lastCheckpoint, linesOf, writeCheckpoint } from './checkpoint.js';
@@ -9,13 +9,13 @@ import { contradict, type Journal } from './journal.js';
 
 export interface CopyOptions extends Pick<JoinOptions, 'replica' | 'storage' | 'told' | 'onProgress'> {
   readonly journal: Journal;
-  /** Name of the journal. */
+  /** Name of the journal, stored in the copy. */
   readonly name: string;
 }
 
 /**
- * Makes the directory a copy of a journal, up to some row.
- * @throws StoreUnavailableError if the directory has other content, or the database has less than the copy
+ * Opens the directory as a copy of a journal, and creates or rebuilds the copy if necessary.
+ * @throws StoreUnavailableError if the directory has other content, or the database lacks rows that the copy has
  */
 export async function openCopy(options: CopyOptions): Promise<void> {
   const { replica, journal, name, storage, told } = options;
@@ -27,7 +27,7 @@ export async function openCopy(options: CopyOptions): Promise<void> {
       'The data directory is a copy of another database. Choose another lws.data-dir, or remove its directory level/ to copy ' +
         'the database in lws.store.',
     );
-  // Checked before a rebuild, also of an incomplete copy: rows that the database lacks may exist in this copy only.
+  // Check this before a rebuild, also of an incomplete copy: rows that the database lacks may exist only in this copy.
   const { place } = replica;
   const found = await journal.find(place.seq);
   if (place.seq > (await journal.head()).seq || contradict(place, found))
@@ -51,7 +51,7 @@ async function makeCopy({ replica, journal: { others }, name, storage, onProgres
   await replica.rebuild({ journal: name, storage, seq: checkpoint.seq }, linesOf(others, checkpoint, onProgress));
 }
 
-/** Copies the storage of the directory into a new database. */
+/** Copies an existing storage from the directory into a new database. */
 async function moveIn({ replica, journal, name, storage, told }: CopyOptions): Promise<void> {
   if (replica.holds(storage) !== 'storage')
     throw new StoreUnavailableError(

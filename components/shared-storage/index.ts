@@ -1,4 +1,4 @@
-/** Several servers of one storage, if `lws.store` names a PostgreSQL database. */
+/** Lets several servers share one storage, if `lws.store` names a PostgreSQL database. */
 import { defineComponent } from '../../lib/plugin/component.js';
 
 export default defineComponent({

@@ -1,6 +1,6 @@
 /**
- * Journal shared by the servers of a storage: rows in a database, in one order. A writing server holds a lock on the row of table
- * `head` until the database has committed, so only one server writes at a time, and it has read all earlier rows.
+ * Journal that the servers of a storage share: ordered rows in a database. To write, a server locks the row of the table `head`
+ * until its commit. So only one server writes at a time, after it has read all earlier rows.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,19 +15,19 @@ export interface JournalRow {
   readonly body: Buffer;
 }
 
-/** The journal may or may not have the appended row. */
+/** It is unknown if the journal has the appended row. */
 export class AppendInDoubtError extends LwsError {}
 
 const questionMs = 10_000;
-/** Time after which a connection counts as lost, in milliseconds: TCP would wait a quarter of an hour for a stopped machine. */
+/** Time without a response until a connection is closed, in milliseconds. TCP would wait 15 minutes for a stopped machine. */
 const answerMs = 45_000;
 const doubtMs = 20_000;
 const rowsAtATime = 200;
-/** Size after which a read of several rows ends, in bytes. */
+/** Maximum bytes of the rows in one read, unless the first row is longer. */
 const bytesAtATime = 16 << 20;
 /**
- * Maximum number and size of rows read together with the lock: they must fit into the buffers of a connection. A session that
- * waits for its client to read is not idle, so the database would keep the lock of a stopped server.
+ * Maximum count and size of rows that are read together with the lock: they must fit into the buffers of a connection. A
+ * session that waits for its client to read is not idle, so the database would not release the lock of a stopped server.
  */
 const [rowsInTurn, rowBytesInTurn] = [8, 32 << 10];
 
@@ -37,13 +37,13 @@ interface StoredRow {
   readonly body: Buffer | null;
 }
 
-/** Query for the row at a position without its body, and the rows after it. */
+/** Query for the row at a position without its body, and for the rows after it. */
 const nextRows =
   'SELECT seq, id, body FROM (SELECT seq, id, body, ' +
   'coalesce(sum(octet_length(body)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes FROM ' +
   '(SELECT seq, id, CASE WHEN seq > $1 THEN body END AS body FROM journal WHERE seq >= $1 ORDER BY seq LIMIT $2) AS first) AS following ' +
   'WHERE bytes < $3 ORDER BY seq';
-/** Same at the beginning of a turn, with the bodies of short rows only. */
+/** Like `nextRows`, together with the lock. Returns bodies only for short rows. */
 const shortRows =
   'SELECT seq, id, CASE WHEN seq > $1 AND octet_length(body) <= $3 THEN body END AS body FROM journal WHERE seq >= $1 ' +
   'ORDER BY seq LIMIT $2';
@@ -59,7 +59,7 @@ const placeOf = ({ rows }: { readonly rows: readonly StoredPlace[] }): JournalPl
   id: rows[0]!.id ?? undefined,
 });
 
-/** Returns the rows after a position. @throws LwsError `too-busy` if the journal has another row at that position */
+/** Returns the rows after a position. @throws LwsError `too-busy` if the journal has a different row at the position */
 function rowsAfter(place: JournalPlace, { rows }: { readonly rows: readonly StoredRow[] }): JournalRow[] {
   const found: JournalRow[] = [];
   for (const { seq, id, body } of rows) {
@@ -71,15 +71,15 @@ function rowsAfter(place: JournalPlace, { rows }: { readonly rows: readonly Stor
 }
 
 export class Journal {
-  /** Queries the head of the journal. Never waits for the lock. */
+  /** Connection for queries of the last position, which never wait for the lock. */
   private readonly reader: Connection;
-  /** For other tables and long rows of the journal. */
+  /** Connection for other tables, and for long rows of the journal. */
   readonly others: Connection;
   private readonly writer: Connection;
-  /** Session of `writer` that holds the lock. */
+  /** Session of `writer` when it acquired the lock. Undefined: this server does not hold the lock. */
   private turn: object | undefined;
 
-  /** @param timeoutMs timeout of a write, including the wait for the lock */
+  /** @param timeoutMs timeout of a write in milliseconds, including the wait for the lock */
   constructor(
     address: DatabaseAddress,
     private readonly timeoutMs = answerMs,
@@ -94,22 +94,19 @@ export class Journal {
     return placeOf(await this.reader.query<StoredPlace>(lastRow));
   }
 
-  /**
-   * Returns the next rows after a position, in order, but not all of them if they are many or long.
-   * @throws LwsError `too-busy`
-   */
+  /** Returns the next rows after a position, in order, up to a maximum count and size. @throws LwsError `too-busy` */
   async after(place: JournalPlace): Promise<JournalRow[]> {
-    // Not by `reader`: the query for the head must not wait for long rows.
+    // Not on `reader`, whose queries must not wait for long rows.
     return rowsAfter(place, await this.others.query<StoredRow>(nextRows, [place.seq, rowsAtATime + 1, bytesAtATime]));
   }
 
-  /** Returns the position of a row by its number, if it still exists. */
+  /** Returns the position of a row. Its id is undefined if the row was removed. */
   async find(seq: number): Promise<JournalPlace> {
     const { rows } = await this.reader.query<{ id: string }>('SELECT id FROM journal WHERE seq = $1', [seq]);
     return { seq, id: rows[0]?.id };
   }
 
-  /** Returns true if the journal still has all rows after one. */
+  /** Returns true if the journal has all rows after a given one. */
   async reaches(seq: number): Promise<boolean> {
     const { rows } = await this.reader.query(
       'SELECT 1 FROM head WHERE seq <= $1 OR EXISTS (SELECT 1 FROM journal WHERE journal.seq = $1 + 1)',
@@ -119,8 +116,8 @@ export class Journal {
   }
 
   /**
-   * Acquires the lock. It is held until `append` or `release`.
-   * @returns the place of the last row, and the next rows after a given one
+   * Acquires the lock, which is held until `append` or `release`.
+   * @returns the position of the last row, and the next rows after a given position
    * @throws LwsError `too-busy`
    */
   async lock(place: JournalPlace): Promise<{ readonly head: JournalPlace; readonly rows: readonly JournalRow[] }> {
@@ -141,20 +138,17 @@ export class Journal {
     }
   }
 
-  /** Sends a query so that the session is not idle: the database would end an idle transaction, and with it the lock. */
+  /** Keeps the session active: the database would end an idle transaction, and release the lock. */
   async keep(): Promise<void> {
     if (this.hasTurn) await this.writer.query('SELECT 1').catch(() => {});
   }
 
-  /**
-   * True if the session with the lock still exists. A new session would have no transaction, and would write concurrently with
-   * other servers.
-   */
+  /** True if the session with the lock still exists. A new session would write without the lock. */
   private get hasTurn(): boolean {
     return this.turn !== undefined && this.turn === this.writer.session;
   }
 
-  /** Releases the lock without a write. */
+  /** Releases the lock without writing. */
   async release(): Promise<void> {
     if (!this.hasTurn) return;
     this.turn = undefined;
@@ -162,12 +156,12 @@ export class Journal {
   }
 
   /**
-   * Appends a row and releases the lock. If the connection is lost meanwhile, or the database returns a warning, a new connection
-   * checks if the row exists. By then a standby has confirmed it (`Connection.commitFirst`).
-   * @param hasNewTerms the row has terms of RDF 1.2, which servers of an earlier format cannot read
+   * Appends a row, and releases the lock. If the connection is lost, or the database returns a warning, checks with a new
+   * connection if the row exists. By then a standby has confirmed it (`Connection.commitFirst`).
+   * @param hasNewTerms true if the row has terms of RDF 1.2, which servers of an earlier format cannot read
    * @returns the position of the row
-   * @throws LwsError `too-busy` if the row does not exist, also if the session with the lock had ended before; AppendInDoubtError
-   * if the check failed for `doubtMs`
+   * @throws LwsError `too-busy` if the row does not exist, for example because the session with the lock had ended;
+   * AppendInDoubtError if the check failed for `doubtMs`
    */
   async append(seq: number, body: Buffer, hasNewTerms = false): Promise<JournalPlace> {
     if (!this.hasTurn) throw databaseAway('the session that had the turn has ended');
@@ -192,7 +186,7 @@ export class Journal {
     }
   }
 
-  /** Records that the database has terms of RDF 1.2. */
+  /** Records in the database that it contains terms of RDF 1.2. */
   async raiseFormat(): Promise<void> {
     await this.others.query(raiseFormat);
   }
@@ -201,7 +195,7 @@ export class Journal {
     const until = Date.now() + Math.min(doubtMs, this.timeoutMs);
     for (let failure: unknown; ; ) {
       try {
-        // The transaction in doubt holds the lock until it has ended, so the result is final.
+        // The transaction in doubt holds the lock until it ends, so after the lock is acquired, the result is final.
         await this.lock({ seq });
         const { rows } = await this.writer.query('SELECT 1 FROM journal WHERE seq = $1 AND id = $2', [seq, id]);
         await this.release();
@@ -225,11 +219,11 @@ export class Journal {
   }
 }
 
-/** Returns true if two positions cannot belong to one journal. */
+/** Returns true if two positions cannot belong to the same journal. */
 export const contradict = (one: JournalPlace, other: JournalPlace): boolean =>
   one.seq === other.seq && one.id !== undefined && other.id !== undefined && one.id !== other.id;
 
-/** Error of a server whose database lacks rows that the server has. */
+/** Returns the error for a server that has rows which its database lacks. */
 export function setBack({ seq }: JournalPlace): LwsError {
   const reason =
     `the database lacks row ${seq} of its journal, which this server has received: it was reset to an earlier state, or lost its ` +
@@ -241,8 +235,8 @@ export function setBack({ seq }: JournalPlace): LwsError {
 
 const tablesVersion = '1';
 /**
- * Formats of rows and checkpoints. They contain quads as GSPO keys only, because each copy has its own indexes. Format 3 has terms of
- * RDF 1.2. It is recorded with the first such term, so that servers that cannot read it do not start.
+ * Formats of rows and checkpoints. They contain only GSPO keys, because each copy has its own indexes. Format 3 has terms of
+ * RDF 1.2. It is recorded with the first such term, so that servers which cannot read it do not start.
  */
 const [rowFormat, newFormat] = ['2', '3'];
 const raiseFormat = `UPDATE meta SET value = '${newFormat}' WHERE name = 'format'`;
@@ -264,8 +258,9 @@ const attempts = 10;
 
 /**
  * Creates the missing tables.
- * @returns the name of the journal, which each copy stores to recognize its journal
- * @throws StoreUnavailableError if the tables belong to another storage or a later version, or the database cannot be reached
+ * @returns the name of the journal, which each copy stores
+ * @throws StoreUnavailableError if the tables belong to another storage or a later version, or if the
+ * database cannot be reached
  */
 export async function openTables(address: DatabaseAddress, storage: string): Promise<string> {
   const connection = new Connection(address);
@@ -300,7 +295,7 @@ export async function openTables(address: DatabaseAddress, storage: string): Pro
   }
 }
 
-/** Retries a failed statement: `IF NOT EXISTS` can fail if two servers create the same object concurrently. */
+/** Retries a failed statement: with concurrent servers, `IF NOT EXISTS` can fail. */
 async function insistently(connection: Connection, statement: string): Promise<void> {
   for (let attempt = 1; ; attempt++)
     try {

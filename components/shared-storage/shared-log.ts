@@ -1,30 +1,30 @@
 /**
- * Follows the journal on one server, and writes it in turns. Rows of other servers are applied before a client gets a response
- * from an earlier state. The server with the turn (the lock of the journal) has applied all rows of the others, and no other
- * server writes. At the end of the turn its transactions become one row.
+ * Follows the journal on one server, and writes to it. In a turn, the server holds the lock of the journal: it has applied all
+ * rows of other servers, and no other server writes. At the end of the turn, its transactions become one row. Rows of other
+ * servers are applied before responses are sent, so that no client sees an outdated state.
  */
 import { type LwsError, tooBusy } from '../../lib/plugin/component.js';
 import { databaseAway } from './connection.js';
 import type { CommitQueue, JournalPlace, Replica } from './contract.js';
 import { AppendInDoubtError, contradict, type Journal, type JournalRow, setBack } from './journal.js';
 
-/** Maximum size of a turn in bytes: all servers hold its row in memory and apply it before they respond. */
+/** Maximum bytes of a turn: every server holds its row in memory, and applies it before responding. */
 const maxTurnBytes = 32 << 20;
 
 const pollMs = 250;
 /**
- * Interval of queries during a turn, in milliseconds: the database ends a transaction that is idle for ten seconds (`idleMs` in
- * connection.ts).
+ * Interval of keep-alive queries during a turn, in milliseconds. The database ends a transaction that is idle for ten seconds
+ * (`idleMs` in connection.ts).
  */
 const keepMs = 3_000;
 
 export class SharedLog {
-  /** Last row applied here. */
+  /** Position of the last row that was applied. */
   private place: JournalPlace;
   private isTurn = false;
   private applying: Promise<unknown> = Promise.resolve();
   private question: Promise<void> | undefined;
-  /** Number of the last known row of the journal. */
+  /** Number of the last row that is known to exist. */
   private head = 0;
   private isClosed = false;
   private polling: NodeJS.Timeout | undefined;
@@ -51,8 +51,8 @@ export class SharedLog {
   }
 
   /**
-   * Applies all rows that any server acknowledged before the call. Concurrent calls share one query of the database.
-   * @throws LwsError `too-busy` if the database cannot be queried
+   * Applies all rows that any server acknowledged before the call. Concurrent calls share one query.
+   * @throws LwsError `too-busy` if the database cannot be reached
    */
   freshen(): Promise<void> {
     this.question ??= this.ask();
@@ -60,7 +60,7 @@ export class SharedLog {
   }
 
   private async ask(): Promise<void> {
-    // Calls in the same turn of the event loop share the query.
+    // Let the calls of the same event loop turn share one query.
     await new Promise((resolve) => setImmediate(resolve));
     this.question = undefined;
     const before = this.known;
@@ -68,15 +68,15 @@ export class SharedLog {
     if (this.head > this.place.seq) await this.follow();
   }
 
-  /** Last row that this server has applied or received. */
+  /** Position of the last row that was applied or is known to exist. */
   private get known(): JournalPlace {
     return this.place.seq >= this.head ? this.place : { seq: this.head };
   }
 
   /**
-   * Records the head of the journal.
-   * @param before last known row when the head was queried
-   * @throws LwsError `too-busy` if the journal has fewer rows, or another row at the position of this server
+   * Records the last position of the journal.
+   * @param before last known row when the position was requested
+   * @throws LwsError `too-busy` if the journal has lost rows, or has a different row at the position of this server
    */
   private meet(head: JournalPlace, before: JournalPlace): void {
     if (head.seq < before.seq) throw setBack(before);
@@ -84,15 +84,15 @@ export class SharedLog {
     this.head = Math.max(this.head, head.seq);
   }
 
-  /** Follows the journal also without requests. */
+  /** Follows the journal at intervals, even without requests. */
   poll(): void {
     this.polling = setInterval(() => {
-      // A request gets the error of its own `freshen`.
+      // Ignore errors here: each request handles the error of its own `freshen`.
       if (!this.isClosed) this.freshen().catch(() => {});
     }, pollMs).unref();
   }
 
-  /** Begins a turn. It ends after the transactions queued by then. @throws LwsError `too-busy` */
+  /** Begins a turn, which ends after the transactions that are queued by then. @throws LwsError `too-busy` */
   private async begin(): Promise<void> {
     const [{ place }, before] = [this, this.known];
     const { head, rows } = await this.journal.lock(place);
@@ -114,7 +114,7 @@ export class SharedLog {
     return this.journal.release();
   }
 
-  /** Ends a turn: appends a row with the staged transactions. */
+  /** Ends a turn: appends the staged transactions as one row. */
   private async end(): Promise<void> {
     if (!this.isTurn) return;
     this.isTurn = false;
@@ -133,10 +133,10 @@ export class SharedLog {
     });
   }
 
-  /** Applies rows up to `head`. @param known next rows, if already read */
+  /** Applies the rows up to `head`. @param known next rows, if they were already read */
   private follow(known: readonly JournalRow[] = []): Promise<void> {
     return this.alone(async () => {
-      // Another call may have applied some of the known rows meanwhile.
+      // Another call may have applied some of these rows meanwhile.
       let rows = known.filter(({ seq }) => seq > this.place.seq);
       for (;;) {
         if (rows.length === 0 && this.place.seq < this.head) rows = await this.journal.after(this.place);
@@ -150,17 +150,15 @@ export class SharedLog {
 
   /** Applies a row of another server. */
   private async apply({ body, ...place }: JournalRow): Promise<void> {
-    // During a turn, this means that the database has ended the turn, and the staged transactions ran on an outdated state.
+    // A row of another server during a turn means that the database has ended the turn: staged
+    // transactions used an outdated state.
     if (this.isTurn)
       this.queue.reject(this.queue.take(), databaseAway('the session that had the turn has ended'), false);
     await this.queue.apply(body, place);
     this.place = place;
   }
 
-  /**
-   * Returns the error for a journal without the next row: it was reset after its head was read, or has dropped rows that a
-   * checkpoint includes.
-   */
+  /** Returns the error for a missing next row: the journal was reset meanwhile, or a checkpoint has replaced its rows. */
   private async gap(): Promise<LwsError> {
     const { place, known } = this;
     if ((await this.journal.head()).seq < known.seq) return setBack(known);
@@ -168,14 +166,14 @@ export class SharedLog {
     return tooBusy('This server is too far behind the database of its storage.', 60, { reason });
   }
 
-  /** Runs work while no row is applied. */
+  /** Runs work while no row is being applied. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const run = this.applying.then(work);
     this.applying = run.catch(() => {});
     return run;
   }
 
-  /** Stops following. */
+  /** Stops following the journal. */
   async close(): Promise<void> {
     this.isClosed = true;
     clearInterval(this.polling);

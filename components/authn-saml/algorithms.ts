@@ -1,7 +1,7 @@
 /**
- * Signature algorithms: an allow-list, each bound to one kind of key.
+ * Allowed signature algorithms, each for one kind of key.
  *
- * Never HMAC, because the public key would be the secret (RFC 6931 2.2). SHA-1 only if it is switched on.
+ * Never HMAC: the public key would be the secret (RFC 6931 2.2). SHA-1 only if it is enabled.
  */
 import { constants, createHash, type KeyObject, verify } from 'node:crypto';
 
@@ -12,9 +12,9 @@ export interface SignatureMethod {
 }
 
 export interface Algorithms {
-  /** Keyed by the URI of `SignatureMethod`. */
+  /** Signature methods by URI. */
   readonly signatures: ReadonlyMap<string, SignatureMethod>;
-  /** Hash names, keyed by the URI of `DigestMethod`. */
+  /** Hash names by URI of the digest method. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
@@ -42,7 +42,7 @@ const digests: readonly (readonly [string, string])[] = [
   ['http://www.w3.org/2001/04/xmlenc#sha512', 'sha512'],
 ];
 
-/** @param allowSha1 `lws.saml.allow-sha1` */
+/** @param allowSha1 value of `lws.saml.allow-sha1` */
 export const createAlgorithms = (allowSha1: boolean): Algorithms => ({
   signatures: new Map(allowSha1 ? [...signatures, sha1Signature] : signatures),
   digests: new Map(allowSha1 ? [...digests, ['http://www.w3.org/2000/09/xmldsig#sha1', 'sha1']] : digests),
@@ -50,7 +50,7 @@ export const createAlgorithms = (allowSha1: boolean): Algorithms => ({
 
 export const digestValueOf = (hash: string, octets: string): Buffer => createHash(hash).update(octets, 'utf8').digest();
 
-/** Verifies a signature of octets. A key of another kind never matches. */
+/** Returns true if a signature is valid. A key of another kind than the method requires never matches. */
 export function signatureHolds(
   method: SignatureMethod,
   key: KeyObject,
@@ -61,7 +61,7 @@ export function signatureHolds(
   const padding = method.pss
     ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
     : { padding: constants.RSA_PKCS1_PADDING };
-  // RFC 9231 2.3.6: r and s concatenated, not DER.
+  // RFC 9231 2.3.6: the signature is r and s concatenated, not DER.
   const parameters = method.key === 'ec' ? { dsaEncoding: 'ieee-p1363' as const } : padding;
   return verify(method.hash, Buffer.from(octets, 'utf8'), { key, ...parameters }, signature);
 }

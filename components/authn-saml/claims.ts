@@ -1,6 +1,5 @@
 /**
- * Claims of an assertion, read from the direct children of the signed content (SAML 2.0 Core 2.3 to 2.7). Independent of
- * signatures and of the settings of this server.
+ * Reads the claims of an assertion from the signed content (SAML 2.0 Core 2.3 to 2.7). Does not check signatures or settings.
  */
 
 import { isAbsoluteIri } from '../../lib/plugin/formats.js';
@@ -9,13 +8,13 @@ import { childrenOf, onlyChild, textContentOf } from './document.js';
 import { assertionNamespace as saml } from './identifiers.js';
 import { refuse, shownName } from './refusal.js';
 
-/** Times in SAML (SAML 2.0 Core 1.3.3): xs:dateTime in UTC. */
+/** Format of times in SAML (SAML 2.0 Core 1.3.3): xs:dateTime in UTC. */
 const form = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z$/;
 
 /**
- * Parses a time into milliseconds since the epoch, without fractions of a second.
- * @param name the attribute, for the reason
- * @throws LwsError `invalid-token` for another time zone or form, and for a nonexistent day or time
+ * Parses a time to milliseconds since the epoch, without fractions of a second.
+ * @param name name of the attribute, for the log
+ * @throws LwsError `invalid-token` for another time zone or form, or a nonexistent day or time
  */
 function readInstant(value: string, name: string): number {
   const [, seconds] = form.exec(value) ?? [];
@@ -29,7 +28,7 @@ function readInstant(value: string, name: string): number {
   return time;
 }
 
-/** Bound of the assertion's validity: attribute, and time in milliseconds since the epoch. */
+/** Limit of the validity period: attribute name, and time in milliseconds since the epoch. */
 export interface Bound {
   readonly name: string;
   readonly time: number;
@@ -41,22 +40,24 @@ export interface Claims {
   readonly client: string;
   readonly issued: number;
   readonly notBefore: readonly Bound[];
-  /** From Conditions or SubjectConfirmationData, at least one, and from AuthnStatement if present. */
+  /** Ends of the validity: at least one from Conditions or SubjectConfirmationData, and from AuthnStatement if present. */
   readonly notOnOrAfter: readonly Bound[];
-  /** One list per AudienceRestriction. */
+  /** Audiences: one list for each AudienceRestriction. */
   readonly audiences: readonly (readonly string[])[];
 }
 
 const notBuilt = 'The structure of the assertion is not supported.';
 const entityFormat = 'urn:oasis:names:tc:SAML:2.0:nameid-format:entity';
 const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
-/** SAML 2.0 Core 8.3.6: maximum characters of an entity identifier, applied to all identifiers here. */
+/** Maximum characters of an entity identifier (SAML 2.0 Core 8.3.6), applied to all identifiers here. */
 const maxIdentifierLength = 1024;
 
 const known =
   'Issuer Subject Conditions Advice Statement AuthnStatement AuthzDecisionStatement AttributeStatement'.split(' ');
 
-/** @param assertion root of the signed content @param id identifier in the signature's reference @throws LwsError `invalid-token` */
+/**
+ * Reads the claims. @param assertion root of the signed content @param id id in the signature @throws LwsError `invalid-token`
+ */
 export function readClaims(assertion: XmlElement, id: string): Claims {
   assertAssertion(assertion, id);
   const subject = onlyChild(assertion, saml, 'Subject');
@@ -94,7 +95,7 @@ function assertAssertion(assertion: XmlElement, id: string): void {
       );
 }
 
-/** Core 2.2.5: an issuer is an entity by default. 8.3.6: the identifier of an entity is a URI. */
+/** Returns the issuer, which is an entity by default (Core 2.2.5). The identifier of an entity is a URI (8.3.6). */
 function readIssuer(issuer: XmlElement): string {
   const format = issuer.attribute('Format');
   if (format !== undefined && format !== entityFormat)
@@ -102,7 +103,7 @@ function readIssuer(issuer: XmlElement): string {
   return readUri(textContentOf(issuer), 'Issuer');
 }
 
-/** One unencrypted NameID: EncryptedID and BaseID are not supported. */
+/** Returns the subject: exactly one NameID. EncryptedID and BaseID are not supported. */
 function readSubject(subject: XmlElement): string {
   for (const { localName } of childrenOf(subject))
     if (!['NameID', 'SubjectConfirmation'].includes(localName))
@@ -110,7 +111,7 @@ function readSubject(subject: XmlElement): string {
   return readUri(textContentOf(onlyChild(subject, saml, 'NameID')), 'NameID');
 }
 
-/** Profiles 3.3: the bearer of the assertion is its subject. One confirmation only, so that none applies to another subject. */
+/** Returns the bearer confirmation (Profiles 3.3). Allows only one, so that no other one applies to another subject. */
 function readConfirmation(subject: XmlElement): XmlElement {
   const confirmation = onlyChild(subject, saml, 'SubjectConfirmation');
   const method = confirmation.attribute('Method');
@@ -120,13 +121,13 @@ function readConfirmation(subject: XmlElement): XmlElement {
       `the Method of SubjectConfirmation is ${shownName(method)}, expected ${bearer}`,
     );
   const data = onlyChild(confirmation, saml, 'SubjectConfirmationData');
-  // A second NameID would name a party that may act for the subject (Core 2.4.1.1). A key would belong to holder-of-key.
+  // A second NameID would name a party that acts for the subject (Core 2.4.1.1). A key would mean holder-of-key.
   if (childrenOf(confirmation).length > 1 || childrenOf(data).length > 0)
     refuse(notBuilt, 'SubjectConfirmation must contain only a SubjectConfirmationData without content');
   return data;
 }
 
-/** RFC 7522 section 3, item 6: an assertion must expire, by Conditions or by the confirmation. */
+/** Returns the expiry times. At least one is required, in Conditions or in the confirmation (RFC 7522 section 3, item 6). */
 function readExpiry(conditions: XmlElement | undefined, confirmation: XmlElement): Bound[] {
   const ends = [...bounds(conditions, 'NotOnOrAfter'), ...bounds(confirmation, 'NotOnOrAfter')];
   if (ends.length === 0)
@@ -134,13 +135,13 @@ function readExpiry(conditions: XmlElement | undefined, confirmation: XmlElement
   return ends;
 }
 
-/** Core 2.5.1: an unknown condition makes the validity indeterminate, so the assertion is rejected. */
+/** Returns the audiences. An unknown condition makes the validity indeterminate, so it is rejected (Core 2.5.1). */
 function readConditions(conditions: XmlElement): string[][] {
   const children = childrenOf(conditions);
   for (const child of children) {
-    // This server issues no assertions based on others, which is all that a ProxyRestriction limits (2.5.1.6).
+    // Ignore ProxyRestriction: it only limits new assertions based on this one, which this server does not issue (2.5.1.6).
     if (child.isNamed(saml, 'AudienceRestriction') || child.isNamed(saml, 'ProxyRestriction')) continue;
-    // 2.5.1.5: it requires a record of used assertions, which this server does not have (rule 15.12).
+    // OneTimeUse (2.5.1.5) would require a record of used assertions, which this server does not keep (rule 15.12).
     refuse(
       'The assertion has a condition that this server does not support.',
       `Conditions contains ${shownName(child.localName)}`,

@@ -1,20 +1,20 @@
-/** XML documents as trees: parsed by xmldom with all warnings fatal, and accepted only if the strict reader has the same result. */
+/** Parses XML documents to trees. Warnings of the parser xmldom are errors, and a stricter reader must have the same result. */
 import { XmlElement } from '../../lib/plugin/xml.js';
 import { type Markup, type ReadAttribute, readMarkup } from './markup.js';
 import { refuse, refuseXml, shownName } from './refusal.js';
 
 export interface XmlDocument {
   readonly root: XmlElement;
-  /** Text that `root` was parsed from: the root element only. */
+  /** Text from which `root` was parsed: the root element only. */
   readonly xml: string;
 }
 
 function complain(): never {
-  // Without the parser's message, which quotes the document.
+  // Omit the message of the parser, because it quotes the document.
   refuseXml('the XML parser rejects it');
 }
 
-/** @throws LwsError `invalid-token` if the strict reader or the parser rejects it, or their results differ */
+/** Parses a document. @throws LwsError `invalid-token` if the strict reader or the parser rejects it, or the results differ */
 export function parseDocument(text: string): XmlDocument {
   const markup = readMarkup(text);
   const root = XmlElement.parse(markup.xml, complain);
@@ -22,7 +22,7 @@ export function parseDocument(text: string): XmlDocument {
   return { root, xml: markup.xml };
 }
 
-/** xml-crypto uses the same parser, so it verifies the same document. */
+/** Asserts that both parsers have the same result. xml-crypto uses xmldom too, so it verifies the same document. */
 function assertAgreement(root: XmlElement, { elements, text }: Markup): void {
   const parsed = [...childElements(root)];
   const agrees =
@@ -48,7 +48,7 @@ export function* childElements(element: XmlElement): Generator<XmlElement> {
   for (const child of element.elements) yield* childElements(child);
 }
 
-/** Returns the children of an element with element-only content. @throws LwsError `invalid-token` for text between them */
+/** Returns the children of an element that has only elements. @throws LwsError `invalid-token` if there is text between them */
 export function childrenOf(element: XmlElement): XmlElement[] {
   if (element.content.some((child) => !(child instanceof XmlElement || /^[ \t\r\n]*$/.test(child ?? 'other'))))
     refuse(
@@ -59,9 +59,9 @@ export function childrenOf(element: XmlElement): XmlElement[] {
 }
 
 /**
- * Returns the unchanged content of a text-only element.
- * @throws LwsError `invalid-token` unless there is exactly one run of text: with a child or a comment, two readers could see
- * different values
+ * Returns the text of an element that has only text.
+ * @throws LwsError `invalid-token` unless it is exactly one run of text: with a child or a comment, two readers
+ * could see different values
  */
 export function textContentOf(element: XmlElement): string {
   const [only, ...others] = element.content;
@@ -73,7 +73,7 @@ export function textContentOf(element: XmlElement): string {
   return only;
 }
 
-/** Returns the only child of a name. @throws LwsError `invalid-token` if it is missing or not the only one */
+/** Returns the only child with a name. @throws LwsError `invalid-token` if there is not exactly one */
 export function onlyChild(element: XmlElement, namespace: string, localName: string): XmlElement {
   const found = childrenOf(element).filter((child) => child.isNamed(namespace, localName));
   if (found.length !== 1)

@@ -1,10 +1,10 @@
-/** Certificates of the trusted identity providers, from the files of `lws.saml.idp-certificates`. The only source of keys. */
+/** Certificates of trusted identity providers, from the files in `lws.saml.idp-certificates`. No other keys are trusted. */
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { SettingsError } from '../../lib/plugin/component.js';
 
 export interface TrustedCertificate {
-  /** Source file. */
+  /** File that contains the certificate. */
   readonly file: string;
   readonly key: KeyObject;
   /** Validity period of the key, in milliseconds since the epoch. */
@@ -13,7 +13,7 @@ export interface TrustedCertificate {
 }
 
 const settingName = 'lws.saml.idp-certificates';
-/** NIST SP 800-131A: shorter RSA keys are disallowed. */
+/** Minimum length of RSA keys in bits (NIST SP 800-131A). */
 const leastRsaBits = 2048;
 const curves: readonly (string | undefined)[] = ['prime256v1', 'secp384r1', 'secp521r1'];
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----/g;
@@ -32,7 +32,7 @@ export function readCertificates(files: readonly string[]): readonly TrustedCert
 export const isValidAt = ({ validFrom, validTo }: TrustedCertificate, time: number): boolean =>
   validFrom <= time && time <= validTo;
 
-/** Returns the certificates of a file, in DER. */
+/** Returns the certificates in a file, as DER. */
 function readFile(file: string): Buffer[] {
   let content: Buffer;
   try {
@@ -48,7 +48,7 @@ function readPem(text: string, file: string): Buffer[] {
   const blocks = [...text.matchAll(pemBlock)];
   if (blocks.length === 0 || text.replace(pemBlock, '').includes('-----')) throw fault(file, 'is malformed PEM');
   return blocks.map(([, label, body]) => {
-    // A private key is a sign of a wrong file name.
+    // A private key indicates a wrong file name in the setting.
     if (label !== 'CERTIFICATE') throw fault(file, `contains a ${label}; only certificates are allowed`);
     return Buffer.from(body!, 'base64');
   });
@@ -65,7 +65,7 @@ function readCertificate(der: Buffer, file: string): TrustedCertificate {
 function parseCertificate(der: Buffer): X509Certificate | undefined {
   try {
     const certificate = new X509Certificate(der);
-    // OpenSSL ignores data after a certificate. A key of an unknown kind throws only when it is accessed.
+    // Reject trailing data, which OpenSSL ignores. Accessing `publicKey` throws for an unknown kind of key.
     return certificate.raw.length === der.length && certificate.publicKey ? certificate : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * Authentication suite of SAML 2.0 bearer assertions, signed by an identity provider with a configured certificate (rule 15.12).
- * It fetches nothing and uses no key from an assertion.
+ * Authentication suite for SAML 2.0 bearer assertions, signed by an identity provider with a configured certificate (rule
+ * 15.12). It fetches nothing, and uses no key from an assertion.
  */
 import { defineComponent, flag, list, optional, type Platform, setting, text } from '../../lib/plugin/component.js';
 import { isValidAt, readCertificates, type TrustedCertificate } from './idp-certificates.js';
@@ -53,7 +53,7 @@ export default defineComponent({
   },
 });
 
-/** Warnings about settings that do not prevent the start. */
+/** Logs warnings about settings with which the server can still start. */
 function warn({ log, clock }: Platform, certificates: readonly TrustedCertificate[], allowSha1: boolean): void {
   for (const { file, validFrom, validTo } of certificates.filter((certificate) => !isValidAt(certificate, clock())))
     log.warn(

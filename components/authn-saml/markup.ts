@@ -1,15 +1,15 @@
 /**
- * Strict reader of a small XML subset for assertions: elements, attributes, text. Runs before the lenient parser, so that no
- * ambiguous document reaches it.
+ * Strict reader of the small subset of XML that assertions need: elements, attributes, text. It runs before the lenient parser,
+ * which therefore never sees an ambiguous document.
  */
 import { htmlNamespace, xmlNamespace, xmlnsNamespace } from './identifiers.js';
 import { refuseXml, shownName } from './refusal.js';
 
 /**
- * Allowed characters of an assertion, and its character references.
+ * Matches characters that an assertion must not contain.
  *
- * Narrower than XML 1.0: without the C1 controls, and without U+0085 and U+2028, which the parser reads as line ends like XML
- * 1.1, but a signer under XML 1.0 does not.
+ * Narrower than XML 1.0: excludes C1 controls, and U+0085 and U+2028, which the parser reads as line ends (XML 1.1), while a
+ * signer that uses XML 1.0 does not.
  */
 const forbidden = /[^\t\n\r\u0020-\u007e\u00a0-\u2027\u2029-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
 const reference = /&([^;&<]{0,10};?)/g;
@@ -24,7 +24,7 @@ const predefined = new Map([
 const codeOf = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
 
-/** @throws LwsError `invalid-token` for NUL, other controls, lone surrogates and noncharacters */
+/** Asserts that a text has only allowed characters. @throws LwsError `invalid-token` */
 function assertCharacters(text: string): void {
   const [found] = forbidden.exec(text) ?? [];
   if (found !== undefined) refuseXml(`the character ${codeOf(found)} is not accepted`);
@@ -47,12 +47,12 @@ function characterOf(body: string): string {
   return String.fromCodePoint(code);
 }
 
-/** Namespaces by prefix. The default namespace has the empty prefix. */
+/** Namespaces by prefix. The default namespace has an empty prefix. */
 type Scope = ReadonlyMap<string, string>;
 
 export interface RawAttribute {
   readonly qualified: string;
-  /** Raw text, with references and white space. */
+  /** Raw text of the value: references and white space are unchanged. */
   readonly raw: string;
 }
 
@@ -63,18 +63,18 @@ export interface ExpandedName {
 
 const outermost: Scope = new Map([['xml', xmlNamespace]]);
 
-/** Maximum prefixes in a document: canonicalization takes time for each of them at each element. */
+/** Maximum prefixes in a document, because canonicalization processes each of them at each element. */
 const maxPrefixes = 64;
 
-// Absolute, as Canonical XML requires (1.1, section 1), and without characters that need escapes: xml-crypto writes namespaces
+// Namespaces must be absolute, as Canonical XML requires (1.1, section 1), and need no escapes: xml-crypto writes them
 // unescaped into the canonical form.
 const namespaceName = /^[A-Za-z][A-Za-z0-9+.-]*:[\w\-.~:/?#[\]@!$()*+,;=%]+$/;
 
-/** Prefixes of a document: each has one namespace, so that a name has the same meaning at every position. */
+/** Tracks the prefixes of a document. Each must have only one namespace, so that a name means the same at every position. */
 class Declarations {
   private readonly bound = new Map<string, string>();
 
-  /** Returns the scope inside a tag. @throws LwsError `invalid-token` */
+  /** Returns the namespaces inside an element. @throws LwsError `invalid-token` */
   enter(outer: Scope, attributes: readonly RawAttribute[]): Scope {
     const own = attributes.filter(({ qualified }) => qualified.startsWith('xmlns'));
     if (own.length === 0) return outer;
@@ -84,13 +84,13 @@ class Declarations {
   }
 
   private declare(qualified: string, namespace: string): string {
-    // xml-crypto omits every attribute with such a name, so it would be unsigned.
+    // xml-crypto omits every attribute whose name starts like this, so the attribute would not be signed.
     if (qualified !== 'xmlns' && !qualified.startsWith('xmlns:'))
       refuseXml(`the attribute ${shownName(qualified)} only looks like a namespace declaration`);
     const prefix = qualified.slice('xmlns:'.length);
     if (/^xml/i.test(prefix)) refuseXml(`the prefix ${shownName(prefix)} is reserved`);
     if (!namespaceName.test(namespace)) refuseXml(`the namespace ${shownName(namespace)} is not an absolute URI`);
-    // The parser has other rules for HTML. The two namespaces of XML itself must not be declared.
+    // The parser treats HTML differently. The namespaces `xml` and `xmlns` must not be declared.
     if ([htmlNamespace, xmlNamespace, xmlnsNamespace].includes(namespace))
       refuseXml(`the namespace ${namespace} is not accepted`);
     const known = this.bound.get(prefix);
@@ -102,13 +102,16 @@ class Declarations {
   }
 }
 
-/** @throws LwsError `invalid-token` for an undeclared prefix */
+/** Returns namespace and local name of an element. @throws LwsError `invalid-token` for an undeclared prefix */
 function expandElement(qualified: string, scope: Scope): ExpandedName {
   const [prefix, localName] = split(qualified);
   return { namespace: namespaceOf(prefix, scope), localName };
 }
 
-/** An attribute without a prefix has no namespace (Namespaces in XML 6.2). @throws LwsError as `expandElement` */
+/**
+ * Returns namespace and local name of an attribute. Without a prefix, it has no namespace (Namespaces in XML 6.2). @throws
+ * LwsError as `expandElement`
+ */
 function expandAttribute(qualified: string, scope: Scope): ExpandedName {
   if (qualified === 'xmlns' || qualified.startsWith('xmlns:'))
     return { namespace: xmlnsNamespace, localName: split(qualified)[1] };
@@ -119,7 +122,7 @@ function expandAttribute(qualified: string, scope: Scope): ExpandedName {
 function split(qualified: string): [prefix: string, localName: string] {
   const colon = qualified.indexOf(':');
   const parts: [string, string] = [qualified.slice(0, Math.max(colon, 0)), qualified.slice(colon + 1)];
-  // The parser stores names as keys of plain objects.
+  // The parser uses names as keys of plain objects, so names such as `constructor` are not safe.
   for (const part of [qualified, ...parts])
     if (part in Object.prototype) refuseXml(`the name ${shownName(qualified)} is not accepted`);
   return parts;
@@ -136,7 +139,7 @@ export interface ReadAttribute extends ExpandedName {
 }
 
 export interface ReadElement extends ExpandedName {
-  /** Includes namespace declarations. */
+  /** Attributes, including namespace declarations. */
   readonly attributes: readonly ReadAttribute[];
 }
 
@@ -145,7 +148,7 @@ export interface Markup {
   readonly xml: string;
   /** Elements in document order. */
   readonly elements: readonly ReadElement[];
-  /** Text content in document order. */
+  /** Concatenated text content, in document order. */
   readonly text: string;
 }
 
@@ -166,8 +169,8 @@ const declaration =
 
 /**
  * Parses a document.
- * @throws LwsError `invalid-token` unless it is well-formed, and for all constructs that assertions do not need: DOCTYPE,
- * entities, processing instructions, comments, CDATA, other encodings, deep or large trees
+ * @throws LwsError `invalid-token` if it is not well-formed, and for constructs that assertions do not need: DOCTYPE, entities,
+ * processing instructions, comments, CDATA, other encodings, deep or large trees
  */
 export function readMarkup(text: string): Markup {
   assertCharacters(text);
@@ -180,7 +183,7 @@ export function readMarkup(text: string): Markup {
   return { xml: text.slice(start, reader.position), elements: reader.elements, text: reader.texts.join('') };
 }
 
-/** Returns the length of the XML declaration and the white space before the root. */
+/** Returns the length of the XML declaration and the white space before the root element. */
 function prologLength(text: string): number {
   const [prolog = '', , , encoding] = declaration.exec(text) ?? [];
   const [declared] = /^<\?xml[ \t\r\n?][^>]*/.exec(text) ?? [];
@@ -194,7 +197,7 @@ function prologLength(text: string): number {
   return length;
 }
 
-/** Describes a `<` that does not start a tag. */
+/** Returns a description of markup that is not a tag, for the log. */
 function kindOf(text: string): string {
   if (text.startsWith('<!--')) return 'a comment';
   if (text.startsWith('<![CDATA[')) return 'a CDATA section';
@@ -204,7 +207,7 @@ function kindOf(text: string): string {
   return text.startsWith('<') ? 'a tag' : 'text';
 }
 
-/** Parser state, used for one document. */
+/** Parser for one document. */
 class Reader {
   readonly elements: ReadElement[] = [];
   readonly texts: string[] = [];
@@ -221,7 +224,7 @@ class Reader {
     return this.open.length;
   }
 
-  /** Reads the next tag or run of text. */
+  /** Reads the next tag or the next text. */
   next(): void {
     if (this.position >= this.text.length) refuseXml('the document ends inside an element');
     const [first, second] = this.text.slice(this.position, this.position + 2);
@@ -240,7 +243,7 @@ class Reader {
 
   private readText(): void {
     const [text] = this.take(characterData)!;
-    // XML 1.0 2.4: `]]>` is only allowed at the end of a CDATA section.
+    // XML 1.0 2.4: `]]>` is allowed only at the end of a CDATA section.
     if (text.includes(']]>')) refuseXml('"]]>" in text');
     this.texts.push(expandReferences(normalizeLineEnds(text)));
   }
@@ -278,10 +281,11 @@ function readAttributes(attributes: readonly RawAttribute[], scope: Scope): Read
     const key = `${name.namespace} ${name.localName}`;
     if (seen.has(key)) refuseXml(`the attribute ${shownName(qualified)} is repeated in one tag`);
     seen.add(key);
-    // xml:id is an identifier, xml:base and xml:space change how content is read. Assertions need none of them.
+    // Reject xml:id, which is an identifier, and xml:base and xml:space, which change the meaning of content. Assertions need
+    // none of them.
     if (name.namespace === xmlNamespace && name.localName !== 'lang')
       refuseXml(`the attribute ${shownName(qualified)} is not accepted`);
-    // XML 1.0 3.3.3: literal white space becomes spaces, white space from references stays.
+    // XML 1.0 3.3.3: literal white space becomes spaces; white space from character references stays.
     return { ...name, value: expandReferences(normalizeLineEnds(raw).replace(/[\t\n]/g, ' ')) };
   });
 }

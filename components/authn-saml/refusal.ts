@@ -1,23 +1,23 @@
 /**
- * Errors of this suite: a short description for the client, expected and actual values for the log. At most one bounded value of
- * a credential is logged.
+ * Errors of this suite: a short description for the client; expected and actual values for the log. At most one value of a
+ * credential is logged, truncated.
  */
 import { refusedCredential } from '../../lib/plugin/credentials.js';
 
 const shownLength = 200;
 
-/** Formats a value of a credential for a `reason`: quoted, so that it cannot forge log lines, and bounded. */
+/** Formats a value of a credential for the log: quoted, so that it cannot forge log lines, and truncated. */
 export function shownName(value: string | undefined): string {
   if (value === undefined) return 'nothing';
   return JSON.stringify(value.length > shownLength ? `${value.slice(0, shownLength)}...` : value);
 }
 
-/** @throws LwsError `invalid-token`, always */
+/** Always throws. @throws LwsError `invalid-token` */
 export function refuse(description: string, reason: string): never {
   throw refusedCredential(description, reason);
 }
 
-/** Throws the error for XML outside of the supported subset. @throws LwsError */
+/** Throws the error for XML outside of the supported subset. @throws LwsError `invalid-token` */
 export function refuseXml(reason: string): never {
   throw refusedCredential('The XML of the assertion is not accepted.', reason);
 }

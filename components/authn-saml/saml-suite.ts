@@ -1,4 +1,4 @@
-/** The SAML 2.0 suite: from a credential to a principal, step by step (rule 15.12). */
+/** SAML 2.0 suite: verifies a credential step by step, and returns the caller (rule 15.12). */
 import {
   type AudiencePolicy,
   assertAudience,
@@ -14,21 +14,22 @@ import { refuse, shownName } from './refusal.js';
 import { dissectAssertion } from './structure.js';
 import { verifySignature } from './xml-signature.js';
 
-/** Checks that an assertion is for this server and currently valid (rule 15.12). */
+/** Allowed clock difference, in milliseconds (rule 15.12). */
 const skew = clockSkew * 1000;
 
 export interface AudienceRule {
-  /** Setting `lws.saml.audience`. */
+  /** Value of `lws.saml.audience`. */
   readonly own: string | null;
-  /** Requirements of all credentials. */
+  /** Audience policy for all kinds of credentials. */
   readonly general: AudiencePolicy;
 }
 
 const isoOf = (time: number): string => new Date(time).toISOString();
 
 /**
+ * Asserts that an assertion is currently valid.
  * @param now milliseconds since the epoch
- * @returns the expiry of the assertion, in milliseconds since the epoch, without clock tolerance
+ * @returns the expiry of the assertion in milliseconds since the epoch, without clock tolerance
  * @throws LwsError `invalid-token`
  */
 function assertTimes({ issued, notBefore, notOnOrAfter }: Claims, now: number): number {
@@ -42,7 +43,7 @@ function assertTimes({ issued, notBefore, notOnOrAfter }: Claims, now: number): 
   return first.time;
 }
 
-/** All restrictions must match. Within a restriction, one matching audience is enough (Core 2.5.1.4). @throws LwsError `invalid-token` */
+/** Asserts that each restriction has a matching audience (Core 2.5.1.4). @throws LwsError `invalid-token` */
 function assertAudiences(restrictions: Claims['audiences'], { own, general }: AudienceRule): void {
   if (own === null) {
     if (restrictions.length === 0) assertAudience(undefined, general);
@@ -59,7 +60,7 @@ function assertAudiences(restrictions: Claims['audiences'], { own, general }: Au
       );
 }
 
-/** @param trusted `lws.saml.trusted-issuers`, empty: all issuers signed by a configured certificate */
+/** Asserts that the issuer is trusted. @param trusted `lws.saml.trusted-issuers`; empty: all with a configured certificate */
 function assertIssuer(issuer: string, trusted: readonly string[]): void {
   if (trusted.length > 0 && !trusted.includes(issuer))
     refuse(
@@ -68,7 +69,7 @@ function assertIssuer(issuer: string, trusted: readonly string[]): void {
     );
 }
 
-/** Maximum size of an assertion, in bytes of UTF-8. Typical ones have 3 to 10 KiB. */
+/** Maximum size of an assertion in bytes of UTF-8. Typical assertions have 3 to 10 KiB. */
 export const maxBytes = 65_536;
 
 const maxBase64Length = Math.ceil(maxBytes / 3) * 4;
@@ -76,15 +77,15 @@ const xmlStart = /^[ \t\r\n]*<[A-Za-z_?!]/;
 const unreadable = 'The credential must be an assertion in XML, base64 or base64url.';
 const tooLarge = 'The assertion is too large.';
 
-/** Returns true if a string starts like XML, raw or in base64. Reads the first 64 characters only. */
+/** Returns true if a string starts like XML, raw or in base64. Reads only the first 64 characters. */
 export function looksLikeXml(credential: string): boolean {
   const head = credential.slice(0, 64);
   if (xmlStart.test(head)) return true;
-  // A JWT starts with base64url of `{"`, so no credential of another suite matches.
+  // A JWT starts with `{"` in base64url, so no credential of another suite matches.
   return /^[\w+/=-]+$/.test(head) && xmlStart.test(Buffer.from(head, 'base64').toString('latin1'));
 }
 
-/** @throws LwsError `invalid-token` if it is too large, in another alphabet or not UTF-8 */
+/** Returns the XML of a credential. @throws LwsError `invalid-token` if it is too large, malformed or not UTF-8 */
 export function decodeCredential(credential: string): string {
   if (!xmlStart.test(credential.slice(0, 64))) return decodeUtf8(decodeBase64(credential));
   const bytes = credential.length > maxBytes ? credential.length : Buffer.byteLength(credential);
@@ -92,7 +93,7 @@ export function decodeCredential(credential: string): string {
   return credential;
 }
 
-/** Strict base64 (RFC 4648 3.2, 3.3, 3.5): one alphabet, padding complete or absent, no other characters, no stray bits. */
+/** Decodes base64 strictly (RFC 4648 3.2, 3.3, 3.5): one alphabet, all or no padding, no other characters, no stray bits. */
 function decodeBase64(credential: string): Buffer {
   if (credential.length > maxBase64Length)
     refuse(tooLarge, `${credential.length} characters of base64, the maximum is ${maxBase64Length}`);
@@ -111,20 +112,20 @@ function decodeBase64(credential: string): Buffer {
 
 function decodeUtf8(bytes: Buffer): string {
   try {
-    // Keeps a byte order mark, so that the next check rejects it: no input is silently changed.
+    // Keep a byte order mark, so that the next check rejects it. No input is silently changed.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return refuse('The assertion must be in UTF-8.', 'the bytes are not UTF-8');
   }
 }
 
-/** Requirements of an assertion. */
+/** Requirements for assertions. */
 export interface AssertionRules {
   readonly certificates: readonly TrustedCertificate[];
   readonly trustedIssuers: readonly string[];
   readonly audience: AudienceRule;
   readonly algorithms: Algorithms;
-  /** Milliseconds since the epoch. */
+  /** Returns the current time in milliseconds since the epoch. */
   readonly clock: () => number;
 }
 
@@ -136,7 +137,7 @@ export const createSuite = (rules: AssertionRules): Suite => ({
   verify: async (credential) => verifyAssertion(credential, rules),
 });
 
-/** @throws LwsError `invalid-token` */
+/** Verifies an assertion. @throws LwsError `invalid-token` */
 function verifyAssertion(credential: string, rules: AssertionRules): VerifiedCredential {
   const now = rules.clock();
   const certificates = rules.certificates.filter((certificate) => isValidAt(certificate, now));
@@ -150,13 +151,13 @@ function verifyAssertion(credential: string, rules: AssertionRules): VerifiedCre
   const assertion = dissectAssertion(document.root);
   const content = verifySignature(document, assertion, { algorithms: rules.algorithms, certificates });
 
-  // From here on, only the signed content is read: another document, parsed from the signed octets.
+  // From here on, read only the signed content: a separate document, parsed from the signed octets.
   const claims = readClaims(parseDocument(content.xml).root, assertion.id);
   assertIssuer(claims.issuer, rules.trustedIssuers);
   const end = assertTimes(claims, now);
   assertAudiences(claims.audiences, rules.audience);
 
   const { subject, client, issuer } = claims;
-  // The result is cached until then, so the certificate must be valid for as long.
+  // The result is cached until it expires, so it must not outlive the certificate.
   return { principal: { subject, client, issuer }, expires: Math.min(end, content.certificate.validTo) };
 }

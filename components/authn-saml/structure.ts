@@ -1,6 +1,6 @@
 /**
- * Structure of a signed assertion: one assertion as the root, one signature as its child, unique identifiers. Rejecting all else
- * prevents signature wrapping.
+ * Checks the structure of a signed assertion: an assertion as root, one signature as its child, unique identifiers. Rejecting
+ * anything else prevents signature wrapping.
  */
 import type { XmlElement } from '../../lib/plugin/xml.js';
 import { childElements, childrenOf } from './document.js';
@@ -14,10 +14,10 @@ export interface SignedAssertion {
   readonly signatureValue: XmlElement;
 }
 
-/** No colon (NCName), no quote: the identifier becomes part of an XPath expression in xml-crypto. */
+/** Allowed identifiers: no colon (NCName), and no quote, because xml-crypto inserts the identifier into an XPath expression. */
 const identifier = /^[A-Za-z_][\w.-]{0,255}$/;
 
-/** xml-crypto looks these up by local name, and uses the first in the document. */
+/** Elements that must be unique, because xml-crypto uses the first one in the document with this local name. */
 const onceAlone =
   'Signature SignedInfo SignatureValue CanonicalizationMethod SignatureMethod Transforms DigestMethod DigestValue'.split(
     ' ',
@@ -25,7 +25,7 @@ const onceAlone =
 
 const notAlone = 'The credential must be one assertion with one signature of its own.';
 
-/** Finds the parts of the assertion in a parsed credential. @throws LwsError `invalid-token` */
+/** Returns the parts of an assertion. @throws LwsError `invalid-token` */
 export function dissectAssertion(root: XmlElement): SignedAssertion {
   assertRoot(root);
   const elements = [...childElements(root)];
@@ -38,7 +38,7 @@ export function dissectAssertion(root: XmlElement): SignedAssertion {
   return { id, signature, ...dissectSignature(signature) };
 }
 
-/** A `Response` is rejected: its status and destination would have to be validated, too. */
+/** Asserts that the root is an assertion. Rejects a `Response`: its status and destination would have to be checked too. */
 function assertRoot(root: XmlElement): void {
   if (root.isNamed(assertionNamespace, 'Assertion')) return;
   if (root.isNamed(protocolNamespace, 'Response'))
@@ -58,7 +58,7 @@ function assertCounts(elements: readonly XmlElement[]): void {
     if (count(name) !== 1) refuse(notAlone, `${count(name)} ${name} elements, expected one`);
 }
 
-/** Any identifier attribute: `ID` of SAML, `Id` of XML Signature, `id`, `xml:id` (always rejected by the reader). */
+/** Asserts that identifiers are unique: `ID` of SAML, `Id` of XML Signature, and `id`. The reader rejects `xml:id`. */
 function assertUniqueIds(elements: readonly XmlElement[]): void {
   const seen = new Set<string>();
   for (const { attributes } of elements)
@@ -69,7 +69,9 @@ function assertUniqueIds(elements: readonly XmlElement[]): void {
     }
 }
 
-/** XML Signature 4.1: SignedInfo, SignatureValue, KeyInfo (ignored). An Object could contain anything, and is rejected. */
+/**
+ * Returns SignedInfo and SignatureValue (XML Signature 4.1). Ignores KeyInfo. Rejects an Object, which could contain anything.
+ */
 function dissectSignature(signature: XmlElement): Pick<SignedAssertion, 'signedInfo' | 'signatureValue'> {
   const children = childrenOf(signature);
   const names = children.map(({ localName }) => localName).join(' ');

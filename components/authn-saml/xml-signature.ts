@@ -1,8 +1,8 @@
 /**
- * Verifies the signature of an assertion with xml-crypto, and returns the signed content. Reads no claims.
+ * Verifies the signature of an assertion with xml-crypto, and returns the signed content. Does not read claims.
  *
- * A chain without a gap: a configured key verifies the octets of SignedInfo. These octets, parsed again, contain the digest. The
- * digest matches the returned octets. Nothing of the document as sent is trusted.
+ * Each step depends on the previous one: a configured key verifies the octets of SignedInfo; these octets, parsed again,
+ * contain the digest; the digest matches the returned octets. The document as it was sent is not trusted.
  */
 
 import { timingSafeEqual } from 'node:crypto';
@@ -16,9 +16,9 @@ import { refuse, shownName } from './refusal.js';
 import type { SignedAssertion } from './structure.js';
 
 export interface SignedContent {
-  /** Canonical form of the assertion without its signature: the signed octets. */
+  /** Signed octets: canonical form of the assertion without its signature. */
   readonly xml: string;
-  /** Certificate of the verifying key. */
+  /** Certificate with the key that verified the signature. */
   readonly certificate: TrustedCertificate;
 }
 
@@ -34,7 +34,7 @@ const broken = 'The signature of the assertion is not valid.';
 export function verifySignature({ xml }: XmlDocument, assertion: SignedAssertion, trust: Trust): SignedContent {
   const expected = readSignedInfo(assertion.signedInfo, assertion.id, trust.algorithms);
   const signature = readBase64(assertion.signatureValue);
-  // The verifying key, and the verified canonical SignedInfo.
+  // Certificate of the verifying key, and canonical SignedInfo that was verified.
   let verified: { readonly certificate: TrustedCertificate; readonly octets: string } | undefined;
   let asked = false;
   const verifier = createVerifier(expected, (octets) => {
@@ -59,24 +59,24 @@ export function verifySignature({ xml }: XmlDocument, assertion: SignedAssertion
   return { xml: content, certificate: verified.certificate };
 }
 
-/** Parses SignedInfo from the verified octets, and compares its digest with the content. */
+/** Asserts that the verified SignedInfo, parsed again, has the digest of the content. */
 function assertCovers(octets: string, content: string, id: string, algorithms: Algorithms): void {
   const { hash, digest } = readSignedInfo(parseDocument(octets).root, id, algorithms);
   if (!timingSafeEqual(digestValueOf(hash, content), digest)) refuse(broken, 'the digest does not match the content');
 }
 
-/** @returns the signed content, undefined if the signature is not valid */
+/** @returns the signed content, or undefined if the signature is not valid */
 function check(verifier: SignedXml, xml: string, { signature }: SignedAssertion): readonly string[] | undefined {
   try {
     verifier.loadSignature(signature.node as never);
     return verifier.checkSignature(xml) ? verifier.getSignedReferences() : undefined;
   } catch {
-    // It also throws for an invalid signature. Its message quotes the document, so it is dropped.
+    // xml-crypto also throws for an invalid signature. Drop its message, which quotes the document.
     return undefined;
   }
 }
 
-/** Returns an xml-crypto with one algorithm of each kind, and with no key except those that `isSigned` tries. */
+/** Returns a verifier of xml-crypto with one algorithm of each kind. Its only keys are those that `isSigned` tries. */
 function createVerifier(expected: SignedInfo, isSigned: (octets: string) => boolean): SignedXml {
   const verifier = new SignedXml({ publicCert: 'not used: isSigned has the keys', getCertFromKeyInfo: () => null });
   verifier.CanonicalizationAlgorithms = Object.fromEntries(
@@ -105,12 +105,12 @@ const signatureAlgorithm = (
     verifySignature = (octets: string): boolean => isSigned(octets);
   };
 
-/** SignedInfo of a signature (XML Signature 4.4). It is parsed twice, as sent and as verified. */
+/** SignedInfo of a signature (XML Signature 4.4). Parsed twice: as sent, and as verified. */
 export interface SignedInfo {
   /** URI of the signature algorithm. */
   readonly method: string;
   readonly signature: SignatureMethod;
-  /** URI of the digest algorithm, and the name of its hash. */
+  /** URI of the digest algorithm, and name of its hash function. */
   readonly digestMethod: string;
   readonly hash: string;
   readonly digest: Buffer;
@@ -119,10 +119,10 @@ export interface SignedInfo {
 const notAsExpected = 'The structure of the signature is not supported.';
 const notAllowed = 'The signature uses an algorithm that is not allowed.';
 
-/** Digest lengths, in bytes. */
+/** Digest lengths in bytes, by hash function. */
 const lengths: Readonly<Record<string, number>> = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
 
-/** @param id identifier of the assertion, which the only reference must name @throws LwsError `invalid-token` */
+/** Parses SignedInfo. @param id id of the assertion, to which the only reference must point @throws LwsError `invalid-token` */
 function readSignedInfo(signedInfo: XmlElement, id: string, algorithms: Algorithms): SignedInfo {
   const [canonicalization, signatureMethod, reference] = childrenNamed(signedInfo, [
     'CanonicalizationMethod',
@@ -143,7 +143,7 @@ function readReference(
   { digests }: Algorithms,
 ): Pick<SignedInfo, 'digestMethod' | 'hash' | 'digest'> {
   const uri = reference.attribute('URI');
-  // Only the assertion that contains the signature: not '' (the whole document), no XPointer, no other element.
+  // Accept only a reference to the assertion with the signature: not '' (the whole document), no XPointer, no other element.
   if (uri !== `#${id}`)
     refuse(
       'The signature does not cover the assertion.',
@@ -161,7 +161,7 @@ function readReference(
   return { digestMethod, hash, digest };
 }
 
-/** SAML 2.0 Core 5.4.4: the enveloped-signature transform, then exclusive canonicalization, both in this order. */
+/** Asserts the transforms (SAML 2.0 Core 5.4.4): first enveloped-signature, then exclusive canonicalization. */
 function assertTransforms(transforms: XmlElement): void {
   const children = childrenOf(transforms);
   const found = children.map((child) =>
@@ -183,7 +183,7 @@ function assertCanonicalization(method: XmlElement): void {
   assertPrefixes(method);
 }
 
-/** Exclusive C14N 1.0, section 4: the only parameter, a list of prefixes. `#default` is not supported by xml-crypto. */
+/** Asserts the parameters of Exclusive C14N 1.0 (section 4): at most a list of prefixes, without `#default` (unsupported). */
 function assertPrefixes(method: XmlElement): void {
   const [parameter, ...others] = childrenOf(method);
   if (!parameter) return;
@@ -198,7 +198,7 @@ function assertPrefixes(method: XmlElement): void {
     refuse(notAllowed, `the PrefixList is ${shownName(prefixes)}, expected prefixes`);
 }
 
-/** Returns the `Algorithm` of an element without other attributes: xml-crypto ignores the namespace of attributes. */
+/** Returns the attribute `Algorithm`. Rejects other attributes, because xml-crypto ignores the namespace of attributes. */
 function algorithmOf(element: XmlElement): string {
   const algorithm = element.attribute('Algorithm');
   const attributes = element.attributes.filter(({ namespace }) => namespace !== xmlnsNamespace);
@@ -207,7 +207,7 @@ function algorithmOf(element: XmlElement): string {
   return algorithm;
 }
 
-/** Requires exactly these children of XML Signature, in this order. @throws LwsError `invalid-token` */
+/** Returns the children, which must be these elements of XML Signature in this order. @throws LwsError `invalid-token` */
 function childrenNamed(element: XmlElement, names: readonly string[]): XmlElement[] {
   const children = childrenOf(element);
   if (
@@ -221,7 +221,7 @@ function childrenNamed(element: XmlElement, names: readonly string[]): XmlElemen
   return children;
 }
 
-/** Decodes a base64 text with line breaks (XML Schema base64Binary), strictly. @throws LwsError `invalid-token` */
+/** Decodes base64 with line breaks (XML Schema base64Binary) strictly. @throws LwsError `invalid-token` */
 function readBase64(element: XmlElement): Buffer {
   const digits = textContentOf(element).replace(/[ \t\r\n]+/g, '');
   const bytes = Buffer.from(digits, 'base64');

@@ -1,7 +1,4 @@
-/**
- * Authentication suite of OpenID Connect: an ID token of a provider that the subject's own document names (rule 15.10). Other
- * documents cannot name a provider.
- */
+/** Authentication suite for OpenID Connect: accepts ID tokens of a provider that the subject's document names (rule 15.10). */
 import { readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite } from '../../lib/authentication/suite.js';
 import { defineComponent } from '../../lib/component/component.js';
@@ -26,7 +23,7 @@ export default defineComponent({
 
 const openIdSuite = (platform: Platform, keyOf: ProviderKeys): Suite => ({
   name: 'OpenID Connect',
-  // The hyphen is a common misspelling, and accepted (rule 15.4).
+  // The spelling with a hyphen is a common mistake, and accepted (rule 15.4).
   tokenTypes: ['urn:ietf:params:oauth:token-type:id_token', 'urn:ietf:params:oauth:token-type:id-token'],
   recognises: (credential) => isIdToken(readJwt(credential)),
   async verify(credential, address) {
@@ -44,7 +41,7 @@ const openIdSuite = (platform: Platform, keyOf: ProviderKeys): Suite => ({
   },
 });
 
-/** `iss` differs from `sub`, and it is not an access token. */
+/** True for a JWT whose `iss` differs from `sub`, unless it is an access token. */
 function isIdToken(jwt: UnverifiedJwt | undefined): boolean {
   if (!jwt || /at\+jwt$/i.test(String(jwt.header['typ'] ?? ''))) return false;
   const { iss, sub } = jwt.payload;

@@ -1,4 +1,4 @@
-/** Tokens of OpenID providers: checks without a request, keys by issuer, and the verified claims. */
+/** Verifies tokens of OpenID providers: checks without a fetch, keys of the issuer, and claims. */
 import type { CryptoKey, JWTPayload } from 'jose';
 import { type AudiencePolicy, assertAudience, clockSkew } from '../../lib/authentication/audience.js';
 import { type IssuerKeys, issuerKeys } from '../../lib/authentication/issuer-keys.js';
@@ -8,12 +8,12 @@ import type { Platform } from '../../lib/component/contract.js';
 import { lruCache } from '../../lib/tools/caches.js';
 import { isSecureUrl } from '../../lib/tools/outbound/address-policy.js';
 
-/** Checks that need no request. @throws LwsError `invalid-token` */
+/** Checks that need no fetch. @throws LwsError `invalid-token` */
 export function assertPlausible({ aud, exp, iss, sub }: UnverifiedJwt['payload'], audience: AudiencePolicy): void {
   assertAudience(aud, audience);
   if (typeof exp !== 'number' || exp < Date.now() / 1000 - clockSkew)
     throw refusedCredential('The credential has expired.', `exp is ${String(exp)}`);
-  // An issuer on this machine is fetched only if lws.fetch.allowed-hosts lists it.
+  // An issuer on this machine is fetched only if `lws.fetch.allowed-hosts` lists it.
   if (!isSecureUrl(String(iss)))
     throw refusedCredential(
       'The identity provider must be an https URL.',
@@ -24,23 +24,24 @@ export function assertPlausible({ aud, exp, iss, sub }: UnverifiedJwt['payload']
 export const verifiedBy = (claims: JWTPayload, subject: string, client: unknown): VerifiedCredential => ({
   principal: { subject, issuer: claims.iss!, ...(typeof client === 'string' ? { client } : {}) },
   expires: claims.exp! * 1000,
-  // The subject may remove the provider, and the provider rotates its keys.
+  // Verify again later: the subject may remove the provider, and the provider rotates its keys.
   verifyAgain: Date.now() + 300_000,
   ...boundKey(claims),
 });
 
 /**
- * Returns the key that a token of an OpenID provider is signed with. Call it after the document of the subject named the provider.
- * @throws LwsError `invalid-token` if the provider does not publish it or cannot be reached, and `too-busy`
+ * Returns the key with which a token of an OpenID provider is signed. Call it only if the document of the
+ * subject names the provider.
+ * @throws LwsError `invalid-token` if the provider does not publish the key or cannot be reached, and `too-busy`
  */
 export type ProviderKeys = (jwt: UnverifiedJwt, address: string, kind?: 'ID' | 'access') => Promise<CryptoKey>;
 
 export function providerKeys({ fetch, clock }: Platform): ProviderKeys {
-  // A provider is cached only after a subject has named it, so filling the cache takes a document per entry.
+  // Cached providers. A provider is cached only if a subject names it, so an attacker needs a document for each entry.
   const providers = lruCache<IssuerKeys>(1_000);
   return async ({ header, payload }, address, kind = 'ID') => {
     const issuer = payload['iss'] as string;
-    // OpenID Connect Discovery 1.0, 4: appended to the issuer, not inserted before its path.
+    // OpenID Connect Discovery 1.0, 4: the path is appended to the issuer, not inserted before its path.
     const metadataUrl = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
     const keys = providers.get(issuer) ?? issuerKeys({ fetch, issuer, metadataUrl, clock });
     providers.set(issuer, keys);

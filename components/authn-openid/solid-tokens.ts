@@ -1,6 +1,6 @@
 /**
- * Access tokens of Solid-OIDC under `lws.profile=solid` (rule 20.11): DPoP-bound, of a provider that the WebID document of the
- * subject names as `solid:oidcIssuer`.
+ * Access tokens of Solid-OIDC, under `lws.profile=solid` (rule 20.11): bound by DPoP, and issued by a provider that the WebID
+ * document of the subject names as `solid:oidcIssuer`.
  */
 import { identifierResolver } from '../../lib/authentication/controlled-identifier.js';
 import {
@@ -18,7 +18,7 @@ import { assertPlausible, type ProviderKeys, verifiedBy } from './provider-token
 
 type Claims = UnverifiedJwt['payload'];
 
-/** Audience of access tokens for every Solid storage. */
+/** Audience of tokens that are valid for every Solid storage. */
 const anyStorage = 'solid';
 
 export function solidTokenSuite({ fetch, documents, rootIri, baseUri }: Platform, keyOf: ProviderKeys): Suite {
@@ -54,7 +54,7 @@ export function solidTokenSuite({ fetch, documents, rootIri, baseUri }: Platform
 
 const webIdOf = ({ webid, sub }: Claims): unknown => webid ?? sub;
 
-/** More checks that need no request. */
+/** More checks that need no fetch. */
 function assertSolid({ header, payload }: UnverifiedJwt): void {
   assertTypes(payload);
   if (!isSecureUrl(webIdOf(payload) as string))

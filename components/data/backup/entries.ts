@@ -1,4 +1,4 @@
-/** The lines around the entries of a backup, and the classification of entries. */
+/** Lines of backup files that are not entries (header, trailer, references), and functions that classify entries. */
 import { createHash } from 'node:crypto';
 import { allLinks } from '../../../lib/resources/linkset.js';
 import { linksetOf } from '../../../lib/resources/names.js';
@@ -14,47 +14,47 @@ import {
 import { hasVersionData, openVersions, versionEntries } from '../../../lib/storage/keys/version-entries.js';
 import { CommandError } from '../../../lib/tools/errors.js';
 
-/** The backup is truncated, modified, or not a backup. The message is for the user. */
+/** The backup is truncated, modified, or not a backup. The message is for users. */
 export class BackupError extends CommandError {}
 
 /**
- * 1: the quads are among the entries. 2: quads have files of their own, grouped by graph, with the triples of earlier states. 3: so
- * have the other entries, in parts.
+ * Formats of a backup. 1: the state file also contains the quads. 2: quads are in separate files, grouped by graph, with the
+ * triples of earlier states. 3: other entries are in these files too, grouped in parts.
  */
 export const backupFormats = [1, 2, 3] as const;
 export type BackupFormat = (typeof backupFormats)[number];
 
-/** The first line of a backup file. */
+/** First line of a backup file. */
 export interface Header {
   readonly 'quadpod-backup': BackupFormat;
-  /** The storage's IRI. */
+  /** IRI of the storage. */
   readonly storage: string;
-  /** The format version of the store. */
+  /** Format version of the store. */
   readonly version: string;
-  /** ISO 8601. */
+  /** Time of the backup, in ISO 8601. */
   readonly made: string;
 }
 
-/** The last line. A file without it is truncated. */
+/** Last line of a backup file. A file without it is truncated. */
 export interface Trailer {
   readonly entries: number;
 }
 
-/** One state of one graph, or one part of the other entries: its token never identifies other content. */
+/** State of one graph, or one part of the other entries. The token identifies the content, and is never used for another. */
 export interface CountedGraph {
-  /** Empty for a part of the other entries. */
+  /** IRI of the graph. Empty for a part of the other entries. */
   readonly graph: string;
-  /** The revision of its resource, or for a linkset the digest of its links, for a part the digest of its entries. */
+  /** Revision of the resource; for a linkset a digest of its links; for a part a digest of its entries. */
   readonly token: string;
-  /** As in the record, or the number of entries. Linksets have none. */
+  /** Triple count in the record, or count of entries in a part. Undefined for linksets. */
   readonly triples: number | undefined;
-  /** `KeyDigest` of the quads. Linksets, and graphs of earlier versions, have none. */
+  /** `KeyDigest` of the quads. Undefined for linksets, and for graphs of earlier versions. */
   readonly digest?: string | undefined;
 }
 
 export const isOf = (space: 'B' | 'E' | 'M' | 'P' | 'R', key: string): boolean => key.startsWith(`${space}\u0000`);
 
-/** @throws BackupError for a damaged record */
+/** Parses the record in an entry. @throws BackupError for a damaged record */
 export function recordOf([key, value]: Entry): ResourceRecord {
   const iri = iriOfRecordKey(key);
   try {
@@ -64,16 +64,16 @@ export function recordOf([key, value]: Entry): ResourceRecord {
   }
 }
 
-/** Key prefix of the lines of a state file that refer to parts of the other entries. */
+/** Prefix of lines of a state file that refer to parts of the other entries. */
 export const partReferences = 'P\u0000';
 
-/** Returns the line of a state file for a part of the other entries, which a file of quads contains. */
+/** Returns the line of a state file that refers to a part. A quads file contains the part. */
 export const lineOfPart = ({ token, triples }: CountedGraph): string =>
   lineOf([partReferences + token, String(triples)]);
 
 /**
- * Key prefixes of entries that refer to graphs, or to parts of the other entries.
- * @param hasVersions also to the triples of earlier states, in format 2
+ * Returns the key prefixes of entries that refer to graphs, or to parts of the other entries.
+ * @param hasVersions true to include references to the triples of earlier states (format 2)
  */
 export const graphKeys = (format: BackupFormat, hasVersions: boolean): string[] => [
   allLinks.gte,
@@ -83,13 +83,13 @@ export const graphKeys = (format: BackupFormat, hasVersions: boolean): string[] 
   partReferences,
 ];
 
-/** Returns the graph state that an entry refers to, if any, or the part. @throws BackupError see `recordOf` */
+/** Returns the graph state or the part that an entry refers to, if any. @throws BackupError see `recordOf` */
 export function graphState(entry: Entry): CountedGraph | undefined {
   const [key, value] = entry;
-  // In files of format 2.
+  // Only in files of format 2.
   const isVersion = key.startsWith(versionEntries.gte) && hasVersionData(value);
   if (isOf('P', key)) return { graph: '', token: key.slice(partReferences.length), triples: Number(value) };
-  // What is left of a dropped graph changes with each piece, which the value counts.
+  // A dropped graph is removed in steps. The value counts the steps, so it identifies the remaining triples.
   if (isVersion || key.startsWith(openVersions.gte)) {
     const token = createHash('sha256').update(value).digest('base64');
     return { graph: partsOfEntry(key).slice(1).join('?version until '), token, triples: undefined };
@@ -107,13 +107,13 @@ export function graphState(entry: Entry): CountedGraph | undefined {
 
 const beginning = '["graph",';
 
-/** Returns the line before the quads of a graph. No entry key begins like it. */
+/** Returns the line before the quads of a graph. No entry has a key that begins like this line. */
 export const lineOfGraph = ({ graph, token, triples, digest }: CountedGraph): string =>
   sectionLine('graph', graph, token, triples ?? null, ...(digest === undefined ? [] : [digest]));
 
 export const isGraphLine = (line: string): boolean => line.startsWith(beginning);
 
-/** @throws SyntaxError if it is not such a line */
+/** Parses the line before the quads of a graph. @throws SyntaxError for another line */
 export function readGraphLine(line: string): CountedGraph {
   const [, graph, token, triples, digest] = JSON.parse(line) as readonly unknown[];
   if (typeof graph !== 'string' || typeof token !== 'string') throw new SyntaxError('a line is not a graph');

@@ -1,6 +1,6 @@
 /**
- * Divides the entries of a storage into parts: consecutive entries in key order. The end of a part depends on its last key, or on
- * its length. So a write changes the parts with its keys, and an incremental backup does not contain the others.
+ * Divides the entries of a storage into parts of consecutive entries, in key order. Where a part ends depends only on its last
+ * key or its length. So a write changes only the parts with its keys, and an incremental backup omits the others.
  */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -12,11 +12,11 @@ import { openVersions } from '../../../lib/storage/keys/version-entries.js';
 import { entryBlocks, type Level, type LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
 import type { CountedGraph } from './entries.js';
 
-/** Entries that are not in parts: they refer to graphs and blobs, so readers of a backup look for them. */
+/** Entries that refer to graphs and blobs. They are not divided into parts, because readers of a backup search them. */
 export const referringEntries: readonly KeyRange[] = [allLinks, keptBlobs, openVersions];
 
 const allEntries = rangeOf('E\u0000');
-/** Mean number of entries in a part, and maximum number of characters in a part of several. */
+/** Mean count of entries in a part, and maximum characters of a part with several entries. */
 const [meanEntries, maxCharacters] = [128, 1 << 18];
 
 export interface EntryPart {
@@ -24,7 +24,7 @@ export interface EntryPart {
   readonly lines: readonly string[];
 }
 
-/** Yields the parts of all entries but `referringEntries`, in key order. */
+/** Yields the parts of all entries except `referringEntries`, in key order. */
 export async function* entryParts(level: Level, snapshot: LevelSnapshot): AsyncGenerator<EntryPart> {
   let lines: string[] = [];
   let characters = 0;
@@ -37,7 +37,7 @@ export async function* entryParts(level: Level, snapshot: LevelSnapshot): AsyncG
     for await (const block of entryBlocks(level, range, { snapshot }))
       for (const entry of block) {
         const line = lineOf(entry);
-        // A long entry does not become a part of the entries around it.
+        // A long entry begins a new part, so that it does not change the part of the entries before it.
         if (lines.length > 0 && characters + line.length > maxCharacters) yield end();
         lines.push(line);
         characters += line.length;
@@ -46,7 +46,7 @@ export async function* entryParts(level: Level, snapshot: LevelSnapshot): AsyncG
   if (lines.length > 0) yield end();
 }
 
-/** The ranges before, between and after `referringEntries`. */
+/** Returns the ranges before, between and after `referringEntries`. */
 function others(): KeyRange[] {
   const inOrder = [...referringEntries].sort((one, other) => (one.gte < other.gte ? -1 : 1));
   const starts = [allEntries.gte, ...inOrder.map(({ lt }) => lt)];
@@ -57,6 +57,6 @@ function others(): KeyRange[] {
 function stateOfPart(lines: readonly string[]): CountedGraph {
   const hash = createHash('sha256');
   for (const line of lines) hash.update(line).update('\n');
-  // Half of the digest identifies a part as well, and every state file has those of all parts.
+  // Half of the digest suffices to identify a part, and saves space: every state file contains the digests of all parts.
   return { graph: '', token: hash.digest().toString('base64url', 0, 16), triples: lines.length };
 }

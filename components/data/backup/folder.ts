@@ -1,6 +1,6 @@
 /**
- * The directory of a backup: a manifest, the state file it names, the quads of all graphs in one file or in several, of which
- * later ones have the changed graphs, blobs by name, and the server's keys.
+ * Directory of a backup: a manifest, the state file that it names, files with the quads of all graphs (later files contain
+ * changed graphs), blobs by name, and the keys of the server.
  */
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -12,37 +12,37 @@ import { BackupError, type BackupFormat, backupFormats, graphKeys } from './entr
 import { GraphSet } from './graph-set.js';
 import { digestOfFile, readState, type StateReader } from './state-file.js';
 
-/** Quads of some graphs: a file, and its SHA-256 in base64. */
+/** File with the quads of some graphs, and its SHA-256 in base64. */
 export interface QuadsFile {
   readonly name: string;
   readonly sha256: string;
-  /** Time of the state it was made with, in ISO 8601. */
+  /** Time of the state with which the file was written, in ISO 8601. */
   readonly made: string;
   readonly bytes: number;
   readonly graphs: number;
   readonly triples: number;
-  /** Number of entries that are not quads. Absent in files of earlier formats. */
+  /** Count of entries that are not quads. Absent in files of earlier formats. */
   readonly others?: number;
 }
 
 export interface Manifest {
   readonly 'quadpod-backup': BackupFormat;
   readonly storage: string;
-  /** The format version of the store. */
+  /** Format version of the store. */
   readonly version?: string;
-  /** ISO 8601. */
+  /** Time of the backup, in ISO 8601. */
   readonly made: string;
-  /** The name of the state file, and its SHA-256 in base64. */
+  /** Name of the state file, and its SHA-256 in base64. */
   readonly state: string;
   readonly sha256: string;
-  /** Oldest first. A graph may be in several files: the state determines the current one. */
+  /** Quads files, oldest first. A graph may be in several files: the state determines which one is current. */
   readonly quads: readonly QuadsFile[];
-  /** Number of entries in the state. */
+  /** Count of entries in the state file. */
   readonly entries: number;
   readonly blobs: number;
-  /** Format 2: true if the quads include the triples of earlier states. Otherwise the state has them. */
+  /** In format 2, true if the triples of earlier states are in quads files, not in the state file. */
   readonly hasVersions?: boolean;
-  /** Key files, which are secret. */
+  /** Names of key files, which are secret. */
   readonly keys: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export const backupBlobFile = (folder: string, blob: string): string => join(fol
 
 export const hasManifest = (folder: string): boolean => existsSync(join(folder, manifestName));
 
-/** Returns the first file of a backup that is missing or has another digest. */
+/** Returns the path of the first file that is missing or has another digest; `undefined` if there is none. */
 export async function damagedFile(folder: string, { state, sha256, quads }: Manifest): Promise<string | undefined> {
   for (const file of [{ name: state, sha256 }, ...quads]) {
     const path = join(folder, file.name);
@@ -61,14 +61,14 @@ export async function damagedFile(folder: string, { state, sha256, quads }: Mani
   return undefined;
 }
 
-/** Returns the graphs and parts that the state refers to. @param told called with the number of entries so far */
+/** Returns the graphs and parts that a state refers to. @param told called with the count of entries so far */
 export const graphsOf = (
   folder: string,
   { state, 'quadpod-backup': format, hasVersions = false }: Manifest,
   told?: (entries: number) => void,
 ): Promise<GraphSet> => GraphSet.of(readState(join(folder, state), { keys: graphKeys(format, hasVersions) }), told);
 
-/** Yields the content of these graphs and parts, which are then seen, and the state. @throws BackupError see `readState` */
+/** Yields the entries of these graphs and parts, and marks them as seen; then the state. @throws BackupError see `readState` */
 export async function* backupEntries(
   folder: string,
   { state, quads }: Manifest,
@@ -80,7 +80,7 @@ export async function* backupEntries(
   yield* readState(join(folder, state));
 }
 
-/** @throws BackupError if the directory is not a backup, or one of a later version */
+/** Reads the manifest. @throws BackupError if the directory is not a backup, or has one of a later version */
 export function readManifest(folder: string): Manifest {
   const file = join(folder, manifestName);
   if (!existsSync(file)) throw new BackupError(`${folder} is not a backup: ${manifestName} is missing.`);
@@ -95,22 +95,22 @@ export function readManifest(folder: string): Manifest {
   throw new BackupError(`${file} is of a later version.`);
 }
 
-/** Returns the number of lines in all files, as far as the manifest knows it. */
+/** Returns the count of lines in all files, as far as the manifest contains it. */
 export const linesInFiles = ({ quads, entries }: Manifest): number =>
   quads.reduce((sum, { triples, others = 0 }) => sum + triples + others, entries);
 
-/** Replaces the manifest atomically: until then the earlier backup is complete. */
+/** Replaces the manifest atomically. Until then, the earlier backup remains complete. */
 export const writeManifest = (folder: string, manifest: Manifest): void =>
   writeWhole(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
 
-/** Syncs a directory, so that the names of files made by `copyOnce` and `makeOnce` are durable. */
+/** Syncs the directories, so that the names of files written by `copyOnce` and `makeOnce` are durable. */
 export async function syncNames(folder: string): Promise<void> {
   const blobs = join(folder, 'blobs');
   const parts = existsSync(blobs) ? [...readdirSync(blobs).map((part) => join(blobs, part)), blobs] : [];
   for (const made of [...parts, folder]) await syncPath(made);
 }
 
-/** Removes the files that the manifest does not name: earlier states, their blobs, and remains of interrupted backups. */
+/** Deletes files that the manifest does not name: earlier states and their blobs, and files of interrupted backups. */
 export function prune(folder: string, { state, quads }: Manifest, blobs: ReadonlySet<string>): void {
   const named = new Set([state, ...quads.map(({ name }) => name)]);
   for (const name of readdirSync(folder))
@@ -122,12 +122,12 @@ export function prune(folder: string, { state, quads }: Manifest, blobs: Readonl
     for (const name of readdirSync(join(kept, part))) if (!blobs.has(name)) rmSync(join(kept, part, name));
 }
 
-/** Copies a file atomically and syncs it, unless it exists. @returns true if it was copied @throws the error of the file system */
+/** Copies a file atomically and durably, unless it exists. @returns true if it was copied @throws file system errors */
 export async function copyOnce(from: string, to: string, size?: number): Promise<boolean> {
   return makeOnce(to, (part) => copyFile(from, part, constants.COPYFILE_FICLONE), size);
 }
 
-/** The same for a file with other content. @param write writes into an empty or missing file */
+/** Like `copyOnce`, for content that `write` produces. @param write writes to a path, which may be an empty file */
 export async function makeOnce(to: string, write: (part: string) => Promise<void>, size?: number): Promise<boolean> {
   if (size !== undefined && (await stat(to).catch(() => undefined))?.size === size) return false;
   mkdirSync(join(to, '..'), { recursive: true, mode: 0o700 });
@@ -144,17 +144,17 @@ export async function makeOnce(to: string, write: (part: string) => Promise<void
   return true;
 }
 
-/** The files next to the database and the blobs. They are the server's keys: losing them would change its identity. */
+/** Returns the names of the key files: all files in a data directory. Without them, the server would have another identity. */
 export const keyFiles = (dataDir: string): string[] =>
   readdirSync(dataDir, { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);
 
-/** Reads a quads file to its end. @throws BackupError if it is truncated */
+/** Reads a quads file to its end, to determine its facts. @throws BackupError if it is truncated */
 export async function quadsFile(file: string): Promise<Omit<QuadsFile, 'name' | 'made'>> {
   let [graphs, triples, others] = [0, 0, 0];
   const reader: StateReader = {
-    // Lines are counted and not read.
+    // No key prefix is selected: lines are counted, but not parsed.
     keys: [],
     ended: ({ graph }, count) => {
       if (graph === '') others += count;

@@ -1,6 +1,6 @@
 /**
- * A set of graph states in eight bytes each: their hashes, sorted. The hashes are salted, so that clients cannot construct two
- * states with the same hash. With ten million graphs, a new state is mistaken for a known one with a probability of 10^-12.
+ * Set of graph states, stored as sorted hashes of eight bytes. The hashes are salted, so that clients cannot create two states
+ * with the same hash. With ten million graphs, a new state is mistaken for a known one with a probability of 10^-12.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Entry } from '../../../lib/storage/graphs/state-blocks.js';
@@ -9,7 +9,7 @@ import { type CountedGraph, graphState } from './entries.js';
 
 const saltBytes = 16;
 const hashBytes = BigUint64Array.BYTES_PER_ELEMENT;
-/** Maximum size of a set sent to a server: 33 million graphs. */
+/** Maximum size in bytes of a set that is sent to a server: 33 million graphs. */
 export const maxSetBytes = saltBytes + hashBytes * (1 << 25);
 
 export class GraphSet {
@@ -23,7 +23,10 @@ export class GraphSet {
     this.seen = new Uint8Array((hashes.length >> 3) + 1);
   }
 
-  /** Returns the graphs that entries refer to. @param told called with the number of entries so far @throws BackupError see `graphState` */
+  /**
+   * Returns the set of graphs that entries refer to. @param told receives the count of entries @throws
+   * BackupError see `graphState`
+   */
   static async of(
     blocks: AsyncIterable<readonly Entry[]>,
     told: (entries: number) => void = () => {},
@@ -47,7 +50,7 @@ export class GraphSet {
     return new GraphSet(salt, inOrder(hashes.subarray(0, count)));
   }
 
-  /** Decodes the result of `bytes`. @throws RangeError for anything else */
+  /** Creates a set from the value of `bytes`. @throws RangeError for invalid bytes */
   static from(bytes: Uint8Array): GraphSet {
     if (bytes.length < saltBytes || bytes.length > maxSetBytes || (bytes.length - saltBytes) % hashBytes !== 0)
       throw new RangeError('The set of known graphs is truncated or invalid.');
@@ -64,7 +67,7 @@ export class GraphSet {
     return bytes;
   }
 
-  /** Length of `bytes`. */
+  /** Length of the value of `bytes`. */
   get length(): number {
     return saltBytes + this.hashes.byteLength;
   }
@@ -73,7 +76,7 @@ export class GraphSet {
     return this.indexOf(state) !== undefined;
   }
 
-  /** Marks a graph as seen. @returns `undefined` if it is not in the set, true if it was not seen before */
+  /** Marks a graph as seen. @returns `undefined` if the set lacks it, true if it was not seen before, otherwise false */
   see(state: CountedGraph): boolean | undefined {
     const index = this.indexOf(state);
     if (index === undefined) return undefined;
@@ -89,7 +92,7 @@ export class GraphSet {
     return index !== undefined && (this.seen[index >> 3]! & (1 << (index & 7))) !== 0;
   }
 
-  /** Number of graphs not seen yet. */
+  /** Count of graphs that were not marked as seen. */
   get unseen(): number {
     return this.hashes.length - this.seenCount;
   }
@@ -107,7 +110,7 @@ function hashOf(salt: Uint8Array, { graph, token, triples }: CountedGraph): bigi
   return createHash('sha256').update(salt).update(text).digest().readBigUInt64LE();
 }
 
-/** Sorts hashes in place and removes duplicates. */
+/** Sorts hashes in place, and removes duplicates. */
 function inOrder(hashes: BigUint64Array): BigUint64Array {
   hashes.sort();
   let kept = 0;

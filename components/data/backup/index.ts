@@ -1,4 +1,4 @@
-/** Backups of a running or stopped server: create, verify and restore. */
+/** Backups of a running or stopped server: creates, verifies and restores them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineComponent } from '../../../lib/component/component.js';

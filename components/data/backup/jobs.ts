@@ -1,4 +1,4 @@
-/** Backups of a running server. The files of a backup are deleted by DELETE, or when no client has requested it for 15 minutes. */
+/** Backup jobs of a running server. DELETE, or 15 minutes without a request, removes the files of a backup. */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Platform } from '../../../lib/component/contract.js';
@@ -11,16 +11,16 @@ import { maxSetBytes } from './graph-set.js';
 import type { StateFiles } from './state-file.js';
 import type { StateFunctions, StateTask } from './state-worker.js';
 
-/** Time without a request after which a backup is deleted, in milliseconds. */
+/** Time without a request after which the files of a backup are removed, in milliseconds. */
 const idleMs = 15 * 60_000;
 
 export interface BackupState extends JobState {
   readonly files: StateFiles;
-  /** Number of entries written so far. */
+  /** Count of entries written so far. */
   entries: number;
 }
 
-/** Each backup has a thread, and a file of the whole state. */
+/** Limits concurrent backups over all storages: each needs a thread, and a file with the whole state. */
 const slots = Slots.forControllers(2, 'backups');
 
 const busy = 'Another backup is in progress. It ends when it is deleted, or after 15 minutes.';
@@ -49,31 +49,31 @@ class BackupJob implements Job<BackupState> {
 }
 
 export class BackupJobs extends JobRunner<BackupJob> {
-  /** Releases the blobs of the backup. */
+  /** Allows the deletion of blobs again, which is delayed during a backup. */
   private release: (() => void) | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isCancelled = false;
 
   constructor(platform: Platform) {
     super(platform, { name: 'backup', slots, busy });
-    // Files of an earlier process.
+    // Delete the files that an earlier process has left.
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** A finished backup counts as well, until its files are deleted. */
+  /** True also for a completed backup, until its files are removed. */
   override get isBusy(): boolean {
     return super.isBusy || this.states.size > 0;
   }
 
   /**
    * Starts a backup.
-   * @param known bytes of a set of graphs that are left out, possibly empty
-   * @throws LwsError `too-large`, `too-busy`, `conflict` while there is another or if `stop` was called meanwhile
+   * @param known serialized `GraphSet` of graphs to omit; may be empty
+   * @throws LwsError `too-large`, `too-busy`, `conflict` if another backup exists, or if `stop` was called meanwhile
    */
   begin(known: AsyncIterable<Uint8Array>): Promise<BackupState> {
     this.assertIdle();
     this.isCancelled = false;
-    // Limits a client that sends slowly, too.
+    // Start the timeout here, so that it also applies to a client that sends slowly.
     this.keepAlive();
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     const check = (size: number): void => this.assertAccepted(size);
@@ -84,7 +84,7 @@ export class BackupJobs extends JobRunner<BackupJob> {
       const files = { state: `${file}.state`, quads: `${file}.quads` };
       const task = { folder: join(resolve(dataDir), 'level'), files, known: size > 0 ? file : undefined };
       const state = { id, files, status: 'running', entries: 0, began: clock() } as const;
-      // The slot is taken after the body was received: slow clients hold none.
+      // Acquire the slot after the body was received, so that slow clients do not occupy slots.
       const release = slots.take();
       this.release = store.blobs.hold();
       this.keepAlive();
@@ -115,7 +115,7 @@ export class BackupJobs extends JobRunner<BackupJob> {
     return { status: 'failed', failure: message };
   }
 
-  /** Stops the backup and deletes its files. */
+  /** Cancels the backup, and removes its files. */
   override async stop(): Promise<void> {
     clearTimeout(this.timer);
     this.isCancelled = true;

@@ -1,4 +1,4 @@
-/** `quadpod restore DIR`: restores a backup into an empty data directory, under the same address or, with --rewrite, another. */
+/** `quadpod restore DIR`: restores a backup to an empty data directory, with the same or (`--rewrite`) another base URI. */
 import { createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../../lib/component/component.js';
@@ -46,9 +46,9 @@ import {
   syncNames,
 } from './folder.js';
 
-/** Number of entries in a batch. Each batch is synced. */
+/** Entries in a batch. Each batch is synced. */
 const batchSize = 10_000;
-/** Characters of the values in a batch: those of earlier states are long. */
+/** Maximum characters of the values in a batch, because values of earlier states are long. */
 const batchCharacters = 16 << 20;
 
 export async function restore(context: CommandContext): Promise<number> {
@@ -70,11 +70,11 @@ export async function restore(context: CommandContext): Promise<number> {
     await restoreBlobs(context, place, folder, blobs);
     for (const key of manifest.keys) await copyOnce(join(folder, key), join(target, key));
     await syncNames(target);
-    // The backup omits graphs that were being written or removed, but its own count includes them.
+    // Count the quads: the stored count includes graphs that were being written or removed, which the backup omits.
     const quads = await countQuads(level);
     const own = [[metaKey('quads'), String(quads)], oneIndex, [metaKey('restoring'), null]] as const;
     await writeEntries(level, [...facts, ...own], facts.at(-1)!);
-    // With another address, everything is counted anew, as for earlier formats. This is not reported.
+    // For another base URI, recompute all counts, as for earlier formats.
     if (rewriting) await migrate(level, { deriveGraphs: writeLinksetGraphs });
     if (place.isShared) await confirmAll(place, blobs, print);
   } finally {
@@ -85,7 +85,7 @@ export async function restore(context: CommandContext): Promise<number> {
   return check();
 }
 
-/** @throws BackupError if the address of the backup differs and no option says what to do */
+/** Returns the rewriting of IRIs, if requested. @throws BackupError if the base URIs differ and `--rewrite` is missing */
 function rewritingOf({ baseUri, flags }: CommandContext, { storage }: Manifest): Rewriting | undefined {
   const wanted = `${baseUri}/`;
   const given = flags['rewrite'];
@@ -104,7 +104,7 @@ function rewritingOf({ baseUri, flags }: CommandContext, { storage }: Manifest):
   return new Rewriting(withSlash(from), withSlash(to));
 }
 
-/** Removes the remains of an interrupted restore. Anything else is kept and rejected. */
+/** Removes the files of an interrupted restore. @throws BackupError if the directory contains anything else */
 async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
   const names = existsSync(target) ? readdirSync(target) : [];
   if (names.length === 0) {
@@ -154,7 +154,7 @@ async function restoreEntries(
       const [key] = entry;
       if (isOf('B', key)) blobs.push(key.slice(2));
       if (isOf('P', key)) continue;
-      // These entries make the database a storage, so they are written last.
+      // Write these entries last: they turn the database into a storage.
       if (isOf('M', key)) facts.push(entry);
       else if (!rewriting) batch.push(entry);
       else for (const rewritten of await rewriting.entries(entry, { level, flush })) batch.push(rewritten);
@@ -193,7 +193,7 @@ async function restoreBlobs(
   });
 }
 
-/** All entries now refer to these blobs. */
+/** Confirms the commits of the blobs, because all entries that refer to them are written. */
 async function confirmAll(place: Blobs, blobs: readonly string[], print: (line: string) => void): Promise<void> {
   try {
     await forEachConcurrently(blobs, place.atOnce, (blob) => place.confirm(blob));
@@ -214,7 +214,7 @@ async function upload(place: Blobs, blob: string, from: string): Promise<void> {
   }
 }
 
-/** The target of entries. */
+/** Database to which entries are restored. */
 interface Target {
   readonly level: Level;
   /** Writes the pending entries, and further ones. */
@@ -224,16 +224,16 @@ interface Target {
 const graphOf = (key: string): string =>
   key.slice(graphPrefix('').length - 2, key.indexOf('\u0000', graphPrefix('').length - 2));
 
-/** Moves the entries of a storage to another address: rewrites every IRI below the old one, in any position. */
+/** Rewrites the entries of a storage for another base URI: every IRI below the old one, in any position. */
 export class Rewriting {
-  /** Keys of the current graph. */
+  /** Keys of the graph that is being read. */
   private graph: { readonly name: string; readonly keys: string[] } | undefined;
   private contentBytes = 0;
   private hasFlushed = false;
   private readonly features = new Set(initialFeatures);
   private readonly rewriting = new IriRewriting((iri) => this.iri(iri));
 
-  /** @param from the old address @param to the new address, both with a trailing slash */
+  /** @param from old base URI @param to new base URI, both with a trailing slash */
   constructor(
     private readonly from: string,
     readonly to: string,
@@ -241,11 +241,11 @@ export class Rewriting {
 
   private iri(iri: string): string {
     if (iri.startsWith(this.from)) return this.to + iri.slice(this.from.length);
-    // The base URI occurs with and without its slash.
+    // The base URI also occurs without its slash.
     return `${iri}/` === this.from ? this.to.slice(0, -1) : iri;
   }
 
-  /** Returns the entries that replace an entry, or the entries before it. */
+  /** Returns the entries to write: those that replace an entry, or those of a graph that is now complete. */
   async entries([key, value]: Entry, target: Target): Promise<Entry[]> {
     if (isQuad(key)) {
       const name = graphOf(key);
@@ -258,7 +258,7 @@ export class Rewriting {
     if (isOf('E', key)) return [...before, ...this.ownEntry(key, value)];
     if (isOf('B', key)) return [...before, [key, this.iri(value)]];
     if (!this.hasFlushed) {
-      // Records contain the size of graphs, computed from the entries just written.
+      // Write the pending entries first: records contain the size of their graphs, which is computed from the database.
       this.hasFlushed = true;
       await target.flush(before);
       return [await this.record(key, value, target.level)];
@@ -266,7 +266,7 @@ export class Rewriting {
     return [...before, await this.record(key, value, target.level)];
   }
 
-  /** Returns the entries of the last graph. */
+  /** Returns the entries of the last graph, which is now complete. */
   rest(): Entry[] {
     const { graph } = this;
     this.graph = undefined;
@@ -274,7 +274,7 @@ export class Rewriting {
   }
 
   private ownEntry(key: string, value: string): Entry[] {
-    // Indexes are rebuilt at the next start.
+    // Omit index entries. The next start rebuilds the indexes.
     if (isDerivedEntry(key)) return [];
     const feature = featureOf(key);
     if (feature !== undefined) this.features.add(feature);
@@ -288,7 +288,8 @@ export class Rewriting {
       const keys: string[] = [];
       for await (const block of keyBlocks(level, rangeOf(graphPrefix(record.iri)))) keys.push(...block);
       const { size, prefixes } = tasks.encoded(keys, record.iri, record.prefixes ?? {});
-      // A new revision: a revision identifies a set of quads permanently, and rewriting changes quads and may merge two.
+      // Set a new revision, because a revision always identifies the same quads. Rewriting changes quads,
+      // and may merge two into one.
       const facts = { prefixes, size, triples: keys.length, revision: newRevision() };
       record = withDigest({ ...record, ...facts }, KeyDigest.of(keys));
     }
@@ -297,7 +298,7 @@ export class Rewriting {
     return [recordKey(record.iri), writeRecord(record)];
   }
 
-  /** Returns the entries of the whole storage, in the format for which `migrate` recomputes sizes and counters. */
+  /** Returns the entries about the whole storage, in an earlier format, so that `migrate` recomputes sizes and counters. */
   facts(): Entry[] {
     return [
       [metaKey('version'), '1'],

@@ -1,4 +1,4 @@
-/** Routes of backups, for controllers. The body of POST names graphs that are left out. GET returns the state and the quads. */
+/** Routes of backups, for controllers. The body of POST is the set of graphs to omit. GET returns the state and the quads. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Platform } from '../../../lib/component/contract.js';
@@ -13,7 +13,7 @@ const backupPath = '{prefix}/backups';
 
 const stateNames = { running: 'working', done: 'ready', failed: 'failed', interrupted: 'failed' } as const;
 
-/** The report on a backup for clients. */
+/** Report on a backup, for clients. */
 export type BackupReport = ReturnType<typeof reportOf>;
 
 const reportOf = ({ id, status, entries, failure }: BackupState, storage: string) => ({

@@ -1,6 +1,6 @@
 /**
- * The files of a backup: gzipped lines between a header and a trailer. The lines are entries, or quads grouped by graph and other
- * entries grouped in parts.
+ * Files of a backup: gzipped lines between a header and a trailer. Lines are entries. In quads files, quads are grouped by
+ * graph, and other entries in parts.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -35,10 +35,10 @@ import type { GraphSet } from './graph-set.js';
 const keysAtATime = 1000;
 
 /**
- * Yields the quads of a storage as lines, graph by graph in the order of the entries that refer to them: linksets, what is left
- * of dropped graphs, then records. Known graphs are not read, and neither are graphs without such an entry (they are being
+ * Yields the quads of a storage as lines, graph by graph, in the order of the entries that refer to the graphs: linksets,
+ * dropped graphs that are being removed, and records. Skips known graphs, and graphs without such an entry (they are being
  * written or removed).
- * @returns blocks of lines, possibly empty so that the caller can report progress
+ * @returns blocks of lines, which may be empty so that the caller can report progress
  * @throws BackupError for a damaged record
  */
 async function* graphStateLines(
@@ -76,7 +76,7 @@ async function* graphStateLines(
   }
 }
 
-/** Yields the parts of the other entries as lines, but known ones. */
+/** Yields the parts of the other entries as lines, except known parts. */
 async function* partLines(
   level: Level,
   snapshot: LevelSnapshot,
@@ -86,7 +86,7 @@ async function* partLines(
     yield known?.has(state) ? [] : [lineOfGraph(state), ...lines];
 }
 
-/** Yields the entries of a state file as lines: those that refer to graphs, parts and blobs, and the facts about the storage. */
+/** Yields the lines of a state file: entries that refer to graphs, parts and blobs, and facts about the storage. */
 async function* referringLines(level: Level, snapshot: LevelSnapshot): AsyncGenerator<string[]> {
   yield* stateLines(level, snapshot, { hasQuads: false, without: rangeOf('E\u0000') });
   for (const range of referringEntries)
@@ -100,20 +100,20 @@ const differs = (state: CountedGraph, digest: KeyDigest): boolean =>
 const damagedState = (text: string): BackupError =>
   new BackupError(`${text} Stop the server, run "quadpod check --repair", and back up again.`);
 
-/** The files for the two parts of a state. */
+/** Paths of the state file and the quads file. */
 export type StateFiles = Readonly<Record<'state' | 'quads', string>>;
 
 export interface StateOptions {
-  /** Graphs omitted from the quads. */
+  /** Graphs to omit from the quads file. */
   readonly known?: GraphSet | undefined;
-  /** Called periodically with the number of entries so far. */
+  /** Called periodically with the count of entries so far. */
   readonly told: (entries: number) => void;
 }
 
 /**
- * Writes one state of the store to synced files, readable by their owner only. For a store of an earlier format, whose graphs are
- * stored differently, the state file contains everything and there is no other file.
- * @throws BackupError if there is no storage or a record is damaged
+ * Writes one state of the store to files, which are synced and have mode 0600. If the store has an earlier format, its graphs
+ * are stored differently: then the state file contains everything, and there is no quads file.
+ * @throws BackupError if there is no storage, or a record is damaged
  */
 export async function writeState(level: Level, files: StateFiles, { known, told }: StateOptions): Promise<void> {
   const snapshot = level.snapshot();
@@ -139,7 +139,7 @@ export async function writeState(level: Level, files: StateFiles, { known, told 
   }
 }
 
-/** @param version format version of a store */
+/** Returns the backup format for a store. @param version format version of the store */
 const formatOf = (version: string): BackupFormat => (version === storeFormat ? 3 : 1);
 
 async function* inTurn<T>(...sources: readonly AsyncIterable<T>[]): AsyncGenerator<T> {
@@ -162,32 +162,32 @@ async function writeLines(
     }
     yield `${JSON.stringify({ entries } satisfies Trailer)}\n`;
   }
-  // The fastest level: higher ones take ten times as long for little gain.
+  // The fastest compression level: higher ones take ten times as long for little gain.
   const gzip = createGzip({ level: 1 });
   await pipeline(text(), gzip, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
 }
 
-/** Reads the first line of a backup file. @throws BackupError if it is not one */
+/** Reads the first line of a backup file. @throws BackupError if it is not a header */
 export async function readHeader(file: string): Promise<Header> {
   for await (const [line] of lineBlocks(file)) return headerOf(line!, file);
   throw new BackupError(`${file} is empty.`);
 }
 
-/** Selects the content of a file that a reader needs (default: everything). */
+/** Selects the content of a file to read (default: everything). */
 export interface StateReader {
-  /** Returns true if the quads of a graph are read, false to skip them. */
+  /** Returns true to read the quads of a graph, false to skip them. */
   wants?(state: CountedGraph): boolean;
-  /** Called at the end of a selected graph. */
+  /** Called at the end of each selected graph. */
   ended?(state: CountedGraph, triples: number, isOther: boolean): void;
-  /** Key prefixes of selected entries. Others need not be read. */
+  /** Key prefixes of the entries to read. Other entries may be skipped. */
   readonly keys?: readonly string[];
-  /** Called at the end with the total number of entries. */
+  /** Called at the end of the file with the total count of entries. */
   counted?(entries: number): void;
 }
 
 /**
  * Yields the selected entries of a file in blocks.
- * @throws BackupError, after the entries before the error, if the file is truncated or damaged
+ * @throws BackupError if the file is truncated or damaged, after yielding the entries before the fault
  */
 export async function* readState(file: string, reader: StateReader = {}): AsyncGenerator<Entry[]> {
   const { wants, ended, counted } = reader;
@@ -246,7 +246,7 @@ function headerOf(line: string, file: string): Header {
   try {
     header = JSON.parse(line) as Partial<Header>;
   } catch {
-    // Reported below.
+    // The check below rejects an invalid header.
   }
   if (!backupFormats.includes(header?.['quadpod-backup'] as BackupFormat) || typeof header?.storage !== 'string')
     throw new BackupError(`${file} is not a backup of a Quadpod storage, or is of a later version.`);
@@ -258,7 +258,7 @@ async function* lineBlocks(file: string): AsyncGenerator<string[]> {
   const source = createReadStream(file, { highWaterMark: 1 << 18 });
   const gunzip = createGunzip({ chunkSize: 1 << 17 });
   gunzip.setEncoding('utf8');
-  // Errors are passed to the reader of the lines.
+  // Ignore errors here: the loop over `gunzip` throws them.
   pipeline(source, gunzip).catch(() => {});
   let begun = '';
   try {
@@ -279,7 +279,7 @@ async function* lineBlocks(file: string): AsyncGenerator<string[]> {
   if (begun !== '') yield [begun];
 }
 
-/** Returns the SHA-256 of a file in base64. */
+/** Returns the SHA-256 of a file, in base64. */
 export async function digestOfFile(file: string): Promise<string> {
   const hash = createHash('sha256');
   const source = createReadStream(file, { highWaterMark: 1 << 20 });

@@ -1,4 +1,4 @@
-/** The thread that writes the state of a running server. It reads through the same LevelDB while the HTTP thread handles requests. */
+/** Worker thread that writes the state of a running server. It reads the LevelDB that the HTTP thread has open. */
 import { readFileSync } from 'node:fs';
 import { openLevel } from '../../../lib/storage/level/durable-level.js';
 import { acquire, assertWanted, type Caller, serve } from '../../../lib/tools/threads/worker-host.js';
@@ -6,15 +6,15 @@ import { GraphSet } from './graph-set.js';
 import { type StateFiles, writeState } from './state-file.js';
 
 export interface StateTask {
-  /** The directory of LevelDB, open in this process. */
+  /** LevelDB directory, which is open in this process. */
   readonly folder: string;
   readonly files: StateFiles;
-  /** A file with the bytes of the set of graphs to omit. */
+  /** Path of a file with a serialized `GraphSet` of graphs to omit; undefined for a full backup. */
   readonly known: string | undefined;
 }
 
 const functions = {
-  /** Reports the number of entries written so far. @returns the total number */
+  /** Writes the state, and reports the count of entries so far. @returns the total count */
   async write({ folder, files, known }: StateTask, caller: Caller<unknown, number>): Promise<number> {
     const level = await acquire(() => openLevel(folder));
     let entries = 0;

@@ -52,11 +52,13 @@ class Verification {
 
   fault(sentence: string): void {
     this.faults++;
-    // A damaged backup may have millions of faults. The first ones are reported.
+    // A damaged backup may have millions of faults. Report only the first ones.
     if (this.faults <= maxTold) this.telling.print(sentence);
   }
 
-  /** Verifies that every graph referenced by the state exists, with its triples, and that everything else it refers to does. */
+  /**
+   * Verifies that each graph in the state exists with all its triples, and that everything else exists that the state names.
+   */
   async entries(): Promise<void> {
     const { folder, manifest } = this;
     for (const { name, sha256 } of [{ name: manifest.state, sha256: manifest.sha256 }, ...manifest.quads])
@@ -101,7 +103,7 @@ class Verification {
     if (record.blob !== undefined) await this.blob(facts, record.iri);
   }
 
-  /** @param iri of its resource. Absent: only earlier states have it */
+  /** @param iri resource with the blob. Absent: only earlier states have it */
   private async blob(facts: BlobFacts, iri = 'an earlier state'): Promise<void> {
     this.blobs++;
     const wrong = await faultOf(backupBlobFile(this.folder, facts.blob), facts);

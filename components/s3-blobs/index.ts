@@ -1,4 +1,4 @@
-/** JSON and binary contents in an S3 store, if `lws.blobs` names a bucket. */
+/** Stores the contents of JSON and binary resources in an S3 store, if `lws.blobs` names a bucket. */
 import {
   defineComponent,
   matching,
@@ -10,7 +10,7 @@ import {
 } from '../../lib/plugin/component.js';
 import type { S3Address } from './s3-client.js';
 
-/** Buckets and prefixes without characters that need escapes in a URL or in XML. */
+/** Bucket, and optional prefix. Allows only characters that need no escapes in a URL or in XML. */
 const place = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/;
 
 const isPlace = (value: string): boolean => {
@@ -59,7 +59,7 @@ const blobSettings = {
 type BlobSettings = SettingsOf<typeof blobSettings>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** @throws SettingsError for invalid combinations */
+/** Checks combinations of settings. @throws SettingsError */
 function assertUsable(settings: BlobSettings, environment: Environment): void {
   const refuse = (message: string): never => {
     throw new SettingsError(message);
@@ -87,7 +87,7 @@ function assertUsable(settings: BlobSettings, environment: Environment): void {
     );
 }
 
-/** Returns the S3 store of the settings, or `undefined` if blobs are in a directory. @throws SettingsError for invalid combinations */
+/** Returns the address of the S3 store, or `undefined` if blobs are in a directory. @throws SettingsError as `assertUsable` */
 function s3AddressOf(settings: BlobSettings, environment: Environment = process.env): S3Address | undefined {
   assertUsable(settings, environment);
   const { blobs, s3Endpoint, s3Region, s3KeyId, s3Secret } = settings;

@@ -1,9 +1,9 @@
 /**
- * Blobs in an S3 store: an object `blobs/` NAME for each, below the prefix, and one object that names the storage.
+ * Stores blobs in an S3 store, below a prefix: each as the object `blobs/` NAME. One more object identifies the storage.
  *
- * Before a blob, an empty object `pending/` NAME is written. It is deleted after the commit. So after a crash, every blob without
- * a reference has such a marker. Several servers may share the store: a marker younger than a day may belong to an upload in
- * progress.
+ * Before a blob, an empty object `pending/` NAME (its marker) is written. The marker is deleted after the commit, so after a
+ * crash every unreferenced blob has a marker. Several servers may share the store: a marker younger than a day may belong to an
+ * upload in progress.
  */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -24,15 +24,15 @@ import { elementsOf, firstValue, isMissing, type S3Address, S3Client, S3Refusal 
 import { S3Read } from './s3-read.js';
 import { blobKeyOf, markKeyOf, PartBuffers, partBytes, S3Upload } from './s3-upload.js';
 
-/** Object with the IRI of the storage that owns the blobs. */
+/** Key of the object with the IRI of the storage that owns the blobs. */
 const ownerKey = 'storage';
 const doubtMs = 24 * 3_600_000;
-/** Maximum parts in memory, and maximum wait of an upload for a buffer, in milliseconds. */
+/** Maximum part buffers in memory, and maximum wait of an upload for one, in milliseconds. */
 const [maxParts, maxWaitMs] = [32, 30_000];
-/** How long a check of the store is cached, in milliseconds. */
+/** Time for which the result of a check is cached, in milliseconds. */
 const readyMs = 5_000;
 
-/** Opens the store of the settings. */
+/** Opens the blob store at a location. */
 export const blobsIn = (location: BlobLocation): Blobs => new S3Blobs(location, location.place!.address as S3Address);
 
 export class S3Blobs extends HeldBlobs implements Blobs {
@@ -76,14 +76,14 @@ export class S3Blobs extends HeldBlobs implements Blobs {
         `${this.name} (lws.blobs) contains the blobs of another storage, ${owner}; this one is ${storage}. Choose another prefix.`,
       );
     try {
-      // Checked at every start, so that read-only credentials are found before clients write.
+      // Write at every start, so that read-only credentials are detected before clients write.
       await this.client.ask({ method: 'PUT', key: ownerKey, body: [Buffer.from(storage)] });
     } catch (error) {
       throw this.explained(error);
     }
   }
 
-  /** Returns the start error, with the settings that may be wrong. */
+  /** Returns the error for the operator, with the settings that may be wrong. */
   private explained(error: unknown): unknown {
     const { endpoint, bucket, region, accessKeyId } = this.address;
     if (error instanceof LwsError)
@@ -106,7 +106,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
     return new S3Upload(blob, this.client, this.buffers);
   }
 
-  /** Anonymous callers can trigger this, so the result is cached. */
+  /** Cached, because anonymous callers can trigger the check. */
   async assertReady(): Promise<void> {
     await this.space.assertSome();
     const now = Date.now();
@@ -126,7 +126,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
     await this.client.delete(markKeyOf(blob));
   }
 
-  /** A reader of an open blob keeps the bytes it has read. After a long pause, the rest may be gone. */
+  /** Deletes a blob. A reader that has it open may fail after a long pause. */
   async remove(blob: string): Promise<void> {
     await this.held;
     await this.client.delete(blobKeyOf(blob));
@@ -162,7 +162,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
     return { client: this.client, prefix: this.address.prefix, folder };
   }
 
-  /** Aborts abandoned uploads first: no resource can refer to them. */
+  /** First aborts abandoned uploads, which no resource can refer to. */
   async inDoubt(): Promise<string[]> {
     for await (const { key, uploadId, ageMs } of openUploads(this.listing('blobs/')))
       if (ageMs > doubtMs && !(await this.isMarkYoung(key.slice(blobKeyOf('').length))))
@@ -173,7 +173,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
     return found;
   }
 
-  /** A long upload renews its marker. */
+  /** True if an upload may be in progress. A long upload renews its marker. */
   private async isMarkYoung(blob: string): Promise<boolean> {
     const { headers } = (await this.client.find({ method: 'HEAD', key: markKeyOf(blob) })) ?? {};
     return headers !== undefined && timeOf(headers['date']) - timeOf(headers['last-modified']) <= doubtMs;
@@ -199,23 +199,23 @@ export class S3Blobs extends HeldBlobs implements Blobs {
 }
 
 interface Listed {
-  /** Key below the prefix of the store. */
+  /** Key without the prefix of the store. */
   readonly key: string;
-  /** Milliseconds since it was written, by the clock of the store. */
+  /** Milliseconds since the object was written, by the clock of the store. */
   readonly ageMs: number;
 }
 
 export interface ListingOptions {
   readonly client: S3Client;
-  /** Common prefix of all keys of the store. */
+  /** Prefix of all keys of the store. */
   readonly prefix: string;
-  /** Prefix of the wanted keys, below that of the store. */
+  /** Prefix of the keys to list, after that of the store. */
   readonly folder: string;
   readonly pageSize?: number;
 }
 
 /**
- * Yields objects in key order. Uses version 1 of the listing, whose pages start after a key, because every store supports it.
+ * Yields objects in key order. Uses version 1 of the listing, with the last key as marker, because every store supports it.
  * @throws S3Refusal, LwsError `too-busy`
  */
 export async function* objects({ client, prefix, folder, pageSize = 1000 }: ListingOptions): AsyncGenerator<Listed> {
@@ -260,7 +260,7 @@ function assertForward(before: string, after: string): void {
   if (before === after) throw new Error('The S3 store returns the same page repeatedly.');
 }
 
-/** @throws Error for an invalid date, so that no object is deleted as old by mistake */
+/** Parses a date. @throws Error for an invalid date: an object must not be deleted by mistake because it seems old */
 function timeOf(date: string | string[] | undefined): number {
   const time = Date.parse(String(date));
   if (Number.isNaN(time)) throw new Error(`The S3 store returned an invalid date: ${String(date).slice(0, 100)}.`);

@@ -1,16 +1,16 @@
-/** Signed requests to an S3 store, with retries. */
+/** Sends signed requests to an S3 store, and retries them. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { Endpoint, type EndpointAnswer } from '../../lib/plugin/blobs.js';
 import { type LwsError, tooBusy } from '../../lib/plugin/component.js';
 import { OutboundError } from '../../lib/plugin/requests.js';
 
-/** An S3 store and its credentials. Plain data, to be sent to threads. The secret is never printed or logged. */
+/** Address and credentials of an S3 store. Plain data that can be sent to threads. Never printed or logged. */
 export interface S3Address {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** Common prefix of all keys: empty, or with a trailing slash. */
+  /** Prefix of all keys: empty, or with a trailing slash. */
   readonly prefix: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -18,18 +18,18 @@ export interface S3Address {
 
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
-  /** Key below the prefix. Absent: the bucket. */
+  /** Key without the prefix. Absent: the request is for the bucket. */
   readonly key?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: readonly Uint8Array[];
-  /** SHA-256 of the body, in hexadecimal. */
+  /** SHA-256 of the body in hexadecimal. */
   readonly sha256?: string;
   /** Maximum attempts. */
   readonly maxTries?: number;
 }
 
-/** Permanent error response of the store. `code` is the S3 code, such as `AccessDenied`, or empty. */
+/** The store rejected a request permanently. `code` is the S3 code, such as `AccessDenied`, or empty. */
 export class S3Refusal extends Error {
   constructor(
     readonly status: number,
@@ -43,13 +43,13 @@ export class S3Refusal extends Error {
 
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const [connections, connectTimeoutMs, idleMs] = [64, 5_000, 20_000];
-/** Timeout of a small request. With a body, time for a slow connection is added. */
+/** Timeout of a request, in milliseconds. Its body adds time, for slow connections. */
 const answerMs = 15_000;
 const minBytesPerMs = 64;
-/** First backoff, doubled for each attempt. No attempt starts after `lastTryMs`. */
+/** Maximum attempts, and first delay, which doubles for each attempt. After `lastTryMs` no attempt starts. In milliseconds. */
 const [maxTries, firstDelayMs, lastTryMs] = [4, 100, 10_000];
 const maxTextBytes = 8 << 20;
-/** Cached: one signing key per day. */
+/** Maximum cached signing keys, of which there is one per day. */
 const maxSigningKeys = 8;
 
 export class S3Client {
@@ -80,7 +80,7 @@ export class S3Client {
     }
   }
 
-  /** Like `send`, for a short response or one that is discarded. @returns its text */
+  /** Like `send`, but reads the complete response, which must be short. @returns its text */
   async ask(request: S3Request): Promise<{ readonly text: string; readonly headers: EndpointAnswer['headers'] }> {
     for (let tries = 1; ; tries++) {
       const answer = await this.send(request);
@@ -102,7 +102,7 @@ export class S3Client {
     }
   }
 
-  /** Deletes an object that may not exist. Some stores report an error if it does not. */
+  /** Deletes an object, which need not exist: some stores then report an error. */
   async delete(key: string, { query, maxTries }: Pick<S3Request, 'query' | 'maxTries'> = {}): Promise<void> {
     await this.find({ method: 'DELETE', key, ...(query ? { query } : {}), ...(maxTries ? { maxTries } : {}) });
   }
@@ -140,7 +140,7 @@ export class S3Client {
     };
   }
 
-  /** @throws LwsError `too-busy` if the connection breaks */
+  /** Reads the text of a response. @throws LwsError `too-busy` if the connection breaks */
   private async textOf({ body }: EndpointAnswer): Promise<string> {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -164,13 +164,13 @@ export class S3Client {
 const isTemporary = ({ status, code }: S3Refusal): boolean =>
   status === 429 || status >= 500 ? status !== 501 : code === 'RequestTimeout' || code === 'OperationAborted';
 
-/** Error for clients if the store does not respond. The reason is only logged. */
+/** Returns the error for clients if the store is unavailable. The reason is only logged. */
 export const away = (error: unknown): LwsError =>
   tooBusy('The blob store is unavailable. Retry in a few seconds.', 5, {
     reason: (error as Error).message,
   });
 
-/** Returns true if the object does not exist, but the bucket does. */
+/** True if the object does not exist. False if the bucket does not exist. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof S3Refusal && error.status === 404 && error.code !== 'NoSuchBucket';
 
@@ -179,7 +179,7 @@ const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 const unescaped = (value: string): string =>
   value.replace(/&(\w+|#34);/g, (all, name: string) => entities[name] ?? all);
 
-/** Returns the content of the first element with a name, or `undefined`. */
+/** Returns the content of the first element with a name, or `undefined` if there is none. */
 export function firstValue(xml: string, name: string): string | undefined {
   const begin = xml.indexOf(`<${name}>`);
   const end = begin < 0 ? -1 : xml.indexOf(`</${name}>`, begin);

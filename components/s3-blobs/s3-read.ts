@@ -1,6 +1,6 @@
 /**
- * Stream of an object's bytes. A paused reader releases its connection, and resumes with a range request, so that slow clients do
- * not occupy all connections.
+ * Stream of an object. While its reader is paused, the stream releases the connection, and resumes with a range request. So
+ * slow clients do not occupy all connections.
  */
 import { Readable } from 'node:stream';
 import { discard } from '../../lib/plugin/blobs.js';
@@ -9,20 +9,20 @@ import { OutboundError } from '../../lib/plugin/requests.js';
 import { away, type S3Client } from './s3-client.js';
 
 const defaultPauseMs = 5_000;
-/** Consecutive attempts without a byte. */
+/** Maximum consecutive attempts that return no byte. */
 const maxTries = 3;
 const bufferedBytes = 256 << 10;
 
 export interface S3ReadOptions {
   readonly client: S3Client;
   readonly key: string;
-  /** First and last byte, and the size of the object. */
+  /** First and last byte to read, and expected size of the object. */
   readonly start: number;
   readonly end: number;
   readonly size: number;
-  /** Pause after which a reader releases its connection, in milliseconds. */
+  /** Pause of the reader after which the connection is released, in milliseconds. */
   readonly maxPauseMs?: number;
-  /** Creates the error for an object of another size. */
+  /** Returns the error for an object of another size. */
   readonly otherSize: (size: number) => Error;
 }
 
@@ -38,7 +38,7 @@ export class S3Read extends Readable {
     this.at = options.start;
   }
 
-  /** Waits for the first response. @throws S3Refusal, LwsError `too-busy`, or the error of `otherSize` */
+  /** Sends the first request. @throws S3Refusal, LwsError `too-busy`, or the error of `otherSize` */
   async open(): Promise<void> {
     const { client, key, end, size, otherSize } = this.options;
     const isWhole = this.at === 0 && end >= size - 1;
@@ -111,7 +111,7 @@ export class S3Read extends Readable {
   }
 }
 
-/** Size of the whole object. */
+/** Returns the size of the whole object. */
 function sizeIn(headers: Readonly<Record<string, string | string[] | undefined>>): number {
   const range = headers['content-range'];
   return Number(typeof range === 'string' ? range.slice(range.lastIndexOf('/') + 1) : headers['content-length']);

@@ -1,24 +1,24 @@
-/** Upload to an S3 store: one PUT for a small blob, parts for a larger one, at most two of them in flight. */
+/** Upload to an S3 store: one PUT for a small blob; a multipart upload for a larger one, with at most two parts in transit. */
 import { createHash } from 'node:crypto';
 import type { BlobWriter } from '../../lib/plugin/blobs.js';
 import { LwsError, tooBusy } from '../../lib/plugin/component.js';
 import { away, firstValue, type S3Client, S3Refusal, type S3Request } from './s3-client.js';
 
 export const partBytes = 8 << 20;
-/** A part is written to the connection in slices, so that only one slice is copied at a time. */
+/** Size in bytes of the slices in which a part is sent: only one slice at a time is copied to the connection. */
 const sliceBytes = 512 << 10;
-/** Bytes that an upload buffers on its own. Above it, it needs a pooled buffer. */
+/** Bytes that an upload buffers on the heap. For more, it uses a buffer of the pool. */
 const unaskedBytes = 256 << 10;
 const maxPartsOnTheWay = 2;
-/** Maximum parts in S3: 80 GiB with parts of 8 MiB. */
+/** Maximum parts that S3 allows: 80 GiB with parts of 8 MiB. */
 const maxParts = 10_000;
-/** Interval at which the marker is rewritten, so that a long upload is not mistaken for an abandoned one. */
+/** Interval at which the marker is renewed, in milliseconds, so that a long upload is not taken for an abandoned one. */
 const remarkMs = 3_600_000;
 
 export const blobKeyOf = (blob: string): string => `blobs/${blob}`;
 export const markKeyOf = (blob: string): string => `pending/${blob}`;
 
-/** Bytes of one object or part. */
+/** Content of one object or part. */
 class Part {
   bytes = 0;
   private chunks: Uint8Array[] = [];
@@ -30,7 +30,7 @@ class Part {
     return this.place !== undefined;
   }
 
-  /** Moves the buffered bytes to a pooled buffer. */
+  /** Copies the buffered bytes to a buffer of the pool. */
   moveTo(place: PartBuffer): void {
     this.place = place;
     let at = 0;
@@ -47,7 +47,7 @@ class Part {
     this.digest.update(chunk);
   }
 
-  /** The store verifies the digest. */
+  /** Returns body and digest for a request. The store verifies the digest. */
   request(): Required<Pick<S3Request, 'body' | 'sha256'>> {
     const body = this.place ? slicesOf(this.place.buffer.subarray(0, this.bytes)) : this.chunks;
     return { body, sha256: this.digest.digest('hex') };
@@ -74,7 +74,7 @@ export class S3Upload implements BlobWriter {
   private markedAt = 0;
   private marked: Promise<void>;
   private wasSent = false;
-  /** The store may still create the blob from bytes that it received. */
+  /** True if the store may still create the blob from bytes that it has received. */
   private isInDoubt = false;
 
   constructor(
@@ -85,7 +85,7 @@ export class S3Upload implements BlobWriter {
     this.marked = this.mark();
   }
 
-  /** Written before the blob: a marker without a blob is harmless. Sent in parallel with the first bytes. */
+  /** Writes the marker, before the blob: a marker without a blob is harmless. Sent while the first bytes are received. */
   private mark(): Promise<void> {
     this.markedAt = Date.now();
     const marked = this.client.ask({ method: 'PUT', key: markKeyOf(this.blob) }).then(() => {});
@@ -105,7 +105,7 @@ export class S3Upload implements BlobWriter {
     }
   }
 
-  /** Sends the full part, and begins the next one when a buffer is free. */
+  /** Sends the full part, and begins the next one when a buffer is available. */
   private async sendPart(): Promise<void> {
     if (this.failure) throw this.failure;
     const number = this.etags.length + 1;
@@ -116,7 +116,7 @@ export class S3Upload implements BlobWriter {
     this.uploadId ??= await this.begin();
     this.etags.push('');
     const { part } = this;
-    // The part in flight releases its buffer itself.
+    // The part in transit releases its buffer.
     this.part = new Part();
     const sent = this.put(part, number).finally(() => this.onTheWay.delete(sent));
     this.onTheWay.add(sent);
@@ -130,7 +130,7 @@ export class S3Upload implements BlobWriter {
     return uploadId;
   }
 
-  /** Never rejects: the next write, or `finish`, reports a failure. */
+  /** Uploads a part. Never rejects: the next write, or `finish`, throws the error. */
   private async put(part: Part, number: number): Promise<void> {
     try {
       const query = { partNumber: String(number), uploadId: this.uploadId! };
@@ -170,10 +170,10 @@ export class S3Upload implements BlobWriter {
     const request: S3Request = { method: 'POST', key: blobKeyOf(this.blob), query: { uploadId }, body: [body] };
     try {
       const { text } = await this.client.ask({ ...request, headers: { 'content-type': 'application/xml' } });
-      // The store starts its response before the result is known, so an error may have status 200.
+      // The store starts its response before the result is known, so the response can be an error despite status 200.
       if (text.includes('<Error>')) throw away(new Error(`Completing an upload: ${firstValue(text, 'Code')}`));
     } catch (error) {
-      // The response to the first attempt was lost.
+      // The first attempt may have succeeded, and its response was lost.
       if (!(error instanceof S3Refusal && error.code === 'NoSuchUpload') || !(await this.isComplete())) throw error;
     }
     this.uploadId = undefined;
@@ -189,7 +189,7 @@ export class S3Upload implements BlobWriter {
     this.part = new Part();
   }
 
-  /** Never throws, because that would hide the original error. The rest of the blob still has its marker, so the sweep deletes it later. */
+  /** Deletes the upload. Never throws, so that the original error is kept. The rest has its marker, and is deleted later. */
   async abort(): Promise<void> {
     this.letGo();
     try {
@@ -201,34 +201,34 @@ export class S3Upload implements BlobWriter {
       if (wasSent) await this.client.delete(key, { maxTries: 1 });
       if (!this.isInDoubt) await this.client.delete(markKeyOf(this.blob), { maxTries: 1 });
     } catch {
-      // If the sweep fails too, it reports the error.
+      // Ignore the error. The later deletion reports it, if it fails too.
     }
   }
 }
 
-/** Idle buffers that are kept. */
+/** Maximum unused buffers that are kept. */
 const maxIdle = 3;
 
 export interface PartBuffer {
   readonly buffer: Buffer;
-  /** Releases the buffer. Idempotent. */
+  /** Returns the buffer to the pool. Can be called twice. */
   release(): void;
 }
 
-/** Pool of reused buffers: the garbage collector frees buffers of this size late, and uploads would take several times the memory. */
+/** Pool of buffers. Without reuse, garbage collection frees them so late that uploads take several times the memory. */
 export class PartBuffers {
   private readonly waiting = new Set<() => void>();
   private readonly idle: Buffer[] = [];
   private releases = 0;
 
-  /** @param free maximum buffers @param bytes size of each @param maxWaitMs maximum wait in milliseconds while no buffer is released */
+  /** @param free maximum buffers @param bytes size of each @param maxWaitMs maximum wait while no buffer is released */
   constructor(
     private free: number,
     private readonly bytes: number,
     private readonly maxWaitMs: number,
   ) {}
 
-  /** Waits for a buffer, in order. @throws LwsError `too-busy` if none becomes free */
+  /** Waits for a buffer, first come, first served. @throws LwsError `too-busy` if none is released in time */
   async take(): Promise<PartBuffer> {
     if (this.free > 0) this.free--;
     else await this.turn();

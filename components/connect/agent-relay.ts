@@ -1,4 +1,4 @@
-/** `quadpod connect URL --mcp`: relays messages of the Model Context Protocol between standard input and output and a storage. */
+/** `quadpod connect URL --mcp`: relays messages of the Model Context Protocol between standard input, output and a storage. */
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { text as wholeText } from 'node:stream/consumers';
@@ -9,7 +9,7 @@ import { jsonOf } from '../../lib/tools/json/json.js';
 import { OutboundError } from '../../lib/tools/outbound/outbound-error.js';
 import type { Session } from './session.js';
 
-/** Relays lines until the input ends. Each is a message; responses are written when they arrive. */
+/** Relays lines until the input ends. Each line is a message. Responses are written in the order in which they arrive. */
 export async function relayAgent(session: Session, input: Readable, output: Writable): Promise<void> {
   const { agents } = session.place;
   if (agents === undefined)
@@ -28,14 +28,14 @@ export async function relayAgent(session: Session, input: Readable, output: Writ
   await Promise.all(running);
 }
 
-/** Maximum concurrent messages. */
+/** Maximum messages that are relayed concurrently. */
 const maxRunning = 8;
 
 type Members = Readonly<Record<string, unknown>>;
 const membersOf = (value: unknown): Members => (isObject(value) ? value : {});
 
 class Relay {
-  /** Revision of the handshake. */
+  /** Protocol revision that the handshake selected. */
   private revision: string | undefined;
 
   constructor(
@@ -43,7 +43,7 @@ class Relay {
     private readonly path: string,
   ) {}
 
-  /** Returns the response of the storage, or an error in its place. `undefined` for a notification. */
+  /** Sends a message. Returns the response of the storage, or an error if there is none. `undefined` for a notification. */
   async answer(line: string): Promise<string | undefined> {
     const message = membersOf(jsonOf(line));
     try {
@@ -68,7 +68,7 @@ class Relay {
     }
   }
 
-  /** The fields of the HTTP transport, which repeat parts of the message. */
+  /** Returns the header fields of the HTTP transport, which repeat parts of the message. */
   private fieldsOf({ method, params }: Members): Record<string, string> {
     const { _meta, name, uri } = membersOf(params);
     const revision = membersOf(_meta)['io.modelcontextprotocol/protocolVersion'] ?? this.revision;
@@ -83,6 +83,6 @@ class Relay {
   }
 }
 
-/** Encodes a text that a field cannot contain. */
+/** Encodes a text that a header field cannot contain. */
 const fieldValue = (text: string): string =>
   /^[!-~]*$/.test(text) && !text.startsWith('=?') ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;

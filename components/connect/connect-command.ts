@@ -9,7 +9,7 @@ import { relayAgent } from './agent-relay.js';
 import { openProxy } from './proxy.js';
 import { Session } from './session.js';
 
-/** Runs until SIGINT or SIGTERM. @throws CommandError, SettingsError before it listens */
+/** Runs until SIGINT or SIGTERM. @throws CommandError or SettingsError if it cannot start */
 export async function runConnect({ operands, flags, dataDir, print }: CommandContext): Promise<number> {
   const port = Number(flags['port'] ?? 0);
   if (!Number.isSafeInteger(port) || port < 0 || port > 65_535)
@@ -38,7 +38,7 @@ export async function runConnect({ operands, flags, dataDir, print }: CommandCon
   return 0;
 }
 
-/** @throws CommandError if other users can read the key */
+/** Asserts that a key file is private. @throws CommandError if other users can read it */
 function assertPrivate(file: string): void {
   if (process.platform === 'win32' || (statSync(file).mode & 0o077) === 0) return;
   throw new CommandError(`Other users can read ${file}. Use chmod 600 ${file}, and a new key if others have read it.`);

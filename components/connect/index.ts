@@ -1,4 +1,4 @@
-/** `quadpod connect`: a local proxy that authenticates programs without support for DPoP. */
+/** `quadpod connect`: a local proxy that authenticates requests of programs which do not support DPoP. */
 import { defineComponent } from '../../lib/component/component.js';
 
 export default defineComponent({

@@ -1,4 +1,4 @@
-/** The proxy: forwards requests of local programs to one storage. */
+/** The proxy: forwards requests of local programs to one storage, with authentication. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import {
@@ -18,35 +18,35 @@ import { OutboundError } from '../../lib/tools/outbound/outbound-error.js';
 import { Session } from './session.js';
 
 export interface ProxyOptions {
-  /** A URL in the storage. */
+  /** URL of the storage, or of a resource in it. */
   readonly url: string;
   readonly identity: Identity;
-  /** 0 for a free port. */
+  /** Port to listen on; 0 for any free port. */
   readonly port: number;
   readonly isReadOnly: boolean;
 }
 
 export interface LocalProxy {
-  /** Address of the given URL. It contains the secret. */
+  /** URL of the proxy for the given URL. Contains the secret. */
   readonly url: string;
   readonly sparql: string | undefined;
-  /** URL of the endpoint for agents, if any. */
+  /** URL of the proxy for the endpoint for agents, if the storage has one. */
   readonly agents: string | undefined;
   close(): Promise<void>;
 }
 
 const host = '127.0.0.1';
-/** Maximum size in bytes of a body that is buffered, to be sent again with another token. Larger ones are streamed. */
+/** Maximum bytes of a body that is buffered, so that it can be sent again with a new token. Larger bodies are streamed. */
 const maxBuffered = 256 << 10;
-/** Size of a line of a multistatus document, in characters, above which its text passes unchanged. */
+/** Maximum characters of a line in a multistatus document. Longer lines are forwarded unchanged. */
 const maxLine = 64 << 10;
 
-/** Opens the session and listens on the loopback address. @throws CommandError, and the system's error if the port is taken */
+/** Opens the session, and listens on the loopback address. @throws CommandError; the system error if the port is in use */
 export async function openProxy({ url, identity, port, isReadOnly }: ProxyOptions): Promise<LocalProxy> {
   const session = await Session.open(url, identity);
   const { storage, sparql, agents } = session.place;
   const secret = randomBytes(16).toString('base64url');
-  // An upload may take longer than Node's limit of five minutes.
+  // Disable Node's limit of five minutes, because uploads can take longer.
   const server = createServer({ requestTimeout: 0 });
   server.listen(port, host);
   await once(server, 'listening').catch((error: unknown) => {
@@ -72,7 +72,7 @@ export async function openProxy({ url, identity, port, isReadOnly }: ProxyOption
 }
 
 interface Entrance {
-  /** Path prefix with the secret, between slashes. */
+  /** Path prefix: the secret between slashes. */
   readonly prefix: string;
   /** Required value of the Host field. */
   readonly authority: string;
@@ -90,7 +90,7 @@ class Forwarder {
   }
 
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    // The same response for every request without the secret, so that it reveals nothing about the proxy.
+    // Send the same response to every request without the secret, so that it reveals nothing about the proxy.
     if (!this.isAdmitted(req)) return refuse(res, 404, 'Not found.');
     const path = this.basePath + req.url!.slice(this.entrance.prefix.length);
     if (isClimbing(path)) return refuse(res, 400, 'The path contains "." or ".." segments.');
@@ -117,23 +117,23 @@ class Forwarder {
     }
   }
 
-  /** DNS rebinding gives a web page the address of the proxy, but with its own Host. */
+  /** True if a request has the secret and the right Host. By DNS rebinding, a web page reaches the proxy with its own Host. */
   private isAdmitted({ url = '', headersDistinct }: IncomingMessage): boolean {
     const { prefix, authority } = this.entrance;
     const [given, expected] = [url.slice(0, prefix.length), prefix].map((text) =>
       createHash('sha256').update(text).digest(),
     );
     const { host: hosts = [] } = headersDistinct;
-    // Node keeps the first of several, and another recipient the last (RFC 9112 3.2).
+    // If Host is repeated, Node uses the first value, and another recipient may use the last (RFC 9112 3.2).
     return hosts.length === 1 && hosts[0] === authority && timingSafeEqual(given!, expected!);
   }
 
-  /** True for a SPARQL query by POST. The endpoint rejects an update of media type `application/sparql-query`. */
+  /** True for a SPARQL query by POST. The endpoint rejects an update sent as `application/sparql-query`. */
   private isQuery({ method, headers }: IncomingMessage, path: string, body: EndpointRequest['body']): boolean {
     const [, resource, query] = /^([^?]*)\??(.*)$/s.exec(path)!;
     const { sparql } = this.session.place;
     if (method !== 'POST' || sparql === undefined || resource !== new URL(sparql).pathname) return false;
-    // The storage would decode a form to other parameters than those seen here.
+    // With a content coding, the storage would read other parameters than those visible here.
     if (new URLSearchParams(query).has('update') || headers['content-encoding'] !== undefined) return false;
     const [type] = (headers['content-type'] ?? '').split(';');
     if (type!.trim().toLowerCase() === 'application/sparql-query') return true;
@@ -142,7 +142,7 @@ class Forwarder {
     return form.has('query') && !form.has('update');
   }
 
-  /** Sends the response of the storage. An incomplete one ends with a closed connection. */
+  /** Forwards the response of the storage. If it is incomplete, closes the connection. */
   private async relay({ status, headers, body }: EndpointAnswer, res: ServerResponse): Promise<void> {
     const fields = kept(headers, (name) => notReturned.test(name));
     for (const name of ['location', 'content-location'])
@@ -160,14 +160,14 @@ class Forwarder {
     );
   }
 
-  /** Replaces the paths of resources in a multistatus document of WebDAV, where each response is a line (rule 25.2). */
+  /** Replaces the paths of resources in a WebDAV multistatus document, in which each response is one line (rule 25.2). */
   private async *localPaths(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
     const decoder = new TextDecoder();
     const start = `<D:href>${this.basePath.replaceAll('&', '&amp;')}`;
     let rest = '';
     for await (const chunk of chunks) {
       const text = decoder.decode(chunk, { stream: true });
-      // Splits when a line ends only, because splitting reads all that is waiting.
+      // Split only if a line ends: splitting reads all buffered text.
       const lines = text.includes('\n') ? (rest + text).split('\n') : [rest + text];
       rest = lines.pop()!;
       for (const line of lines) yield `${line.replace(start, `<D:href>${this.entrance.prefix}`)}\n`;
@@ -178,7 +178,7 @@ class Forwarder {
     yield rest;
   }
 
-  /** Replaces the address of the proxy by that of the storage. */
+  /** Converts a URL of the proxy to one of the storage. */
   private remote(reference: string): string {
     const { prefix, authority } = this.entrance;
     const own = `http://${authority}${prefix}`;
@@ -186,7 +186,7 @@ class Forwarder {
     return start === undefined ? reference : this.session.place.storage + reference.slice(start.length);
   }
 
-  /** Replaces the address of the storage by that of the proxy. Other addresses stay. */
+  /** Converts a URL of the storage to one of the proxy. Others are unchanged. */
   private local(reference: string): string {
     const { prefix, authority } = this.entrance;
     const { storage } = this.session.place;
@@ -198,18 +198,21 @@ class Forwarder {
 
 const isSafe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY', 'PROPFIND']);
 
-/** Fields that concern one connection (RFC 9110 7.6.1). */
+/** Header fields of a single connection (RFC 9110 7.6.1). */
 const ofConnection = 'connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade';
-/** The storage must not take the request for one of a web page, and its credentials are those of the proxy. */
+/**
+ * Request fields that are removed: browser fields, so that the storage does not treat requests as those of a web page, and
+ * credentials, which the proxy replaces.
+ */
 const notForwarded = new RegExp(
   `^(?:${ofConnection}|host|expect|authorization|dpop|cookie|origin|referer|sec-.*|access-control-.*)$`,
 );
-/** Web pages must not read responses, and the program that sent the request cannot authenticate to the storage. */
+/** Response fields that are removed: web pages must not read responses, and programs cannot authenticate to the storage. */
 const notReturned = new RegExp(
   `^(?:${ofConnection}|set-cookie|www-authenticate|dpop-nonce|alt-svc|strict-transport-security|access-control-.*)$`,
 );
 
-/** Content of the storage has the origin of the proxy if a browser shows it: it must not run, nor send the secret elsewhere. */
+/** Response fields that are added. In a browser, content has the origin of the proxy: it must not run, or leak the secret. */
 const guards = {
   'content-security-policy': "sandbox; default-src 'none'",
   'cross-origin-resource-policy': 'same-origin',
@@ -217,7 +220,7 @@ const guards = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** Returns the fields without those of the connection and those that are dropped. */
+/** Returns the fields, without connection fields and dropped ones. */
 function kept(headers: IncomingHttpHeaders, isDropped: (name: string) => boolean): Record<string, string> {
   const named = new Set(
     String(headers.connection ?? '')
@@ -231,11 +234,11 @@ function kept(headers: IncomingHttpHeaders, isDropped: (name: string) => boolean
   );
 }
 
-/** Servers and proxies could resolve such a path to one outside the storage. */
+/** True if a server or proxy might resolve the path to one outside of the storage. */
 const isClimbing = (path: string): boolean =>
   /(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)|\\/i.test(path.split('?', 1)[0]!) || path.includes('#');
 
-/** Returns a small body as bytes, and others as a stream that leaves the connection open if the server does not read it to its end. */
+/** Returns a small body as bytes, others as a stream. A stream that is not read to its end leaves the connection open. */
 async function bodyOf(req: IncomingMessage): Promise<EndpointRequest['body']> {
   const { 'content-length': length, 'transfer-encoding': coding } = req.headers;
   if (coding === undefined && Number(length ?? 0) === 0) return undefined;
@@ -246,13 +249,13 @@ async function bodyOf(req: IncomingMessage): Promise<EndpointRequest['body']> {
   return bytes;
 }
 
-/** Maximum time to read the rest of a body after the response, in milliseconds. */
+/** Maximum time to read the rest of a request body after the response, in milliseconds. */
 const drainMs = 30_000;
 
-/** Reads the rest of a body after an early response. Programs that send a body before they read would otherwise get a reset. */
+/** Reads the rest of a body after an early response. Otherwise, programs that first send and then read would get a reset. */
 function drain(req: IncomingMessage): void {
   const timer = setTimeout(() => req.destroy(), drainMs);
-  // resume() has no effect while an iterator waits for `readable`.
+  // Read in a loop, because resume() has no effect while an iterator waits for `readable`.
   const read = (): void => {
     while (req.read() !== null);
   };
@@ -260,7 +263,7 @@ function drain(req: IncomingMessage): void {
   read();
 }
 
-/** Answers with a problem document (RFC 9457), or ends a response that has begun. */
+/** Sends a problem document (RFC 9457), or aborts a response that has begun. */
 function refuse(res: ServerResponse, status: number, detail: string): void {
   if (res.headersSent) return void res.destroy();
   const body = Buffer.from(JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail }));

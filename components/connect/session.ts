@@ -1,4 +1,4 @@
-/** A session at one storage: obtains and renews access tokens of an identity, and sends requests with them. */
+/** Session at a storage: obtains and renews access tokens for an identity, and sends requests with them. */
 import { createHash, createPublicKey, type KeyObject, randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { exportJWK, type JWK, SignJWT } from 'jose';
@@ -15,18 +15,18 @@ import { discard, Endpoint, type EndpointAnswer, type EndpointRequest } from '..
 import { newPrivateKey } from '../../lib/tools/private-keys.js';
 
 const tokenType = 'urn:ietf:params:oauth:token-type:';
-/** Validity of a credential in seconds: the default lifetime of an access token. */
+/** Lifetime of a credential in seconds, equal to the default lifetime of an access token. */
 const credentialSeconds = 300;
-/** Maximum age of a token in milliseconds. Nonces, which are renewed with it, are valid for 300 s. */
+/** Maximum age of a token in milliseconds. Nonces, which are renewed with the token, are valid for 300 s. */
 const maxAgeMs = 200_000;
 const answerMs = 30_000;
-/** The server limits connections per address, by default to a quarter of half of the open files limit. */
+/** Maximum connections. By default, a server allows each address an eighth of its open files limit. */
 const connections = 64;
 
 interface Token {
   readonly value: string;
   readonly hash: string;
-  /** Milliseconds since the epoch. */
+  /** Time of renewal, and expiry, in milliseconds since the epoch. */
   readonly renewed: number;
   readonly expires: number;
 }
@@ -35,9 +35,9 @@ interface Place {
   /** Storage URI, with a trailing slash. */
   readonly storage: string;
   readonly tokenEndpoint: string;
-  /** URL of the SPARQL endpoint, if any. */
+  /** URL of the SPARQL endpoint, if there is one. */
   readonly sparql: string | undefined;
-  /** URL of the endpoint for agents, if any. */
+  /** URL of the endpoint for agents, if there is one. */
   readonly agents: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export class Session {
     this.endpoint = new Endpoint(this.origin, { connections, connectTimeoutMs: answerMs, idleMs: 0 });
   }
 
-  /** Finds the storage of a URL and obtains the first token. @throws CommandError */
+  /** Discovers the storage of a URL, and obtains the first token. @throws CommandError */
   static async open(url: string, identity: Identity): Promise<Session> {
     const key = newPrivateKey('P-256');
     const session = new Session(await placeOf(url), identity, { key, jwk: await exportJWK(createPublicKey(key)) });
@@ -66,8 +66,8 @@ export class Session {
   }
 
   /**
-   * Sends a request with a token. If the server rejects the token, renews it and sends the request again, unless its body is a
-   * stream.
+   * Sends a request with a token. If the storage rejects the token, renews it and sends the request again,
+   * unless the body is a stream.
    * @throws CommandError, OutboundError if there is no response, or the storage rejects the credential
    */
   async send(request: EndpointRequest): Promise<EndpointAnswer> {
@@ -98,7 +98,7 @@ export class Session {
     return answer;
   }
 
-  /** Returns the token, renewed if necessary. Concurrent requests share one renewal. @param rejected a token that is not valid any more */
+  /** Returns the token, renewed if necessary. Concurrent requests share a renewal. @param rejected token that is invalid now */
   private async current(rejected?: Token): Promise<Token> {
     const { token } = this;
     if (token && token !== rejected && Date.now() < token.renewed) return token;
@@ -113,7 +113,7 @@ export class Session {
     }
   }
 
-  /** @throws CommandError if the authorization server does not respond or rejects the credential */
+  /** Obtains a token. @throws CommandError if the authorization server does not respond, or rejects the credential */
   private async renew(): Promise<Token> {
     const { storage, tokenEndpoint } = this.place;
     for (let tries = 1; ; tries++) {
@@ -178,7 +178,7 @@ async function placeOf(url: string): Promise<Place> {
     throw new CommandError(`${url} belongs to the storage ${shown(storage)}. Use that URL.`);
   const metadata = await ask(wellKnownOf(storage, 'lws-configuration'));
   const { issuer, token_endpoint: tokenEndpoint } = await jsonOf(metadata);
-  // A token endpoint elsewhere could use the credential at this storage.
+  // Send the credential only to a token endpoint below the storage: another server could use it at this storage.
   if (`${issuer}/` !== storage || !String(tokenEndpoint).startsWith(storage))
     throw new CommandError(`${shown(storage)} has no authorization server of its own.`);
   const { service = [] } = await jsonOf(await ask(storage, { headers: { Accept: 'application/lws+cid' } }));
@@ -196,13 +196,13 @@ async function placeOf(url: string): Promise<Place> {
   };
 }
 
-/** Returns the JSON object of a successful response; an empty one for all others. */
+/** Returns the JSON object in a successful response; otherwise an empty object. */
 async function jsonOf(answer: Response): Promise<Record<string, unknown>> {
   const value: unknown = answer.ok ? await answer.json().catch(() => undefined) : undefined;
   return isObject(value) ? value : {};
 }
 
-/** Returns a sentence if the clocks differ more than a server accepts. */
+/** Returns a hint for the error message, if the clocks differ by more than a server accepts. */
 function skewOf(date: string | string[] | null | undefined): string {
   const ahead = Math.round((Date.now() - Date.parse(String(date))) / 1000);
   if (!(Math.abs(ahead) > clockSkew)) return '';

@@ -1,4 +1,4 @@
-/** Calls of each client since the server started, for controllers. */
+/** Counts the calls of each client since the start of the server, for controllers. */
 import { lruCache } from '../../lib/tools/caches.js';
 import type { Members } from './messages.js';
 
@@ -6,7 +6,7 @@ export interface Calls {
   readonly subject: string;
   readonly calls: number;
   readonly failed: number;
-  /** Last tool, and when it was called (RFC 3339). */
+  /** Name of the last called tool, and time of that call (RFC 3339). */
   readonly tool: string;
   readonly last: string;
 }

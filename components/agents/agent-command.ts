@@ -1,4 +1,4 @@
-/** `quadpod agent`: adds agents with an own key and a grant, lists them and removes them. */
+/** `quadpod agent`: adds, lists and removes agents. Each has its own key and a grant. */
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { askServer, RefusedCommand, shown } from '../../lib/component/commands.js';
@@ -9,7 +9,7 @@ import { CommandError } from '../../lib/tools/errors.js';
 import { asTyped } from '../../lib/tools/threads/package-root.js';
 import type { Calls } from './activity.js';
 
-/** @throws CommandError, SettingsError */
+/** Runs the command. @throws CommandError, SettingsError */
 export async function runAgent(context: CommandContext): Promise<number> {
   const [action, name] = context.operands;
   if (action === 'list' && name === undefined) return list(context);
@@ -21,7 +21,7 @@ export async function runAgent(context: CommandContext): Promise<number> {
 }
 
 const folderOf = ({ dataDir }: CommandContext): string => resolve(dataDir, 'agents');
-/** The key of an agent, with the IRI of its grant. */
+/** Returns the path of an agent's file, which contains its key and the IRI of its grant. */
 const fileOf = (context: CommandContext, name: string): string => join(folderOf(context), `${name}.key`);
 
 async function add(context: CommandContext, name: string): Promise<number> {
@@ -47,14 +47,14 @@ async function add(context: CommandContext, name: string): Promise<number> {
     type: ['AccessGrant'],
     storage: `${baseUri}/`,
     agent: name,
-    // The console shows it.
+    // Shown in the console.
     purpose: `agent ${name}`,
     access: [
       ...(readable.length > 0 ? [policy(['read'], readable)] : []),
       ...(writable.length > 0 ? [policy(['read', 'create', 'modify'], writable)] : []),
     ],
   };
-  // The key is stored before it has access, so that it cannot be lost with it.
+  // Store the key before it gets access, so that there is no grant for a lost key.
   writeWhole(file, `${JSON.stringify(key)}\n`);
   try {
     const headers = { 'Content-Type': 'application/lws+json' };
@@ -74,7 +74,7 @@ async function add(context: CommandContext, name: string): Promise<number> {
   return 0;
 }
 
-/** Parses paths separated by commas. @throws CommandError */
+/** Parses comma-separated paths. @throws CommandError */
 function pathsOf(flag = ''): string[] {
   const paths = flag.split(',').filter(Boolean);
   for (const path of paths)
@@ -85,7 +85,7 @@ function pathsOf(flag = ''): string[] {
   return paths;
 }
 
-/** Returns the end of a day (UTC) as a dateTime. @throws CommandError for an invalid or past date */
+/** Returns the end of a day (UTC) as xsd:dateTime. @throws CommandError for an invalid or past date */
 function endOf(flag = ''): string {
   const [start] = /^\d{4}-\d\d-\d\d$/.exec(flag) ?? [];
   const day = new Date(`${start}T00:00:00Z`);
@@ -105,8 +105,8 @@ const accessOf = ({ readable, writable }: Record<'readable' | 'writable', readon
   ].join(', ');
 
 /**
- * Configurations of clients, which start the relay. Absolute paths: clients have other working directories. npx runs a copy in its
- * cache, which it may delete.
+ * Returns configurations for MCP clients, which start the relay. Paths are absolute, because clients have other working
+ * directories. Under npx, the command is npx: the package is in its cache, which npx may delete.
  */
 function configurations(name: string, words: readonly string[]): string {
   const args = ['connect', ...words];
@@ -156,7 +156,7 @@ async function list(context: CommandContext): Promise<number> {
   return 0;
 }
 
-/** Returns the grant of an agent, or `undefined` if it was deleted. */
+/** Returns the grant of an agent, or `undefined` if the grant was deleted. */
 async function grantOf(context: CommandContext, file: string): Promise<{ readonly access: unknown } | undefined> {
   const { grant } = JSON.parse(readFileSync(file, 'utf8')) as { grant?: string };
   return grant === undefined
@@ -164,7 +164,7 @@ async function grantOf(context: CommandContext, file: string): Promise<{ readonl
     : ((await ifPresent(askServer(context, grant)))?.json() as Promise<{ access: unknown } | undefined>);
 }
 
-/** Ends the access before the key is deleted. */
+/** Deletes the grant before the key, so that no key with access is lost. */
 async function remove(context: CommandContext, name: string): Promise<number> {
   const file = fileOf(context, name);
   if (!existsSync(file)) throw new CommandError(`Agent ${name} does not exist. List agents with: agent list.`);

@@ -1,11 +1,11 @@
-/** Checks the arguments of a tool against its schema. */
+/** Validates the arguments of a tool call by the schema of the tool. */
 import type { ArgumentSchema, Tool, ToolArguments } from '../../lib/component/tools.js';
 import { LwsError } from '../../lib/tools/errors.js';
 import { isObject } from '../../lib/tools/json/exact-json.js';
 
 const refused = (detail: string): LwsError => new LwsError('bad-request', detail);
 
-/** @throws LwsError `bad-request` that names the argument */
+/** Returns the valid arguments. @throws LwsError `bad-request` with the name of an invalid argument */
 export function argumentsOf({ name, inputSchema }: Tool, given: unknown): ToolArguments {
   const { properties, required = [] } = inputSchema;
   if (!isObject(given)) throw refused('The arguments must be a JSON object.');
@@ -23,7 +23,7 @@ export function argumentsOf({ name, inputSchema }: Tool, given: unknown): ToolAr
   return given as ToolArguments;
 }
 
-/** Returns what the value must be, or `undefined` if it is. */
+/** Returns a description of valid values, or `undefined` if the value is valid. */
 function faultOf(value: unknown, schema: ArgumentSchema): string | undefined {
   const { type, enum: allowed, maxLength, minimum, maximum, items, maxItems = Number.MAX_SAFE_INTEGER } = schema;
   if (type === 'array') {

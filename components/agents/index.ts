@@ -1,4 +1,4 @@
-/** Agents: tools for programs with a language model, by the Model Context Protocol (rule 24.1). */
+/** Agents: offers tools to programs that use a language model, over the Model Context Protocol (rule 24.1). */
 import { defineComponent } from '../../lib/component/component.js';
 import { flag, integer, setting } from '../../lib/settings/settings.js';
 

@@ -1,6 +1,6 @@
 /**
  * JSON-RPC 2.0 messages of the Model Context Protocol, one per HTTP request (rules 24.2, 24.3): envelopes, revisions and header
- * fields. Independent of the methods.
+ * fields. Contains no methods.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { jsonReply, uncached } from '../../lib/http/json-reply.js';
@@ -9,9 +9,9 @@ import { LwsError } from '../../lib/tools/errors.js';
 import { isObject } from '../../lib/tools/json/exact-json.js';
 import { decodeUtf8, parseJson } from '../../lib/tools/json/json.js';
 
-/** Revision whose requests name it in `_meta`. */
+/** Revision without a handshake. Each request names it in `_meta`. */
 export const statelessRevision = '2026-07-28';
-/** Revisions that begin with `initialize`, the latest first. */
+/** Revisions that begin with `initialize`, latest first. */
 export const handshakeRevisions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 
 export const codes = {
@@ -25,9 +25,9 @@ export const codes = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Error of the protocol. Errors of tools are results. */
+/** Protocol error. Errors of tools are not protocol errors, but results. */
 export class RpcError extends Error {
-  /** @param details status of the HTTP response (default: 200), and members for the client */
+  /** @param details status of the HTTP response (default: 200), and additional members for the client */
   constructor(
     readonly code: number,
     message: string,
@@ -43,21 +43,21 @@ const asBad = { status: 400 } as const;
 export interface Call {
   readonly method: string;
   readonly params: Members;
-  /** True under `statelessRevision`. */
+  /** True if the request uses `statelessRevision`. */
   readonly isStateless: boolean;
 }
 
 export interface Outcome {
   readonly result: Members;
-  /** Fields of the log line. */
+  /** Additional fields for the log line. */
   readonly logged?: Members;
 }
 
 const maxValues = 20_000;
-/** Maximum length of a request id, in characters. */
+/** Maximum characters of a request id. */
 const longestId = 256;
 
-/** Answers a message. @throws errors of `run` other than RpcError, LwsError `too-large` */
+/** Parses a message, calls `run`, and returns the response. @throws errors of `run` except RpcError, LwsError `too-large` */
 export async function answerMessage(
   bytes: Buffer,
   headers: IncomingHttpHeaders,
@@ -112,7 +112,7 @@ function idOf(id: unknown): string | number {
 
 const meta = 'io.modelcontextprotocol/';
 
-/** Checks the revision. A notification of the stateless revision needs the header field only. */
+/** Returns the call, after checking its revision. For a notification of the stateless revision, the header field suffices. */
 function callOf({ method, params }: Message, isNotification: boolean, headers: IncomingHttpHeaders): Call {
   const named = headers['mcp-protocol-version'];
   const own = isObject(params['_meta']) ? params['_meta'] : {};
@@ -146,7 +146,7 @@ function unsupported(requested: unknown): RpcError {
   });
 }
 
-/** Proxies route and audit by these fields, so they must say what the body says. */
+/** Asserts that a header field equals the value in the body: proxies route and audit by header fields. */
 function assertField(headers: IncomingHttpHeaders, name: string, expected: unknown): void {
   const value = String(headers[name.toLowerCase()] ?? '');
   const [, encoded] = /^=\?base64\?(.*)\?=$/.exec(value) ?? [];

@@ -1,4 +1,4 @@
-/** Requests of the tools for resources: those that a client would send over HTTP, for the same caller (rule 24.4). */
+/** Requests for resources that the tools make: the same as a client would send over HTTP, for the same caller (rule 24.4). */
 import type { Readable } from 'node:stream';
 import { controls } from '../../lib/authorization/guard.js';
 import type { Platform } from '../../lib/component/contract.js';
@@ -11,10 +11,10 @@ import { isContainerIri, parentOf } from '../../lib/storage/keys/records.js';
 import { LwsError } from '../../lib/tools/errors.js';
 import { parseLinks } from '../../lib/tools/fields/link.js';
 
-/** Maximum bytes of content in a result. Models take about a token for four of them. */
+/** Maximum bytes of content in a result. A model needs about one token for four bytes. */
 export const maxShown = 100_000;
 
-/** Returns the IRI of an argument. @throws LwsError `bad-request` outside the storage */
+/** Returns the IRI in an argument. @throws LwsError `bad-request` if it is outside of the storage */
 function iriOf({ baseUri, rootIri }: Platform, given: unknown): string {
   const text = String(given);
   const found = (text.startsWith('/') ? baseUri + text : text).split('#', 1)[0]!;
@@ -25,13 +25,13 @@ function iriOf({ baseUri, rootIri }: Platform, given: unknown): string {
   );
 }
 
-/** Listing as JSON (rule 9.1), and the number of the next page, if any. */
+/** Listing as JSON (rule 9.1), and the number of the next page, if there is one. */
 interface Listed {
   readonly text: string;
   readonly next?: number;
 }
 
-/** Returns a page of a container. @throws LwsError as a GET of it */
+/** Returns a page of the listing of a container. @throws LwsError as GET */
 export async function listed(
   platform: Platform,
   caller: ToolCaller,
@@ -52,10 +52,10 @@ export async function listed(
   }
 }
 
-/** Maximum permissions that are looked at. */
+/** Maximum permissions that are considered. */
 const maxPoints = 100;
 
-/** Returns the resources from which an agent without read access to the root can begin: the targets of its permissions. */
+/** Returns the targets of an agent's permissions. An agent without read access to the root can start from them. */
 async function startingPoints(
   { authorizer, store: view, rootIri }: Platform,
   { access }: ToolCaller,
@@ -77,7 +77,7 @@ interface Shown {
   readonly note?: string;
 }
 
-/** Returns the beginning of a text resource; facts only of another. @throws LwsError as a GET of it */
+/** Returns the beginning of a text resource. For others, returns only the facts. @throws LwsError as GET */
 export async function fetchResource(platform: Platform, caller: ToolCaller, given: string): Promise<Shown> {
   const target = iriOf(platform, given);
   const accept = isContainerIri(target) ? lwsJson : 'text/turtle, */*;q=0.1';
@@ -106,13 +106,13 @@ const tagOf = ({ ETag }: Reply['fields']): { tag?: string } =>
 async function beginningOf(body: Buffer | Readable | undefined): Promise<{ text: string; isCut: boolean }> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Leaving the loop destroys the stream.
+  // Leaving the loop destroys the stream, so that the rest is not read.
   for await (const chunk of body === undefined || Buffer.isBuffer(body) ? [body ?? Buffer.alloc(0)] : body) {
     chunks.push(chunk);
     size += chunk.length;
     if (size > maxShown) break;
   }
-  // A character that is cut in two is left out.
+  // Omit a character that is cut in two.
   const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, maxShown), { stream: true });
   return { text, isCut: size > maxShown };
 }
@@ -136,7 +136,7 @@ interface Change {
   readonly seen: unknown;
 }
 
-/** @throws LwsError as the request */
+/** Sends a write request. @throws LwsError as that request */
 export async function change(
   platform: Platform,
   caller: ToolCaller,
@@ -161,7 +161,7 @@ const hidden = {
   reason: 'The resource does not exist, or you are not allowed to see it. Access can be requested with request_access.',
 };
 
-/** Explains a decision about the caller. Only controllers get the rule, and everything unreadable is explained as if it were absent. */
+/** Explains an access decision to the caller. Only controllers get the rule. Treats unreadable resources as nonexistent. */
 export async function explainForCaller(
   platform: Platform,
   { access }: ToolCaller,
@@ -173,10 +173,10 @@ export async function explainForCaller(
     view.record(iri) !== undefined && authorizer.allows({ view, access, mode: 'read', iri });
   let found = await explainDecision(storage, { ...request, access });
   if (await controls(platform, view, access)) return found;
-  // A POST to a resource that is not a container is answered by its existence.
+  // The result of a POST to a data resource would reveal if the resource exists.
   if (request.method === 'POST' && !isContainerIri(request.iri) && !(await canRead(request.iri))) return hidden;
   if (request.method === 'PUT' && !found.allowed && !(await canRead(found.needs.iri))) {
-    // A PUT of an absent resource is decided by its parent.
+    // A PUT to a nonexistent resource depends on the permissions for its parent.
     found = await explainDecision(storage, { access, method: 'POST', iri: parentOf(request.iri) });
     if (found.allowed) return hidden;
   }

@@ -1,4 +1,4 @@
-/** Tools for resources. */
+/** Tools with which agents read and write resources. */
 import type { Platform } from '../../lib/component/contract.js';
 import { type ArgumentSchema, schemaOf, type Tool } from '../../lib/component/tools.js';
 import { change, explainForCaller, fetchResource, listed, maxShown, write } from './resource-requests.js';

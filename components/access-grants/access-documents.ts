@@ -1,6 +1,6 @@
 /**
- * Access requests and grants as documents (rule 17.2): parsed strictly where access depends on it, otherwise stored as sent.
- * Independent of authorization.
+ * Access requests and grants as documents (rule 17.2). Members that determine access are parsed strictly; others are stored as
+ * sent. Does not check permissions.
  */
 
 import { isIdentity, noIdentity } from '../../lib/authorization/did.js';
@@ -18,11 +18,11 @@ type TargetType = 'Container' | 'DataResource' | 'StorageResource';
 interface Constraint {
   readonly leftOperand: string;
   readonly operator: string;
-  /** Absent: a value is not a string, so all comparisons fail. */
+  /** Absent if a value is not a string. Then all comparisons fail. */
   readonly rightOperand: readonly string[] | undefined;
 }
 
-/** Policy of a document, with arrays even where the document has single strings. */
+/** Policy of a document. Single strings in the document are converted to arrays. */
 export interface Policy {
   readonly actions: readonly Action[];
   readonly assignees: readonly string[];
@@ -31,7 +31,7 @@ export interface Policy {
   readonly constraints: readonly Constraint[];
 }
 
-/** Document as stored and returned. */
+/** Document as it is stored and returned. */
 export interface AccessDocument {
   readonly id: string;
   readonly type: readonly string[];
@@ -46,7 +46,7 @@ const targetTypes: ReadonlySet<unknown> = new Set<TargetType>(['Container', 'Dat
 
 const malformed = (detail: string): LwsError => new LwsError('malformed-body', detail);
 
-/** Returns the document to store for a request body. @param storage URI of the storage @throws LwsError `malformed-body` */
+/** Validates a body, and returns the document to store. @param storage IRI of the storage @throws LwsError `malformed-body` */
 export function acceptDocument(sent: unknown, type: DocumentType, id: string, storage: string): AccessDocument {
   if (!isObject(sent)) throw malformed(`The ${type} must be a JSON object.`);
   if (!valuesOf(sent['type']).includes(type)) throw malformed(`The type of the document must be ${type}.`);
@@ -68,7 +68,7 @@ export function acceptDocument(sent: unknown, type: DocumentType, id: string, st
   };
 }
 
-/** Restrictions that ODRL allows in a policy. Ignoring one would grant more than was meant. */
+/** Rejects ODRL members that restrict a policy: ignoring them would grant more than meant. @throws LwsError `malformed-body` */
 function assertUnrestricted(part: Members): void {
   const found = ['prohibition', 'obligation', 'duty'].find((name) => part[name] !== undefined);
   if (found !== undefined)
@@ -114,7 +114,7 @@ const texts = (values: readonly unknown[]): readonly string[] | undefined =>
   values.every((value) => typeof value === 'string') ? (values as readonly string[]) : undefined;
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Returns an accepted document with other names of its targets. */
+/** Returns a document with renamed targets. */
 export const withTargets = (document: AccessDocument, rename: (iri: string) => string): AccessDocument => ({
   ...document,
   access: document.access.map((policy) => {
@@ -124,7 +124,7 @@ export const withTargets = (document: AccessDocument, rename: (iri: string) => s
   }),
 });
 
-/** Returns the policies of an accepted document. */
+/** Returns the policies of a validated document. */
 export const policiesOf = ({ access }: AccessDocument, storage: string): readonly Policy[] =>
   access.flatMap(({ action, assignee, target, constraint }) => {
     const { type, value } = target as Members;
@@ -144,13 +144,13 @@ export const policiesOf = ({ access }: AccessDocument, storage: string): readonl
     }));
   });
 
-/** Constraints that depend on the request only are evaluated before any resource is known. */
+/** Operands that depend only on the request. Their constraints are evaluated before a resource is known. */
 const ofRequest: ReadonlySet<string> = new Set(['dateTime', 'client', 'purpose']);
 const ofResource: ReadonlySet<string> = new Set(['format', 'mediaType', 'type']);
 
 export const isOfRequest = ({ leftOperand }: Constraint): boolean => ofRequest.has(leftOperand);
 
-/** Evaluates a constraint on the request. */
+/** Returns true if a request fulfils a constraint. */
 export function requestFulfils(
   { leftOperand, operator, rightOperand }: Constraint,
   access: Access,
@@ -163,18 +163,18 @@ export function requestFulfils(
   return compareSets(operator, value === undefined ? [] : purposes(leftOperand, value), rightOperand);
 }
 
-/** `LWS-Purpose` may contain several purposes. */
+/** Returns the values of an operand. `LWS-Purpose` may contain several purposes. */
 const purposes = (operand: string, value: string): readonly string[] =>
   operand === 'purpose' ? value.split(/[\s,]+/).filter(Boolean) : [value];
 
 export interface ResourceFacts {
-  /** Media type without parameters. Absent for a container. */
+  /** Media type without parameters. Absent for containers. */
   readonly format: string | undefined;
-  /** Types: IRIs, and the short name of the structural type. */
+  /** IRIs of the types, and the short name of the structural type. */
   readonly types: readonly string[];
 }
 
-/** Evaluates a constraint on the resource. Unknown operands never match. */
+/** Returns true if a resource fulfils a constraint. Constraints with unknown operands never hold. */
 export function resourceFulfils({ leftOperand, operator, rightOperand }: Constraint, facts: ResourceFacts): boolean {
   if (!rightOperand || !ofResource.has(leftOperand)) return false;
   const left = leftOperand === 'type' ? facts.types : facts.format === undefined ? [] : [facts.format];
@@ -182,14 +182,14 @@ export function resourceFulfils({ leftOperand, operator, rightOperand }: Constra
 }
 
 function compareTimes(operator: string, now: number, then: number): boolean {
-  // An invalid date is NaN, and every comparison with NaN fails.
+  // An invalid date is NaN, for which every comparison is false.
   if (operator === 'lt') return now < then;
   if (operator === 'lteq') return now <= then;
   if (operator === 'gt') return now > then;
   return operator === 'gteq' && now >= then;
 }
 
-/** A comparison with an absent value fails, also for `neq` and `isNoneOf`. */
+/** Compares sets. If the left value is missing, every comparison fails, also `neq` and `isNoneOf`. */
 function compareSets(operator: string, left: readonly string[], right: readonly string[]): boolean {
   if (left.length === 0) return false;
   const any = right.some((value) => left.includes(value));

@@ -1,6 +1,6 @@
 /**
- * Index of active grants, by assignee and target, so that a decision reads only possible matches, and the access that they add to
- * the base model (rule 17.4).
+ * Index of active grants, by assignee and target, so that a decision reads only grants that may match. Adds their permissions
+ * to the base model (rule 17.4).
  */
 
 import {
@@ -34,7 +34,7 @@ import type { KeptDocument } from './kept-index.js';
 
 interface Grant {
   readonly id: string;
-  /** Issuer, who must still be a controller when the grant is used. */
+  /** Issuer of the grant, who must still be a controller when the grant is used. */
   readonly issuer: string;
   readonly policy: Policy;
 }
@@ -45,7 +45,7 @@ const modeOf: Readonly<Record<Action, Mode>> = { read: 'read', create: 'append',
 
 export class GrantIndex implements PermissionSource {
   private readonly grants = new Map<string, Map<string, Grant[]>>();
-  /** Controls the storage: cached per request, once outside of its transaction and once inside. */
+  /** Caches, per request, which issuers control the storage: outside of transactions, and inside. */
   private readonly controllers = [
     new HiddenField<Access, Controllers>(),
     new HiddenField<Access, Controllers>(),
@@ -97,7 +97,7 @@ export class GrantIndex implements PermissionSource {
     return assignees.flatMap((assignee) => this.grants.get(assignee) ?? []);
   }
 
-  /** Returns the grants with the mode whose target is the resource or an ancestor container. */
+  /** Returns the grants for the mode whose target is the resource or one of its ancestors. */
   private candidates(
     assigned: readonly ReadonlyMap<string, readonly Grant[]>[],
     { mode, iri }: Question,
@@ -147,7 +147,7 @@ export class GrantIndex implements PermissionSource {
     };
   }
 
-  /** Returns true if the issuer still controls the storage. Decided once per request. */
+  /** Returns true if the issuer still controls the storage. Evaluated once per request. */
   private isController(
     { access, view }: Pick<Question, 'access' | 'view'>,
     issuer: string,
@@ -191,7 +191,7 @@ export class GrantIndex implements PermissionSource {
     return ranges.length > 0 ? ranges : undefined;
   }
 
-  /** Tests if a grant gives read access to some resource. */
+  /** Returns true if a grant gives the caller read access to any resource. */
   private async mayRead({ issuer, policy }: Grant, access: Access, base: BaseModel): Promise<boolean> {
     const { actions, constraints } = policy;
     const now = this.platform.clock();
@@ -203,11 +203,13 @@ export class GrantIndex implements PermissionSource {
   }
 }
 
-/** Tests if a grant on a target has to be decided for each resource, and is not part of a range. */
+/** True if a grant must be evaluated for each resource, because an IRI range cannot express it. */
 const dependsOnResource = ({ constraints, targetType }: Policy, target: string): boolean =>
   constraints.some((constraint) => !isOfRequest(constraint)) || (targetType === 'DataResource' && target.endsWith('/'));
 
-/** A container covers its subtree. A typed target covers only resources of its type (rule 17.4). */
+/**
+ * True if a target covers a resource. A container covers its subtree, a typed target only resources of the type (rule 17.4).
+ */
 function covers({ targetType }: Policy, target: string, iri: string): boolean {
   if (iri !== target && !target.endsWith('/')) return false;
   if (targetType === 'DataResource') return !iri.endsWith('/');

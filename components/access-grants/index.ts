@@ -1,4 +1,4 @@
-/** Access requests, and grants that extend the base model (rule 17.4). */
+/** Access requests, and access grants, which add permissions to the base model (rule 17.4). */
 import { isDeepStrictEqual } from 'node:util';
 import { callerOf } from '../../lib/authorization/audit.js';
 import { controls } from '../../lib/authorization/guard.js';
@@ -87,7 +87,7 @@ export default defineComponent({
   },
 });
 
-/** Grants of a resource that a controller of the storage moves apply to its new name (rule 6.25). */
+/** Renames the targets of grants if a controller of the storage moves their resources (rule 6.25). */
 async function moveGrants(platform: Platform, tx: Transaction): Promise<void> {
   const access = callerOf(tx);
   if (tx.moves.length === 0 || (access && !(await controls(platform, tx, access)))) return;
@@ -101,7 +101,7 @@ async function moveGrants(platform: Platform, tx: Transaction): Promise<void> {
   }
 }
 
-/** Loads the active grants, and applies each commit before it is acknowledged: revocations take effect immediately. */
+/** Loads the active grants, and applies every commit before it is acknowledged, so that revocations take effect immediately. */
 async function indexGrants(platform: Platform): Promise<GrantIndex> {
   const index = new GrantIndex(platform);
   await FollowedEntries.open(platform.store, {

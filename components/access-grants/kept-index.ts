@@ -1,4 +1,4 @@
-/** In-memory index of stored documents: enough for listings and limits, so that neither reads the documents. Updated by every commit. */
+/** In-memory index of stored documents, so that listings and limits do not read them. Every commit updates it. */
 
 import { inAllStorages, type Tally } from '../../lib/authentication/tally.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -19,7 +19,7 @@ import {
   requestFulfils,
 } from './access-documents.js';
 
-/** Requests that no controller has read. */
+/** Maximum requests that no controller has read: per subject, per address, and in total. */
 export interface DocumentLimits {
   readonly perSubject: number;
   readonly perAddress: number;
@@ -30,7 +30,7 @@ interface Entry {
   readonly creator: string;
   readonly from: string | undefined;
   readonly isNew: boolean;
-  /** Entry in listings. */
+  /** Entry of the document in listings. */
   readonly item: ListedMember;
   readonly isParty: (access: Access) => boolean;
 }
@@ -65,7 +65,7 @@ export class KeptIndex {
     return index;
   }
 
-  /** Returns the items visible to the caller, ordered by name. */
+  /** Returns the entries that the caller can see, ordered by name. */
   seenBy(access: Access, isController: boolean): readonly ListedMember[] {
     this.order ??= [...this.entries.names()].sort();
     return this.order.flatMap((name) => {
@@ -74,7 +74,7 @@ export class KeptIndex {
     });
   }
 
-  /** Checks the limits for another request. @throws LwsError `too-many-requests` */
+  /** Asserts that another request may be stored. @throws LwsError `too-many-requests` */
   assertRoom({ creator, from }: Pick<KeptDocument, 'creator' | 'from'>, limits: DocumentLimits): void {
     let [ofSubject, ofAddress, all] = [0, this.waiting.elsewhere(from), 0];
     for (const entry of this.entries.current()) {
@@ -116,7 +116,7 @@ export class KeptIndex {
   }
 }
 
-/** Readers of a document besides controllers: its creator, and the assignees of a grant (unless it is bound to another client). */
+/** Returns a function that tests if a caller can see a document: the creator, and assignees of a grant (for their client). */
 export function partyOf(
   { document, creator }: KeptDocument,
   space: Space,
@@ -143,9 +143,9 @@ export interface KeptDocument {
   readonly creator: string;
   /** Milliseconds since the epoch. */
   readonly created: number;
-  /** Digest of the sender's address. Absent in records of earlier versions. */
+  /** Digest of the creator's address. Absent in entries of earlier versions. */
   readonly from?: string;
-  /** True after a controller has read or answered it. */
+  /** True after a controller has read the request or has answered it with a grant. */
   readonly isSeen?: true;
 }
 
@@ -157,8 +157,8 @@ export const readKept = (value: string): KeptDocument => JSON.parse(value) as Ke
 export const bytesOfKept = ({ document }: KeptDocument): Buffer => Buffer.from(JSON.stringify(document));
 
 /**
- * Converts an imported document, or returns `undefined` if it is not valid.
- * @param id its IRI after the import
+ * Converts an imported document. Returns `undefined` if it is not valid.
+ * @param id IRI of the document after the import
  * @param storage IRI of this storage
  */
 export function foreignDocument(
@@ -176,7 +176,7 @@ export function foreignDocument(
       gives: policies.flatMap(({ assignees, actions }) =>
         assignees.map((assignee) => `${assignee}: ${type} of ${actions.join(', ')}.`),
       ),
-      // Imported by a controller, so they count as read.
+      // A controller imports the documents, so they count as read.
       keptBy: (creator): KeptDocument => ({ document, creator, created, isSeen: true }),
     };
   } catch (error) {

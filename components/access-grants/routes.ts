@@ -35,7 +35,7 @@ export interface DocumentsEndpoint {
   readonly platform: Platform;
   readonly space: Space;
   readonly type: DocumentType;
-  /** Inbox that is notified of every document. */
+  /** Inbox of the controllers, which is notified of every document. */
   readonly controllerInbox: string | null;
   readonly index: KeptIndex;
   /** Maximum size of a document, in bytes. */
@@ -94,7 +94,7 @@ async function assertMayPost(endpoint: DocumentsEndpoint, view: View, { access, 
     });
 }
 
-/** Stores a document. @throws LwsError `malformed-body`, `forbidden`, `too-many-requests` */
+/** Validates and stores a document. @throws LwsError `malformed-body`, `forbidden`, `too-many-requests` */
 export async function accept(endpoint: DocumentsEndpoint, caller: Caller, sent: unknown): Promise<KeptDocument> {
   const { platform, space, type } = endpoint;
   const [creator, from] = [caller.access.principal!.subject, digestOfClient(caller.address)];
@@ -118,7 +118,7 @@ export async function accept(endpoint: DocumentsEndpoint, caller: Caller, sent: 
   return kept;
 }
 
-/** Returns the request that a grant refers to. */
+/** Returns the access request that a grant names, if there is one. */
 function answeredBy(
   { platform, type }: DocumentsEndpoint,
   document: AccessDocument,
@@ -137,8 +137,8 @@ function markSeen(tx: Transaction, key: string, kept: KeptDocument): void {
 }
 
 /**
- * Inboxes to notify of a document: the controllers' inbox and, for a grant, its own and that of the answered request. The inbox
- * of a request is untrusted, so it gets nothing before the grant.
+ * Returns the inboxes to notify of a document: the controllers' inbox; for a grant, also its own inbox and that of the answered
+ * request. The inbox of a request is untrusted, so it is not notified before the grant.
  */
 function inboxesOf(
   { controllerInbox, type }: DocumentsEndpoint,
@@ -156,7 +156,7 @@ const memberOf = (endpoint: DocumentsEndpoint, kept: KeptDocument): SystemMember
   modified: kept.created,
 });
 
-/** Returns the document if the caller can see it. @throws LwsError `not-found` otherwise */
+/** Returns a document that the caller can see. @throws LwsError `not-found` if not */
 async function visible(
   endpoint: DocumentsEndpoint,
   { access, parameters }: RouteRequest,
@@ -172,7 +172,7 @@ async function visible(
 
 async function read(endpoint: DocumentsEndpoint, request: RouteRequest): Promise<Reply> {
   const { controller, ...kept } = await visible(endpoint, request);
-  // Read by a controller: it no longer counts as unread.
+  // If a controller reads a request, it no longer counts as unread.
   if (controller && endpoint.type === 'AccessRequest' && !kept.isSeen)
     await saw(endpoint, request).catch((error: unknown) =>
       endpoint.platform.log.error({ err: error }, 'an access request could not be marked as read'),

@@ -1,4 +1,4 @@
-/** Tool for agents: an access request (rule 24.7). */
+/** Tool with which agents request access (rule 24.7). */
 import { schemaOf, type Tool } from '../../lib/component/tools.js';
 import { LwsError } from '../../lib/tools/errors.js';
 import { accept, type DocumentsEndpoint } from './routes.js';

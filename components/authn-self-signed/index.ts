@@ -1,5 +1,5 @@
 /**
- * Authentication suites of self-signed credentials: a JWT verified with a key of its own subject, which is an HTTPS URL, a
+ * Authentication suites for self-signed credentials: a JWT, verified with a key of its subject. The subject is an HTTPS URL, a
  * did:web or a did:key (rule 15.11).
  */
 import type { CryptoKey, JWK, JWTPayload } from 'jose';
@@ -37,7 +37,7 @@ export default defineComponent({
         recognises: (credential) => isSelfIssued(readJwt(credential), true),
         verify: (credential, address) => verify(platform, credential, { maxLifetime, address }),
       },
-      // Deprecated and unadvertised: a did:key subject without a kid. It has only one key.
+      // Deprecated, and not advertised: a did:key subject without kid. A did:key has only one key.
       {
         name: 'did:key without kid',
         tokenTypes,
@@ -48,7 +48,7 @@ export default defineComponent({
   }),
 });
 
-/** A JWT with the same issuer and subject that is not an access token. */
+/** True for a JWT with its subject as issuer, unless it is an access token. */
 function isSelfIssued(jwt: UnverifiedJwt | undefined, withKid: boolean): boolean {
   if (!jwt || /at\+jwt$/i.test(String(jwt.header['typ'] ?? ''))) return false;
   const { iss, sub } = jwt.payload;
@@ -56,7 +56,7 @@ function isSelfIssued(jwt: UnverifiedJwt | undefined, withKid: boolean): boolean
   return withKid === (jwt.header['kid'] !== undefined) && (withKid || sub.startsWith('did:key:'));
 }
 
-/** Cheap checks come first: the document is fetched only for a credential that may be accepted. */
+/** Verifies a credential. Cheap checks come first, so that the document is fetched only if they succeed. */
 async function verify(
   platform: Platform,
   credential: string,
@@ -81,7 +81,7 @@ async function verify(
   return {
     principal: { subject: sub!, issuer: sub!, client: sub! },
     expires: exp * 1000,
-    // The document may change, and the key may expire before the credential.
+    // Verify again later: the document may change, and the key may expire before the credential.
     ...(sub!.startsWith('did:key:')
       ? {}
       : {
@@ -95,14 +95,14 @@ async function verify(
   };
 }
 
-/** @throws LwsError `invalid-token` */
+/** Returns the name of a sign-in link. @throws LwsError `invalid-token` */
 function linkName(subject: string, jti: unknown): string {
   if (typeof jti !== 'string' || jti.length > 200)
     throw refusedCredential('The claim jti is missing or too long.', `jti is ${String(jti).slice(0, 200)}`);
   return `${subject} ${jti}`;
 }
 
-/** Returns the key that `kid` names: by its full id, its fragment, or the JWK's own kid (rule 15.11). */
+/** Returns the key for `kid`: its full id, its fragment, or the kid in the JWK (rule 15.11). */
 function methodFor(
   methods: readonly AuthenticationMethod[],
   { kid }: UnverifiedJwt['header'],
@@ -138,7 +138,7 @@ function assertUsable({ id, controller, revoked, expires }: AuthenticationMethod
       'The key is not controlled by the subject.',
       `${id} is controlled by ${String(controller).slice(0, 200)}`,
     );
-  // An invalid date is NaN, and not in the future.
+  // An invalid date is NaN, and therefore rejected.
   if (revoked !== undefined && !(revoked > Date.now()))
     throw refusedCredential('The key was revoked.', `${id} was revoked at ${revoked}`);
   if (expires !== undefined && !(expires > Date.now()))

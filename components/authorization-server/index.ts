@@ -1,5 +1,5 @@
 /**
- * The embedded authorization server: RFC 8693 token exchange for tokens of this storage, RFC 8414 metadata and a JWKS (rule
+ * The built-in authorization server: RFC 8693 token exchange for tokens of this storage, RFC 8414 metadata and a JWKS (rule
  * 15.3). It has no authorization codes, refresh tokens or client registration.
  */
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const settings = {
 };
 
 const keysIn = (dataDir: string): string => join(dataDir, 'oauth-keys.json');
-/** Maximum of the lifetime setting: tokens of an old key may be valid for as long. */
+/** Maximum lifetime of a token in seconds. A retired key must verify tokens for this time. */
 const longestLifetime = 86_400;
 
 export default defineComponent({

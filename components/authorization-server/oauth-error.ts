@@ -1,4 +1,4 @@
-/** Errors of the token endpoint, by RFC 6749 section 5.2. */
+/** Errors of the token endpoint (RFC 6749 section 5.2). */
 import type { Reply } from '../../lib/http/reply.js';
 
 export type OAuthErrorCode =
@@ -13,7 +13,7 @@ export class OAuthError extends Error {
   constructor(
     readonly code: OAuthErrorCode,
     message: string,
-    /** Full reason, for the log only. */
+    /** Full reason, only for the log. */
     readonly reason?: string,
     readonly fields: Readonly<Record<string, string>> = {},
     readonly status = 400,
@@ -22,14 +22,14 @@ export class OAuthError extends Error {
   }
 }
 
-/** Tokens and errors must not be cached (RFC 6749 5.1, 5.2). */
+/** Header fields that prevent caching of tokens and errors (RFC 6749 5.1, 5.2). */
 export const oauthFields = {
   'Content-Type': 'application/json',
   'Cache-Control': 'no-store',
   Pragma: 'no-cache',
 } as const;
 
-/** Characters that RFC 6749 allows in a description: printable ASCII without quote and backslash. */
+/** Replaces characters not allowed in a description by RFC 6749: only printable ASCII is, without quote and backslash. */
 const plain = (text: string): string => text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?');
 
 export const oauthErrorReply = ({ code, message, fields, status }: OAuthError): Reply => ({

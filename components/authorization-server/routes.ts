@@ -22,15 +22,15 @@ import type { SigningKeys } from './signing-keys.js';
 export interface TokenIssuer {
   readonly platform: Platform;
   readonly keys: SigningKeys;
-  /** Lifetime in seconds. */
+  /** Lifetime of a token in seconds. */
   readonly lifetime: number;
   readonly requests: Throttle;
   readonly links: SignInLinks;
 }
 
-/** Maximum size in bytes: an assertion in base64, percent-encoded, and the other parameters. */
+/** Maximum size of a form in bytes: an assertion in base64, percent-encoded, and the other parameters. */
 const longestForm = 256 << 10;
-/** The name of LWS, and the default one of RFC 8414. */
+/** Well-known names of the metadata: that of LWS, and the default of RFC 8414. */
 const metadataNames = ['lws-configuration', 'oauth-authorization-server'];
 
 export function tokenRoutes(issuer: TokenIssuer): readonly Route[] {
@@ -40,7 +40,7 @@ export function tokenRoutes(issuer: TokenIssuer): readonly Route[] {
     ...metadataNames.flatMap((name) => {
       const below = `/.well-known/${name}`;
       const inserted = new URL(wellKnownOf(platform.baseUri, name)).pathname;
-      // RFC 8414 3.1: inserted before the path of the issuer, so it is outside of the storage.
+      // RFC 8414 3.1: the well-known part is inserted before the path of the issuer, so this URL is outside of the storage.
       const elsewhere = inserted === below ? [] : [{ ...metadata, place: 'origin', path: inserted } as const];
       return [{ ...metadata, path: below }, ...elsewhere];
     }),
@@ -89,7 +89,7 @@ async function answer(issuer: TokenIssuer, request: RouteRequest): Promise<Reply
   }
 }
 
-/** Errors of suites become `invalid_request`. Unexpected errors stay unchanged. */
+/** Converts an error to an OAuth error: errors of authentication suites to `invalid_request`. Rethrows unexpected errors. */
 function asOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
   if (!(error instanceof LwsError)) throw error;
@@ -149,7 +149,7 @@ async function readForm({ body: open }: RouteRequest): Promise<URLSearchParams> 
   return new URLSearchParams((await readBody(body, longestForm)).toString('utf8'));
 }
 
-/** @throws OAuthError `invalid_dpop_proof`, also if a required proof is missing, or `use_dpop_nonce` */
+/** Returns the verified DPoP proof, if any. @throws OAuthError `invalid_dpop_proof`, also if it is missing, `use_dpop_nonce` */
 async function proofOf(platform: Platform, req: IncomingMessage): Promise<DpopProof | undefined> {
   const proof = field(req, 'dpop');
   if (proof === undefined && !platform.authentication.dpop.required) return undefined;
@@ -162,7 +162,7 @@ async function proofOf(platform: Platform, req: IncomingMessage): Promise<DpopPr
   }
 }
 
-/** A replayed proof is an invalid proof. */
+/** Converts the error of `consume`: a replayed proof is an invalid proof. */
 const consumable = ({ thumbprint, consume }: DpopProof): DpopProof => ({
   thumbprint,
   async consume() {
@@ -196,7 +196,7 @@ async function verified(
   return suite.verify(token, address);
 }
 
-/** Rule 15.4: subject and client are URIs. @returns the client */
+/** Asserts that subject and client are URIs (rule 15.4). @returns the client */
 function assertUris({ principal: { subject, client } }: VerifiedCredential): string {
   if (!isAbsoluteIri(subject)) throw new OAuthError('invalid_request', 'The subject of the credential must be a URI.');
   if (client === undefined || !isAbsoluteIri(client))
@@ -217,7 +217,7 @@ export interface TokenRequest {
 }
 
 /**
- * Parses the request of a token exchange (RFC 8693 2.1) strictly, before its credential is verified.
+ * Parses a token exchange request strictly (RFC 8693 2.1), before its credential is verified.
  * @param storage URI of the storage, which `resource` must equal, with or without the trailing slash
  * @throws OAuthError `invalid_request`, `unsupported_grant_type`, `invalid_target`
  */
@@ -243,7 +243,7 @@ function readTokenRequest(form: URLSearchParams, storage: string): TokenRequest 
 
 const maxParameters = 100;
 
-/** RFC 6749 3.2: parameters must not be repeated. One pass, because a form may have as many names as characters. */
+/** Asserts that no parameter is repeated (RFC 6749 3.2). Takes one pass, because a form can have very many names. */
 function assertSimple(form: URLSearchParams): void {
   const names = new Set<string>();
   for (const name of form.keys()) {
@@ -253,7 +253,7 @@ function assertSimple(form: URLSearchParams): void {
   }
 }
 
-/** RFC 8707 2: tokens are for this storage only. */
+/** Asserts that the token is requested for this storage only (RFC 8707 2). */
 function assertTarget(resource: string | undefined, audience: string | undefined, storage: string): void {
   if (resource === undefined) throw invalid('The parameter resource is missing. Send the URI of the storage.');
   for (const target of [resource, audience])

@@ -1,14 +1,14 @@
-/** Browser in which each sign-in link was opened. */
+/** Binds each sign-in link to the browser that opened it first. */
 
 import type { Platform } from '../../lib/component/contract.js';
 import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
 import { asTyped } from '../../lib/tools/threads/package-root.js';
 import { OAuthError } from './oauth-error.js';
 
-/** Maximum remembered links, separate for owners and others, since every identity can sign links. */
+/** Maximum bound links, separately for owners and others, because every identity can create links. */
 const most = 1_000;
 const space = 'sign-in-links';
-/** Thumbprint of the browser's key, and expiry of the link (ms). */
+/** Thumbprint of the browser's key, and expiry of the link in milliseconds since the epoch. */
 type Bound = readonly [key: string, until: number];
 
 export interface SignInLink {
@@ -17,15 +17,15 @@ export interface SignInLink {
   readonly expires: number;
 }
 
-/** In memory. Links of owners are also stored, for restarts and other servers. */
+/** Bound links, in memory. Those of owners are also stored, for restarts and for other servers. */
 export class SignInLinks {
   private readonly bound = { owners: new Map<string, Bound>(), others: new Map<string, Bound>() };
 
   constructor(private readonly platform: Pick<Platform, 'store' | 'log'>) {}
 
   /**
-   * Binds a link to the first key that proves itself with it.
-   * @throws OAuthError for a missing proof, a proof of another key, or too many links in use
+   * Binds a link to the first key for which a proof is sent with the link.
+   * @throws OAuthError if the proof is missing or for another key, or if too many links are in use
    */
   async bind(link: SignInLink, key = ''): Promise<void> {
     if (key === '') throw new OAuthError('invalid_dpop_proof', 'A sign-in link requires a DPoP proof.');
@@ -55,7 +55,7 @@ export class SignInLinks {
         this.bound.owners.delete(name);
         throw error;
       }
-      // With a full disk, sign-in still works, so that the owner can free space.
+      // Sign-in must work even if the disk is full, so that the owner can free space.
       this.platform.log.warn({ err: error }, 'a sign-in link is bound until the next start only');
     }
   }
@@ -63,7 +63,7 @@ export class SignInLinks {
 
 const read = (value: string): Bound => JSON.parse(value) as Bound;
 
-/** @throws OAuthError */
+/** Asserts that a link is used with the same key. @throws OAuthError */
 function assertSame([first]: Bound, key: string): void {
   if (first !== key)
     throw new OAuthError(

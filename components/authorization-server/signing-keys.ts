@@ -1,4 +1,4 @@
-/** Signing keys of access tokens: one signs, retired ones verify until their last tokens have expired. Stored in one file with mode 0600. */
+/** Keys of access tokens: one signs, retired keys verify until their last tokens have expired. Stored in a file (mode 0600). */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
@@ -7,7 +7,7 @@ import { writeWhole } from '../../lib/storage/level/synced-files.js';
 import { getOrMake } from '../../lib/tools/collections.js';
 import { newPrivateKey } from '../../lib/tools/private-keys.js';
 
-/** Private key, and the time of its retirement (seconds since the epoch). */
+/** Private key, and time of its retirement in seconds since the epoch. */
 interface KeptKey {
   readonly kid: string;
   readonly jwk: JWK;
@@ -23,18 +23,18 @@ export interface PublicKey {
 export class SigningKeys {
   private keys: readonly KeptKey[] = [];
   private readAt = 0;
-  /** Called for an unknown key, which may come from another server of the storage. */
+  /** Called for an unknown key: another server of the storage may have created it. */
   onUnknown: (() => Promise<void>) | undefined;
   private readonly imported = new Map<string, { sign: KeyObject; verify: Promise<CryptoKey> }>();
 
   private constructor(
     private readonly file: string,
-    /** Seconds that a retired key still verifies. */
+    /** Time in seconds for which a retired key still verifies tokens. */
     private readonly retention: number,
     private readonly onTrouble: ((error: Error) => void) | undefined,
   ) {}
 
-  /** Reads the keys, or creates the first one. @throws SettingsError if the file is not valid */
+  /** Opens the key file. Creates it with a first key if it does not exist. @throws SettingsError if it is not valid */
   static async open(file: string, retention: number, onTrouble?: (error: Error) => void): Promise<SigningKeys> {
     const keys = new SigningKeys(file, retention, onTrouble);
     if (existsSync(file)) keys.read();
@@ -42,7 +42,7 @@ export class SigningKeys {
     return keys;
   }
 
-  /** Creates a new key that signs from now on. @returns its id */
+  /** Creates a key that signs from now on. @returns its id */
   async rotate(): Promise<string> {
     if (existsSync(this.file)) this.read();
     const now = Math.floor(Date.now() / 1000);
@@ -56,14 +56,14 @@ export class SigningKeys {
     return kid;
   }
 
-  /** Returns the signing key and its id. */
+  /** Returns the key that signs, and its id. */
   signingKey(): { readonly kid: string; readonly key: KeyObject } {
     this.refresh();
     const { kid } = this.keys[0]!;
     return { kid, key: this.keyPair(this.keys[0]!).sign };
   }
 
-  /** Returns the public key of an id, while tokens of it may be valid. */
+  /** Returns the public key with an id, as long as tokens signed with it may be valid. */
   async verificationKey(kid: string | undefined, wanted: string): Promise<CryptoKey | undefined> {
     this.refresh();
     const find = (): KeptKey | undefined =>
@@ -88,12 +88,12 @@ export class SigningKeys {
     return this.keys.filter(({ retired }) => retired === undefined || retired + this.retention > now);
   }
 
-  /** A command may have rotated the keys in between. */
+  /** Reads the file again if it has changed: a command may have rotated the keys. */
   private refresh(): void {
     try {
       if (statSync(this.file).mtimeMs !== this.readAt) this.read();
     } catch (error) {
-      // The keys in memory stay valid. A damaged file matters at the next start.
+      // The keys in memory stay valid. A damaged file only prevents the next start.
       this.onTrouble?.(error as Error);
     }
   }

@@ -1,4 +1,4 @@
-/** Multiple storages in one deployment: endpoint and command for operators (`lws.storages.*`). */
+/** Several storages in one deployment: endpoint and command for operators (`lws.storages.*`). */
 import { defineComponent } from '../../lib/component/component.js';
 import { integer, issuerList, SettingsError, setting } from '../../lib/settings/settings.js';
 

@@ -1,4 +1,4 @@
-/** The storages of a deployment over HTTP: `{prefix}/storages` of the storage of `lws.base-uri`. Its controllers are the operators. */
+/** Endpoint for the storages of a deployment: `{prefix}/storages` of the home storage. Its controllers are the operators. */
 
 import { controls } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -99,7 +99,7 @@ class StoragesEndpoint {
     return { status: 204, fields: {} };
   }
 
-  /** Returns a credential for the operator to sign in to a storage, if this server has the caller's key. */
+  /** Returns a credential with which an operator signs in to a storage, if this server has the key of the caller. */
   async signIn(request: RouteRequest): Promise<Reply> {
     const { name } = await this.found(request);
     return jsonReply(200, { credential: await this.deployment.signIn(name, request.access.principal?.subject) });
@@ -116,7 +116,7 @@ class StoragesEndpoint {
     return record;
   }
 
-  /** Changes the record in the state that the request's preconditions name. */
+  /** Changes a configuration record, if it is in the state that the preconditions of the request require. */
   private async change(request: RouteRequest, wanted: StorageChange): Promise<StorageRecord> {
     const record = await this.found(request);
     assertPreconditions(preconditions(request.req), undated, record.revision, true);
@@ -137,14 +137,14 @@ class StoragesEndpoint {
   }
 }
 
-/** Operators see all records, others those that they own. */
+/** Returns a function that tests if the caller can see a record. Operators see all records, others those of own storages. */
 function seenBy({ principal }: Access, isOperator: boolean): (record: StorageRecord) => boolean {
   if (isOperator) return () => true;
   const subject = principal?.subject ?? '';
   return ({ owners, state }) => state !== 'deleted' && owners.includes(subject);
 }
 
-/** @throws LwsError `malformed-body` */
+/** Reads the member `template`. @throws LwsError `malformed-body` */
 function templateOf(template: unknown): StorageChange {
   if (template === undefined) return {};
   if (typeof template !== 'string')
@@ -152,7 +152,7 @@ function templateOf(template: unknown): StorageChange {
   return { template };
 }
 
-/** @throws LwsError `malformed-body` */
+/** Reads the changes of a record. @throws LwsError `malformed-body` */
 function changeOf({ owners, settings, state, ...others }: Readonly<Record<string, unknown>>): StorageChange {
   const [other] = Object.keys(others);
   if (other !== undefined)

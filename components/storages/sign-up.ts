@@ -1,6 +1,6 @@
 /**
- * Self-service creation of storages: with an operator's invitation, valid for one storage, or with an ID token of an issuer of
- * `lws.storages.sign-up`. The caller becomes the owner and chooses only the name.
+ * Self-service creation of storages: with an invitation of an operator, which is valid for one storage, or with an ID token of
+ * an issuer in `lws.storages.sign-up`. The caller becomes the owner, and can only choose the name.
  */
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
@@ -24,11 +24,11 @@ export interface SignUpSettings {
 }
 
 export class SignUp {
-  /** Endpoint URL, the audience of invitations. */
+  /** URL of the endpoint, which is the audience of invitations. */
   readonly url: string;
-  /** Serializes sign-ups, so that an invitation is used once and limits hold. */
+  /** Runs sign-ups one after the other, so that an invitation is used only once, and limits hold. */
   private last: Promise<unknown> = Promise.resolve();
-  /** Attempts per client address and minute: identities cost nothing. */
+  /** Limits attempts per client address and minute, because anyone can create identities. */
   private readonly attempts: Throttle;
 
   constructor(
@@ -44,7 +44,7 @@ export class SignUp {
     return this.settings.signUp;
   }
 
-  /** @throws LwsError `malformed-body` unless days is a valid number */
+  /** Creates an invitation. @throws LwsError `malformed-body` unless `days` is a valid number */
   async invite({ template, settings = {} }: StorageChange, days: unknown): Promise<object> {
     if (typeof days !== 'number' || !(days > 0 && days <= invitationDays))
       throw new LwsError('malformed-body', `The member days must be a number up to ${invitationDays}.`);
@@ -84,7 +84,7 @@ export class SignUp {
   ): Promise<StorageChange> {
     if (typeof invitation === 'string') return this.read(invitation);
     if (this.issuers.length > 0 && typeof idToken === 'string') {
-      // An access token does not name the issuer that authenticated its subject, so sign-up requires the ID token.
+      // Sign-up requires the ID token: an access token does not name the issuer that authenticated the subject.
       const suite = this.platform.offered('suites').find(({ recognises }) => recognises(idToken));
       const { principal } = (await suite?.verify(idToken, address)) ?? {};
       const isTheirs = principal?.subject === access.principal!.subject;
@@ -114,7 +114,7 @@ export class SignUp {
     }
   }
 
-  /** @throws LwsError `forbidden` */
+  /** Asserts that the invitation is unused, or that the subject may have another storage. @throws LwsError `forbidden` */
   private assertFree(subject: string, { invitation }: StorageChange): void {
     const all = this.storages.all();
     if (invitation !== undefined) {
@@ -134,7 +134,7 @@ export class SignUp {
   }
 }
 
-/** @throws LwsError `malformed-body` */
+/** Reads the member `name`. @throws LwsError `malformed-body` */
 export function storageNameIn(name: unknown): string {
   if (typeof name === 'string') return name;
   throw new LwsError('malformed-body', 'The member name must be the name of the storage.');

@@ -1,4 +1,4 @@
-/** `quadpod storage`: changes the records of storages. A running server applies the changes. */
+/** `quadpod storage`: changes the configuration records of storages. A running server applies the changes. */
 
 import { askServer } from '../../lib/component/commands.js';
 import type { CommandContext } from '../../lib/component/component.js';
@@ -14,7 +14,7 @@ const change: Readonly<Record<string, StorageChange>> = {
   restore: { state: 'ready' },
 };
 
-/** @throws CommandError, or LwsError as `Storages.change` */
+/** Runs the command. @throws CommandError, or LwsError as `Storages.change` */
 export async function runStorage(context: CommandContext): Promise<number> {
   const { storages, operands, flags, print } = context;
   const [action = '', ...rest] = operands;

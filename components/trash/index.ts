@@ -1,4 +1,4 @@
-/** The trash: the console moves deleted resources there, and controllers restore them (rule 26.1). */
+/** Trash: the console moves deleted resources to the trash, and controllers can restore them (rule 26.1). */
 import { defineComponent } from '../../lib/component/component.js';
 import type { Installation, Platform } from '../../lib/component/contract.js';
 import { hourly } from '../../lib/component/hourly.js';
@@ -27,11 +27,11 @@ const path = '{prefix}/trash';
 export default defineComponent({
   name: 'trash',
   settings,
-  // With 0 days, it deletes the remains of interrupted deletions.
+  // Enabled even with 0 days: deletes the remains of interrupted deletions.
   isEnabled: () => true,
   install(platform, { days }) {
     const trash = new Trash(platform.storage);
-    // With 0 days, it deletes empty items only.
+    // With 0 days, only empty items are deleted.
     const expire = () => trash.expire(days > 0 ? platform.clock() - days * dayMs : 0);
     return {
       ...(days > 0 ? offered(platform, trash, days) : {}),

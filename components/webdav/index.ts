@@ -1,4 +1,4 @@
-/** WebDAV, class 1 (RFC 4918): PROPFIND, PROPPATCH and MKCOL, so that file managers and rclone can use the storage (rule 25.1). */
+/** WebDAV class 1 (RFC 4918): PROPFIND, PROPPATCH and MKCOL, for clients such as file managers and rclone (rule 25.1). */
 import { defineComponent, flag, setting } from '../../lib/plugin/component.js';
 
 const settings = {

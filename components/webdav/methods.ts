@@ -1,4 +1,4 @@
-/** PROPFIND, PROPPATCH and MKCOL. PUT, DELETE, MOVE and COPY are methods of every resource. */
+/** Implements PROPFIND, PROPPATCH and MKCOL. Other WebDAV methods (PUT, DELETE, MOVE, COPY) are not specific to WebDAV here. */
 import { Readable } from 'node:stream';
 import { LwsError, type Platform } from '../../lib/plugin/component.js';
 import { type Reply, type RouteRequest, readBody } from '../../lib/plugin/requests.js';
@@ -6,9 +6,9 @@ import type { XmlElement } from '../../lib/plugin/xml.js';
 import { type Properties, wholeOf, writerOf } from './properties.js';
 import { checkedElements, escaped, type Name, parseXml } from './xml.js';
 
-/** Maximum size of a body, in bytes. */
+/** Maximum size of a request body, in bytes. */
 const maxBytes = 8 << 10;
-/** Maximum number of properties in a body, and bytes of their names and namespaces: each response repeats names. */
+/** Maximum properties in a body, and maximum bytes of their names and namespaces, because each response repeats the names. */
 const [maxProperties, maxNameBytes] = [64, 2 << 10];
 
 const conditionFields = ['if-match', 'if-none-match', 'if-unmodified-since', 'if-modified-since'];
@@ -22,7 +22,7 @@ export class WebDav {
     this.origin = new URL(platform.rootIri).origin;
   }
 
-  /** RFC 4918 9.1. @throws LwsError as for GET; `malformed-body`, `too-large`, `too-complex` */
+  /** Handles PROPFIND (RFC 4918 9.1). @throws LwsError as GET; `malformed-body`, `too-large`, `too-complex` */
   async propfind(request: RouteRequest): Promise<Reply> {
     const { resource, members } = await this.target(request);
     const depth = request.req.headers['depth']?.toString().trim().toLowerCase() ?? 'infinity';
@@ -36,8 +36,8 @@ export class WebDav {
   }
 
   /**
-   * RFC 4918 9.2. Refuses every property: live ones are computed, and others are not stored. Clients ignore this, but take an
-   * error of the request for a failed write.
+   * Handles PROPPATCH (RFC 4918 9.2): rejects every property, because live properties are computed, and others are not stored.
+   * Returns the rejections as 207: clients ignore them, but would treat an error status as a failed write.
    */
   async proppatch(request: RouteRequest): Promise<Reply> {
     const { resource } = await this.target(request);
@@ -48,7 +48,7 @@ export class WebDav {
     return { status: 207, fields: { ...xmlFields, ...this.place(request, resource.iri) }, body };
   }
 
-  /** RFC 4918 9.3: a PUT of a container, with other statuses. @throws LwsError */
+  /** Handles MKCOL (RFC 4918 9.3): like PUT of a container, with other statuses. @throws LwsError */
   async mkcol(request: RouteRequest): Promise<Reply> {
     const { iri } = request.parameters as { iri: string };
     if (request.body().length !== 0)
@@ -70,7 +70,7 @@ export class WebDav {
     }
   }
 
-  /** Returns the methods of the resource with the name, with or without a final slash, as far as the caller may know of it. */
+  /** Returns the methods of the resource with this name, with or without a final slash, as far as the caller may know. */
   private async allowed(request: RouteRequest): Promise<string> {
     const name = request.parameters['iri']!.replace(/\/$/, '');
     const target = this.platform.store.record(name) ? name : `${name}/`;
@@ -82,7 +82,7 @@ export class WebDav {
     }
   }
 
-  /** Returns the facts about the target, or about the container whose IRI it is without the final slash (RFC 4918 5.2). */
+  /** Returns the facts about the target or, if it does not exist, the container with a final slash (RFC 4918 5.2). */
   private target({ access, parameters }: RouteRequest): ReturnType<Platform['facts']> {
     const iri = parameters['iri']!;
     const { store, facts } = this.platform;
@@ -106,7 +106,7 @@ const malformed = (message: string): LwsError => new LwsError('malformed-body', 
 
 const isDav = ({ namespace, localName }: Name, wanted: string): boolean => namespace === 'DAV:' && localName === wanted;
 
-/** Returns the properties that a PROPFIND asks for. Ignores unknown elements (RFC 4918 17). @throws LwsError `malformed-body` */
+/** Returns the requested properties of a PROPFIND. Ignores unknown elements (RFC 4918 17). @throws LwsError `malformed-body` */
 function wantedIn(root: XmlElement): Properties {
   if (!isDav(root, 'propfind')) throw malformed('Send a propfind element of DAV:.');
   const children = checkedElements(root);
@@ -118,7 +118,7 @@ function wantedIn(root: XmlElement): Properties {
   return kinds[0] === 'propname' ? { kind: 'names', names: [] } : { kind: 'all', names: names('include') };
 }
 
-/** Returns each name once. @throws LwsError `too-complex` */
+/** Returns distinct names. @throws LwsError `too-complex` if there are too many */
 function limited(names: readonly Name[]): readonly Name[] {
   const texts = [
     ...names.map(({ localName }) => localName),

@@ -1,4 +1,4 @@
-/** Properties of resources (RFC 4918 15), and the multistatus document. */
+/** Properties of resources (RFC 4918 15), and multistatus documents. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Platform } from '../../lib/plugin/component.js';
 import { nameOf } from '../../lib/plugin/state.js';
@@ -6,14 +6,14 @@ import { escaped, type Name } from './xml.js';
 
 type Facts = Awaited<ReturnType<Platform['facts']>>['resource'];
 
-/** Properties of a response. `refused`: the names are answered with 403. */
+/** Properties that a response contains. `refused`: each name is returned with status 403. */
 export interface Properties {
   readonly kind: 'all' | 'names' | 'named' | 'refused';
-  /** With `all`: in addition to the properties that exist. */
+  /** Requested names. For `all`, they are returned in addition to existing properties. */
   readonly names: readonly Name[];
 }
 
-/** Values of live properties, escaped. `undefined`: the resource does not have the property. */
+/** Functions that return the escaped value of a live property, or `undefined` if the resource does not have it. */
 const live: Readonly<Record<string, (facts: Facts) => string | undefined>> = {
   displayname: ({ iri }) => escaped(decoded(nameOf(iri).replace(/\/$/, ''))),
   resourcetype: ({ isContainer }) => (isContainer ? '<D:collection/>' : ''),
@@ -28,7 +28,7 @@ function decoded(name: string): string {
   try {
     return decodeURIComponent(name);
   } catch {
-    // Not UTF-8.
+    // The name is not valid UTF-8: return it without decoding.
     return name;
   }
 }
@@ -43,14 +43,14 @@ const statuses = { 200: '200 OK', 403: '403 Forbidden', 404: '404 Not Found' } a
 const propstat = (status: keyof typeof statuses, elements: readonly string[]): string =>
   `<D:propstat><D:prop>${elements.join('')}</D:prop><D:status>HTTP/1.1 ${statuses[status]}</D:status></D:propstat>`;
 
-/** Writes the parts of a multistatus document. */
+/** Writer of a multistatus document. */
 interface Writer {
   readonly start: string;
-  /** Writes the response element of a resource, on one line. */
+  /** Returns the response element for a resource, on one line. */
   readonly respond: (facts: Facts) => string;
 }
 
-/** Returns a writer that declares each namespace once: responses repeat names only. */
+/** Returns a writer that declares each namespace only once, at the start. */
 export function writerOf({ kind, names }: Properties, origin: string): Writer {
   const prefixes = new Map([
     ['', ''],
@@ -84,10 +84,10 @@ export function writerOf({ kind, names }: Properties, origin: string): Writer {
 
 const isNew = ({ namespace, localName }: Name): boolean => namespace !== 'DAV:' || !Object.hasOwn(live, localName);
 
-/** Size of a part of the document from which it is sent, in characters. */
+/** Characters after which a part of the document is sent. */
 const chunkSize = 32 << 10;
 
-/** Yields the multistatus document in small parts. Other requests run between them. */
+/** Yields a multistatus document in small parts, between which other requests run. */
 export async function* wholeOf(
   { start, respond }: Writer,
   first: Facts,

@@ -1,4 +1,4 @@
-/** XML of request bodies, and parts of responses. */
+/** Parses XML request bodies, and escapes text for responses. */
 import { LwsError } from '../../lib/plugin/component.js';
 import { decodeUtf8 } from '../../lib/plugin/requests.js';
 import { XmlElement } from '../../lib/plugin/xml.js';
@@ -12,7 +12,7 @@ function refuse(): never {
   throw new LwsError('malformed-body', 'The body is not well-formed XML.');
 }
 
-/** Parses a small document. @throws LwsError `malformed-body`, also for a document type, which could declare entities */
+/** Parses a small document. @throws LwsError `malformed-body`, also for a DOCTYPE, which could declare entities */
 export function parseXml(bytes: Uint8Array): XmlElement {
   const text = decodeUtf8(bytes);
   if (/<!(?!--|\[CDATA\[)/.test(text)) throw new LwsError('malformed-body', 'The body must not have a document type.');
@@ -29,7 +29,7 @@ export const checkedElements = ({ elements }: XmlElement): XmlElement[] => eleme
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Escapes text. Characters that XML does not allow become U+FFFD. */
+/** Escapes text for XML. Characters that XML does not allow become U+FFFD. */
 export const escaped = (text: string): string =>
   text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '\ufffd')

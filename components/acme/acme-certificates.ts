@@ -1,6 +1,6 @@
 /**
- * Certificate issued by an ACME authority, stored in a directory and renewed before it expires. Until a new one is issued, the
- * old one is used.
+ * Certificates that an ACME authority issues. They are stored in a directory, and renewed before they expire. The old
+ * certificate is used until a new one is issued.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -16,24 +16,24 @@ import {
   writeWhole,
 } from '../../lib/plugin/certificates.js';
 
-/** Certificate order of an ACME authority (RFC 8555), by http-01. */
+/** ACME authority (RFC 8555), from which certificates are ordered with the http-01 challenge. */
 export interface Authority extends Pick<CertificateEquipment, 'authorities'> {
   /** URL of the ACME directory. */
   readonly directory: string;
-  /** Contact address for the authority. */
+  /** E-mail address of the account, for messages of the authority. */
   readonly email: string | null;
 }
 
-/** Timeout of one response, in milliseconds. */
+/** Timeout of a response, in milliseconds. */
 const answerMs = 20_000;
-/** Maximum bytes of a response. */
+/** Maximum size of a response, in bytes. */
 const answerBytes = 1 << 20;
 
-/** Loaded on first use: the module is large and seldom needed. */
+/** Returns the ACME client module. Loaded on first use, because it is large and seldom needed. */
 async function acmeClient({ authorities }: Authority): Promise<typeof import('acme-client')> {
   const acme = await import('acme-client');
   const { defaults } = acme.axios;
-  // The caller retries, with longer pauses.
+  // Disable retries of the module. The caller retries, with longer pauses.
   Object.assign((defaults as { acmeSettings?: object }).acmeSettings ?? {}, { retryMaxAttempts: 0 });
   Object.assign(defaults, { timeout: answerMs, maxContentLength: answerBytes });
   const ca = authorities.map((file) => readFileSync(file, 'utf8'));
@@ -41,16 +41,16 @@ async function acmeClient({ authorities }: Authority): Promise<typeof import('ac
   return acme;
 }
 
-/** Returns a new account key, PEM. */
+/** Returns a new account key in PEM format. */
 async function newAccountKey(authority: Authority): Promise<string> {
   const { crypto } = await acmeClient(authority);
   return (await crypto.createPrivateEcdsaKey()).toString();
 }
 
 /**
- * Orders a certificate and answers the challenges.
- * @param accountKey PEM, creates the account if the authority does not know it
- * @throws Error if the authority is unreachable, rejects the order, or returns something else
+ * Orders a certificate, and answers the challenges.
+ * @param accountKey in PEM format. If the authority does not know it, an account is created
+ * @throws Error if the authority is unreachable, rejects the order, or returns an unusable certificate
  */
 async function orderCertificate(
   authority: Authority,
@@ -59,14 +59,14 @@ async function orderCertificate(
 ): Promise<KeyPair> {
   const { Client, crypto } = await acmeClient(authority);
   const client = new Client({ directoryUrl: authority.directory, accountKey, backoffMin: 1_000, backoffMax: 15_000 });
-  // With contacts, even if empty: for an existing account the client sends an update, which must not be empty.
+  // Always send contacts, even if empty: for an existing account this becomes an update, which must not be empty.
   const contact = authority.email === null ? [] : [`mailto:${authority.email}`];
   await client.createAccount({ termsOfServiceAgreed: true, contact });
   const [key, csr] = await crypto.createCsr({ altNames: [...domains] }, await crypto.createPrivateEcdsaKey());
   const certificate = await client.auto({
     csr,
     challengePriority: ['http-01'],
-    // The server's own name may not resolve to it from inside.
+    // Skip the check of the module: the server's name may not resolve to the server from the inside.
     skipChallengeVerification: true,
     challengeCreateFn: async (_authorization, { type, token }, keyAuthorization) => {
       if (type !== 'http-01') throw new Error(`the authority offers ${type} instead of http-01`);
@@ -83,21 +83,21 @@ async function orderCertificate(
 export interface AcmeOptions extends Authority, Omit<CertificateEquipment, 'dataDir'> {
   readonly domains: readonly string[];
   readonly renewBeforeDays: number;
-  /** Storage of account keys and certificates, in files with mode 0600. */
+  /** Directory for account keys and certificates, in files with mode 0600. */
   readonly folder: string;
 }
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
-/** Backoff after the first failure, doubled for each further one: authorities allow five failed validations per hour. */
+/** Delay after the first failure, which doubles with each failure. Authorities allow five failed validations per hour. */
 const [firstPause, longestPause] = [2 * minute, 12 * hour];
-/** Longer than the maximum of a timer, and clocks are adjusted. */
+/** Maximum delay of one timer. Longer waits are repeated, because timers are limited and clocks are adjusted. */
 const longestSleep = 12 * hour;
 
-/** Returns the backoff after consecutive failures, in milliseconds, with jitter, because many servers may fail at the same time. */
+/** Returns the delay after consecutive failures in milliseconds, with jitter, because many servers may fail at once. */
 export const pauseAfter = (failures: number, random: number): number =>
   Math.min(longestPause, firstPause * 2 ** Math.min(failures - 1, 20)) * (1 + random / 4);
 
-/** Returns the renewal time: this many days before expiry, but for a short lifetime after two thirds of it, with jitter to the earlier side. */
+/** Returns the renewal time: `days` before expiry, but not before two thirds of the lifetime, minus jitter. */
 export function renewalOf(
   { notBefore, notAfter }: Pick<KeyPair, 'notBefore' | 'notAfter'>,
   days: number,
@@ -120,7 +120,7 @@ class AcmeCertificates implements CertificateSource {
   private isOrdering = false;
   private isStopped = false;
   private use: (pair: KeyPair) => void = () => {};
-  /** Per authority: a staging certificate must not be used for another authority. */
+  /** One directory per authority, so that a certificate of a staging authority is not used for another one. */
   private readonly folder: string;
 
   constructor(private readonly options: AcmeOptions) {
@@ -143,7 +143,7 @@ class AcmeCertificates implements CertificateSource {
     this.wake();
   }
 
-  /** Orders a due certificate now, without waiting for the backoff. */
+  /** Orders a certificate that is due, without waiting for the delay after a failure. */
   reload(): void {
     const { log } = this.options;
     if (Date.now() < this.due) log.info({ renewal: new Date(this.due) }, 'the TLS certificate is not due for renewal');
@@ -219,7 +219,7 @@ class AcmeCertificates implements CertificateSource {
     }
   }
 
-  /** A certificate that cannot be stored is used until the next start. */
+  /** Stores a certificate. If that fails, the certificate is used until the next start. */
   private keep({ key, certificate }: KeyPair): void {
     try {
       writeWhole(join(this.folder, 'certificate.pem'), `${key.trimEnd()}\n${certificate}`);

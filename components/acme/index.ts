@@ -59,7 +59,7 @@ const refuse = (message: string): never => {
   throw new SettingsError(message);
 };
 
-/** @throws SettingsError for invalid combinations, with one sentence that names the setting */
+/** Checks combinations of settings. @throws SettingsError with the name of the setting */
 function assertUsable(
   { directory, domains, email, terms }: SettingsOf<typeof acmeSettings>,
   { host, httpPort, hasFiles, hasWebroot }: TlsFacts,

@@ -1,9 +1,9 @@
-/** Separate port for metrics, on loopback only: local processes need no credential. */
+/** Separate port for metrics, on the loopback address only, where local processes need no credential. */
 import { createServer, type Server } from 'node:http';
 import { SettingsError } from '../../lib/plugin/component.js';
 import type { Metrics } from './registry.js';
 
-/** @throws SettingsError if the port cannot be opened */
+/** Listens on the port. @throws SettingsError if the port cannot be opened */
 export async function listenForMetrics(metrics: Metrics, port: number): Promise<Server> {
   const server = createServer({ requestTimeout: 10_000, maxHeaderSize: 8 << 10 }, (req, res) => {
     const isKnown = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD');

@@ -1,4 +1,4 @@
-/** Observed metrics, metrics that the server and its components compute on demand, and those of the process by prom-client. */
+/** Collects metrics: observed ones, those that server and components compute on demand, and process metrics of prom-client. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Answered, Metric, WrittenBatch } from '../../lib/plugin/component.js';
 import { Histogram, type Sample } from './histogram.js';
@@ -6,10 +6,10 @@ import { Histogram, type Sample } from './histogram.js';
 const prefix = 'quadpod_';
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 
-/** Methods of RFC 9110, RFC 5789 and QUERY. All others count as one. */
+/** Methods that are counted separately (RFC 9110, RFC 5789, QUERY). All others are counted together. */
 const methods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'MOVE', 'COPY', 'QUERY']);
 
-/** Process metrics, once for all storages: the observers of garbage collector and event loop cannot be removed. */
+/** Process metrics, shared by all storages: their observers of the garbage collector and the event loop cannot be removed. */
 const ofProcess = new Registry();
 collectDefaultMetrics({ register: ofProcess });
 
@@ -21,7 +21,7 @@ interface Requests {
 }
 
 export class Metrics {
-  /** Keyed by method and route. */
+  /** Counters by method and route. */
   private readonly requests = new Map<string, Requests>();
   private readonly batches = {
     seconds: new Histogram(seconds),
@@ -29,7 +29,7 @@ export class Metrics {
     transactions: new Histogram([1, 2, 5, 10, 25, 50, 100]),
   };
 
-  /** @param measures metrics of the server, computed on demand */
+  /** @param measures returns the metrics of the server, computed on demand */
   constructor(private readonly measures: () => Promise<readonly Metric[]>) {}
 
   answered({ method: sent, route, status, seconds: took }: Answered): void {
@@ -81,7 +81,7 @@ export class Metrics {
 
 const sampleOf = ({ labels = {}, value }: Metric['values'][number]): Sample => ['', labels, value];
 
-/** Formats all samples of a metric. @param head name and type */
+/** Returns the samples of a metric as text. @param head name and type */
 function family(head: string, help: string, samples: readonly Sample[]): string {
   const name = prefix + head.split(' ', 1)[0];
   let text = `# HELP ${name} ${help}\n# TYPE ${prefix}${head}\n`;

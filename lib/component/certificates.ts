@@ -3,9 +3,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { Log } from '../tools/log.js';
 
-/** A certificate with its chain and private key, validated. */
+/** Validated certificate with its chain, and its private key. */
 export interface KeyPair {
-  /** PEM. */
+  /** Certificate chain and private key in PEM format. */
   readonly certificate: string;
   readonly key: string;
   /** Milliseconds since the epoch. */
@@ -14,7 +14,7 @@ export interface KeyPair {
   readonly isFor: (host: string) => boolean;
 }
 
-/** Checks that a key belongs to a certificate and that a TLS server can use both. @throws Error with a message that says what is wrong */
+/** Returns a key pair that a TLS server can use. @throws Error with the reason if the key is unusable or does not match */
 export function keyPair(certificate: string, key: string): KeyPair {
   const leaf = attempt('the certificate is not in PEM format', () => new X509Certificate(certificate));
   const privateKey = attempt('the key is not a PEM private key without a passphrase', () => createPrivateKey(key));
@@ -39,16 +39,16 @@ function attempt<T>(fault: string, work: () => T): T {
 
 /** Source of the server's certificate. */
 export interface CertificateSource {
-  /** Returns the current pair, or undefined if there is none yet. */
+  /** Returns the current certificate and key, or undefined if there is none yet. */
   current(): KeyPair | undefined;
-  /** Starts to look for newer pairs. @param use installs a pair; throws if it is not valid */
+  /** Starts to check for newer certificates. @param use installs a certificate; throws if it is not valid */
   start(use: (pair: KeyPair) => void): void;
-  /** Looks for a newer pair now. */
+  /** Checks for a newer certificate now. */
   reload(): void;
   stop(): void;
 }
 
-/** Answers to the challenges of an ACME authority (RFC 8555 8.3), served on the plain HTTP port. */
+/** Responses to challenges of an ACME authority (RFC 8555 8.3), served on the plain HTTP port. */
 export interface ChallengeAnswers {
   set(token: string, keyAuthorization: string): void;
   delete(token: string): void;
@@ -56,21 +56,21 @@ export interface ChallengeAnswers {
 
 /** TLS settings of the server. */
 export interface TlsFacts {
-  /** Host of `lws.base-uri`. */
+  /** Host name in `lws.base-uri`. */
   readonly host: string;
-  /** `lws.tls.http-port` */
+  /** Port for plain HTTP (`lws.tls.http-port`), or null. */
   readonly httpPort: number | null;
   /** True if certificate files are configured. */
   readonly hasFiles: boolean;
-  /** True if an external ACME client gets the certificates. */
+  /** True if an external ACME client obtains the certificates. */
   readonly hasWebroot: boolean;
 }
 
 /** Dependencies of a certificate source. */
 export interface CertificateEquipment {
-  /** `lws.data-dir`. Files with keys in it have mode 0600. */
+  /** Data directory (`lws.data-dir`). Files with keys in it have mode 0600. */
   readonly dataDir: string;
-  /** PEM files of authorities that are trusted in addition to those of Node.js. */
+  /** PEM files of certificate authorities that are trusted in addition to those of Node.js. */
   readonly authorities: readonly string[];
   readonly challenges: ChallengeAnswers;
   readonly log: Log;

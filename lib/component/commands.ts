@@ -1,4 +1,4 @@
-/** Requests of commands to the server that has the storage open, and messages about them. */
+/** Requests of commands to the server that has the storage open, and texts for their messages. */
 import { CommandError } from '../tools/errors.js';
 import type { CommandContext } from './component.js';
 
@@ -16,7 +16,7 @@ export class RefusedCommand extends CommandError {
 
 /**
  * Sends a request to the server of the storage, authenticated as its owner or with `--key`.
- * @param path below the system prefix, or a whole URL returned by the server
+ * @param path below the system prefix, or a complete URL that the server returned
  * @throws CommandError if there is no response, RefusedCommand if the server rejects the request, and errors of the body
  */
 export async function askServer(
@@ -28,7 +28,7 @@ export async function askServer(
   const url = new URL(path, `${baseUri}${systemPrefix}/`);
   const headers = { ...(init.headers as Record<string, string>), ...authorization };
   const response = await fetch(url, { ...init, headers }).catch((error: Error) => {
-    // Error of the request body while it was sent.
+    // The error occurred in the request body while it was sent.
     if (error.cause instanceof CommandError) throw error.cause;
     throw new CommandError(
       `A server has the storage open but does not respond at ${baseUri}: ${reasonOf(error)}. Check lws.base-uri.`,
@@ -41,23 +41,23 @@ export async function askServer(
   throw new RefusedCommand(message, status);
 }
 
-/** Maximum number of bytes shown of a response. */
+/** Maximum bytes of a response that are read for a message. */
 const longestAnswer = 16 << 10;
 
 /** Replaces control characters, which a terminal would interpret. */
 export const plain = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
 
-/** Same, shortened to a sentence. */
+/** Like `plain`, also shortened for a message. */
 export const shown = (text: string): string => plain(text).slice(0, 500).trim();
 
-/** Returns the detail of a problem document, the description of an OAuth error, or the beginning of the response. */
+/** Returns the detail of a problem document, the description of an OAuth error, or else the beginning of the response. */
 export async function detailOf(answer: { readonly status: number; readonly body: unknown }): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     size += chunk.length;
-    // Leaving the loop closes the connection.
+    // Leaving the loop closes the connection, so that the rest is not read.
     if (size > longestAnswer) break;
   }
   if (answer.status < 400) return '';
@@ -66,12 +66,12 @@ export async function detailOf(answer: { readonly status: number; readonly body:
     const { detail, title, error_description: description } = JSON.parse(text) as Record<string, unknown>;
     return shown(String(detail ?? description ?? title ?? ''));
   } catch {
-    // Not JSON.
+    // The body is not JSON.
     return shown(text.slice(0, 200));
   }
 }
 
-/** Returns the reason of a missing response, as the end of a sentence. */
+/** Returns why there is no response, as the end of a sentence. */
 export function reasonOf(error: unknown): string {
   const { code, message } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
   const isUnknown = code !== undefined && unknownIssuers.test(code);
@@ -79,5 +79,5 @@ export function reasonOf(error: unknown): string {
   return `${message || (error as Error).message}${hint}`;
 }
 
-/** OpenSSL codes of certificates with an untrusted issuer. */
+/** OpenSSL error codes for certificates of untrusted issuers. */
 const unknownIssuers = /^UNABLE_TO_(?:VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT(?:_LOCALLY)?)$|SELF_SIGNED_CERT/;

@@ -1,6 +1,6 @@
 /**
- * A component: a feature that can be switched off. It returns its contributions as data and never receives the application. A
- * third-party module default-exports one and is named in `lws.components`.
+ * A component: a feature that can be switched off. It contributes data and functions, and has no access to the application. A
+ * third-party module exports a component as default, and is named in `lws.components`.
  */
 import type { SettingsOf, SettingsTable } from '../settings/settings.js';
 import type { BlobLocation, BlobPlace } from '../storage/blobs/blobs.js';
@@ -11,37 +11,37 @@ import type { Platform } from './contract.js';
 import type { Storages } from './deployment.js';
 import type { Installation } from './installation.js';
 
-/** Context of a command of a component. */
+/** Context in which a command of a component runs. */
 export interface CommandContext {
   readonly baseUri: string;
   readonly systemPrefix: string;
-  /** Operands and flags of the command. */
+  /** Operands and flags from the command line. */
   readonly operands: readonly string[];
   readonly flags: Readonly<Record<string, string>>;
   /**
-   * Returns a credential of an owner: of the given key file, or of the owner that this server created.
+   * Returns a credential of an owner: of the key in a file, or of the owner that this server created.
    * @throws SettingsError if there is no such key, or no owner
    */
   readonly ownerCredential: (keyFile?: string) => Promise<string>;
   /** Verifies the storage like `quadpod check` and prints the problems. @returns the exit code */
   readonly check: () => Promise<number>;
   readonly dataDir: string;
-  /** Location of the contents of JSON and binary resources, with credentials. */
+  /** Where the contents of JSON and binary resources are stored, with credentials. */
   readonly blobs: BlobLocation;
-  /** @throws SettingsError if `lws.data-dir` has no storage; nothing is created */
+  /** Asserts that there is a storage, without creating anything. @throws SettingsError if `lws.data-dir` has none */
   readonly assertStorage: () => void;
-  /** Runs work on the existing store. @throws SettingsError as `assertStorage`, StoreUnavailableError while a server has it open */
+  /** Runs work on the existing store. @throws SettingsError as `assertStorage`, StoreUnavailableError if a server has it */
   readonly onStore: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
   /**
-   * Runs work on the platform with all installed components, as if the server were running, but without serving requests.
-   * @throws StoreUnavailableError while a server has it open
+   * Runs work on the platform with all installed components, like a server that accepts no requests.
+   * @throws StoreUnavailableError if a server has the store open
    */
   readonly onPlatform: <T>(work: (platform: Platform, owner: string | undefined) => Promise<T>) => Promise<T>;
   readonly progress: Platform['progress'];
   readonly formats: Platform['formats'];
-  /** The other storages of the deployment, if any. */
+  /** Other storages of the deployment, if there are any. */
   readonly storages?: Storages | undefined;
-  /** Prints a line of the result. */
+  /** Prints a line on standard output. */
   readonly print: (line: string) => void;
 }
 
@@ -49,18 +49,18 @@ export interface CommandContext {
 export interface CommandHelp {
   /** One line for `quadpod help`. */
   readonly help: string;
-  /** Flags of the command that are not settings: placeholder of the value and description, as in `{key: 'FILE the key of an owner'}`. */
+  /** Flags that are not settings, with placeholder and description: `{key: 'FILE the key of an owner'}`. */
   readonly flags?: Readonly<Record<string, string>>;
   /** Flags without a value. */
   readonly switches?: Readonly<Record<string, string>>;
-  /** Operand as shown in the help: `DIR`, in brackets if it is optional. */
+  /** Operand in the help text, such as `DIR`; in brackets if it is optional. */
   readonly operand?: string;
-  /** Example, as typed after `quadpod`. */
+  /** Example of the words after `quadpod`. */
   readonly example: string;
 }
 
 export interface Command extends CommandHelp {
-  /** @returns the exit code */
+  /** Runs the command. @returns the exit code */
   run(context: CommandContext): Promise<number>;
 }
 
@@ -68,42 +68,43 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   readonly name: string;
   readonly settings: T;
   isEnabled(settings: SettingsOf<T>): boolean;
-  /** True for components of the process: in a deployment only the storage of `lws.base-uri` has them. */
+  /** True for components of the process: in a deployment, only the home storage (`lws.base-uri`) has them. */
   readonly isOfProcess?: boolean;
-  /** True if it imports the files in `templateFolder` at startup. */
+  /** True if the component imports the files in `templateFolder` at startup. */
   readonly takesTemplates?: boolean;
-  /** Path below the base URI of a page that signs in with a credential in the fragment: `#token=`. */
+  /** Path, below the base URI, of a page that signs in with a credential in the fragment (`#token=`). */
   readonly page?: string;
   /**
-   * Validates settings beyond their parsers, such as contents of files and names in the storage, at the start and before a storage
-   * of a deployment gets them. Not called while the component is off.
+   * Validates settings beyond their parsers, such as contents of files and names in the storage. Called at startup, and before
+   * a storage of a deployment gets new settings, unless the component is off.
    * @throws SettingsError
    */
   assertUsable?(settings: SettingsOf<T>, names: Pick<Platform, 'rootIri' | 'systemPrefix'>): void;
-  /** Import large modules here, so that a disabled component costs nothing. */
+  /** Installs the component. Import large modules here, so that a disabled component does not load them. */
   install(platform: Platform, settings: SettingsOf<T>): Promise<Installation> | Installation;
   /**
-   * Returns the location of contents of JSON and binary resources, for every command and thread that reads them, or `undefined`.
+   * Returns where the contents of JSON and binary resources are stored, or `undefined` for the default. Called by every command
+   * and thread that reads them.
    * @throws SettingsError if its settings are not valid
    */
   blobs?(settings: SettingsOf<T>): BlobPlace | undefined;
   /**
-   * Returns a function that creates the source of the server's certificate, or `undefined`.
+   * Returns a function that creates the source of the server's certificate, or `undefined` if there is none.
    * @throws SettingsError if its settings are not valid
    */
   certificates?(settings: SettingsOf<T>, tls: TlsFacts): MakeCertificateSource | undefined;
-  /** Joins the servers that serve the same storage through a database (`lws.store`), for every command that opens the store. */
+  /** Connects to the other servers of the storage through a database (`lws.store`). Called by every command that opens it. */
   readonly joinServers?: JoinServers;
-  /** Returns the URL of a module that exports exchange formats (`FormatModule`), for every command and thread, or `undefined`. */
+  /** Returns the URL of a module with exchange formats (`FormatModule`), or `undefined`. Called by every command and thread. */
   formats?(settings: SettingsOf<T>): string | undefined;
-  /** Called instead of `install` if the component is off: its data is not maintained from here on. */
+  /** Called instead of `install` if the component is off. Its data is then no longer maintained. */
   onDisabled?(platform: Platform): Promise<void>;
-  /** Yields the problems that `quadpod check` finds in the component's data, one sentence each. */
+  /** Yields the problems that `quadpod check` finds in the data of the component, each as a sentence. */
   check?(store: Store): AsyncIterable<string>;
-  /** Makes the next start build derived data again, after `check` found problems in it. */
+  /** Makes the next start rebuild derived data, after `check` found problems in it. */
   rebuild?(store: Store): Promise<void>;
   readonly commands?: Readonly<Record<string, Command>>;
 }
 
-/** Declares a component and infers the types of its settings. */
+/** Returns the component. Infers the types of its settings. */
 export const defineComponent = <T extends SettingsTable>(component: Component<T>): Component<T> => component;

@@ -1,4 +1,4 @@
-/** Services of the server for its components. */
+/** Services that the server provides to components. */
 import type { KeyObject } from 'node:crypto';
 import type { Tally } from '../authentication/tally.js';
 import type { Throttle } from '../authentication/throttle.js';
@@ -19,49 +19,49 @@ import type { ToolCaller } from './tools.js';
 
 export type { ForeignState, Installation, Offer } from './installation.js';
 
-/** Shows the progress of long work. @param note additional text, such as a rate */
+/** Displays the progress of long work. @param note additional text, such as a rate */
 export type Progress = (done: number, total: number, note?: string) => void;
 
-/** Services that a component may use, with the members that `requireAccess` needs. */
+/** Services for components. Includes the members that `requireAccess` needs. */
 export interface Platform extends Guard {
-  /** `lws.base-uri`, without a trailing slash. */
+  /** Value of `lws.base-uri`, without a trailing slash. */
   readonly baseUri: string;
   readonly systemPrefix: string;
   readonly store: Store;
-  /** For operations of `lib/resources` beyond those of this interface. */
+  /** Storage, for operations in `lib/resources` that this interface does not have. */
   readonly storage: Storage;
-  /** Answers a request for a resource in the name of a caller, with the same checks as over HTTP. @throws LwsError */
+  /** Handles a request for a resource on behalf of a caller, with the same checks as over HTTP. @throws LwsError */
   readonly request: (caller: ToolCaller, request: InnerRequest) => Promise<Reply>;
-  /** Returns the facts about a resource and its members that a caller may know. @throws LwsError as for GET */
+  /** Returns the facts that a caller may know about a resource and its members. @throws LwsError as GET */
   readonly facts: (access: Access, iri: string) => Promise<FactsForCaller>;
   readonly documents: Documents;
-  /** The data directory. Secrets in it have mode 0600. */
+  /** Data directory. Files with secrets in it have mode 0600. */
   readonly dataDir: string;
-  /** For every URL supplied by a caller. */
+  /** Fetch function with SSRF protection. Use it for every URL that a caller supplies. */
   readonly fetch: GuardedFetch;
   readonly fetchUnder: FetchUnder;
-  /** Key of the storage's verification method. */
+  /** Private key of the storage's verification method, and its id. */
   readonly signingKey: { readonly keyId: string; readonly key: KeyObject };
   readonly authentication: Authentication;
   /**
-   * Returns the contributions of all installed components to a member of `Installation`: the items of lists, or the functions. Call it when
-   * requests come, not while components are installed.
+   * Returns the contributions of all installed components for a member of `Installation`: the items of lists, or functions.
+   * Call it when a request arrives, not while components are being installed.
    */
   readonly offered: <K extends keyof Installation>(name: K) => readonly Offer<K>[];
-  /** Returns the named rate limit on attempts per address and minute, shared by all storages of the process. @param perMinute 0 for no limit */
+  /** Returns a named rate limit per address and minute, shared by the storages of the process. @param perMinute 0: no limit */
   readonly throttle: (name: string, perMinute: number) => Throttle;
-  /** Counts resources of unprivileged callers, by kind, in all storages of the process. */
+  /** Returns a counter for resources of unprivileged callers, by kind, over all storages of the process. */
   readonly tally: (kind: string) => Tally;
-  /** Milliseconds since the epoch. */
+  /** Returns the current time in milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
-  /** Shows the progress of long work. */
+  /** Returns a function that displays the progress of long work. */
   readonly progress: (label: string) => Progress;
-  /** URLs of modules with exchange formats (`FormatModule`) that components contribute. Plain data, also for worker threads. */
+  /** URLs of modules with exchange formats (`FormatModule`) of components. Plain data, which can be sent to worker threads. */
   readonly formats: readonly string[];
-  /** Root IRI of the storage of `lws.base-uri`, if the process serves other storages too. */
+  /** Root IRI of the home storage (`lws.base-uri`), if the process serves other storages too. */
   readonly home?: string | undefined;
-  /** The other storages of the process. Absent if there are none, or this is one of them. */
+  /** Other storages of the process. Absent if there are none, and in storages other than the home storage. */
   readonly deployment?: Deployment | undefined;
   readonly administration: Administration;
 }

@@ -4,59 +4,59 @@ import type { Metric } from '../tools/metrics.js';
 /** Maximum validity of an invitation, in days. */
 export const invitationDays = 30;
 
-/** Directory in a data directory with the files of a new storage, until they are imported. */
+/** Directory, in a data directory, with the template files of a new storage until they are imported. */
 export const templateFolder = '.quadpod-template';
 
 /** Configuration record of a storage of a deployment. */
 export interface StorageRecord {
   readonly name: string;
-  /** Random. A later storage of the same name has another one. */
+  /** Random id. A later storage with the same name has another id. */
   readonly id: string;
-  /** Empty: the owner of the key in its directory. */
+  /** Owners of the storage. Empty: the owner is the identity of the key in its data directory. */
   readonly owners: readonly string[];
   /** Values of the storage's own settings, by name. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly state: 'ready' | 'suspended' | 'deleted';
-  /** ISO 8601. */
+  /** Times in ISO 8601 format. */
   readonly created: string;
   readonly deleted?: string;
-  /** Invitation that the storage was created with. Each can be used once. */
+  /** Id of the invitation with which the storage was created. An invitation can be used once. */
   readonly invitation?: string;
-  /** Changes with each change of owners: the storage then updates the owners in the ACL of its root once. */
+  /** Id of the last change of owners. When it changes, the storage updates the owners in its root ACL once. */
   readonly ownersChange?: string;
-  /** Changes with each write. */
+  /** Text that changes with each write. */
   readonly revision: string;
 }
 
-/** Changes of a record. Absent members stay. */
+/** Changes of a record. Absent members do not change. */
 export interface StorageChange extends Partial<Pick<StorageRecord, 'owners' | 'state'>> {
-  /** `null` removes a setting. */
+  /** New values of settings. `null` removes a setting. */
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** Required revision. `null`: the storage must not exist. */
+  /** Revision that the record must have. `null`: the storage must not exist. */
   readonly revision?: string | null;
-  /** Template and invitation of a new storage. */
+  /** Template and invitation with which a storage is created. */
   readonly template?: string;
   readonly invitation?: string;
-  /** Deletes the storage permanently. */
+  /** True to delete the storage permanently. */
   readonly isForGood?: boolean;
 }
 
-/** Storages of a deployment, except that of `lws.base-uri`. */
+/** Storages of a deployment, except the home storage (`lws.base-uri`). */
 export interface Storages {
-  /** In name order. */
+  /** Returns the records, ordered by name. */
   all(): readonly StorageRecord[];
   get(name: string): StorageRecord | undefined;
-  /** Root IRI of a storage. */
+  /** Returns the root IRI of a storage. */
   addressOf(name: string): string;
-  /** Names of the templates. */
+  /** Returns the names of the templates. */
   templates(): Promise<readonly string[]>;
   /**
    * Changes or creates a record. A running server applies it immediately.
-   * @throws LwsError `reserved-name`, `already-exists`, `not-found`, `precondition-failed`, `malformed-body`, `quota-exceeded`,
-   * `conflict`
+   * @throws LwsError `reserved-name`, `already-exists`, `not-found`, `precondition-failed`,
+   * `malformed-body`, `quota-exceeded`, `conflict`
    */
   change(name: string, wanted: StorageChange): Promise<StorageRecord>;
-  /** Checks that a new storage can be created this way. @throws LwsError `malformed-body` */
+  /** Asserts that a storage can be created with these settings and this template. @throws LwsError `malformed-body` */
   assertCanBegin(wanted: Pick<StorageChange, 'settings' | 'template'>): Promise<void>;
 }
 
@@ -64,9 +64,9 @@ export interface Storages {
 export interface Deployment {
   readonly storages: Storages;
   isOpen(name: string): boolean;
-  /** Returns the used bytes of a storage, those of its last closing if it is not open. `undefined` if it was never open. */
+  /** Returns the bytes in use by a storage; if it is closed, at its last close; `undefined` if it was never open. */
   usedBytes(name: string): number | undefined;
-  /** Returns a sign-in credential of the subject for a storage. `undefined` if the subject is not the owner of the key in the home storage. */
+  /** Returns a credential of a subject for a storage; `undefined` unless the subject owns the key in the home storage. */
   signIn(name: string, subject: string | undefined): Promise<string | undefined>;
   /** True if the pages of all storages have the same origin. */
   readonly isOneOrigin: boolean;

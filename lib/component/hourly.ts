@@ -1,10 +1,11 @@
-/** Work of a component that is repeated every hour. */
+/** Runs work of a component every hour. */
 import type { Installation, Platform } from './contract.js';
 
 const hourMs = 3_600_000;
 
 /**
- * Runs work at the start and every hour, one run after the other, on the leader of several servers. `stop` waits for the last run.
+ * Runs work at startup and every hour, never concurrently. With several servers, runs on the leader only.
+ * `stop` waits for the last run.
  * @param failure log message if the work throws
  */
 export function hourly(

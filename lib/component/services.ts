@@ -1,4 +1,4 @@
-/** Services that only some components need. */
+/** Services that only a few components need. */
 import type { AudiencePolicy } from '../authentication/audience.js';
 import type { IdentifierResolver } from '../authentication/controlled-identifier.js';
 import type { DpopVerifier } from '../authentication/dpop.js';
@@ -11,32 +11,32 @@ import type { FolderSize } from '../resources/folder-size.js';
 import type { DescribedSetting } from '../settings/settings.js';
 import type { Metric } from '../tools/metrics.js';
 
-/** For authentication suites, and those who issue tokens. */
+/** Services for authentication suites and for issuers of tokens. */
 export interface Authentication {
-  /** Audiences that a credential may name, and whether one is required. */
+  /** Accepted audiences of credentials, and whether a credential must name one. */
   readonly audience: AudiencePolicy;
-  /** Keys and identity providers from the documents of subjects. */
+  /** Resolves the keys and identity providers in the document of a subject. */
   readonly identifiers: IdentifierResolver;
-  /** Verifier of proofs, and whether access tokens need one. */
+  /** Verifies DPoP proofs. `required`: access tokens must be used with a proof. */
   readonly dpop: DpopVerifier & { readonly required: boolean };
 }
 
-/** For pages of the server for users and controllers. */
+/** Services for pages that users and controllers use. */
 export interface Administration {
-  /** Owners added by other owners. Absent if access control lists decide. */
+  /** Owners that other owners added. Absent under Web Access Control. */
   readonly addedOwners: AddedOwners | undefined;
-  /** Answers a GET or HEAD of a resource for another principal than that of the request. @throws LwsError as the request would */
+  /** Handles a GET or HEAD of a resource for another caller than that of the request. @throws LwsError as the request */
   readonly read: (request: Pick<RouteRequest, 'req' | 'access'>, iri: string) => Promise<Reply>;
-  /** Returns the decision about a hypothetical request. @throws LwsError `bad-request` */
+  /** Returns the decision for a hypothetical request. @throws LwsError `bad-request` */
   readonly explain: (request: ExplainedRequest) => Promise<Explanation>;
-  /** Returns the size of a container with everything below it that the caller can read. @throws LwsError as GET, `too-busy` */
+  /** Returns the size of a container with all descendants that the caller can read. @throws LwsError as GET, `too-busy` */
   readonly folderSize: (access: Access, iri: string) => Promise<FolderSize>;
   /** Returns the current metrics of the server and of all components. */
   readonly metrics: () => Promise<readonly Metric[]>;
-  /** Version of Quadpod. */
+  /** Version of the Quadpod package. */
   readonly version: string;
-  /** How users call the executable: `npx quadpod`, `npm start --` or `quadpod`. */
+  /** Command with which users start the server: `npx quadpod`, `npm start --` or `quadpod`. */
   readonly executable: string;
-  /** Returns all effective settings, for controllers, without the values of secrets. For a storage of a deployment, its own settings. */
+  /** Returns all effective settings for controllers, without values of secrets. In a deployment, only those of the storage. */
   readonly describeSettings: () => readonly DescribedSetting[];
 }

@@ -1,4 +1,4 @@
-/** Limits how many jobs run at a time, by caller class. */
+/** Limits concurrent jobs, by caller class. */
 import type { CallerClass } from '../authorization/authorizer.js';
 import type { Client } from '../authorization/client.js';
 import { tooBusy } from '../tools/errors.js';
@@ -9,9 +9,9 @@ export class Slots {
   private readonly taken = new Set<Client>();
 
   /**
-   * @param total maximum number of jobs of a caller class: a caller can have many identities
-   * @param message of the error when no slot is free
-   * @param perClient maximum number of jobs of one client
+   * @param total maximum jobs of each caller class, because a caller can have many identities
+   * @param message error message if no slot is free
+   * @param perClient maximum jobs of one client
    */
   constructor(
     private readonly total: SlotLimits,
@@ -19,13 +19,13 @@ export class Slots {
     private readonly perClient: SlotLimits = total,
   ) {}
 
-  /** Returns slots for jobs that only controllers may start. @param what the jobs, in messages: `imports` */
+  /** Returns slots for jobs that only controllers can start. @param what name of the jobs in messages, such as `imports` */
   static forControllers(count: number, what: string): Slots {
     const message = `The server has ${count} ${what} in progress. Try again later.`;
     return new Slots({ controller: count, known: 0, stranger: 0 }, message);
   }
 
-  /** Takes a slot. @returns a function that releases it @throws LwsError `too-busy` */
+  /** Acquires a slot. @returns a function that releases it @throws LwsError `too-busy` */
   take({ callerClass, client }: Client = { callerClass: 'controller', client: '' }): () => void {
     const others = [...this.taken].filter((each) => each.callerClass === callerClass);
     const own = others.filter((each) => each.client === client);

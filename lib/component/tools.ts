@@ -1,27 +1,27 @@
-/** Tools for agents, which the component `agents` offers by the Model Context Protocol. */
+/** Tools for agents. The component `agents` offers them over the Model Context Protocol. */
 import type { RouteRequest } from '../http/route.js';
 
-/** Caller of a tool: that of the request which names it. */
+/** Caller of a tool: the caller of the HTTP request with the tool call. */
 export type ToolCaller = Pick<RouteRequest, 'req' | 'access' | 'address'>;
 
-/** JSON Schema of an argument. */
+/** JSON Schema of one argument. */
 export interface ArgumentSchema {
   readonly type: 'string' | 'integer' | 'boolean' | 'array';
   readonly description: string;
   readonly enum?: readonly string[];
-  /** Characters. */
+  /** Maximum characters of a string. */
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Of an array, whose items are strings. */
+  /** Schema of the items of an array, which are strings. */
   readonly items?: { readonly type: 'string'; readonly enum?: readonly string[] };
   readonly maxItems?: number;
 }
 
-/** Arguments that satisfy the schema. */
+/** Arguments that are valid by the schema. */
 export type ToolArguments = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
-/** JSON Schema of the arguments. Others are rejected. */
+/** JSON Schema of all arguments. Other arguments are rejected. */
 export interface ToolSchema {
   readonly type: 'object';
   readonly properties: Readonly<Record<string, ArgumentSchema>>;
@@ -35,10 +35,10 @@ export const schemaOf = (properties: ToolSchema['properties'], ...required: read
 });
 
 export interface Tool {
-  /** Letters, digits, `_` and `-`. */
+  /** Name: letters, digits, `_` and `-`. */
   readonly name: string;
   readonly title: string;
-  /** What it does and when to use it. A model takes it as an instruction, so it must not contain data of users. */
+  /** Describes what the tool does, and when to use it. A model follows it, so it must not contain data of users. */
   readonly description: string;
   readonly inputSchema: ToolSchema;
   readonly annotations: {
@@ -47,9 +47,9 @@ export interface Tool {
     readonly idempotentHint?: boolean;
   };
   /**
-   * Returns the texts of the result.
-   * @param given arguments that satisfy the schema
-   * @throws LwsError as the same request over HTTP; the agent receives it as a problem
+   * Calls the tool. Returns the texts of the result.
+   * @param given arguments that are valid by the schema
+   * @throws LwsError as the same request over HTTP; the agent receives a problem document
    */
   call(caller: ToolCaller, given: ToolArguments): Promise<readonly string[]>;
 }

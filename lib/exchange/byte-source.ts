@@ -1,35 +1,35 @@
-/** A single file as a source of bytes. */
+/** Source of the bytes of a single file. */
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { TransferError } from './member.js';
 
 export interface ByteSource {
-  /** The file name, for messages and for its extension: `dump.nq.gz`. */
+  /** File name, for messages and for its extension: `dump.nq.gz`. */
   readonly name: string;
-  /** The size in bytes, if known. */
+  /** Size in bytes, if known. */
   readonly size?: number;
-  /** The media type given by the caller, if any. It takes precedence over the extension. */
+  /** Media type given by the caller, if any. It takes precedence over the extension. */
   readonly mediaType?: string;
-  /** Returns the bytes. A source can be opened again. */
+  /** Returns the bytes. Can be called again, to read from the start. */
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** A file on this machine. */
+/** File on this machine. */
 export interface FileSource extends ByteSource {
   readonly path: string;
   readonly isGzip: boolean;
 }
 
-/** A piece of a source, with the number of bytes of the source read so far. */
+/** Piece of the decompressed text, and count of bytes of the source that were read so far. */
 export interface FilePiece {
   readonly bytes: Buffer;
   readonly read: number;
 }
 
-/** Limits against decompression bombs: a gzip file is rejected if its text is more than `maxRatio` times longer and longer than `short`. */
+/** A gzip file is rejected if its text is longer than `short`, and more than `maxRatio` times longer than the file. */
 const [maxRatio, short] = [1_000, 1 << 20];
 
-/** Yields the text of a source, as bytes. @throws TransferError if decompression fails or the text exceeds the limits */
+/** Yields the decompressed bytes of a source. @throws TransferError if decompression fails or the text exceeds the limits */
 export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerator<FilePiece> {
   if (!isGzip) {
     let read = 0;
@@ -47,7 +47,7 @@ export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerat
     },
   });
   const inflate = createGunzip({ chunkSize: 128 << 10 });
-  // Errors are passed to the reader of `inflated`.
+  // Errors are thrown by the loop over `inflated`.
   const inflated: Readable = pipeline(source.open(), counted, inflate, () => {});
   try {
     for await (const bytes of inflated as AsyncIterable<Buffer>) {
@@ -62,7 +62,7 @@ export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerat
   }
 }
 
-/** Returns the first bytes, and all pieces including them. */
+/** Returns the first bytes, and an iterable of all pieces including the first. */
 export async function withStart(
   pieces: AsyncGenerator<FilePiece>,
 ): Promise<readonly [start: Uint8Array, pieces: AsyncIterable<FilePiece>]> {

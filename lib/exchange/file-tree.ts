@@ -1,44 +1,44 @@
-/** Trees of files, in a directory or a ZIP. */
+/** Trees of files, in a directory or in a ZIP file. */
 import { isObject } from '../tools/json/exact-json.js';
 import { parseJson } from '../tools/json/json.js';
 import { type MemberOptions, type MemberReader, type ReadStep, SyntaxFault, TransferError } from './member.js';
 
 export interface TreeFile {
-  /** The path, not percent-encoded: `a/b c.ttl`. Directories end with a slash. */
+  /** Path, not percent-encoded: `a/b c.ttl`. Directories end with a slash. */
   readonly path: string;
   /** Size in bytes. */
   readonly size: number;
   /** Modification time in milliseconds since the epoch. */
   readonly modified?: number;
-  /** Returns the content. A file can be opened again. */
+  /** Returns the content. Can be called again, to read from the start. */
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** An entry of a tree that is not safe to read: a symbolic link, a name with `..`, a device. */
+/** Entry that is not safe to read: a symbolic link, a name with `..`, or a device. */
 export interface RefusedFile {
   readonly path: string;
-  /** The reason, as a sentence. */
+  /** Reason, as a sentence. */
   readonly refused: string;
 }
 
 export interface FileTree {
   /** Total size of all files in bytes. */
   readonly total: number;
-  /** Yields all files and directories, a directory before its content, in a stable order. @param after continue after this path */
+  /** Yields all files and directories in a stable order, directories before their content. @param after path to start after */
   files(after?: string): AsyncIterable<TreeFile | RefusedFile>;
-  /** Returns the file with exactly this path. */
+  /** Returns the file with this exact path, or `undefined` if there is none. */
   file(path: string): Promise<TreeFile | undefined>;
   close(): Promise<void>;
 }
 
-/** The target of files: a directory, or a ZIP in a response. */
+/** Target of written files: a directory, or a ZIP file in a response. */
 export interface TreeSink {
-  /** Adds a file. Returns when the next one may be added (backpressure). @param path see `TreeFile` */
+  /** Adds a file. Resolves when the next file can be added (backpressure). @param path see `TreeFile` */
   add(path: string, content: Uint8Array | AsyncIterable<Uint8Array>, facts?: { modified?: number }): Promise<void>;
   end(): Promise<void>;
 }
 
-/** A file, or the content of a member. */
+/** A file, or the content of a resource. */
 type Opened = Pick<TreeFile, 'path' | 'open'> & { readonly size?: number };
 
 /**
@@ -50,7 +50,7 @@ type Opened = Pick<TreeFile, 'path' | 'open'> & { readonly size?: number };
 export async function bytesOfFile(file: Opened, most: number, hint = ''): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = file.size ?? 0;
-  // The bytes are counted as well: a file may grow while it is read, or have no length.
+  // Count the bytes too: the file may grow while it is read, or its size may be unknown.
   if (length <= most) {
     length = 0;
     for await (const chunk of file.open()) {
@@ -63,7 +63,7 @@ export async function bytesOfFile(file: Opened, most: number, hint = ''): Promis
   throw new SyntaxFault(`${file.path} exceeds the limit of ${most} bytes.${hint}`);
 }
 
-/** Parses a file as a JSON object. @param fault error message for other JSON @throws TransferError for anything else */
+/** Parses a file as a JSON object. @param fault error message for other JSON @throws TransferError if it is not an object */
 export async function objectOfFile(
   file: Opened,
   most: number,
@@ -79,14 +79,14 @@ export async function objectOfFile(
   throw new TransferError(`${file.path}: ${fault}`);
 }
 
-/** Returns a file that must exist. @throws TransferError */
+/** Returns a file that must exist. @throws TransferError if it does not @param why reason for the message */
 export async function requiredFile(tree: FileTree, path: string, why: string): Promise<TreeFile> {
   const file = await tree.file(path);
   if (file === undefined) throw new TransferError(`${path} is missing: ${why}.`);
   return file;
 }
 
-/** Makes a reader for trees from a generator of read steps. */
+/** Creates a function that opens trees of a format, from a generator that reads them. */
 export const treeReader =
   <Tools = void>(read: (tree: FileTree, options: MemberOptions, tools: Tools) => AsyncIterable<ReadStep>) =>
   (tree: FileTree, tools: Tools): MemberReader => ({

@@ -1,4 +1,4 @@
-/** The interface of an exchange format. A format reads and writes members and does not know the storage. */
+/** Interface of exchange formats. A format reads and writes members, and has no access to the storage. */
 import type { Writable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import type { Rewrite } from '../storage/keys/iri-rewriting.js';
@@ -6,29 +6,29 @@ import type { FileSource } from './byte-source.js';
 import type { FileTree, TreeFile, TreeSink } from './file-tree.js';
 import type { GraphMember, MemberReader, ResourceMember, Writer } from './member.js';
 
-/** Links of a resource: the members of its link context object (RFC 9264 4.2) that clients manage. */
+/** Client-managed links of a resource: members of its link context object (RFC 9264 4.2). */
 export type Links = NonNullable<ResourceMember['links']>;
 
-/** A part of the graphs of a file: at most about ten thousand triples. */
+/** Part of the graphs in a file: at most about ten thousand triples. */
 export interface FilePart extends Pick<GraphMember, 'quads' | 'prefixes'> {
-  /** The file has further parts. */
+  /** True if the file has further parts. */
   readonly hasMore: boolean;
-  /** The next part belongs to the same graph. */
+  /** True if the next part belongs to the same graph. */
   readonly isOpen: boolean;
-  /** Number of triples of this part and of all earlier parts. */
+  /** Count of triples in this part and all earlier parts. */
   readonly count: number;
-  /** Continues after this part when it is passed to `rdfParts`. */
+  /** Text that can be passed to `rdfParts` to continue after this part. */
   readonly known: string;
 }
 
-/** Functions of the server that formats share. They are passed in, so that a format module loads nothing of the server. */
+/** Functions of the server that formats share. They are passed in, so that format modules load no module of the server. */
 export interface FormatTools {
-  /** Reads a directory or a ZIP: RDF files as graphs, everything else as bytes. */
+  /** Reads a directory or a ZIP file: RDF files as graphs, everything else as bytes. */
   readFolder(tree: FileTree): MemberReader;
   /**
-   * Parses an RDF file in parts and rewrites its IRIs.
-   * @param known the `known` of an earlier part to continue after
-   * @throws SyntaxFault with the file and the line, TransferError if the earlier parts have changed
+   * Parses an RDF file in parts, and rewrites its IRIs.
+   * @param known value of `known` of an earlier part, to continue after it
+   * @throws SyntaxFault with file and line, TransferError if the earlier parts of the file have changed
    */
   rdfParts(
     file: {
@@ -44,7 +44,7 @@ export interface FormatTools {
   /** Resolves an IRI reference (RFC 3986 5.2). */
   resolveIri(reference: string, base: string): string;
   readonly links: {
-    /** Validates a link context object. Drops relations that the server manages. @throws Error if it is not valid */
+    /** Validates a link context object. Drops relations that the server manages. @throws Error if the object is not valid */
     read(object: unknown, iri: string): Links;
     types(links: Links): readonly string[];
     values(
@@ -55,11 +55,11 @@ export interface FormatTools {
   };
 }
 
-/** Functions of the server that formats share for writing. */
+/** Functions of the server that formats share to write files. */
 export interface WriteTools extends FormatTools {
-  /** Writes the files that `readFolder` reads. @param of the IRI of the exported container */
+  /** Returns a writer for files that `readFolder` can read. @param of IRI of the exported container */
   folderWriter(sink: TreeSink, of: string): Writer;
-  /** Writes graphs as Turtle files. Parts of a graph become one file. @param of the IRI of the exported container */
+  /** Returns a writer of Turtle files. Parts of a graph become one file. @param of IRI of the exported container */
   turtleFiles(
     sink: TreeSink,
     of: string,
@@ -71,50 +71,50 @@ export interface WriteTools extends FormatTools {
 }
 
 export interface WriteOptions {
-  /** The IRI of the exported container, with a trailing slash. */
+  /** IRI of the exported container, with a trailing slash. */
   readonly of: string;
-  /** The IRI of the storage. */
+  /** IRI of the storage. */
   readonly storage: string;
-  /** The output is compressed with gzip (single-text formats only). */
+  /** True if the output is compressed with gzip (only for formats with a single text). */
   readonly isGzip: boolean;
 }
 
-/** A document that is parsed as a whole. */
+/** Document that is parsed as a whole. */
 export interface Document {
   readonly bytes: Uint8Array;
-  /** The media type, without parameters. */
+  /** Media type, without parameters. */
   readonly type: string;
-  /** The base IRI of relative references. */
+  /** Base IRI for relative references. */
   readonly base: string;
 }
 
-/** @throws TransferError with the reason in its message */
+/** Parses a document. @throws TransferError with the reason as message */
 export type ParseDocument = (document: Document) => Promise<Pick<GraphMember, 'quads' | 'prefixes'>>;
 
 export interface Format {
-  /** A description for messages: `the data folder of a Community Solid Server`. */
+  /** Description for messages: `the data directory of a Community Solid Server`. */
   readonly about: string;
-  /** The media type in responses. Absent: it can only be written to a directory. */
+  /** Media type of responses. Absent if the format can only be written to a directory. */
   readonly mediaType?: string;
-  /** For single-text formats: the file extensions, before an optional `.gz`. Written files have the first. */
+  /** File extensions of a format with a single text, before an optional `.gz`. Written files have the first one. */
   readonly endings?: readonly string[];
-  /** A written ZIP has one directory at its top, with the name of the ZIP, in which everything is. */
+  /** True if a written ZIP file contains everything in one directory, which has the name of the ZIP file. */
   readonly hasFolder?: boolean;
-  /** Returns true if a directory or a ZIP is certainly of this format. */
+  /** Returns true if a directory or a ZIP file is certainly in this format. */
   fits?(tree: FileTree): Promise<boolean>;
-  /** Reads a directory or a ZIP. */
+  /** Reads a directory or a ZIP file. */
   read?(tree: FileTree, tools: FormatTools): MemberReader;
-  /** Reads a single file. @param parserOf parsers of other formats, see `documents` */
+  /** Reads a single file. @param parserOf returns the parser of another format, see `documents` */
   readFile?(file: FileSource, parserOf: (type: string) => ParseDocument | undefined): Promise<MemberReader>;
-  /** Writes files to a directory, or to a ZIP in a response. */
+  /** Writes files to a directory, or to a ZIP file in a response. */
   write?(sink: TreeSink, options: WriteOptions, tools: WriteTools): Writer;
-  /** Writes a single text and ends the stream. */
+  /** Writes a single text, and ends the stream. */
   writeText?(out: Writable, options: WriteOptions): Writer;
-  /** Types of documents that are read as RDF when a single file is imported. */
+  /** Media types of documents that the format can parse as RDF when a single file is imported. */
   readonly documents?: { readonly types: readonly string[]; readonly parse: ParseDocument };
 }
 
-/** The exports of a format module, loaded from a component's URL: formats by their names for `--format`. */
+/** Exports of a format module, which is loaded from the URL of a component: formats by their names in `--format`. */
 export interface FormatModule {
   readonly formats: Readonly<Record<string, Format>>;
 }

@@ -1,7 +1,7 @@
-/** Media types by file extension. Pure. */
+/** Media types by file extension. */
 import { lookup } from 'mime-types';
 
-/** RDF syntaxes readable as resources, by media type. */
+/** Media types of RDF syntaxes that can be imported as resources, by extension. */
 const rdfByExtension: Readonly<Record<string, string>> = {
   ttl: 'text/turtle',
   nt: 'application/n-triples',
@@ -15,7 +15,7 @@ const rdfByExtension: Readonly<Record<string, string>> = {
 };
 const rdfTypes: ReadonlySet<string> = new Set(Object.values(rdfByExtension));
 
-/** SHACL compact syntax, plain and extended. Neither has a registered media type. */
+/** Media types of the SHACL compact syntax, plain and extended, by extension. Neither is registered. */
 const shapesByExtension: Readonly<Record<string, string>> = {
   shaclc: 'text/shaclc',
   shc: 'text/shaclc',
@@ -32,7 +32,7 @@ export function mediaTypeOf(name: string): string {
 
 const lookupType = (extension: string): string => (extension && lookup(extension)) || 'application/octet-stream';
 
-/** Returns the RDF syntax of a media type without parameters. */
+/** Returns the RDF media type without parameters, or `undefined` if it is not RDF. */
 export function rdfTypeOf(mediaType: string): string | undefined {
   const type = typeWithout(mediaType);
   return rdfTypes.has(type) ? type : undefined;
@@ -41,5 +41,5 @@ export function rdfTypeOf(mediaType: string): string | undefined {
 /** Returns a media type without its parameters. */
 export const typeWithout = (mediaType: string): string => mediaType.replace(/;.*/s, '').trim().toLowerCase();
 
-/** Returns true if a media type without parameters is one of HTML pages, which may embed RDF besides other content. */
+/** True for the media types of HTML pages, which may embed RDF. */
 export const isPage = (type: string): boolean => type === 'text/html' || type === 'application/xhtml+xml';

@@ -1,4 +1,4 @@
-/** Members: the unit of exchange between format readers, imports, exports and format writers. */
+/** Members: resources and states as format readers, imports, exports and format writers exchange them. */
 import type { Quad } from '@rdfjs/types';
 import type { ClientLinks } from '../resources/linkset.js';
 import type { Rewrite } from '../storage/keys/iri-rewriting.js';
@@ -6,65 +6,65 @@ import { CommandError } from '../tools/errors.js';
 
 interface Common {
   /**
-   * The path below the target or exported container, with percent-encoded segments as in an IRI: `a/b%20c.ttl`. Containers end
-   * with a slash. The empty path is the container itself.
+   * Path below the target or the exported container, percent-encoded as in an IRI: `a/b%20c.ttl`. Containers end with a slash.
+   * The path of the container itself is empty.
    */
   readonly path: string;
-  /** The position in the source, for messages: `data/a.ttl` or `dump.nq:1731`. */
+  /** Position in the source, for messages: `data/a.ttl` or `dump.nq:1731`. */
   readonly source: string;
-  /** The client-managed metadata, including declared types as `type`. IRIs are absolute. */
+  /** Client-managed links, including declared types as `type`. IRIs are absolute. */
   readonly links?: ClientLinks;
   readonly acl?: AccessList;
   /** Creation time in milliseconds since the epoch. */
   readonly created?: number;
   readonly modified?: number;
-  /** The owner's IRI, if the format has one. */
+  /** IRI of the owner, if the format has owners. */
   readonly owner?: string;
 }
 
-/** The resource's own Web Access Control list. IRIs are absolute. */
+/** Web Access Control list of the resource itself. IRIs are absolute. */
 export type AccessList = Pick<GraphMember, 'quads' | 'prefixes'>;
 
-/** A container, which may already exist. */
+/** Container, which may already exist. */
 export interface ContainerMember extends Common {
   readonly kind: 'container';
 }
 
-/** An RDF resource, or a part of one: later parts are added to it. */
+/** RDF resource, or a part of it, to which later parts are added. */
 export interface GraphMember extends Common {
   readonly kind: 'rdf';
-  /** Triples. The graph component is ignored. IRIs are absolute, resolved against the future IRI of the resource. */
+  /** Triples. Their graph is ignored. IRIs are absolute, resolved against the future IRI of the resource. */
   readonly quads: readonly Quad[];
-  /** Their GSPO keys, if they come from the store. */
+  /** GSPO keys of the triples, if they come from the store. */
   readonly keys?: readonly string[];
   readonly prefixes: Readonly<Record<string, string>>;
-  /** The next member is another part of the same graph. Parts are limited to about ten thousand triples. */
+  /** True if the next member is another part of the same graph. A part has at most about ten thousand triples. */
   readonly hasMore?: boolean;
 }
 
-/** A JSON or binary resource. */
+/** JSON or binary resource. */
 export interface BytesMember extends Common {
   readonly kind: 'bytes';
-  /** The media type, with its parameters. */
+  /** Media type, with its parameters. */
   readonly mediaType: string;
   /** Size in bytes, if known. */
   readonly size?: number;
   /** SHA-256 in base64, if known. */
   readonly sha256?: string;
-  /** Returns the content. Must be called at most once, before the next member is requested. */
+  /** Returns the content. Call it at most once, before the next member is requested. */
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** A skipped item of the source, for the report. */
+/** Item of the source that was skipped, for the report. */
 export interface LeftOut {
   readonly kind: 'left-out';
   readonly source: string;
-  /** The reason, as a sentence. */
+  /** Reason, as a sentence. */
   readonly why: string;
 }
 
 /**
- * State of a component, such as a grant or a subscription. Only Quadpod's own archive has it. The value is the stored one. Keys
+ * State of a component, such as a grant or a subscription, as it is stored. Only Quadpod's own archive format contains it. Keys
  * and values contain IRIs of the exported storage.
  */
 export interface StateMember {
@@ -74,55 +74,55 @@ export interface StateMember {
   readonly value: string;
 }
 
-/** Key spaces of component state created by clients. */
+/** Entry spaces with component state that clients create. */
 export const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'];
 
 export type ResourceMember = ContainerMember | GraphMember | BytesMember;
 export type Member = ResourceMember | StateMember;
 
-/** Members of the given kinds. */
+/** Members of certain kinds. */
 export type MemberOf<Kind extends Member['kind']> = Extract<Member, { readonly kind: Kind }>;
 
-/** A member with the cursor after it, for continuing an import after a crash. Cursors are opaque to all but the reader. */
+/** Member, and the cursor after it, with which an import continues after a crash. Only the reader interprets cursors. */
 export interface ReadStep {
   readonly member: Member | LeftOut;
-  /** The argument of `read` for continuing after this member. Must be requested before the step after the next one. */
+  /** Pass it to `read` to continue after this member. Get it before the step after the next one is requested. */
   readonly cursor: string;
-  /** Bytes of the source read so far, for the progress. */
+  /** Count of bytes of the source that were read so far, to show the progress. */
   readonly bytes: number;
 }
 
-/** Options of an import that readers need. */
+/** Options of an import that concern the reader. */
 export interface MemberOptions {
-  /** The IRI of the target container, with a trailing slash. */
+  /** IRI of the target container, with a trailing slash. */
   readonly into: string;
-  /** Rewrites of IRIs in graphs, graph names, links and access lists. The first match applies. */
+  /** Rewrite rules for IRIs in graphs, graph names, links and ACLs. The first matching rule applies. */
   readonly rewrite: readonly Rewrite[];
-  /** Continue after the member whose step had this cursor. */
+  /** Cursor of the member after which to continue. */
   readonly cursor?: string;
 }
 
-/** Reads one format. */
+/** Reader of one format. */
 export interface MemberReader {
   /** Size of the source in bytes, if known in advance. */
   readonly total: number | undefined;
-  /** Yields the members. Containers precede their members, but may be absent. @throws TransferError with the file and the line */
+  /** Yields the members. Containers come before their members, but may be missing. @throws TransferError with file and line */
   read(options: MemberOptions): AsyncIterable<ReadStep>;
   close(): Promise<void>;
 }
 
-/** Writes one format. Members are written in the order of their IRIs, containers before their members. */
+/** Writer of one format. Members are written in the order of their IRIs, containers before their members. */
 export interface Writer {
-  /** Writes a member. Returns when the next one may be written (backpressure). */
+  /** Writes a member. Resolves when the next one can be written (backpressure). */
   write(member: Member): Promise<void>;
-  /** Writes the end. Without it, the output is incomplete. */
+  /** Completes the output. */
   end(): Promise<void>;
 }
 
-/** Reading the source or writing the target failed. Earlier members are complete. The message is for the user. */
+/** The source could not be read, or the target could not be written. Earlier members are complete. The message is for users. */
 export class TransferError extends CommandError {
   override readonly name = 'TransferError';
 }
 
-/** A syntax error, at the line in the message. All members before it are complete. */
+/** Syntax error, with its line in the message. All earlier members are complete. */
 export class SyntaxFault extends TransferError {}

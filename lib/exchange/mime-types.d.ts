@@ -1,6 +1,6 @@
 declare module 'mime-types' {
-  /** The media type for an extension without its full stop. */
+  /** Returns the media type for an extension without its full stop, or false. */
   export function lookup(extension: string): string | false;
-  /** The extension, without its full stop, for a media type. */
+  /** Returns the extension without its full stop for a media type, or false. */
   export function extension(mediaType: string): string | false;
 }

@@ -1,38 +1,38 @@
 /**
- * Changes of the protocol by `lws.profile` (chapter 20 of the rules). Each change has a name here and is queried where it
- * applies. Without a profile there are none.
+ * Changes of the protocol that `lws.profile` selects (chapter 20 of the rules). Each change is a member, which is read where
+ * the change applies. Without a profile there are no changes.
  */
 export interface Profile {
-  /** Default values of settings, by name. */
+  /** Default values that replace those of settings, by name. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** A write creates missing containers above its target. */
+  /** True if a write creates missing containers above its target. */
   readonly makesParents: boolean;
   /** Media types of RDF patches in addition to SPARQL Update. */
   readonly patches: readonly string[];
-  /** A patch that only inserts requires append only. */
+  /** True if a patch that only inserts requires only append. */
   readonly appendsByPatch: boolean;
-  /** DELETE also requires write on the container. */
+  /** True if DELETE also requires write on the container. */
   readonly deletesFromContainers: boolean;
-  /** If errors reveal existence, they do so for nonexistent resources too. */
+  /** True if errors for nonexistent resources equal those for unreadable ones, when errors are not masked. */
   readonly refusesAbsent: boolean;
-  /** POST to a data resource returns 403 to callers without append before it returns 405. */
+  /** True if POST to a data resource requires append before it returns 405. Otherwise, read suffices. */
   readonly refusesPosts: boolean;
-  /** A body requires a Content-Type. */
+  /** True if a body requires a Content-Type. */
   readonly requiresContentType: boolean;
-  /** A new container may have a body of white space. */
+  /** True if the body that creates a container may consist of white space. */
   readonly takesBlankBodies: boolean;
-  /** A preflight allows the requested fields. */
+  /** True if a CORS preflight allows all requested fields. */
   readonly echoesFields: boolean;
-  /** Type of the root, and the relation of every resource to it. */
+  /** Type of the root container, and relation from every resource to it. */
   readonly storageLinks: { readonly type: string; readonly relation: string };
   /** Scopes of accepted access tokens of OpenID providers (rule 20.11). */
   readonly tokenScopes: string;
 }
 
-/** The setting that names the profile. */
+/** Name of the setting that selects the profile. */
 export const profileSetting = 'lws.profile';
 
-/** Every origin. Distinguished from an explicit `*` by identity of this list: the origin is echoed, with credentials (rule 20.2). */
+/** Allows every origin. Unlike an explicit `*` (compared by identity), the origin is echoed, with credentials (rule 20.2). */
 export const everyOrigin: readonly string[] = ['*'];
 
 export const n3Patch = 'text/n3';
@@ -60,12 +60,12 @@ const solid: Profile = {
   tokenScopes: 'openid webid',
 };
 
-/** By value of `lws.profile`. */
+/** Profiles by value of `lws.profile`. */
 export const profiles = { solid } as const satisfies Readonly<Record<string, Profile>>;
 
 export type ProfileName = keyof typeof profiles;
 
-/** Settings that a profile may set. `null` counts as not set. */
+/** Settings that a profile can set. The value `null` leaves them to the profile. */
 export const governed: ReadonlySet<string> = new Set(
   Object.values(profiles).flatMap(({ settings }) => Object.keys(settings)),
 );

@@ -1,5 +1,5 @@
 /**
- * Settings: one entry per setting {name, parser, default, description}, and the precedence of the four sources. Layers and
+ * Settings: a table entry for each (name, parser, default, description), and the precedence of the four sources. Layers and
  * components have their own tables.
  */
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { governed, type ProfileName, profileSetting, profiles } from './profile.
 
 /** Parses a value from JSON (`config.json`) or from text (environment, flags). Returns `undefined` if it is not valid. */
 export interface SettingParser<T> {
-  /** Valid values, as the end of the sentence "expected ...". */
+  /** Description of valid values, as the end of the sentence "expected ...". */
   readonly expectation: string;
   parse(raw: unknown): T | undefined;
 }
@@ -17,7 +17,7 @@ export interface Setting<T> {
   readonly parser: SettingParser<T>;
   readonly default: T;
   readonly doc: string;
-  /** Each storage of a deployment may have its own value. Absent: only the operator sets it, for all storages. */
+  /** If present, each storage of a deployment may have its own value. Absent: the operator sets one value for all storages. */
   readonly scope?: 'storage' | undefined;
 }
 
@@ -37,7 +37,7 @@ export function setting<T>(
   return { name, parser, default: fallback, doc, scope };
 }
 
-/** A setting is not valid. The message names key, value, expectation and source. */
+/** A setting is not valid. The message contains key, value, expectation and source. */
 export class SettingsError extends Error {
   constructor(message: string) {
     super(message);
@@ -50,7 +50,7 @@ export const text = (expectation = 'a string'): SettingParser<string> => ({
   parse: (raw) => (typeof raw === 'string' ? raw : undefined),
 });
 
-/** Parser: a string that passes a test. */
+/** Returns a parser for strings that pass a test. */
 export const matching = (passes: (value: string) => boolean, expectation: string): SettingParser<string> => ({
   expectation,
   parse: (raw) => (typeof raw === 'string' && passes(raw) ? raw : undefined),
@@ -79,7 +79,7 @@ export const oneOf = <T extends string>(values: readonly T[]): SettingParser<T> 
   parse: (raw) => values.find((value) => value === raw),
 });
 
-/** Parser: a list. A JSON array in the file, separated by commas or spaces in environment and flags (rule 18.1). */
+/** Parses a list: a JSON array in the file, separated by commas or spaces in environment and flags (rule 18.1). */
 export const list: SettingParser<readonly string[]> = {
   expectation: 'a list of strings',
   parse: (raw) => {
@@ -88,17 +88,17 @@ export const list: SettingParser<readonly string[]> = {
   },
 };
 
-/** Parser: an optional value. `null` in the file, an empty string elsewhere. */
+/** Returns a parser for an optional value: absent if it is `null` in the file, or an empty string elsewhere. */
 export const optional = <T>(parser: SettingParser<T>): SettingParser<T | null> => ({
   expectation: `${parser.expectation}, or nothing`,
   parse: (raw) => (raw === null || raw === '' ? null : parser.parse(raw)),
 });
 
 export interface SettingSources {
-  /** Content of the settings file, and its name in messages. */
+  /** Content of the settings file, and name of the file for messages. */
   readonly file?: { readonly name: string; readonly content: unknown };
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Flags without dashes: the name of a setting, with or without `lws.`. An exact name takes precedence. */
+  /** Flags without dashes: names of settings, with or without `lws.`. The exact name takes precedence. */
   readonly flags?: Readonly<Record<string, string>>;
 }
 
@@ -108,17 +108,17 @@ export interface EffectiveSetting {
   readonly source: string;
 }
 
-/** Effective settings with their sources. */
+/** Effective values of all settings, with their sources. */
 export class Settings {
   constructor(private readonly values: ReadonlyMap<string, EffectiveSetting>) {}
 
-  /** Values of one table, by its member names. */
+  /** Returns the values of one table, by member name. */
   of<T extends SettingsTable>(table: T): SettingsOf<T> {
     const entries = Object.entries(table).map(([member, { name }]) => [member, this.values.get(name)?.value]);
     return Object.fromEntries(entries) as SettingsOf<T>;
   }
 
-  /** Copy with another value of an existing setting. */
+  /** Returns a copy in which a setting has another value. */
   with(name: string, value: unknown, source: string): Settings {
     const { setting } = this.values.get(name)!;
     return new Settings(new Map([...this.values, [name, { setting, value, source }]]));
@@ -129,7 +129,7 @@ export class Settings {
   }
 }
 
-/** A setting as shown to callers other than the operator. */
+/** Setting as it is shown to callers other than the operator. */
 export interface DescribedSetting {
   readonly name: string;
   readonly doc: string;
@@ -138,13 +138,13 @@ export interface DescribedSetting {
   readonly source: string;
 }
 
-/** By name, so that third-party components cannot omit it. */
+/** True for secrets. Recognized by name, so that third-party components cannot forget to declare them. */
 const isSecret = (name: string): boolean => /(?:secret|password|passphrase|secret-access-key)$/.test(name);
 
-/** Source of a storage's own settings in a deployment. */
+/** Source of a storage's own settings in a deployment, for messages. */
 export const ownRecord = 'the record of the storage';
 
-/** @param isTenant for a storage of a deployment: only its own settings, without sources of the deployment */
+/** Returns the settings to show. @param isTenant for a storage of a deployment: only its own settings, without other sources */
 export const describeSettings = (settings: Settings, isTenant = false): readonly DescribedSetting[] =>
   settings
     .all()
@@ -156,13 +156,13 @@ export const describeSettings = (settings: Settings, isTenant = false): readonly
       ...(isSecret(name) && value !== null && value !== '' ? {} : { value }),
     }));
 
-/** `lws.base-uri` becomes `LWS_BASE_URI` in the environment. */
+/** Returns the name of the environment variable: `LWS_BASE_URI` for `lws.base-uri`. */
 export const environmentName = (name: string): string => name.toUpperCase().replace(/[.-]/g, '_');
 
 /**
  * Merges the sources over the defaults: file, environment, flags, in increasing precedence (rule 18.1). Unknown environment
- * variables are ignored (see `unknownVariables`), since other programs may use the same prefix.
- * @throws SettingsError for an unknown key in the file or among the flags, and for an invalid value
+ * variables are ignored (see `unknownVariables`), because other programs may use the same prefix.
+ * @throws SettingsError for an unknown key in the file or flags, and for an invalid value
  */
 export function loadSettings(tables: readonly SettingsTable[], sources: SettingSources): Settings {
   const known = new Map<string, Setting<unknown>>();
@@ -176,7 +176,7 @@ export function loadSettings(tables: readonly SettingsTable[], sources: SettingS
     const entry = known.get(key);
     if (!entry) throw new SettingsError(unknownKey(key, source, [...known.keys()]));
     const value = entry.parser.parse(raw);
-    // `null` leaves the choice to the profile. An empty string is also an empty list.
+    // `null` leaves the setting to the profile. An empty string is also an empty list.
     if (value !== undefined) give(entry, value, source);
     else if (governed.has(key) && (raw === null || raw === '')) give(entry, entry.default, 'default');
     else
@@ -204,7 +204,7 @@ export function loadSettings(tables: readonly SettingsTable[], sources: SettingS
   return new Settings(values);
 }
 
-/** Settings that the profile has set: `lws.access-control=wac`. */
+/** Returns the settings that the profile has set, as text: `lws.access-control=wac`. */
 export const setByProfile = (settings: Settings): readonly string[] =>
   settings
     .all()
@@ -226,7 +226,7 @@ export function readSettingsFile(path: string): { name: string; content: unknown
   }
 }
 
-/** Returns a sentence for each environment variable that looks like a setting: `LWS_BASE_URL in the environment is not a setting ...`. */
+/** Returns a sentence for each unknown environment variable that looks like a setting. */
 export function unknownVariables(
   settings: Settings,
   environment: NonNullable<SettingSources['environment']>,
@@ -245,7 +245,7 @@ function unknownKey(key: string, source: string, known: readonly string[]): stri
   return `Unknown setting ${key} (from ${source})${meant(nearest)}`;
 }
 
-/** Suggestion, as the end of a sentence. */
+/** Returns a suggestion, as the end of a sentence. */
 export const meant = (nearest: string | undefined): string =>
   nearest === undefined ? '.' : `. Did you mean ${nearest}?`;
 
@@ -271,7 +271,7 @@ function editDistance(a: string, b: string): number {
   return row[b.length]!;
 }
 
-/** RFC 8414 2: an issuer is an https URL without query and fragment. http is for development only. */
+/** Parses a list of issuers: https URLs without query and fragment (RFC 8414 2). http is allowed for development. */
 export const issuerList: SettingParser<readonly string[]> = {
   expectation: 'a list of https URLs without query and fragment',
   parse: (raw) => {

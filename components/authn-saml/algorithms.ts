@@ -42,7 +42,7 @@ const digests: readonly (readonly [string, string])[] = [
   ['http://www.w3.org/2001/04/xmlenc#sha512', 'sha512'],
 ];
 
-/** @param allowSha1 value of `lws.saml.allow-sha1` */
+/** Returns the allowed algorithms. @param allowSha1 value of `lws.saml.allow-sha1` */
 export const createAlgorithms = (allowSha1: boolean): Algorithms => ({
   signatures: new Map(allowSha1 ? [...signatures, sha1Signature] : signatures),
   digests: new Map(allowSha1 ? [...digests, ['http://www.w3.org/2000/09/xmldsig#sha1', 'sha1']] : digests),

@@ -65,7 +65,7 @@ function assertCovers(octets: string, content: string, id: string, algorithms: A
   if (!timingSafeEqual(digestValueOf(hash, content), digest)) refuse(broken, 'the digest does not match the content');
 }
 
-/** @returns the signed content, or undefined if the signature is not valid */
+/** Verifies the signature with xml-crypto. @returns the signed content, or undefined if the signature is not valid */
 function check(verifier: SignedXml, xml: string, { signature }: SignedAssertion): readonly string[] | undefined {
   try {
     verifier.loadSignature(signature.node as never);

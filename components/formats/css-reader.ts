@@ -128,7 +128,7 @@ class CssReading {
     return metadata instanceof SyntaxFault ? `It cannot be parsed. ${metadata.message}` : metadata.leftOut;
   }
 
-  /** @param known parts of the file that are done, as in `rdfParts` */
+  /** Yields the resource of a file, in parts if it is RDF. @param known parts that are done, as in `rdfParts` */
   private async *fileSteps(file: TreeFile, known = ''): AsyncGenerator<ReadStep> {
     const plain = withoutMark(file.path);
     const path = cssPathOf(plain);
@@ -174,7 +174,7 @@ class CssReading {
     }
   }
 
-  /** @param path path of the directory */
+  /** Returns the container for a directory. @param path path of the directory */
   private async container(path: string): Promise<MemberOf<'container'>> {
     const resource = cssPathOf(path);
     const metadata = await this.lists.metadataOf(path, resource);
@@ -252,7 +252,7 @@ class CssLists {
     return found instanceof SyntaxFault ? found : { quads: found.quads, prefixes: found.prefixes };
   }
 
-  /** @param path in the tree, without `$.` extension @param resource path of the resource */
+  /** Returns the metadata of a resource. @param path in the tree, without `$.` extension @param resource its path */
   async metadataOf(path: string, resource: string): Promise<CssMetadata | undefined> {
     const file = await this.tree.file(`${path}.meta`);
     const found = file && (await this.metadataIn(file, resource));

@@ -116,9 +116,7 @@ function merged(member: Member, { links, mediaType }: Described): Member {
   return isUnknown && mediaType !== undefined ? { ...found, mediaType } : found;
 }
 
-/**
- * Returns descriptions of files and directories by path, '' for the crate itself. @throws TransferError for invalid metadata
- */
+/** Returns descriptions of files and directories by path, '' for the crate. @throws TransferError for invalid metadata */
 async function describedFiles(
   tree: FileTree,
   options: MemberOptions,

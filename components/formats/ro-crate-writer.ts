@@ -53,7 +53,7 @@ export class CrateWriter implements Writer {
     this.files = tools.folderWriter({ add, end: async () => {} }, of);
   }
 
-  /** @throws TransferError if existing metadata cannot be parsed */
+  /** Writes a member. @throws TransferError if existing metadata cannot be parsed */
   async write(member: Member): Promise<void> {
     if (member.kind === 'state') return;
     if (member.kind === 'bytes' && isMetadataFile(member.path)) {
@@ -79,7 +79,7 @@ export class CrateWriter implements Writer {
     await this.sink.end();
   }
 
-  /** @param file path of the written file */
+  /** Adds the description of a file, and lists it in its directory. @param file path of the written file */
   private describe(file: string): void {
     // Files written at the end, such as an index, belong to no member.
     this.file = file;

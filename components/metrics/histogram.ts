@@ -1,6 +1,6 @@
 /** Prometheus histogram. Replaces prom-client's, which is too slow to observe on every request. */
 
-/** @param suffix added to the name of the metric */
+/** Sample of a metric. @param suffix added to the name of the metric */
 export type Sample = readonly [suffix: string, labels: Readonly<Record<string, string>>, value: number];
 
 export class Histogram {

@@ -6,7 +6,7 @@ export const inAllStorages = 10;
 
 /** Counts of one kind in one storage. */
 export interface Tally {
-  /** @param from address, or digest of an address */
+  /** Adds to the count of an address. @param from address, or digest of an address */
   add(from: string, count: 1 | -1): void;
   /** Returns the count in the other storages. @param from default: all addresses */
   elsewhere(from?: string): number;

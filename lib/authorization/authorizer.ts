@@ -76,12 +76,12 @@ export interface PermissionSource {
 }
 
 export interface Authorizer extends BaseModel {
-  /** @param container only its members are needed, including those in the trash */
+  /** Returns the readable resources. @param container only its members are needed, including those in the trash */
   readScope(access: Access, container?: string): ReadScope | Promise<ReadScope>;
   allows(question: Question): boolean | Promise<boolean>;
   /** True if the caller can read a resource, and searches may return it. For the scope `decide`, evaluates the resource. */
   finds(question: Omit<Question, 'mode'>): boolean | Promise<boolean>;
-  /** @param view the committed state */
+  /** Returns the class of a caller. @param view the committed state */
   callerClass(view: View, access: Access): Promise<CallerClass>;
   /** Returns the identity that becomes the owner of a resource that the caller creates in a container. */
   ownerOfNew(access: Access, parent: ResourceRecord): string | undefined;

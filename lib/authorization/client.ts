@@ -21,7 +21,7 @@ interface Connection {
   whenGone(): { readonly signal: AbortSignal; readonly release: () => void };
 }
 
-/** Not a field of `Access`, because those objects are cached, copied and logged. */
+/** Connections of requests. Not a field of `Access`, because those objects are cached, copied and logged. */
 const connections = new HiddenField<Access, Connection>();
 
 export const noteConnection = (access: Access, connection: Connection): void =>

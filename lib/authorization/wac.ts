@@ -144,7 +144,7 @@ export class WacModel implements BaseModel {
     return decision instanceof Promise ? decision.then(orByRoot) : orByRoot(decision);
   }
 
-  /** @param byRoot true if the root's ACL decides instead of the nearest one */
+  /** Decides in the current state. @param byRoot true if the root's ACL decides instead of the nearest one */
   private decideNow(question: Question, byRoot: boolean): Decision | Promise<Decision> {
     const acl = this.deciding(question, byRoot);
     if (!acl) return noAcl;

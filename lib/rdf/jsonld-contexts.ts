@@ -35,7 +35,7 @@ const recent = lruCache<ResolvedContext>(100);
 const longestKept = 16 << 10;
 const mostNamed = 10;
 
-/** @param load returns shipped and given contexts, throws for others */
+/** Returns a context resolver for one document. @param load returns shipped and given contexts, throws for others */
 export function contextResolver(load: ReturnType<typeof contextLoader>) {
   // Count of contexts being processed. Meanwhile, `jsonld` also resolves the scoped contexts of their terms.
   let open = 0;

@@ -66,7 +66,7 @@ export interface ControlledResource {
   readonly acl: AclDocument | undefined;
 }
 
-/** @throws LwsError as `requireAccess`: the ACL of a nonexistent resource gets the same error as the resource */
+/** Requires control of a resource. @throws LwsError as `requireAccess`, also if the resource does not exist */
 export async function requireControl(
   storage: Storage,
   view: View,
@@ -109,7 +109,7 @@ export interface WrittenAcl {
 /**
  * Patches an ACL, or creates it with an update that only inserts. References are relative to the resource, as in a PUT.
  * @throws LwsError `not-found` if there is no ACL and the update does more than insert, `unsupported-media-type`,
- * `precondition-required`,   `precondition-failed`, `too-large`, `malformed-body`, `conflict` as `putAcl`
+ * `precondition-required`, `precondition-failed`, `too-large`, `malformed-body`, `conflict` as `putAcl`
  */
 export async function patchAcl(storage: Storage, index: AclIndex, request: AclWrite): Promise<WrittenAcl> {
   const { iri, body } = request;
@@ -231,7 +231,7 @@ export const noAcl = (): LwsError =>
     reason: 'no own ACL',
   });
 
-/** Preconditions apply to the ACL, not to the resource. */
+/** Checks the preconditions against the ACL, not against the resource. */
 function assertState({ preconditions }: AclRequest, { acl }: ControlledResource, required: boolean): void {
   assertPreconditions(preconditions, acl, acl?.revision, required);
 }

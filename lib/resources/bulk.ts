@@ -82,7 +82,7 @@ export class BulkStaging {
       throw new LwsError('forbidden', `You are not allowed to ${modeLabels[mode]} ${iri}.`);
   }
 
-  /** Setting an ACL requires `control` on the resource. */
+  /** Asserts that the caller may set the ACL of an item, which requires `control` on the resource. */
   private async assertList({ iri, acl: list }: BulkItem, record?: ResourceRecord): Promise<void> {
     if (list && this.keepsLists) await this.assertAllowed(iri, 'control', record);
   }

@@ -32,7 +32,7 @@ const maxTriples = 100_000;
 /**
  * Deletes content and metadata in one transaction.
  * @throws LwsError `root-not-deletable`, `digest-mismatch`, `precondition-failed`, `not-empty`, `forbidden` if any descendant may
- * not be   deleted (rule 2.3: nothing is deleted then)
+ * not be deleted (rule 2.3: nothing is deleted then)
  */
 export async function remove(storage: Storage, request: DeleteRequest): Promise<void> {
   const { iri, access, preconditions, recursive } = request;

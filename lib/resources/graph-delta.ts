@@ -21,7 +21,8 @@ import { type ContentFacts, type Staging, stageFacts } from './write.js';
 export interface DeltaRequest {
   readonly delta: GraphDelta;
   /**
-   * Length of the update in characters, which limits the growth of the graph. Infinity: no such limit. Absent: no limit at all.
+   * Length of the update in characters, which limits the growth of the graph. Infinity: only triples are
+   * limited. Absent: nothing is.
    */
   readonly length?: number;
   /** True if the caller cannot read the graph. Each update then sets a new revision, which reveals nothing (rule 6.13). */

@@ -20,9 +20,7 @@ const maxCharacters = 64 << 20;
 export const maxMoved = 5_000_000;
 const maxBytes = 256 << 20;
 
-/**
- * Above these counts of triples or characters of keys, all graphs are written before the transaction. Below: only large ones.
- */
+/** Above these counts of triples or characters of keys, all graphs are written before the transaction, otherwise large ones. */
 const [fewTriples, fewCharacters] = [50_000, 16 << 20];
 
 /** Triples per batch that is written before the transaction. */

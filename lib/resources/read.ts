@@ -69,9 +69,7 @@ export const blobStream = (
 ): Promise<Readable | undefined> =>
   unlessReplaced(storage, record, () => storage.store.blobs.read(blobFacts(record), range));
 
-/**
- * Reads a blob. If it is missing, returns `undefined` if its resource was replaced or deleted. @throws DamagedBlobError if not
- */
+/** Reads a blob. Returns `undefined` if it is missing because its resource changed. @throws DamagedBlobError if it was lost */
 async function unlessReplaced<T>(
   { store }: Storage,
   { iri, blob }: ResourceRecord,

@@ -32,8 +32,8 @@ export interface ReplaceRequest extends WriteRequest {
 
 /**
  * Creates or replaces a resource.
- * @throws LwsError in the order of rule 6.11: `reserved-name`, `interaction-model-conflict`, authorization,   `parent-not-found`,
- * `parent-not-a-container`, `container-exists`, `precondition-required`, `precondition-failed`,   errors of the content,
+ * @throws LwsError in the order of rule 6.11: `reserved-name`, `interaction-model-conflict`, authorization, `parent-not-found`,
+ * `parent-not-a-container`, `container-exists`, `precondition-required`, `precondition-failed`, errors of the content,
  * `quota-exceeded`
  */
 export async function replace(storage: Storage, request: ReplaceRequest): Promise<WriteResult> {

@@ -81,7 +81,7 @@ class GraphsWrite {
     return updated;
   }
 
-  /** Checks the conditions on resources that the update does not change. They require read access. */
+  /** Checks the conditions on resources that the update does not change. The caller needs read access to them. */
   private async assertOthers(tx: Transaction, updates: readonly GraphUpdate[]): Promise<void> {
     const { storage } = this;
     const { access, conditions } = this.request;

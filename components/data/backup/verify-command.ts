@@ -103,7 +103,7 @@ class Verification {
     if (record.blob !== undefined) await this.blob(facts, record.iri);
   }
 
-  /** @param iri resource with the blob. Absent: only earlier states have it */
+  /** Verifies a blob. @param iri resource with the blob. Absent: only earlier states have it */
   private async blob(facts: BlobFacts, iri = 'an earlier state'): Promise<void> {
     this.blobs++;
     const wrong = await faultOf(backupBlobFile(this.folder, facts.blob), facts);

@@ -9,7 +9,7 @@ export interface Reader {
   readonly access: Access;
   /** Key that is equal for readers with the same access decisions. */
   readonly who: string;
-  /** @param position position of the event in the change log */
+  /** Sends an event to the reader. @param position position of the event in the change log */
   readonly tell: (activity: Activity, position: number) => void;
 }
 
@@ -27,7 +27,7 @@ const anybody: Access = { principal: { subject: 'https://anybody.invalid/' } };
 export class Subscribers {
   private readonly known = new Map<string, Access>();
 
-  /** @param name as returned by `subscriberOf` */
+  /** Returns the access of a subscriber. @param name as returned by `subscriberOf` */
   of(name: string): Access {
     const [subject, client] = subscriberOf.read(name);
     return this.one(name, { principal: { subject, ...(client === undefined ? {} : { client }) } });

@@ -34,7 +34,7 @@ export interface InstalledStreams
 
 const help = 'Open streams of live updates, including reserved WebSocket URLs.';
 
-/** @param endpoint URL of the subscriptions endpoint */
+/** Installs live updates. @param endpoint URL of the subscriptions endpoint */
 export function installStreams(
   platform: Platform,
   { includeActor, ...given }: SettingsOf<typeof streamSettings> & { readonly includeActor: boolean },

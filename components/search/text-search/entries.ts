@@ -118,7 +118,7 @@ class Found {
 
   constructor(private readonly language: string) {}
 
-  /** @param words next words of the text, from `writtenWords` */
+  /** Adds words. @param words next words of the text, from `writtenWords` */
   add(words: readonly string[]): void {
     for (const word of words) {
       const position = this.count++;

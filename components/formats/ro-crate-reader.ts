@@ -133,7 +133,7 @@ async function describedFiles(
   for (const entity of graph) {
     const id = isObject(entity) ? entity['@id'] : undefined;
     const path = id === root ? '' : typeof id === 'string' ? pathOfId(id, options.into, tools) : undefined;
-    // Only the root entity describes the crate.
+    // Only the root entity describes the crate as a whole.
     if (path !== undefined && !isMetadataFile(path) && (path !== '' || id === root || root === './'))
       described.set(path, describedBy(entity as Entity, { path, terms, options, tools, metadata: file.path }));
   }

@@ -137,7 +137,7 @@ class StoragesEndpoint {
   }
 }
 
-/** Returns a function that tests if the caller can see a record. Operators see all records, others those of own storages. */
+/** Returns a function that tests if the caller can see a record: operators see all records, others the ones they own. */
 function seenBy({ principal }: Access, isOperator: boolean): (record: StorageRecord) => boolean {
   if (isOperator) return () => true;
   const subject = principal?.subject ?? '';

@@ -40,7 +40,7 @@ export interface Trailer {
   readonly entries: number;
 }
 
-/** State of one graph, or one part of the other entries. The token identifies the content, and is never used for another. */
+/** State of one graph, or one part of the other entries. The token identifies its content: other content has another token. */
 export interface CountedGraph {
   /** IRI of the graph. Empty for a part of the other entries. */
   readonly graph: string;

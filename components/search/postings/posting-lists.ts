@@ -97,7 +97,7 @@ export class PostingLists {
   }
 
   /**
-   * Returns the postings of a list and caches them: reading the list for both at once halves the time. The array must not be
+   * Returns the postings of a list, and caches them: a second read for the cache would double the time. The array must not be
    * modified. `undefined`: the list is too long.
    * @param snapshot taken in the same synchronous section
    */

@@ -11,7 +11,7 @@ export interface NoticeAction {
 }
 
 /**
- * Shows a sentence for some seconds, in place of the previous one; longer with an action. An error stays until it is dismissed,
+ * Shows a sentence for 4 seconds, in place of the previous one, and for 20 seconds with an action. An error stays until it is dismissed,
  * replaced, or the page changes.
  */
 export function notify(text: string, tone: Tone = 'good', action?: NoticeAction): void {
@@ -32,7 +32,7 @@ export function notify(text: string, tone: Tone = 'good', action?: NoticeAction)
   );
   region.append(notice);
   for (const before of region.querySelectorAll<HTMLElement>('.notice')) if (before !== notice) dismiss(before);
-  if (tone === 'good') setTimeout(() => dismiss(notice), action ? 20_000 : 6000);
+  if (tone === 'good') setTimeout(() => dismiss(notice), action ? 20_000 : 4000);
 }
 
 /** Everything outside an open dialog is inert. Notices in it close with it. */

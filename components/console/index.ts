@@ -70,12 +70,14 @@ export default defineComponent({
     const { openIdRoutes } = await import('./openid.js');
     const { ownerRoutes } = await import('./owners.js');
     const page = `${platform.baseUri}/app`;
+    const signIn = (to: string): string => `${page}#/signin?${new URLSearchParams({ to })}`;
     const placeOf = (iri: string): string =>
       `#/${iri.endsWith('/') ? 'browse' : 'resource'}?${new URLSearchParams({ at: iri })}`;
     return {
       pages: {
         viewOf: (iri) => page + placeOf(iri),
-        signInOf: (iri) => `${page}#/signin?${new URLSearchParams({ to: placeOf(iri) })}`,
+        signInOf: (iri) => signIn(placeOf(iri)),
+        requestOf: (iri) => signIn(`#/requests?${new URLSearchParams({ ask: iri })}`),
       },
       routes: [
         ...openIdRoutes(platform, openId),

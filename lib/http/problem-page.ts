@@ -9,11 +9,12 @@ export interface ResourcePages {
   viewOf(iri: string): string;
   /** Returns the URL of a page that signs in, and leads back to it. */
   signInOf(iri: string): string;
+  /** Returns the URL of a page that signs in, and leads to a request for access. */
+  requestOf(iri: string): string;
 }
 
 interface Words {
-  /** Replaces the title of the problem. */
-  readonly heading?: string;
+  readonly heading: string;
   /** Replaces the message of the problem, which is for programs. */
   readonly text?: string;
   /** What the reader can do. */
@@ -23,31 +24,30 @@ interface Words {
 
 const atServer = 'Wait a few seconds, then reload this page.';
 
+const unavailable: Words = {
+  heading: 'Not found, or not shared with you',
+  advice: 'Check the address. If the item is not public, sign in or request access.',
+  canSignIn: true,
+};
+
 const wordsOf: Partial<Record<ErrorCode, Words>> = {
   unauthenticated: {
     heading: 'Sign in to see this',
     text: 'This is not public, or it does not exist.',
-    advice: 'If you have access, sign in. If you have none, sign in and request it. You need no account.',
+    advice: 'Sign in, or request access. You need no account.',
     canSignIn: true,
   },
-  forbidden: {
-    heading: 'You have no access to this',
-    advice: 'Ask an owner of this storage for access, or sign in with another identity.',
-    canSignIn: true,
-  },
-  'not-found': {
-    heading: 'There is nothing at this address',
-    advice: 'Check the address. If you have access to items that are not public, sign in.',
-    canSignIn: true,
-  },
-  'too-busy': { advice: atServer },
+  forbidden: unavailable,
+  'not-found': unavailable,
+  'too-busy': { heading: 'The server is busy', advice: atServer },
   'too-many-requests': { heading: 'Too many attempts', advice: atServer },
 };
 
 const failed: Words = {
   heading: 'The server failed',
   text: 'This page cannot be shown because of an error of the server.',
-  advice: 'Try again later. If it fails again, send the number of the request below to the operator of the server.',
+  advice:
+    'Try again later. If it fails again, send the number of the request under Details to the operator of the server.',
 };
 
 const style = `
@@ -64,7 +64,8 @@ a { border: 1px solid var(--line); border-radius: 8px; padding: .45rem .9rem; co
 a:first-child { background: var(--accent); border-color: transparent; color: var(--on); }
 a:hover { text-decoration: underline; }
 a:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-footer { color: var(--soft); font-size: .8125rem; }
+header { color: var(--accent); font-weight: 700; margin-bottom: .5rem; }
+details { color: var(--soft); font-size: .875rem; }
 `;
 
 /** The page runs nothing, and loads nothing. Its style is the one above. */
@@ -84,26 +85,20 @@ export function problemPage(
 ): Reply {
   const { type, title, detail, status, instance } = JSON.parse(String(problem.body)) as Record<string, string>;
   const code = type!.slice(type!.lastIndexOf(':') + 1) as ErrorCode;
-  // The detail says that a storage is suspended or does not exist. Waiting does not help.
-  const isLasting = Number(problem.fields['Retry-After'] ?? 0) > 60;
-  const named: Words = { heading: detail ?? title!, text: '', advice: '' };
-  const words = type === 'about:blank' ? failed : at && !isLasting ? (wordsOf[code] ?? { advice: '' }) : named;
-  const { heading = title, text = detail ?? '', advice, canSignIn = false } = words;
+  const words = type === 'about:blank' ? failed : wordsOf[code];
+  const { heading = title, text = detail, advice = '', canSignIn = false } = words ?? {};
   const paragraphs = [text, advice].filter((each) => each !== '').map((each) => `<p>${escaped(each)}</p>`);
   const link = (url: string, name: string): string => `<a href="${escaped(url)}">${name}</a>`;
   const iri = at && new URL(at.rootIri).origin + at.path;
-  const links = at && [
-    ...(canSignIn ? [link(at.pages.signInOf(iri!), 'Sign in')] : []),
-    link(at.pages.viewOf(at.rootIri), 'First page of the storage'),
-    link(at.pages.viewOf(iri!), 'Open it in the console'),
-  ];
+  const links = canSignIn &&
+    at && [link(at.pages.signInOf(iri!), 'Sign in'), link(at.pages.requestOf(iri!), 'Request access')];
   const page = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(heading)}</title><style>${style}</style></head>
-<body><main><h1>${escaped(heading)}</h1>
+<body><main><header>Quadpod</header><h1>${escaped(heading)}</h1>
 ${paragraphs.join('\n')}
 ${links ? `<nav aria-label="Next steps">${links.join('\n')}</nav>` : ''}
-<footer>Status ${escaped(status)}. Request ${escaped(instance)}.</footer></main></body>
+<details><summary>Details</summary>Status ${escaped(status)}. Request ${escaped(instance)}.</details></main></body>
 </html>
 `;
   return {

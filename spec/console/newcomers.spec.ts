@@ -42,15 +42,15 @@ for (const path of pathsOf('The console, users with a link'))
       await page.locator('main .refused').waitFor();
       await page.goto(`${console.server.root}data/hidden.ttl`);
       await page.getByRole('heading', { name: 'Sign in to see this' }).waitFor();
-      await page.getByRole('link', { name: 'Open it in the console' }).click();
-      await page.waitForURL(`${console.server.root}app#/resource?*`);
-      await page.locator('.who').getByRole('link', { name: 'Sign in' }).waitFor();
+      await page.getByRole('link', { name: 'Request access' }).click();
+      await page.getByRole('button', { name: 'Sign in with this browser' }).click();
+      await page.getByRole('heading', { name: 'Request access to hidden.ttl' }).waitFor();
     });
 
     it('signs in from the page of a problem, which fits a phone, and returns to the resource (rule 7.3)', async () => {
       const page = await console.person({ viewport: { width: 360, height: 740 } });
       await page.goto(`${console.server.root}data/hidden.ttl`);
-      await page.getByRole('link', { name: 'First page of the storage' }).waitFor();
+      await page.getByRole('link', { name: 'Request access' }).waitFor();
       expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
       expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       await page.getByRole('link', { name: 'Sign in' }).click();

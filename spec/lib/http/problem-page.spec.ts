@@ -19,6 +19,7 @@ describe('Problem pages', () => {
     pages: {
       viewOf: (iri: string) => `https://a.example/s/app#/resource?at=${iri}"><b>`,
       signInOf: (iri: string) => `https://a.example/s/app#/signin?to=${iri}`,
+      requestOf: (iri: string) => `https://a.example/s/app#/requests?ask=${iri}"><b>`,
     },
   };
   const pageOf = (error: unknown): string => String(problemPage(problemReply(error, 'urn:uuid:1', policy), at).body);
@@ -40,26 +41,27 @@ describe('Problem pages', () => {
     );
     expect(page)
       .to.contain("<p>&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; 'x'</p>")
-      .and.to.contain('<a href="https://a.example/s/app#/resource?at=https://a.example/s/x&quot;&gt;&lt;b&gt;">')
+      .and.to.contain('<a href="https://a.example/s/app#/requests?ask=https://a.example/s/x&quot;&gt;&lt;b&gt;">')
       .and.not.to.match(/<script|<link|<img|<b>| on\w+=|url\(|@import/);
     expect(String(problemPage(problem).body)).not.to.contain('<a');
   });
 
-  it('have a title in words, advice, and links to sign in and to the first page (rule 7.3)', () => {
+  it('have a title in words, advice, and links to sign in and to request access (rule 7.3)', () => {
     for (const [code, heading] of [
       ['unauthenticated', 'Sign in to see this'],
-      ['forbidden', 'You have no access to this'],
-      ['not-found', 'There is nothing at this address'],
+      ['forbidden', 'Not found, or not shared with you'],
+      ['not-found', 'Not found, or not shared with you'],
     ] as const) {
       const page = pageOf(new LwsError(code, 'A message.'));
       expect(page).to.contain(`<h1>${heading}</h1>`).and.to.contain(`<title>${heading}</title>`);
       expect([...page.matchAll(/<a href="([^"]*)">([^<]*)</g)].map(([, url, text]) => [text, url])).to.deep.equal([
         ['Sign in', at.pages.signInOf('https://a.example/s/x')],
-        ['First page of the storage', 'https://a.example/s/app#/resource?at=https://a.example/s/&quot;&gt;&lt;b&gt;'],
-        ['Open it in the console', 'https://a.example/s/app#/resource?at=https://a.example/s/x&quot;&gt;&lt;b&gt;'],
+        ['Request access', 'https://a.example/s/app#/requests?ask=https://a.example/s/x&quot;&gt;&lt;b&gt;'],
       ]);
     }
-    expect(pageOf(new LwsError('unauthenticated', 'Send an Authorization header field.'))).not.to.contain('header');
+    expect(pageOf(new LwsError('unauthenticated', 'Send an Authorization header field.'))).not.to.contain(
+      'header field',
+    );
   });
 
   it('say what else went wrong by the title of the problem, without a link to sign in', () => {
@@ -69,7 +71,7 @@ describe('Problem pages', () => {
     expect(pageOf(new LwsError('too-busy', 'Retry.'))).to.contain('<p>Wait a few seconds, then reload this page.</p>');
     expect(pageOf(new Error('secret')))
       .to.contain('<h1>The server failed</h1>')
-      .and.to.contain('Status 500. Request urn:uuid:1.')
+      .and.to.contain('<details><summary>Details</summary>Status 500. Request urn:uuid:1.</details>')
       .and.not.to.contain('secret');
   });
 

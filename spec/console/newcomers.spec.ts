@@ -89,16 +89,16 @@ for (const path of pathsOf('The console, users with a link'))
       expect(await offered(bea)).to.deep.equal(['Browse', 'Search', 'Ask', 'Requests', 'Storage', 'Request access']);
       expect(await axeFindings(bea)).to.deep.equal([]);
       await bea.getByRole('link', { name: 'Request access' }).click();
-      expect(await bea.getByLabel('Address').inputValue()).to.equal(`${console.server.root}data/`);
+      expect(await bea.getByLabel('Paste the link').inputValue()).to.equal(`${console.server.root}data/`);
       await console.go(bea, 'requests?');
       await bea.getByRole('tab', { name: 'Request access' }).click();
-      expect(await bea.getByLabel('Address').inputValue(), 'the whole storage is not the default').to.equal('');
+      expect(await bea.getByLabel('Paste the link').inputValue()).to.equal('');
     });
 
     it('returns after sign-in with a credential, but never to another site', async () => {
       const page = await console.person();
       const pasted = async (): Promise<void> => {
-        await page.locator('summary', { hasText: 'With a credential' }).click();
+        await page.locator('summary', { hasText: 'sign-in link or credential' }).click();
         await page.locator('textarea').fill(console.server.ownerToken!);
         await page.locator('form button').click();
         await page.locator('.who [title^="did:key"]').waitFor();
@@ -126,7 +126,8 @@ for (const path of pathsOf('The console, users with a link'))
     });
 
     it('warns of a request for the whole storage, and limits it before accepting', async () => {
-      await console.go(bea, `requests?ask=${encodeURIComponent(console.server.root)}`);
+      await console.go(bea, 'requests?tab=ask');
+      expect(await bea.getByLabel('Paste the link').inputValue()).to.equal('');
       await bea.getByLabel('Add', { exact: true }).check();
       await bea.getByLabel('What for').fill('Curiosity');
       await bea.getByRole('button', { name: 'Request access', exact: true }).click();

@@ -41,7 +41,8 @@ for (const path of pathsOf('The console, sharing'))
 
     async function asks(purpose: string, actions: readonly string[] = []): Promise<void> {
       await console.go(bea, at('browse', ''));
-      await console.go(bea, `requests?ask=${encodeURIComponent(`${console.server.root}data/`)}`);
+      await console.go(bea, 'requests?tab=ask');
+      await bea.getByLabel('Paste the link').fill(console.at(at('browse', 'data/')));
       for (const action of actions) await bea.getByLabel(action, { exact: true }).check();
       await bea.getByLabel('What for').fill(purpose);
       await bea.getByRole('button', { name: 'Request access', exact: true }).click();
@@ -74,7 +75,7 @@ for (const path of pathsOf('The console, sharing'))
       await console.go(bea, at('browse', 'data/'));
       await bea.locator('.refused').waitFor();
       await bea.getByRole('link', { name: 'Request access' }).click();
-      expect(await bea.getByLabel('Address').inputValue()).to.equal(`${console.server.root}data/`);
+      expect(await bea.getByLabel('Paste the link').inputValue()).to.equal(`${console.server.root}data/`);
       expect(await axeFindings(bea)).to.deep.equal([]);
       await bea.getByLabel('Change').check();
       await bea.getByLabel('Add', { exact: true }).check();
@@ -257,7 +258,7 @@ for (const path of pathsOf('The console, sharing'))
       await ask.click();
       await dismiss(bea, 'be in the future');
       await bea.getByLabel('Until').fill('');
-      await bea.getByLabel('Address').fill('https://elsewhere.example/');
+      await bea.getByLabel('Paste the link').fill('https://elsewhere.example/');
       await ask.click();
       await bea.locator('.notice.bad').waitFor();
       expect(await bea.getByLabel('What for').inputValue()).to.equal('Nothing');

@@ -32,7 +32,7 @@ for (const path of pathsOf('The console, signing-in'))
     it('signs in with a pasted credential, and reports an invalid one', async () => {
       const page = await console.person();
       await page.goto(console.at('signin'));
-      await page.click('summary >> text=With a credential from the server');
+      await page.click('summary >> text=I have a sign-in link or credential');
       await page.fill('textarea', 'nonsense');
       await page.click('form button');
       await page.locator('.notice >> text=three parts').waitFor();
@@ -55,7 +55,7 @@ for (const path of pathsOf('The console, signing-in'))
       await console.go(page, 'signin');
       await page.locator('main').getByText('You own this storage and can do everything in it.').waitFor();
       await page.locator('h1 >> text=Your identity').waitFor();
-      expect(await page.locator('main .primary').allInnerTexts()).to.deep.equal(['Continue']);
+      expect(await page.locator('main .primary').allInnerTexts()).to.deep.equal(['Go to the files']);
       expect(await axeFindings(page)).to.deep.equal([]);
       await page.click('summary >> text=Use another identity');
       await page.click('button >> text=Sign in as this browser');

@@ -216,7 +216,7 @@ for (const by of ['host', 'path'] as const)
       const { owner: bob } = await deployment.add('bobs');
       const page = await console.person();
       await page.goto(console.at('signin'));
-      await page.click('summary >> text=With a credential from the server');
+      await page.click('summary >> text=I have a sign-in link or credential');
       await page.fill('textarea', deployment.home.token(bob));
       await page.click('form button');
       await page.locator(`.who span[title="${bob.did}"]`).waitFor();

@@ -166,7 +166,7 @@ describeInBrowser('The console, each page', () => {
     }
 
     await page.goto(console.at('signin'));
-    await on(page.locator('summary', { hasText: 'With a credential' }), 'Enter');
+    await on(page.locator('summary', { hasText: 'sign-in link or credential' }), 'Enter');
     await type(page.getByLabel('Credential'), console.server.ownerToken!);
     await on(button('Sign in'), 'Enter');
     await on(button('New …'), 'Enter');

@@ -37,13 +37,13 @@ export class AdminSubscriptions extends Page {
   protected override render(): TemplateResult {
     return html`
       <h2 class="visually-hidden">Webhooks</h2>
-      <p class="soft">Quadpod sends a POST request to a URL for every change to an item, or to anything in a folder. Owners see all webhooks.</p>
+      <p class="soft">Tell another program when something changes (webhook). Owners see all webhooks.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderList()}
       <form class="card" @submit=${this.subscribe}>
         <h3>Add a webhook</h3>
         <label>Watch <input name="topic" type="url" required value=${storageUri} spellcheck="false"></label>
         <label>Send to (URL) <input name="inbox" type="url" required placeholder="https://…" spellcheck="false"></label>
-        <label>Ends (optional; the server has a longest time) <input name="expires" type="datetime-local"></label>
+        <label>Ends (optional) <input name="expires" type="datetime-local"></label>
         <button class="primary">Add webhook</button>
       </form>`;
   }

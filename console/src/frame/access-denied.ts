@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { storageUri, who } from '../session/session.js';
 import { messageOf, Refusal, request } from '../storage/api.js';
 import { isController } from '../storage/controller.js';
-import { ancestors, decoded, parentIri } from '../storage/names.js';
+import { ancestors, decoded, isContainer, parentIri } from '../storage/names.js';
 import { headingOf, openHref, Page, placeHref, signInHref } from './page.js';
 
 /** `denied`: access can be requested. `absent`: there is nothing. */
@@ -65,8 +65,7 @@ export class Refused extends Page {
         <p>It may not exist, or no owner has given you access yet. Ask for it: the owners see your request, and answer it.</p>
         <div class="row"><a class="button primary" href=${asking}>Request access</a></div>`;
     return html`<h2>Sign in to see this</h2>
-      <p>This is a storage for files and linked data, and this part of it is not public. If you have been given access, sign in, and you return to
-        this page. If not, request access. You need no account: this browser can create an identity.</p>
+      <p>This ${isContainer(this.iri) ? 'folder' : 'file'} is not public. Sign in, or request access. No account needed.</p>
       <div class="row"><a class="button primary" href=${signInHref()}>Sign in</a><a class="button" href=${placeHref('signin', { to: asking })}>Request access</a></div>`;
   }
 

@@ -97,7 +97,7 @@ export class RequestsPage extends Page {
       <h2>My requests</h2>
       ${asked.length === 0 ? html`<p class="empty">No pending requests. <a href=${placeHref('requests', { tab: 'ask' })}>Request access</a> to a folder or an item.</p>` : this.renderAsked(asked)}
       <h2>What I have been granted</h2>
-      ${granted.length === 0 ? html`<p class="empty">No grants for you. You need none for items that you created or own.</p>` : grantsTable({ label: 'What I have been granted', grants: granted, shows: isForMe, isMine: true })}`;
+      ${granted.length === 0 ? html`<p class="soft">Nothing has been shared with you yet.</p>` : grantsTable({ label: 'What I have been granted', grants: granted, shows: isForMe, isMine: true })}`;
   }
 
   private renderAsked(asked: readonly Kept[]): TemplateResult {

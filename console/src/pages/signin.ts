@@ -46,9 +46,8 @@ export class SignInPage extends Page {
     return html`<section class="card">
       <p>You are signed in as <strong>${now === this.known ? 'this browser' : identityName(now)}</strong>.
         ${this.isOwner ? 'You own this storage and can do everything in it.' : html`You see what is public and what is <a href=${placeHref('requests', { tab: 'mine' })}>shared with you</a>.`}</p>
-      <p class="soft">Your identity, which others can share with: <span class="iri">${now}</span></p>
-      <div class="row"><a class="button primary" href=${this.next}>Continue</a>
-        <button type="button" @click=${copy}>Copy my identity</button></div>
+      <div class="row"><a class="button primary" href=${this.next}>${this.parameters.has('to') ? 'Continue' : 'Go to the files'}</a>
+        <button type="button" @click=${copy}>Copy identity</button></div>
     </section>`;
   }
 
@@ -80,8 +79,8 @@ export class SignInPage extends Page {
           </details>
         </section>
       </div>
-      <details class="card"><summary><h2>With a credential from the server</h2></summary>
-          <p>Paste one that <code>${executable} owner --key owner.key</code> printed where the server runs
+      <details class="card"><summary><h2>I have a sign-in link or credential</h2></summary>
+          <p>Open the link, or paste the credential that <code>${executable} owner --key owner.key</code> printed where the server runs
             (the file is in its data folder), or an ID token of your provider.</p>
           <form @submit=${this.withCredential}>
             <label>Credential <textarea name="credential" rows="4" spellcheck="false" autocomplete="off" required></textarea></label>

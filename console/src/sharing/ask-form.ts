@@ -1,10 +1,17 @@
 /** Form for an access request. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { nameInText, Page, submitted } from '../frame/page.js';
+import { nameInText, Page, placeNow, submitted } from '../frame/page.js';
 import { storageUri, subjectNow } from '../session/session.js';
 import { allActions, policyFor, post } from './access.js';
 import { actionFields, actionsFrom, untilField } from './people.js';
+
+/** Returns what a link of the console shows, or the address itself. Empty: the storage. */
+function askedIri(given: string): string {
+  const page = `${storageUri}app`;
+  if (given !== '' && given !== page && !given.startsWith(`${page}#`)) return given;
+  return placeNow(given.slice(page.length)).parameters.get('at') ?? storageUri;
+}
 
 @customElement('ask-form')
 export class AskForm extends Page {
@@ -14,8 +21,7 @@ export class AskForm extends Page {
   protected override render(): TemplateResult {
     return html`<form class="card" @submit=${this.send}>
       <h2>Request access${this.iri ? ` to ${nameInText(this.iri)}` : ''}</h2>
-      <label>Address <input name="iri" type="url" required .value=${this.iri} placeholder=${`${storageUri}…`} spellcheck="false"></label>
-      <p class="soft">The address of a folder ends in a slash, and means everything in it. Ask for no more than you need.</p>
+      <label>Paste the link that you were sent, or leave it empty for everything <input name="iri" type="url" .value=${this.iri} placeholder=${`${storageUri}…`} spellcheck="false"></label>
       ${actionFields(['read'], allActions, 'I would like to')}
       ${untilField}
       <label>What for, and who are you? <textarea name="purpose" rows="3"></textarea></label>
@@ -28,7 +34,7 @@ export class AskForm extends Page {
     const person = subjectNow();
     if (person === '') return;
     const asked = await this.attempt(async () => {
-      const wish = { iri: text('iri'), actions: actionsFrom(data), until: text('until') };
+      const wish = { iri: askedIri(text('iri')), actions: actionsFrom(data), until: text('until') };
       const policy = policyFor({ person, ...wish });
       const purpose = text('purpose');
       await post('AccessRequest', [policy], purpose === '' ? {} : { purpose });

@@ -38,7 +38,6 @@ export class SharedWithMe extends Page {
     const copy = (): Promise<boolean> =>
       this.attempt(() => navigator.clipboard.writeText(subjectNow()), 'Your identity is copied.');
     return html`<div class="empty"><p>Nothing is shared with you yet. Request access, or send your identity to an owner of this storage.</p>
-      <p class="iri">${subjectNow()}</p>
       <p><a class="button primary" href=${placeHref('requests', { ask: storageUri })}>Request access</a>
         <button type="button" @click=${copy}>Copy identity</button></p></div>`;
   }

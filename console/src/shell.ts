@@ -25,7 +25,7 @@ const pages: Readonly<Record<string, Entry>> = {
   ask: { title: 'Ask', for: 'all', load: () => import('./pages/ask.js') },
   sharing: { title: 'Share', for: 'controllers', load: () => import('./pages/sharing.js') },
   requests: { title: 'Requests', for: 'subjects', load: () => import('./pages/requests.js') },
-  admin: { title: 'Storage', for: 'subjects', load: () => import('./pages/admin.js') },
+  admin: { title: 'Storage', for: 'controllers', load: () => import('./pages/admin.js') },
   ...(homeUri === storageUri
     ? { storages: { title: 'Storages', for: 'all', load: () => import('./pages/storages.js') } }
     : {}),

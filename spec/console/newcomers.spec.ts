@@ -86,7 +86,7 @@ for (const path of pathsOf('The console, users with a link'))
       await titled(bea, 'data');
       expect(bea.url()).to.equal(console.at(at('browse', 'data/')));
       await bea.getByRole('link', { name: 'Request access' }).waitFor();
-      expect(await offered(bea)).to.deep.equal(['Browse', 'Search', 'Ask', 'Requests', 'Storage', 'Request access']);
+      expect(await offered(bea)).to.deep.equal(['Browse', 'Search', 'Ask', 'Requests', 'Request access']);
       expect(await axeFindings(bea)).to.deep.equal([]);
       await bea.getByRole('link', { name: 'Request access' }).click();
       expect(await bea.getByLabel('Paste the link').inputValue()).to.equal(`${console.server.root}data/`);
@@ -143,9 +143,15 @@ for (const path of pathsOf('The console, users with a link'))
       await console.go(owner, 'requests');
       await owner.locator('request-card .problem', { hasText: 'covers the whole storage' }).waitFor();
       expect(await axeFindings(owner)).to.deep.equal([]);
-      await owner.locator('request-card summary').click();
+      await owner.locator('request-card summary', { hasText: 'Limit it' }).click();
       const only = owner.getByLabel('Limit to');
       await only.fill('https://elsewhere.example/');
+      const card = owner.locator('request-card');
+      expect(await card.innerText())
+        .to.match(/^Someone new asks to read[\s\S]*What for: Curiosity/)
+        .and.not.to.contain('did:key');
+      await card.locator('summary', { hasText: 'Details' }).click();
+      await card.getByText(/^Asked on .* by did:key:/).waitFor();
       await owner.getByRole('button', { name: 'Accept' }).click();
       await owner.locator('.notice.bad', { hasText: 'is not part of the request' }).waitFor();
       await only.fill(`${console.server.root}data/`);

@@ -96,7 +96,7 @@ for (const path of pathsOf('The console, sharing'))
       await owner.getByLabel('Add', { exact: true }).uncheck();
       await owner.getByLabel('Name to show here').fill('Bea');
       expect(await owner.getByLabel('Until').isVisible()).to.equal(false);
-      await owner.locator('request-card summary').click();
+      await owner.locator('request-card summary', { hasText: 'Limit it' }).click();
       await owner.getByLabel('Until').fill('2099-01-01T12:00');
       await owner.getByRole('button', { name: 'Accept' }).click();
       await owner.getByText('All are answered.').waitFor();

@@ -18,8 +18,8 @@ const desktop = { viewport: { width: 1280, height: 800 }, colorScheme: 'light' }
 
 const navigationOf = {
   owner: ['Browse', 'Search', 'Ask', 'Share', 'Requests', 'Storage', 'Owners'],
-  guest: ['Browse', 'Search', 'Ask', 'Requests', 'Storage'],
-  newcomer: ['Browse', 'Search', 'Ask', 'Requests', 'Storage'],
+  guest: ['Browse', 'Search', 'Ask', 'Requests'],
+  newcomer: ['Browse', 'Search', 'Ask', 'Requests'],
   nobody: ['Browse', 'Search', 'Ask'],
 };
 type Role = keyof typeof navigationOf;

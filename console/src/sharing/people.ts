@@ -7,6 +7,7 @@ import { Page } from '../frame/page.js';
 import { subjectNow } from '../session/session.js';
 import { storedKey } from '../session/vault.js';
 import { identityName } from '../storage/controller.js';
+import { shortName } from '../storage/names.js';
 import { actionNames, allActions, type GrantAction, type GrantPolicy, listGrants } from './access.js';
 
 export const everybody = 'http://xmlns.com/foaf/0.1/Agent';
@@ -56,6 +57,10 @@ export function nameOfPerson(iri: string): string {
   const name = Object.hasOwn(kept, iri) ? kept[iri]! : identityName(iri);
   return iri !== '' && subjectNow() === iri ? `${name} (you)` : name;
 }
+
+/** Same for someone who asks for access: a key without a name says nothing to readers. */
+export const nameOfAsker = (iri: string): string =>
+  iri.startsWith('did:') && nameOfPerson(iri) === shortName(iri) ? 'Someone new' : nameOfPerson(iri);
 
 /** Identity from input: a known name, or an IRI. @throws Error otherwise */
 export function personOf(typed: string): string {

@@ -20,7 +20,7 @@ import {
   removeGrant,
 } from './access.js';
 import { targetLink } from './grants-table.js';
-import { actionFields, everybody, nameOfPerson, rememberName, untilField } from './people.js';
+import { actionFields, everybody, nameOfAsker, rememberName, untilField } from './people.js';
 
 @customElement('request-card')
 export class RequestCard extends Page {
@@ -31,12 +31,12 @@ export class RequestCard extends Page {
   protected override render(): TemplateResult {
     const { document, modified } = this.asked;
     return html`<article class="card">
-      <h2>${assigneesOf(document).map(nameOfPerson).join(', ')} asks to ${document.access.map(wishOf)}</h2>
-      <p class="soft"><span class="iri">${assigneesOf(document).join(', ')}</span><br>asked on ${dateText(modified)}</p>
+      <h2>${assigneesOf(document).map(nameOfAsker).join(', ')} asks to ${document.access.map(wishOf)}</h2>
+      ${saying('What for', document.purpose)}${saying('Message', document.message)}
       ${!this.accepted && document.access.some((policy) => listGrants(policy.target.value).includes(storageUri)) ? html`<p class="problem">This request covers the whole storage, including items added later. Limit it below if less is enough.</p>` : nothing}
       ${assigneesOf(document).includes(everybody) ? html`<p class="problem">This request is for all callers, not for one person. Accepting it makes the selected items public.</p>` : nothing}
-      ${saying('What for', document.purpose)}${saying('Message', document.message)}
       ${this.accepted ? this.renderAnswered() : this.renderOpen()}
+      <details><summary>Details</summary><p class="soft">Asked on ${dateText(modified)} by <span class="iri">${assigneesOf(document).join(', ')}</span></p></details>
     </article>`;
   }
 

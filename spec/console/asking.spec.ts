@@ -13,6 +13,11 @@ const opening: Readonly<Record<string, string>> = {
   'How does a graph look?': '#answer-panel svg.graph',
   'How does a chart look?': '#answer-panel .chart canvas',
 };
+/** True if the first element is above the second one. */
+async function isAbove(page: Page, first: string, second: string): Promise<boolean> {
+  const [upper, lower] = await Promise.all([first, second].map((each) => page.locator(each).first().boundingBox()));
+  return upper!.y < lower!.y;
+}
 const numbers = Array.from({ length: 20 }, (_, index) => index).join(' ');
 
 for (const path of pathsOf('The console, queries'))
@@ -35,7 +40,8 @@ for (const path of pathsOf('The console, queries'))
       });
 
     it('shows the examples at first, and runs each on an empty storage', async () => {
-      await page.locator('details.examples[open]').waitFor();
+      await page.locator('details.examples[open] button').first().waitFor();
+      expect(await isAbove(page, '.examples', 'quad-editor')).to.equal(true);
       const names = (await page.locator('.examples button').allInnerTexts()).map((each) => each.split('\n')[0]!.trim());
       await expectAccessible(page);
       expect(names).to.include.members(['What is in here?', 'How does a graph look?', 'How does a chart look?']);
@@ -49,7 +55,12 @@ for (const path of pathsOf('The console, queries'))
       await page.locator('details.examples[open]').waitFor();
       await page.click(queryText);
       await page.keyboard.insertText('ASK {}');
-      expect(await page.locator('details.examples[open]').count(), 'nothing moves while the user types').to.equal(1);
+      await page.locator('details.examples:not([open])').waitFor();
+      expect(await isAbove(page, 'quad-editor', '.examples')).to.equal(true);
+      await page.keyboard.press('ControlOrMeta+a');
+      await page.keyboard.press('Delete');
+      expect(await page.locator('details.examples[open]').count(), 'nothing moves again').to.equal(0);
+      await page.keyboard.insertText('ASK {}');
       expect(await run(page)).to.match(/^Answered/);
       await page.locator('details.examples:not([open])').waitFor();
     });
@@ -72,10 +83,7 @@ for (const path of pathsOf('The console, queries'))
       expect(await page.locator('#answer-panel td').allInnerTexts()).to.include('Ada');
       expect(await example(page, 'Where are the places?')).to.match(/^2 rows in /);
       await page.locator('#answer-panel svg.map').waitFor();
-      const [editor, list] = await Promise.all(
-        ['.ask-editor', '.shelves'].map((each) => page.locator(each).boundingBox()),
-      );
-      expect(editor!.y, 'the editor is before the questions').to.be.below(list!.y);
+      expect(await isAbove(page, '.ask-editor', '.shelves')).to.equal(true);
       await page.setViewportSize({ width: 360, height: 740 });
       const hidden =
         "{ const { scrollWidth, clientWidth } = document.querySelector('ask-map .answer'); scrollWidth - clientWidth }";

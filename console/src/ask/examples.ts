@@ -7,7 +7,7 @@ export interface Example {
   readonly query: string;
 }
 
-export const examples: readonly Example[] = [
+const examples: readonly Example[] = [
   {
     name: 'What kinds of things are here?',
     what: 'Classes, by the number of their things.',

@@ -5,7 +5,7 @@ import '../ask/stored.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { keyed } from 'lit/directives/keyed.js';
-import { examples, examplesOfData } from '../ask/examples.js';
+import { type Example, examplesOfData } from '../ask/examples.js';
 import { record } from '../ask/history.js';
 import { outcomeOf, QueryRun, queryEndpoint, type ResultView } from '../ask/run.js';
 import { linkOf, readSaved, type Saved } from '../ask/saved.js';
@@ -32,15 +32,15 @@ export class AskPage extends Page {
   @state() private isEditorThere = false;
   @state() private isOn = true;
   @state() private hasVersions = false;
-  @state() private examples = examples;
+  @state() private examples: readonly Example[] | undefined;
   /** The field for a date is shown. */
   @state() private isDated = false;
   /** A saved query is being read. */
   @state() private isOpening = false;
   private readonly runs = new Map<string, QueryRun>();
   private readonly tabs = new Keeper(this);
-  /** Tabs that began without a query of the user, by id: they show the examples until their first run. */
-  private readonly fresh = new Map<string, boolean>();
+  /** Tabs whose query was edited, by id. The others show the questions first, until they are run. */
+  private readonly edited = new Set<string>();
 
   protected override load(): Promise<void> {
     return this.reading(async () => {
@@ -92,18 +92,19 @@ export class AskPage extends Page {
       }
       ${this.renamed === this.tabs.tab.id ? this.renameForm() : nothing}
       <div role="tabpanel" id="query-panel" aria-labelledby="tab-${this.tabs.tab.id}">
+        ${this.isFresh ? this.exampleList() : nothing}
         <div class="ask-editor">${
           this.isEditorThere
             ? keyed(
                 this.tabs.tab.id,
                 html`<quad-editor language="sparql" label="Query" .completions=${vocabulary} .value=${this.tabs.tab.query}
-                  @change=${(event: CustomEvent<string>) => this.tabs.change({ query: event.detail })} @submit=${() => this.start()}></quad-editor>`,
+                  @change=${this.onEdit} @submit=${() => this.start()}></quad-editor>`,
               )
             : html`<p class="row">Loading …</p>`
         }</div>
         ${this.controls()}
         <div class="shelves">
-          ${this.exampleList()}
+          ${this.isFresh ? nothing : this.exampleList()}
           <ask-history @choose=${this.onPast}></ask-history>
           <ask-stored @choose=${this.onStored}></ask-stored>
         </div>
@@ -139,21 +140,27 @@ export class AskPage extends Page {
     </form>`;
   }
 
-  private exampleList(): TemplateResult {
+  /** True until the query of the tab is edited or run. An emptied query does not move the page again. */
+  private get isFresh(): boolean {
     const { id, query } = this.tabs.tab;
-    // Decided once: the page must not move while the user types.
-    if (!this.fresh.has(id)) this.fresh.set(id, isUntouched(query));
-    const isOpen = this.fresh.get(id)! && this.run.state.is === 'idle' && !this.isOpening;
-    return html`<details class="shelf examples" ?open=${isOpen} @toggle=${this.onExamples}><summary>Questions</summary><ul>
-      ${this.examples.map(
-        ({ name, what, query }) => html`<li><button type="button" @click=${() => this.openExample(name, query)}>${name}
-          <span class="soft">${what}</span></button></li>`,
-      )}</ul></details>`;
+    return isUntouched(query) && !this.edited.has(id) && this.run.state.is === 'idle' && !this.isOpening;
+  }
+
+  private onEdit({ detail }: CustomEvent<string>): void {
+    if (!isUntouched(detail)) this.edited.add(this.tabs.tab.id);
+    this.tabs.change({ query: detail });
+  }
+
+  private exampleList(): TemplateResult {
+    const item = ({ name, what, query }: Example): TemplateResult =>
+      html`<li><button type="button" @click=${() => this.openExample(name, query)}>${name} <span class="soft">${what}</span></button></li>`;
+    return html`<details class="shelf examples" ?open=${this.isFresh} @toggle=${this.onExamples}><summary>Questions</summary>
+      ${this.examples ? html`<ul>${this.examples.map(item)}</ul>` : html`<p class="soft">Loading …</p>`}</details>`;
   }
 
   /** Reads what the data can answer. Not before: opening a link must not run a query. */
   private async onExamples({ currentTarget }: Event): Promise<void> {
-    if (!(currentTarget as HTMLDetailsElement).open || this.examples !== examples) return;
+    if (!(currentTarget as HTMLDetailsElement).open || this.examples) return;
     this.examples = await examplesOfData();
   }
 

@@ -164,6 +164,7 @@ for (const path of pathsOf('The console, administration'))
       const answer = page.locator('admin-explain [role=status]');
       await page.getByLabel('Caller').selectOption('anyone');
       expect(await page.getByLabel('Action').locator('option').first().innerText()).to.equal('read');
+      await page.getByRole('button', { name: 'Folder or item: ' }).click();
       await page.getByLabel('Address').fill(`${console.server.root}data/`);
       await page.getByRole('button', { name: 'Check access' }).click();
       await answer.getByText('No: an anonymous caller may not read /data/').waitFor();

@@ -1,6 +1,7 @@
 /** Explains an access decision. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import '../browse/folder-field.js';
 import { Page, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { nameOfPerson, people, personOf } from '../sharing/people.js';
@@ -63,8 +64,8 @@ export class AdminExplain extends Page {
           <select aria-label="Caller" @change=${this.choose}><option value="">anyone</option><option value="person" ?selected=${this.isPerson}>a person</option></select>
           ${this.isPerson ? this.renderPerson() : nothing}
           <select name="method" aria-label="Action">${Object.entries(methods).map(([method, text]) => html`<option value=${method}>${text}</option>`)}</select>
-          <input class="grow" name="iri" type="url" aria-label="Address" required .value=${this.iri || storageUri} spellcheck="false"><span>?</span></div>
-        <button class="primary">Check access</button>
+          <folder-field field="iri" label="Folder or item" hasFiles .value=${this.iri || storageUri}></folder-field><span>?</span>
+          <button class="primary">Check access</button></div>
       </form>
       <div role="status">${this.answer ? this.renderAnswer(this.answer) : nothing}</div>`;
   }

@@ -13,7 +13,7 @@ export class FolderField extends Page {
   @property() label = '';
   /** Files can be chosen, too. */
   @property({ type: Boolean }) hasFiles = false;
-  @state() private value = storageUri;
+  @property() value = storageUri;
   @state() private isOpen = false;
   private form: HTMLFormElement | null = null;
 
@@ -43,7 +43,7 @@ export class FolderField extends Page {
     const { field, label, value, isOpen } = this;
     const path = value.startsWith(storageUri) ? `/${decoded(value.slice(storageUri.length))}` : value;
     const shown = value === storageUri ? 'All of the storage' : path;
-    return html`<div class="choice">${label}
+    return html`<div class="choice"><span>${label}</span>
         <button type="button" aria-label=${`${label}: ${shown}`} aria-expanded=${isOpen} @click=${this.toggle}>${shown}</button></div>
       ${
         isOpen

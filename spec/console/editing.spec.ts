@@ -244,7 +244,7 @@ for (const path of pathsOf('The console, editing'))
     it('shows triples in a table with links to subjects and resources', async () => {
       await resources.put('other', 'text/turtle', '<> <#is> "the other" .');
       await resources.open(page, 'ada');
-      await page.getByRole('tab', { name: 'Edit' }).press('ArrowRight');
+      await page.getByRole('tab', { name: 'Source' }).press('ArrowRight');
       await page.click('.triples td a :text-is("#bob")');
       await page.waitForFunction('document.activeElement.dataset.subject?.endsWith("#bob")');
       const external = page.locator('.triples a', { hasText: 'https://example.org/ada' });

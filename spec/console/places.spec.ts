@@ -41,12 +41,17 @@ for (const path of pathsOf('The console, places'))
         await isOpen(name);
       }
       await console.go(page, `${resources.place('it.ttl')}&tab=nonsense`);
-      await isOpen('Edit');
+      await isOpen('Source');
     });
 
     it('keeps the words of properties whole in the table on a screen of 360 pixels', async () => {
       await page.setViewportSize({ width: 360, height: 740 });
       await console.go(page, `${resources.place('it.ttl')}&tab=table`);
+      const remove = page.locator('.about').getByRole('button', { name: 'Delete …' });
+      expect(await remove.isVisible()).to.equal(false);
+      await page.getByRole('button', { name: 'More', exact: true }).click();
+      await remove.waitFor();
+      await page.keyboard.press('Escape');
       await tab('Table').click();
       const property = page.locator('.triples tbody th[scope=row] a').first();
       await property.waitFor();

@@ -153,7 +153,7 @@ for (const path of pathsOf('The console, statements'))
     it('leaves blank nodes to the text, with a hint', async () => {
       await resources.put('blank', 'text/turtle', rivers);
       await table('blank');
-      await subject('blank node 1').getByText('Edit blank nodes in the tab “Edit”.').waitFor();
+      await subject('blank node 1').getByText('Edit blank nodes in the tab “Source”.').waitFor();
       expect(await button(/Oberaar|blank node/).count()).to.equal(0);
     });
 
@@ -216,12 +216,12 @@ for (const path of pathsOf('The console, statements'))
 
     it('changes nothing while the text has unsaved changes, or without write access', async () => {
       await resources.open(page, 'shared');
-      await page.getByRole('tab', { name: 'Edit' }).click();
+      await page.getByRole('tab', { name: 'Source' }).click();
       await append(page, '<#new> <#is> 1 .');
       await page.getByRole('tab', { name: 'Table' }).click();
       await page.getByText('Save or undo them to change statements here.').waitFor();
       expect(await page.locator('.triples button').count()).to.equal(0);
-      await page.getByRole('tab', { name: 'Edit' }).click();
+      await page.getByRole('tab', { name: 'Source' }).click();
       await button('Undo all changes').click();
       const reader = await console.person({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
       await reader.goto(console.at(resources.place('shared')));

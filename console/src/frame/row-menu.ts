@@ -1,9 +1,9 @@
 /** Menu of a table row, opened by a button. */
 import { html, type TemplateResult } from 'lit';
 
-/** @param label of the button @param actions buttons and links */
-export const rowMenu = (label: string, actions: unknown): TemplateResult => html`
-  <button type="button" class="quiet opens" aria-haspopup="true" aria-label=${label} @click=${open}>⋯</button>
+/** @param label of the button @param actions buttons and links @param text of the button */
+export const rowMenu = (label: string, actions: unknown, text = '⋯'): TemplateResult => html`
+  <button type="button" class="quiet opens" aria-haspopup="true" aria-label=${label} @click=${open}>${text}</button>
   <div class="row-menu" popover aria-label=${label} @click=${close}>${actions}</div>`;
 
 /** Shows the menu below its button, or above it at the end of the page. */

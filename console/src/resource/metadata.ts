@@ -175,7 +175,7 @@ export class ResourceMetadata extends Page {
       }
       <form class="row" @submit=${this.addRelation}>
         ${this.choice('relation', 'Relation', usualRelations)}
-        <label class="grow">Target (IRI) <input class="wide" name="href" placeholder="https://creativecommons.org/licenses/by/4.0/" required autocomplete="off" spellcheck="false" /></label>
+        <label class="grow">Target (IRI) <input class="wide" name="href" placeholder="https://…" required autocomplete="off" spellcheck="false" /></label>
         <label class="grow">Title (optional) <input class="wide" name="title" placeholder="CC BY 4.0" autocomplete="off" /></label>
         <button type="submit">Add link</button>
       </form>`;

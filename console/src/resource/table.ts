@@ -96,7 +96,7 @@ export class ResourceTable extends Page {
     if (!this.read && this.failure) return html`${problem}`;
     if (!this.read) return html`<p class="soft" role="status">Reading …</p>`;
     if (this.groups.length === 0 && this.text !== undefined)
-      return html`<p class="empty">There are no triples in this document yet. Add some with a form or in the tab “Edit”.</p>`;
+      return html`<p class="empty">There are no triples in this document yet. Add some with a form or in the tab “Source”.</p>`;
     const shown = this.pages.flat();
     const total = shown.reduce((sum, { count }) => sum + count, 0);
     const heads = ['Property', 'Value', ...(this.editable ? [html`<span class="visually-hidden">Change</span>`] : [])];
@@ -134,7 +134,7 @@ export class ResourceTable extends Page {
     const label = isBlank ? '' : labels.of(subject.value) || this.lib.labelIn(properties);
     return html`<tbody>
       <tr><th scope="rowgroup" colspan=${columns} class="subject" tabindex="-1" data-subject=${subject.value}>${label ? html`<bdi>${label}</bdi> ` : nothing}${this.node(subject, this.name(subject))}
-        ${isBlank && this.editable ? html`<small class="soft">Edit blank nodes in the tab “Edit”.</small>` : nothing}</th></tr>
+        ${isBlank && this.editable ? html`<small class="soft">Edit blank nodes in the tab “Source”.</small>` : nothing}</th></tr>
       ${properties.map((each) => this.property(subject, each))}
     </tbody>`;
   }

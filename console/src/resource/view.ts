@@ -12,6 +12,7 @@ import './preview.js';
 import './serialisations.js';
 import './delete-dialog.js';
 import './history.js';
+import { rowMenu } from '../frame/row-menu.js';
 import { keepTab, type Tab, tabStrip } from '../frame/tabs.js';
 import { loadShapeActions } from '../shapes/offered.js';
 import { download } from '../storage/download.js';
@@ -106,7 +107,9 @@ export class ResourceView extends Page implements Keepable {
     const { kind, text, linkset, versions, isWritable } = opened;
     return [
       ...(text === undefined || isRendered(opened) ? [{ id: 'preview', title: 'Preview' } as const] : []),
-      ...(text === undefined ? [] : [{ id: 'text', title: isWritable ? 'Edit' : 'Text' } as const]),
+      ...(text === undefined
+        ? []
+        : [{ id: 'text', title: kind === 'rdf' ? 'Source' : isWritable ? 'Edit' : 'Text' } as const]),
       ...(kind === 'rdf' ? [{ id: 'table', title: 'Table' } as const] : []),
       ...(linkset ? [{ id: 'metadata', title: 'Metadata' } as const] : []),
       ...(versions ? [{ id: 'history', title: 'History' } as const] : []),
@@ -120,16 +123,13 @@ export class ResourceView extends Page implements Keepable {
     if (!opened) return html`<h1>${name}</h1><p class="soft" role="status">Reading …</p>`;
     const tabs = this.tabs(opened);
     this.seen.add(this.tab);
+    const hasForm = opened.kind === 'rdf' && opened.isWritable && this.draft !== undefined;
     return html`<h1>${name}</h1>
       <div class="row about">
         <span class="soft grow">${this.about(opened)}</span>
         ${isQuery(opened) ? html`<a class="button" href=${placeHref('ask', { from: this.iri })}>Open in Ask</a>` : nothing}
-        ${opened.kind === 'rdf' && opened.isWritable && this.draft ? html`<a class="button" href=${placeHref('form', { at: this.iri })}>Edit with a form</a>` : nothing}
-        <button type="button" @click=${this.take}>Download</button>
-        ${opened.canShare ? nothing : html`<button type="button" @click=${this.copy}>Copy link</button>`}
-        ${this.hasShapes && opened.kind === 'rdf' ? html`<shape-actions .iri=${this.iri} .creates=${opened.isWritable} .links=${opened.isWritable}></shape-actions>` : nothing}
-        ${opened.canShare ? html`<a class="button" href=${placeHref('sharing', { at: this.iri })}>Share</a>` : nothing}
-        ${opened.isWritable ? html`<button type="button" class="danger" @click=${this.ask}>Delete …</button>` : nothing}
+        ${hasForm ? html`<a class="button" href=${placeHref('form', { at: this.iri })}>Edit with a form</a>` : nothing}
+        ${hasForm && matchMedia('(max-width: 45rem)').matches ? rowMenu('More', this.actions(opened), 'More') : this.actions(opened)}
       </div>
       ${tabStrip({ label: 'What to show', tabs, current: this.tab, choose: (id) => this.choose(id) })}
       ${tabs.map(
@@ -139,6 +139,14 @@ export class ResourceView extends Page implements Keepable {
       </div>`,
       )}
       <resource-delete .iri=${this.iri} .etag=${this.draft?.etag ?? opened.etag} ?hasAcl=${opened.acl !== undefined} @deleted=${this.gone}></resource-delete>`;
+  }
+
+  private actions({ kind, canShare, isWritable }: Opened): TemplateResult {
+    return html`<button type="button" @click=${this.take}>Download</button>
+      ${canShare ? nothing : html`<button type="button" @click=${this.copy}>Copy link</button>`}
+      ${this.hasShapes && kind === 'rdf' ? html`<shape-actions .iri=${this.iri} .creates=${isWritable} .links=${isWritable}></shape-actions>` : nothing}
+      ${canShare ? html`<a class="button" href=${placeHref('sharing', { at: this.iri })}>Share</a>` : nothing}
+      ${isWritable ? html`<button type="button" class="danger" @click=${this.ask}>Delete …</button>` : nothing}`;
   }
 
   private about({ mediaType, size, modified, etag }: Opened): string {

@@ -94,6 +94,18 @@ describeInBrowser('The console, views of results', () => {
     expect(await opened(page)).to.equal('Raw');
   });
 
+  it('draws a measure without the counts that are far larger, and counts on request', async () => {
+    await ask(page, 'SELECT ?who ?n ?mean { VALUES (?who ?n ?mean) { ("a" 1200 8.5) ("b" 1300 9.25) } }');
+    await page.locator('.chart canvas').waitFor();
+    const drawn = (name: string): Promise<boolean> => page.getByRole('checkbox', { name, exact: true }).isChecked();
+    expect([await drawn('n'), await drawn('mean')]).to.deep.equal([false, true]);
+    await page.getByRole('checkbox', { name: 'n', exact: true }).check();
+    await page.locator('.chart .u-series', { hasText: 'n' }).first().waitFor();
+    await ask(page, 'SELECT ?who ?n ?m { VALUES (?who ?n ?m) { ("a" 12 8) ("b" 13 100) } }');
+    await page.locator('.chart canvas').waitFor();
+    expect([await drawn('n'), await drawn('m')]).to.deep.equal([true, true]);
+  });
+
   it('names nodes of a graph by prefix', async () => {
     await ask(page, 'PREFIX my: <urn:my:> CONSTRUCT { my:one my:knows my:two } {}');
     await page.locator('svg.graph text', { hasText: 'my:one' }).waitFor();
@@ -104,10 +116,10 @@ describeInBrowser('The console, views of results', () => {
   it('draws types as colours with a legend instead of as links', async () => {
     await ask(
       page,
-      'CONSTRUCT { <urn:a> a <urn:T:One> ; <urn:p> <urn:b> . <urn:b> a <urn:T:Two> ; <urn:p> <urn:c> } {}',
+      'CONSTRUCT { <urn:a> a <http://xmlns.com/foaf/0.1/Person> ; <urn:p> <urn:b> . <urn:b> a <urn:T:Two> ; <urn:p> <urn:c> } {}',
     );
     await page.getByText('3 nodes, 2 links: all 4 triples.').waitFor();
-    expect(await colours(page)).to.deep.equal(['One', 'Two', 'another thing']);
+    expect(await colours(page)).to.deep.equal(['Person', 'Two', 'another thing']);
     expect(await page.locator('svg.graph .type-1, svg.graph .type-2').count()).to.equal(2);
     await ask(page, 'CONSTRUCT { <urn:a> a <urn:T:One> } {}');
     await page.getByText('2 nodes, 1 link: all 1 triple.').waitFor();

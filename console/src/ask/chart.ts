@@ -115,6 +115,8 @@ function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
     ticks: { stroke: colour('--line'), width: 1 },
     font: '13px system-ui, sans-serif',
   };
+  const isWhole = data.ys.every((values) => values.every((value) => value === null || Number.isInteger(value)));
+  const values = { ...axis, ...(isWhole ? { incrs: wholeSteps } : {}) };
   const width = Math.max(240, place.clientWidth);
   return new uPlot(
     {
@@ -136,11 +138,11 @@ function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
       axes: isAcross
         ? [
             { ...axis, ...leftOf(data, width) },
-            { ...axis, side: 2, size: 34, space: 60 },
+            { ...values, side: 2, size: 34, space: 60 },
           ]
         : [
             { ...axis, ...bottomOf(data, width) },
-            { ...axis, size: 64 },
+            { ...values, size: 64 },
           ],
       series: [
         { label: answer.columns[x]!, value: (_chart, value) => bottomText(data, value) },
@@ -157,8 +159,8 @@ function fromZero(least: number | null, most: number | null): uPlot.Range.MinMax
   return low === high ? [0, 1] : uPlot.rangeNum(low, high, 0.05, true);
 }
 
-/** Whole numbers: names have nothing in between. */
-const wholeSteps = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
+/** Whole numbers: names and counts have nothing in between. */
+const wholeSteps = Array.from({ length: 45 }, (_, at) => [1, 2, 5][at % 3]! * 10 ** Math.floor(at / 3));
 /** About the width of a letter, in pixels. */
 const letter = 7;
 

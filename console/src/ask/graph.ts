@@ -1,7 +1,7 @@
 /** Graph picture of triples: nodes that can be dragged and opened. Loaded on demand. */
 import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { labelOf, labels } from '../storage/labels.js';
+import { kindName, labelOf, labels } from '../storage/labels.js';
 import { busiest, type DrawnGraph, type DrawnNode, type GraphLink, graphOf, layout, maxNodes } from './graph-model.js';
 import { counted, type Frame, legend, Picture } from './picture.js';
 import { hrefOf, isOutside } from './table.js';
@@ -10,6 +10,8 @@ import { plainText, type ResultRow, type ResultTerm } from './terms.js';
 /** Maximum number of links with labels. More would hide the picture. */
 const maxNamedLinks = 12;
 const settleSteps = 300;
+/** Numbers of nodes that a phone shows with their names, and of links of a node that is named among more. */
+const [fewNodes, linksOfHub] = [12, 4];
 const radius = 7;
 const margin = 25;
 /** Maximum length of a label, in characters. */
@@ -156,7 +158,7 @@ export class AskGraph extends Picture {
     const used = new Set(nodes.map((node) => this.kindOf(node)));
     const others = types.length > 0 ? { ...kinds, blank: 'another thing' } : kinds;
     return legend([
-      ...types.map((type, at) => [`type-${at + 1}`, labelOf(type, this.prefixes)] as const),
+      ...types.map((type, at) => [`type-${at + 1}`, kindName(type)] as const),
       ...Object.entries(others).filter(([kind]) => used.has(kind)),
     ]);
   }
@@ -173,7 +175,7 @@ export class AskGraph extends Picture {
     const label = this.label(predicate);
     const [x1, y1, x2, y2] = [source.x ?? 0, source.y ?? 0, target.x ?? 0, target.y ?? 0];
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
-    const back = (radius + 2) / length;
+    const back = (radius + 4) / length;
     const point = (): void => {
       this.pointed = link;
     };
@@ -185,7 +187,7 @@ export class AskGraph extends Picture {
   private node(node: DrawnNode): TemplateResult {
     const { term, x = 0, y = 0 } = node;
     const href = term.kind === 'iri' ? hrefOf(term.value) : undefined;
-    const inside = svg`<title>${plainText(term)}</title><circle r=${radius}></circle><text x=${radius + 4} y="4">${this.label(term)}</text>`;
+    const inside = svg`<title>${plainText(term)}</title><circle r=${radius}></circle>${this.isNamed(node) ? svg`<text x=${radius + 4} y="4">${this.label(term)}</text>` : nothing}`;
     const at = `translate(${x} ${y})`;
     const hold = (event: PointerEvent): void => this.holdNode(event, node);
     const kind = `node ${this.kindOf(node)}`;
@@ -195,6 +197,13 @@ export class AskGraph extends Picture {
       @pointerdown=${hold} @focus=${() => this.reach(node)}
       @keydown=${(event: KeyboardEvent) => this.onKey(event, node)} @dragstart=${(event: Event) => event.preventDefault()}
       >${inside}</a>`;
+  }
+
+  /** A phone has room for the names of hubs, until the user zooms in. */
+  private isNamed(node: DrawnNode): boolean {
+    const { links, nodes } = this.graph;
+    if (!isNarrow() || nodes.length <= fewNodes || this.frame.width < 0.9 * (this.opening?.width ?? 0)) return true;
+    return links.filter(({ source, target }) => source === node || target === node).length >= linksOfHub;
   }
 
   private reach(node: DrawnNode): void {

@@ -165,7 +165,7 @@ export function namesInSight(
   { countries, cities }: { readonly countries: readonly CountryName[]; readonly cities: readonly CityName[] },
   view: MapView,
   others: readonly Placed[],
-): TemplateResult {
+): { readonly picture: TemplateResult; readonly hasCities: boolean } {
   const { frame, pixel, x, y } = view;
   const placed = [...others];
   const place = (one: Placed): boolean => {
@@ -193,5 +193,6 @@ export function namesInSight(
           svg`<circle cx=${left} cy=${middle} r=${2 * pixel}></circle>${textAt(left + gap, middle + 4 * pixel, pixel, name)}`,
         );
     }
-  return svg`<g class="countries">${names}</g><g class="cities">${towns}</g>`;
+  const picture = svg`<g class="countries">${names}</g><g class="cities">${towns}</g>`;
+  return { picture, hasCities: towns.length > 0 };
 }

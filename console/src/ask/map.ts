@@ -97,17 +97,17 @@ export class AskMap extends Picture {
     return html`<p class="soft summary">${this.summary(map?.unnamed ?? 0)}</p>
       ${isEmpty ? nothing : html`<div class="row">${this.steps()}<p role="status" class="place grow">${this.selection()}</p></div>`}
       <div class="beside">
-        ${map ? html`<div><div class="framed">${map.picture}${this.buttons()}</div>${this.colours()}</div>` : nothing}
+        ${map ? html`<div><div class="framed">${map.picture}${this.buttons()}</div>${this.colours(map.hasCities)}</div>` : nothing}
         <ask-table .columns=${columns} .rows=${rows} .prefixes=${prefixes}></ask-table>
       </div>`;
   }
 
-  private colours(): TemplateResult {
+  private colours(hasCities: boolean): TemplateResult {
     return html`${legend([
       ['iri', 'places of the result'],
       ['chosen', 'selected place'],
-      ...(this.countries ? ([['city', 'cities and borders, for orientation']] as const) : []),
-    ])}<p class="soft">${this.countries ? html`Cities: <a href="https://www.geonames.org/" target="_blank" rel="noreferrer noopener">GeoNames</a>, CC BY 4.0.` : attribution}</p>`;
+      ...(hasCities ? ([['city', 'cities and borders, for orientation']] as const) : []),
+    ])}<p class="soft">${hasCities ? html`Cities: <a href="https://www.geonames.org/" target="_blank" rel="noreferrer noopener">GeoNames</a>, CC BY 4.0.` : attribution}</p>`;
   }
 
   private steps(): TemplateResult {
@@ -152,7 +152,7 @@ export class AskMap extends Picture {
       <span class="soft">${latitude.toFixed(4)}, ${longitude.toFixed(4)} (${this.selected + 1} of ${this.places.list.length})</span>`;
   }
 
-  private map(): { readonly picture: TemplateResult; readonly unnamed: number } {
+  private map(): { readonly picture: TemplateResult; readonly unnamed: number; readonly hasCities: boolean } {
     const { points, lines, areas } = this.paths;
     const chosen = this.places.list[this.selected]?.shape;
     const [width, height] = this.size;
@@ -162,13 +162,14 @@ export class AskMap extends Picture {
     const { land } = this.projection;
     const own = namesOfPoints(this.named(), view, [roomOfScale(view)]);
     const unnamed = this.places.list.filter(({ name }) => name).length - own.names.length;
+    const inSight = this.countries && namesInSight(this.countries, view, own.placed);
     const picture = html`<svg class="graph map ${this.isNear ? 'near' : ''}" role="application" tabindex="0" viewBox=${this.viewBox}
         aria-label="Map of the places; the table lists them. Arrow keys move it, plus and minus zoom, 0 shows all, N and P select a place."
         @keydown=${this.onKey} @pointerdown=${this.hold} @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
         ${tiles === '' ? svg`<path class="land" d=${landPath} transform=${land}></path>` : svg`<g aria-hidden="true">${tilesInSight(tiles, view)}</g>`}
         <g aria-hidden="true">${grid(view)}${
           this.countries
-            ? svg`<path class="borders" d=${this.countries.borders} transform=${land}></path>${namesInSight(this.countries, view, own.placed)}`
+            ? svg`<path class="borders" d=${this.countries.borders} transform=${land}></path>${inSight?.picture}`
             : nothing
         }${scaleBar(view)}</g>
         <path class="areas" d=${areas}></path>
@@ -178,7 +179,7 @@ export class AskMap extends Picture {
         <g class="names" aria-hidden="true">${own.names}</g>
         ${chosen ? svg`<path class=${`${chosen.form} chosen`} d=${pathOf(chosen, this.projection)}></path>` : nothing}
       </svg>`;
-    return { picture, unnamed };
+    return { picture, unnamed, hasCities: inSight?.hasCities ?? false };
   }
 
   private onKey(event: KeyboardEvent): void {

@@ -1,5 +1,5 @@
 /** Selects the columns of a chart and their values. Drawing is elsewhere. */
-import { labelOf } from '../storage/labels.js';
+import { kindName, labelOf } from '../storage/labels.js';
 import { numberOf, plainText, type ResultRow, timeOf } from './terms.js';
 
 export type PlotKind = 'bars' | 'lines' | 'points';
@@ -37,11 +37,24 @@ export function plotOf(table: Table): Plot | undefined {
   const numbers = scales.flatMap((scale, index) => (scale === 'number' ? [index] : []));
   if (numbers.length === 0) return undefined;
   const time = scales.indexOf('time');
-  if (time >= 0) return { kind: 'lines', x: time, ys: numbers };
+  if (time >= 0) return { kind: 'lines', x: time, ys: comparable(table, numbers) };
   const name = scales.indexOf('names');
-  if (name >= 0) return { kind: 'bars', x: name, ys: numbers };
+  if (name >= 0) return { kind: 'bars', x: name, ys: comparable(table, numbers) };
   if (numbers.length === 1) return { kind: 'bars', x: numbers[0]!, ys: numbers };
   return { kind: 'points', x: numbers[0]!, ys: numbers.slice(1) };
+}
+
+/** Maximum ratio of the largest values of two columns that are drawn together. */
+const maxRatio = 20;
+
+/** Columns of numbers that fit one axis. A measure hides counts that are much larger or smaller than it. */
+function comparable({ rows }: Table, columns: readonly number[]): readonly number[] {
+  const numberIn = (row: ResultRow, column: number): number => numberOf(row[column]) ?? 0;
+  const largest = (column: number): number =>
+    Math.max(...rows.slice(0, looked).map((row) => Math.abs(numberIn(row, column))));
+  const measure = columns.find((column) => rows.some((row) => !Number.isInteger(numberIn(row, column)))) ?? columns[0]!;
+  const ratioOf = (column: number): number => Math.abs(Math.log(largest(column) / largest(measure)));
+  return columns.filter((column) => column === measure || ratioOf(column) <= Math.log(maxRatio));
 }
 
 export interface PlotData {
@@ -80,6 +93,8 @@ export function dataOf(table: Table, { x, ys, kind }: Plot): PlotData {
 const longestName = 40;
 
 function nameOf(term: ResultRow[number], prefixes: Table['prefixes']): string {
-  const text = term?.kind === 'iri' ? labelOf(term.value, prefixes) : plainText(term);
+  const name = term?.kind === 'iri' ? labelOf(term.value, prefixes) : plainText(term);
+  // Names of classes.
+  const text = term?.kind === 'iri' && /^[\w-]*:\p{Lu}/u.test(name) ? kindName(term.value) : name;
   return text.length > longestName ? `${text.slice(0, longestName - 1)}…` : text;
 }

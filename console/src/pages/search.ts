@@ -19,15 +19,12 @@ import {
 } from '../search/search.js';
 import { onSession, storageUri, who } from '../session/session.js';
 import { lwsNamespace, messageOf, serviceEndpoint } from '../storage/api.js';
-import { labelOf, labels } from '../storage/labels.js';
+import { kindName, labelOf, labels } from '../storage/labels.js';
 import { dateText, decoded, formatName, isContainer, parentIri } from '../storage/names.js';
-import { wordsOf } from '../storage/words.js';
 
 const switchedOff = 'This storage does not offer search by type (lws.search-index.enabled is off).';
 /** Names of the types that the server sets. */
 const kindNames: Readonly<Record<string, string>> = { Container: 'Folders', DataResource: 'Files' };
-/** Label of a class, or its name in words. */
-const nameOf = (type: string): string => labels.of(type) ?? wordsOf(type);
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 /** Number of classes from which they can be filtered. */
 const manyFacets = 8;
@@ -169,7 +166,7 @@ export class SearchPage extends Page {
   /** The box for words, and the types that have them in their names. */
   private box(): TemplateResult {
     const { words } = this.wanted;
-    const named = (this.facets ?? []).filter((type) => nameOf(type).toLowerCase().includes(words.toLowerCase()));
+    const named = (this.facets ?? []).filter((type) => kindName(type).toLowerCase().includes(words.toLowerCase()));
     return html`<form class="row" role="search" @submit=${(event: SubmitEvent) => {
       event.preventDefault();
       const text = new FormData(event.target as HTMLFormElement).get('q');
@@ -185,7 +182,7 @@ export class SearchPage extends Page {
         ? html`<p class="soft">Types: ${named
             .slice(0, 5)
             .map(
-              (type) => html`<a href=${this.href({ types: [type], joined: 'all', words: '' })}>${nameOf(type)}</a> `,
+              (type) => html`<a href=${this.href({ types: [type], joined: 'all', words: '' })}>${kindName(type)}</a> `,
             )}</p>`
         : nothing
     }`;
@@ -243,7 +240,7 @@ export class SearchPage extends Page {
       (type) => type,
       (type) => html`<li><label title=${type}><input type="checkbox" .checked=${live(chosen.includes(type))}
         @change=${(event: Event) => this.choose(type, (event.target as HTMLInputElement).checked)}>
-        <span>${kindNames[type.slice(lwsNamespace.length)] ?? nameOf(type)}<span class="visually-hidden"> ${type}</span>
+        <span>${kindNames[type.slice(lwsNamespace.length)] ?? kindName(type)}<span class="visually-hidden"> ${type}</span>
           ${this.counts.has(type) ? html`<span class="soft">${this.counts.get(type)!.toLocaleString()}</span>` : nothing}</span></label></li>`,
     )}</ul>`;
   }
@@ -329,7 +326,7 @@ export class SearchPage extends Page {
       ${snippet ? this.excerpt(iri, snippet, /\bmarkdown\b/.test(mediaType ?? '')) : nothing}
       ${
         shown.length > 0
-          ? html`<ul class="chips" aria-label="Types of ${name}">${shown.map((type) => html`<li title=${type}>${this.thing(iri, things?.get(type), nameOf(type))}</li>`)}</ul>`
+          ? html`<ul class="chips" aria-label="Types of ${name}">${shown.map((type) => html`<li title=${type}>${this.thing(iri, things?.get(type), kindName(type))}</li>`)}</ul>`
           : nothing
       }
     </li>`;

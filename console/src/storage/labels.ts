@@ -4,6 +4,7 @@ import { prefixedName, wellKnown } from '../editor/prefixes.js';
 import { onSession, storageUri } from '../session/session.js';
 import { json, serviceEndpoint } from './api.js';
 import { decoded } from './names.js';
+import { wordsOf } from './words.js';
 
 /** Limits of a request for labels, of the labels of a page, and of those that are remembered. The URL is part of the header section. */
 const [maxIris, maxCharacters, maxAtOnce, maxKnown] = [200, 6_000, 1_000, 5_000];
@@ -74,6 +75,9 @@ export function labelOf(iri: string, prefixes: Prefixes = {}): string {
   const name = labels.of(iri) ?? prefixedName(iri, prefixes) ?? prefixedName(iri, wellKnown);
   return name ?? decoded(/[^/#?:]+[/#]?$/.exec(iri)?.[0] ?? iri);
 }
+
+/** Label of a class, or its name in words. */
+export const kindName = (type: string): string => labels.of(type) ?? wordsOf(type);
 
 /** A name that has the IRI as title, and in copied text. @param name its text */
 export const iriName = (iri: string, name: string | TemplateResult): TemplateResult =>

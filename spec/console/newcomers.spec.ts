@@ -140,18 +140,22 @@ for (const path of pathsOf('The console, users with a link'))
         await owner.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Requests' }).innerText(),
       ).to.match(/^Requests 1\b/);
       expect(await axeFindings(owner)).to.deep.equal([]);
+      await console.go(owner, 'admin?tab=activity');
+      const happened = owner.getByRole('region', { name: 'What happened' });
+      await happened.getByRole('row', { name: /New access request/ }).waitFor();
+      expect(await happened.innerText()).not.to.contain('/.lws/');
       await console.go(owner, 'requests');
       await owner.locator('request-card .problem', { hasText: 'covers the whole storage' }).waitFor();
-      expect(await axeFindings(owner)).to.deep.equal([]);
-      await owner.locator('request-card summary', { hasText: 'Limit it' }).click();
-      const only = owner.getByLabel('Limit to');
-      await only.fill('https://elsewhere.example/');
       const card = owner.locator('request-card');
       expect(await card.innerText())
         .to.match(/^Someone new asks to read[\s\S]*What for: Curiosity/)
         .and.not.to.contain('did:key');
       await card.locator('summary', { hasText: 'Details' }).click();
       await card.getByText(/^Asked on .* by did:key:/).waitFor();
+      expect(await axeFindings(owner)).to.deep.equal([]);
+      await owner.locator('request-card summary', { hasText: 'Limit it' }).click();
+      const only = owner.getByLabel('Limit to');
+      await only.fill('https://elsewhere.example/');
       await owner.getByRole('button', { name: 'Accept' }).click();
       await owner.locator('.notice.bad', { hasText: 'is not part of the request' }).waitFor();
       await only.fill(`${console.server.root}data/`);

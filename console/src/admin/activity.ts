@@ -24,6 +24,10 @@ const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
 const times = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 const dayOf = ({ published }: Activity): string => new Date(published).toDateString();
 
+const systemPrefix = `${storageUri}.lws/`;
+const isNewRequest = ({ type, object }: Activity): boolean =>
+  type.includes('Create') && object.id.startsWith(`${systemPrefix}access-requests/`);
+
 type Following = 'connecting' | 'following' | 'ended';
 
 @customElement('admin-activity')
@@ -67,7 +71,9 @@ export class AdminActivity extends Page {
 
   private take(activity: Activity): void {
     // One deletion moves many resources into the trash, which has a page of its own.
-    if (activity.object.id.startsWith(`${storageUri}.trash/`)) return;
+    const { id } = activity.object;
+    if (id.startsWith(`${storageUri}.trash/`)) return;
+    if (id.startsWith(systemPrefix) && !isNewRequest(activity)) return;
     if (this.arrived.length === 0) requestAnimationFrame(() => this.show());
     this.arrived.push(activity);
     // A hidden tab has no frames.
@@ -114,7 +120,7 @@ export class AdminActivity extends Page {
   private renderEvents(): TemplateResult {
     // The server leaves actors out unless lws.notifications.include-actor is set.
     const hasActors = this.events.some(({ actor }) => actor);
-    const heads = ['When', 'What', 'Resource', ...(hasActors ? ['By'] : []), 'Access'];
+    const heads = ['When', 'What', 'Resource', ...(hasActors ? ['Who'] : [])];
     const day = (at: number): TemplateResult | typeof nothing => {
       const [event, before] = [this.events[at]!, this.events[at - 1]];
       if (before && dayOf(before) === dayOf(event)) return nothing;
@@ -126,19 +132,21 @@ export class AdminActivity extends Page {
       repeat(
         this.events,
         ({ position }) => position,
-        ({ type, object, published, actor }, at) => html`${day(at)}<tr>
-          <td>${times.format(new Date(published))}</td><td>${type.join(', ')}</td><td><a href=${openHref(object.id)}>${iriName(object.id, compact(object.id))}</a></td>
-          ${hasActors ? html`<td>${actor ? html`<span title=${actor}>${nameOfPerson(actor)}</span>` : html`<span class="soft">not recorded</span>`}</td>` : nothing}
-          <td>${explainLink(object.id, actor)}</td>
+        (event, at) => html`${day(at)}<tr>
+          <td>${times.format(new Date(event.published))}</td>${isNewRequest(event) ? requestCells : cellsOf(event)}
+          ${hasActors ? html`<td>${event.actor ? html`<span title=${event.actor}>${nameOfPerson(event.actor)}</span>` : html`<span class="soft">not recorded</span>`}</td>` : nothing}
         </tr>`,
       ),
     );
   }
 }
 
-/** Link to the explanation of a caller's access. */
-const explainLink = (iri: string, actor = ''): TemplateResult =>
-  html`<a href=${placeHref('admin', { tab: 'explain', iri, as: actor })} aria-label=${`Check access to ${iri}`}>Check access</a>`;
+const requestCells = html`<td>New access request</td><td><a href=${placeHref('requests')}>Requests</a></td>`;
+
+/** What happened, the resource, and a link to the explanation of the caller's access to it. */
+const cellsOf = ({ type, object: { id: iri }, actor: as = '' }: Activity): TemplateResult =>
+  html`<td>${type.join(', ')}</td><td><a href=${openHref(iri)}>${iriName(iri, compact(iri))}</a>
+    <a class="check" href=${placeHref('admin', { tab: 'explain', iri, as })} aria-label=${`Check access to ${iri}`}>Check access</a></td>`;
 
 /** Yields the lines of a response body as they arrive, without empty lines. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {

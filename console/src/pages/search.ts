@@ -174,7 +174,7 @@ export class SearchPage extends Page {
     }}>
       <label class="visually-hidden" for="words">Words, "phrases" and beginnings such as hydro*</label>
       <input id="words" class="grow" name="q" type="search" maxlength="1000" .value=${words}
-        placeholder='Words, "phrases", beginnings such as hydro*'>
+        placeholder="Search words">
       <button>Search</button>
     </form>
     ${
@@ -204,7 +204,7 @@ export class SearchPage extends Page {
     const isOpen = types.length > 0 || matchMedia('(min-width: 52rem)').matches;
     return html`<form class="facets" @submit=${(event: Event) => event.preventDefault()}><details ?open=${isOpen}><summary><h2>Filters</h2></summary>
       ${
-        all.length >= manyFacets
+        all.length >= manyFacets && !isEmpty
           ? html`<label>Filter types <input type="search" .value=${this.filter} @input=${(event: Event) => {
               this.filter = (event.target as HTMLInputElement).value;
             }}></label>`

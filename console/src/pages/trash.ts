@@ -1,7 +1,7 @@
 /** Trash: restores deleted resources, or deletes them permanently. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { headingOf, openHref, Page, placeHref, scrollTable } from '../frame/page.js';
+import { crumbs, headingOf, openHref, Page, placeHref, scrollTable } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { nameOfPerson } from '../sharing/people.js';
 import { dateText, decoded, itemsText, memberNames, parentIri, sizeText } from '../storage/names.js';
@@ -50,7 +50,7 @@ export class TrashPage extends Page {
   }
 
   protected override render(): TemplateResult {
-    return html`<h1>Trash</h1>
+    return html`${crumbs(`${storageUri}Trash`)}<h1>Trash</h1>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.content()}`;
   }
 

@@ -85,9 +85,10 @@ export function problemPage(
 ): Reply {
   const { type, title, detail, status, instance } = JSON.parse(String(problem.body)) as Record<string, string>;
   const code = type!.slice(type!.lastIndexOf(':') + 1) as ErrorCode;
-  // Without a storage, there is nothing to sign in to or to wait for.
-  const words = type === 'about:blank' ? failed : at && wordsOf[code];
-  const { heading = title, text = detail, advice = '', canSignIn = false } = words ?? {};
+  // Without a storage, there is nothing to sign in to or to wait for: the message is the heading.
+  const named: Words = { heading: detail ?? title!, text: '', advice: '' };
+  const words = type === 'about:blank' ? failed : at ? wordsOf[code] : named;
+  const { heading = title, text = detail ?? '', advice = '', canSignIn = false } = words ?? {};
   const paragraphs = [text, advice].filter((each) => each !== '').map((each) => `<p>${escaped(each)}</p>`);
   const link = (url: string, name: string): string => `<a href="${escaped(url)}">${name}</a>`;
   const iri = at && new URL(at.rootIri).origin + at.path;

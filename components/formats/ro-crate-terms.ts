@@ -42,7 +42,7 @@ export class CrateTerms {
         }
   }
 
-  /** Returns the IRI of a term, or `undefined`. */
+  /** Returns the IRI of a term. Undefined if the term is not defined, or its definition is not an absolute IRI. */
   iri(name: string): string | undefined {
     // A term may be defined by another term. Only one level is followed, so that cycles end.
     const defined = this.own.get(name);

@@ -120,7 +120,10 @@ async function searchBySource(index: SearchedIndex, scope: ReadScope, { filter, 
   }
 }
 
-/** Returns the postings of each group. For an empty filter, those of all resources: each has exactly one structural type. */
+/**
+ * Returns the keys of the posting lists of each filter group. An empty filter matches all resources: it uses the lists of the
+ * structural types, because each resource has exactly one.
+ */
 const postingsOf = (filter: Filter): Postings =>
   filter.length === 0
     ? [structuralTypes.map((type) => [typeRelation, type])]

@@ -1,4 +1,4 @@
-/** Graph picture of triples: nodes that can be dragged and opened. Loaded on demand. */
+/** Graph view of triples. Nodes can be dragged, and link to their resources. Loaded on demand. */
 import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { kindName, labelOf, labels } from '../storage/labels.js';

@@ -56,7 +56,7 @@ export class LayerScan implements MatchScan {
   private readonly maxAhead: number;
   /** Maximum length of the next window. It begins small, because the caller may need only the first matches. */
   private ahead: number;
-  /** Index of the last match. The current window may be a later one if the scan has stopped since. */
+  /** Index of the last match in the sort order. If `next` then returned `stopped`, it may have loaded a later window. */
   private taken = -1;
   /** For each layer, index in SPOG of the last search for copies. The next search begins there: it mostly ends nearby. */
   private nearCopies: Map<Layer, number> | undefined;

@@ -49,7 +49,7 @@ export const mayHaveTextPatterns = (text: string): boolean => /jena\.apache|text
 
 type Terms = readonly (Syntax & { readonly value: string })[];
 
-/** Context of a search. */
+/** Properties of the query and the request that are needed to translate its text patterns. */
 interface TextContext {
   /** Base IRI of the query. */
   readonly base: string;

@@ -18,7 +18,7 @@ export async function verificationMethodOf(key: PrivateJwk, storage: string): Pr
 
 interface OldKey {
   readonly key: PrivateJwk;
-  /** Time in milliseconds since the epoch when the first server started to sign with another key. */
+  /** Time at which a server first signed with the new key, in milliseconds since the epoch. Absent until then. */
   readonly retired?: number;
 }
 

@@ -69,9 +69,11 @@ const numericTypes: ReadonlySet<string> = new Set(
 );
 const dateTime = `${xsd.namespace}dateTime`;
 
-/** A term in a key: its characters, and its type letter with lengths for the end of the key. */
+/** A term in a key. */
 export interface EncodedTerm {
+  /** Characters of the term, stored at its position in the key. */
   readonly value: string;
+  /** Type letter and lengths, stored at the end of the key. */
   readonly suffix: string;
 }
 

@@ -288,7 +288,7 @@ export class Transaction {
     this.graphs.set(iri, { added, removed, before: undefined, keys: undefined, triples, isPart: true });
   }
 
-  /** Removes deleted keys that LevelDB has returned. Neither counters nor digests include them. */
+  /** Deletes again keys that reappeared in LevelDB after their deletion (decision 168). Counters and digests exclude them. */
   removeReturned(iri: string, removed: readonly string[]): void {
     const { triples = 0 } = this.record(iri) ?? {};
     const change = { added: [], removed, before: undefined, keys: undefined, isPart: true };

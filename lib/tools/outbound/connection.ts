@@ -147,7 +147,6 @@ export interface Answer {
   close(): void;
 }
 
-/** Connection facts that a response needs. */
 /** @param place host and addresses, for messages @param refuse converts undici's errors */
 function answerOf(
   data: Dispatcher.ResponseData,

@@ -11,8 +11,8 @@ export interface NoticeAction {
 }
 
 /**
- * Shows a sentence for 4 seconds, in place of the previous one, and for 20 seconds with an action. An error stays until it is dismissed,
- * replaced, or the page changes.
+ * Shows a sentence for 4 seconds, in place of the previous one, and for 20 seconds with an action. An error stays until it is
+ * dismissed, replaced, or the page changes.
  */
 export function notify(text: string, tone: Tone = 'good', action?: NoticeAction): void {
   const region = regionNow();

@@ -60,6 +60,6 @@ export class FolderField extends Page {
   /** A path is one of the storage. The field is valid when it is folded, since a browser cannot show a problem there. */
   private readonly type = ({ target }: Event): void => {
     const text = (target as HTMLInputElement).value.trim();
-    this.value = URL.canParse(text) ? text : new URL(text.replace(/^\/+/, ''), storageUri).href;
+    this.value = URL.canParse(text) ? text : new URL(`./${text.replace(/^\/+/, '')}`, storageUri).href;
   };
 }

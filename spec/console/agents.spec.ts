@@ -43,4 +43,22 @@ describeInBrowser('The console, agents', () => {
     expect(await axeFindings(page)).to.deep.equal([]);
     expect((await agent.problem('list', { iri: '/notes/' })).status).to.equal(404);
   });
+
+  it('adds an agent after another, and reads a path as one of the storage', async () => {
+    const page = await console.owner();
+    await page.goto(console.at('admin?tab=agents'));
+    await page.getByText('No agents have access yet.').waitFor();
+    for (const name of ['first', 'second']) {
+      if (!(await page.getByLabel('Identity').isVisible())) await page.getByText('Add an agent').click();
+      await page.getByLabel('Name').fill(name);
+      await page.getByLabel('Identity').fill(ed25519Identity().did);
+      if (name === 'second') {
+        await page.getByRole('button', { name: 'Folder or item: All of the storage' }).click();
+        await page.locator('[name=iri]').fill('/notes/');
+      }
+      await page.getByRole('button', { name: 'Add the agent' }).click();
+      await page.getByRole('region', { name: 'Agents' }).getByText(name, { exact: true }).waitFor();
+    }
+    expect(await page.getByRole('region', { name: 'Agents' }).textContent()).to.match(/second.*notes\//s);
+  });
 });

@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { copyLink, linkIsCopied, openHref, Page, placeHref } from '../frame/page.js';
+import { showMenu } from '../frame/row-menu.js';
 import type { ListedMember } from '../storage/container.js';
 import { download } from '../storage/download.js';
 import { dateText, isContainer, shortName, sizeText } from '../storage/names.js';
@@ -109,17 +110,12 @@ export class Rows extends Page {
       }`;
   }
 
-  /** Opens the menu of a row below its button, or above it at the end of the page. */
+  /** The button is measured first, because the update may move its row. */
   private async openMenu(member: ListedMember, { currentTarget }: Event): Promise<void> {
-    const { right, top, bottom } = (currentTarget as HTMLElement).getBoundingClientRect();
+    const place = (currentTarget as HTMLElement).getBoundingClientRect();
     this.chosen = member;
     await this.updateComplete;
-    const menu = this.querySelector<HTMLElement>('.row-menu')!;
-    menu.showPopover();
-    const { offsetWidth, offsetHeight } = menu;
-    menu.style.left = `${Math.max(8, right - offsetWidth)}px`;
-    menu.style.top = `${bottom + offsetHeight > innerHeight ? Math.max(8, top - offsetHeight) : bottom}px`;
-    menu.querySelector<HTMLElement>('a, button')?.focus();
+    showMenu(this.querySelector<HTMLElement>('.row-menu')!, place);
   }
 
   private heading(column: Column, title: string): TemplateResult {

@@ -6,11 +6,13 @@ export const rowMenu = (label: string, actions: unknown, text = '⋯'): Template
   <button type="button" class="quiet opens" aria-haspopup="true" aria-label=${label} @click=${open}>${text}</button>
   <div class="row-menu" popover aria-label=${label} @click=${close}>${actions}</div>`;
 
-/** Shows the menu below its button, or above it at the end of the page. */
 function open({ currentTarget }: Event): void {
   const button = currentTarget as HTMLElement;
-  const menu = button.nextElementSibling as HTMLElement;
-  const { right, top, bottom } = button.getBoundingClientRect();
+  showMenu(button.nextElementSibling as HTMLElement, button.getBoundingClientRect());
+}
+
+/** Shows a menu below its button, or above it at the end of the page. @param place of the button */
+export function showMenu(menu: HTMLElement, { right, top, bottom }: DOMRect): void {
   menu.showPopover();
   const { offsetWidth, offsetHeight } = menu;
   menu.style.left = `${Math.max(8, right - offsetWidth)}px`;

@@ -22,7 +22,7 @@ import { forEachConcurrently } from '../../../lib/storage/level/concurrently.js'
 import { isInUse, type Level, openLevel, StoreUnavailableError } from '../../../lib/storage/level/durable-level.js';
 import { makeFolder } from '../../../lib/storage/level/synced-files.js';
 import { LwsError } from '../../../lib/tools/errors.js';
-import { BackupError, type BackupFormat, graphState, isOf, partReferences, recordOf } from './entries.js';
+import { BackupError, type BackupFormat, isOf, partReferences, recordOf, sectionOf } from './entries.js';
 import {
   backupBlobFile,
   copyOnce,
@@ -186,7 +186,7 @@ async function copyBlobs(context: CommandContext, file: string, folder: string):
     for (const entry of block)
       if (isOf('B', entry[0])) names.add(entry[0].slice(2));
       // Instead of the line that refers to it.
-      else if (isOf('P', entry[0])) all += graphState(entry)!.triples! - 1;
+      else if (isOf('P', entry[0])) all += sectionOf(entry)!.count! - 1;
       else if (location.place) {
         const found = isOf('R', entry[0]) ? blobFacts(recordOf(entry)) : keptBlobFacts(entry);
         if (found.blob) facts.set(found.blob, found);
@@ -238,7 +238,7 @@ const freeBytes = 1 << 20;
 export interface EarlierBackup extends Pick<Manifest, 'quadpod-backup'> {
   /** ISO 8601. */
   readonly made: string;
-  /** The graph states in its files. */
+  /** The sections in its files. */
   readonly known: GraphSet;
   readonly quads: readonly QuadsFile[];
 }

@@ -40,14 +40,14 @@ export interface Trailer {
   readonly entries: number;
 }
 
-/** State of one graph, or one part of the other entries. The token identifies its content: other content has another token. */
-export interface CountedGraph {
+/** Section of a quads file: one graph, or one part of the other entries. Other content has another token. */
+export interface BackupSection {
   /** IRI of the graph. Empty for a part of the other entries. */
-  readonly graph: string;
+  readonly name: string;
   /** Revision of the resource; for a linkset a digest of its links; for a part a digest of its entries. */
   readonly token: string;
-  /** Triple count in the record, or count of entries in a part. Undefined for linksets. */
-  readonly triples: number | undefined;
+  /** Count of triples in the record, or of entries in a part. Undefined for linksets. */
+  readonly count: number | undefined;
   /** `KeyDigest` of the quads. Undefined for linksets, and for graphs of earlier versions. */
   readonly digest?: string | undefined;
 }
@@ -68,8 +68,7 @@ export function recordOf([key, value]: Entry): ResourceRecord {
 export const partReferences = 'P\u0000';
 
 /** Returns the line of a state file that refers to a part. A quads file contains the part. */
-export const lineOfPart = ({ token, triples }: CountedGraph): string =>
-  lineOf([partReferences + token, String(triples)]);
+export const lineOfPart = ({ token, count }: BackupSection): string => lineOf([partReferences + token, String(count)]);
 
 /**
  * Returns the key prefixes of entries that refer to graphs, or to parts of the other entries.
@@ -83,44 +82,44 @@ export const graphKeys = (format: BackupFormat, hasVersions: boolean): string[] 
   partReferences,
 ];
 
-/** Returns the graph state or the part that an entry refers to, if any. @throws BackupError see `recordOf` */
-export function graphState(entry: Entry): CountedGraph | undefined {
+/** Returns the section that an entry of a state file refers to, if any. @throws BackupError see `recordOf` */
+export function sectionOf(entry: Entry): BackupSection | undefined {
   const [key, value] = entry;
   // Only in files of format 2.
   const isVersion = key.startsWith(versionEntries.gte) && hasVersionData(value);
-  if (isOf('P', key)) return { graph: '', token: key.slice(partReferences.length), triples: Number(value) };
+  if (isOf('P', key)) return { name: '', token: key.slice(partReferences.length), count: Number(value) };
   // A dropped graph is removed in steps. The value counts the steps, so it identifies the remaining triples.
   if (isVersion || key.startsWith(openVersions.gte)) {
     const token = createHash('sha256').update(value).digest('base64');
-    return { graph: partsOfEntry(key).slice(1).join('?version until '), token, triples: undefined };
+    return { name: partsOfEntry(key).slice(1).join('?version until '), token, count: undefined };
   }
   if (isOf('R', key)) {
     const record = recordOf(entry);
-    const { iri, kind, revision, triples = 0 } = record;
+    const { iri, kind, revision, triples: count = 0 } = record;
     const digest = digestIn(record)?.toString();
-    return kind === 'rdf' ? { graph: iri, token: revision, triples, digest } : undefined;
+    return kind === 'rdf' ? { name: iri, token: revision, count, digest } : undefined;
   }
   if (!key.startsWith(allLinks.gte)) return undefined;
   const token = createHash('sha256').update(value).digest('base64');
-  return { graph: linksetOf(partsOfEntry(key)[1]!), token, triples: undefined };
+  return { name: linksetOf(partsOfEntry(key)[1]!), token, count: undefined };
 }
 
 const beginning = '["graph",';
 
-/** Returns the line before the quads of a graph. No entry has a key that begins like this line. */
-export const lineOfGraph = ({ graph, token, triples, digest }: CountedGraph): string =>
-  sectionLine('graph', graph, token, triples ?? null, ...(digest === undefined ? [] : [digest]));
+/** Returns the line before the quads of a graph, or before a part. No entry has a key that begins like this line. */
+export const lineOfSection = ({ name, token, count, digest }: BackupSection): string =>
+  sectionLine('graph', name, token, count ?? null, ...(digest === undefined ? [] : [digest]));
 
-export const isGraphLine = (line: string): boolean => line.startsWith(beginning);
+export const isSectionLine = (line: string): boolean => line.startsWith(beginning);
 
-/** Parses the line before the quads of a graph. @throws SyntaxError for another line */
-export function readGraphLine(line: string): CountedGraph {
-  const [, graph, token, triples, digest] = JSON.parse(line) as readonly unknown[];
-  if (typeof graph !== 'string' || typeof token !== 'string') throw new SyntaxError('a line is not a graph');
+/** Parses the first line of a section. @throws SyntaxError for another line */
+export function readSectionLine(line: string): BackupSection {
+  const [, name, token, count, digest] = JSON.parse(line) as readonly unknown[];
+  if (typeof name !== 'string' || typeof token !== 'string') throw new SyntaxError('a line is not a section');
   return {
-    graph,
+    name,
     token,
-    triples: typeof triples === 'number' ? triples : undefined,
+    count: typeof count === 'number' ? count : undefined,
     digest: typeof digest === 'string' ? digest : undefined,
   };
 }

@@ -10,7 +10,7 @@ import { keptBlobs } from '../../../lib/storage/keys/kept-blobs.js';
 import { type KeyRange, rangeOf } from '../../../lib/storage/keys/records.js';
 import { openVersions } from '../../../lib/storage/keys/version-entries.js';
 import { entryBlocks, type Level, type LevelSnapshot } from '../../../lib/storage/level/durable-level.js';
-import type { CountedGraph } from './entries.js';
+import type { BackupSection } from './entries.js';
 
 /** Entries that refer to graphs and blobs. They are not divided into parts, because readers of a backup search them. */
 export const referringEntries: readonly KeyRange[] = [allLinks, keptBlobs, openVersions];
@@ -20,7 +20,7 @@ const allEntries = rangeOf('E\u0000');
 const [meanEntries, maxCharacters] = [128, 1 << 18];
 
 export interface EntryPart {
-  readonly state: CountedGraph;
+  readonly state: BackupSection;
   readonly lines: readonly string[];
 }
 
@@ -54,9 +54,9 @@ function others(): KeyRange[] {
   return starts.map((gte, index) => ({ gte, lt: ends[index]! }));
 }
 
-function stateOfPart(lines: readonly string[]): CountedGraph {
+function stateOfPart(lines: readonly string[]): BackupSection {
   const hash = createHash('sha256');
   for (const line of lines) hash.update(line).update('\n');
   // Half of the digest suffices to identify a part, and saves space: every state file contains the digests of all parts.
-  return { graph: '', token: hash.digest().toString('base64url', 0, 16), triples: lines.length };
+  return { name: '', token: hash.digest().toString('base64url', 0, 16), count: lines.length };
 }

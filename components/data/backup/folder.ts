@@ -156,10 +156,10 @@ export async function quadsFile(file: string): Promise<Omit<QuadsFile, 'name' | 
   const reader: StateReader = {
     // No key prefix is selected: lines are counted, but not parsed.
     keys: [],
-    ended: ({ graph }, count) => {
-      if (graph === '') others += count;
+    ended: ({ name }, count) => {
+      if (name === '') others += count;
       else graphs++;
-      triples += graph === '' ? 0 : count;
+      triples += name === '' ? 0 : count;
     },
   };
   for await (const _entries of readState(file, reader));

@@ -1,11 +1,11 @@
 /**
- * Set of graph states, stored as sorted hashes of eight bytes. The hashes are salted, so that clients cannot create two states
+ * Set of sections of a backup, stored as sorted hashes of eight bytes. The hashes are salted, so that clients cannot create two states
  * with the same hash. With ten million graphs, a new state is mistaken for a known one with a probability of 10^-12.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Entry } from '../../../lib/storage/graphs/state-blocks.js';
 import { partitionPoint } from '../../../lib/tools/collections.js';
-import { type CountedGraph, graphState } from './entries.js';
+import { type BackupSection, sectionOf } from './entries.js';
 
 const saltBytes = 16;
 const hashBytes = BigUint64Array.BYTES_PER_ELEMENT;
@@ -25,7 +25,7 @@ export class GraphSet {
 
   /**
    * Returns the set of graphs that entries refer to. @param told receives the count of entries @throws
-   * BackupError see `graphState`
+   * BackupError see `sectionOf`
    */
   static async of(
     blocks: AsyncIterable<readonly Entry[]>,
@@ -37,7 +37,7 @@ export class GraphSet {
       entries += block.length;
       told(entries);
       for (const entry of block) {
-        const state = graphState(entry);
+        const state = sectionOf(entry);
         if (!state) continue;
         if (count === hashes.length) {
           const larger = new BigUint64Array(count * 2);
@@ -72,12 +72,12 @@ export class GraphSet {
     return saltBytes + this.hashes.byteLength;
   }
 
-  has(state: CountedGraph): boolean {
+  has(state: BackupSection): boolean {
     return this.indexOf(state) !== undefined;
   }
 
   /** Marks a graph as seen. @returns `undefined` if the set lacks it, true if it was not seen before, otherwise false */
-  see(state: CountedGraph): boolean | undefined {
+  see(state: BackupSection): boolean | undefined {
     const index = this.indexOf(state);
     if (index === undefined) return undefined;
     const bit = 1 << (index & 7);
@@ -87,7 +87,7 @@ export class GraphSet {
     return true;
   }
 
-  hasSeen(state: CountedGraph): boolean {
+  hasSeen(state: BackupSection): boolean {
     const index = this.indexOf(state);
     return index !== undefined && (this.seen[index >> 3]! & (1 << (index & 7))) !== 0;
   }
@@ -97,7 +97,7 @@ export class GraphSet {
     return this.hashes.length - this.seenCount;
   }
 
-  private indexOf(state: CountedGraph): number | undefined {
+  private indexOf(state: BackupSection): number | undefined {
     const { hashes } = this;
     const hash = hashOf(this.salt, state);
     const index = partitionPoint(0, hashes.length, (at) => hashes[at]! < hash);
@@ -105,8 +105,8 @@ export class GraphSet {
   }
 }
 
-function hashOf(salt: Uint8Array, { graph, token, triples }: CountedGraph): bigint {
-  const text = `${graph}\u0000${token}\u0000${triples ?? ''}`;
+function hashOf(salt: Uint8Array, { name, token, count }: BackupSection): bigint {
+  const text = `${name}\u0000${token}\u0000${count ?? ''}`;
   return createHash('sha256').update(salt).update(text).digest().readBigUInt64LE();
 }
 

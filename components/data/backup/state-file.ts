@@ -19,20 +19,27 @@ import { entryFaults } from '../../../lib/storage/transactions/repair.js';
 import {
   BackupError,
   type BackupFormat,
+  type BackupSection,
   backupFormats,
-  type CountedGraph,
-  graphState,
   type Header,
-  isGraphLine,
-  lineOfGraph,
+  isSectionLine,
   lineOfPart,
-  readGraphLine,
+  lineOfSection,
+  readSectionLine,
+  sectionOf,
   type Trailer,
 } from './entries.js';
 import { entryParts, referringEntries } from './entry-parts.js';
 import type { GraphSet } from './graph-set.js';
 
 const keysAtATime = 1000;
+
+interface StateSource {
+  readonly level: Level;
+  readonly snapshot: LevelSnapshot;
+  /** Sections to omit. */
+  readonly known: GraphSet | undefined;
+}
 
 /**
  * Yields the quads of a storage as lines, graph by graph, in the order of the entries that refer to the graphs: linksets,
@@ -41,24 +48,20 @@ const keysAtATime = 1000;
  * @returns blocks of lines, which may be empty so that the caller can report progress
  * @throws BackupError for a damaged record
  */
-async function* graphStateLines(
-  level: Level,
-  snapshot: LevelSnapshot,
-  known: GraphSet | undefined,
-): AsyncGenerator<string[]> {
+async function* graphStateLines({ level, snapshot, known }: StateSource): AsyncGenerator<string[]> {
   const cursor = new GraphCursor(level, snapshot);
   try {
     for (const range of [allLinks, openVersions, allRecords()])
       for await (const entries of entryBlocks(level, range, { snapshot })) {
         let lines: string[] = [];
         for (const entry of entries) {
-          const state = graphState(entry);
+          const state = sectionOf(entry);
           if (!state || known?.has(state)) continue;
-          lines.push(lineOfGraph(state));
+          lines.push(lineOfSection(state));
           const digest = new KeyDigest();
           const keysOf = entry[0].startsWith(openVersions.gte)
             ? keyBlocks(level, graphRange(partsOfEntry(entry[0])[1]!), { snapshot })
-            : cursor.keys(state.graph);
+            : cursor.keys(state.name);
           for await (const keys of keysOf) {
             digest.toggle(keys);
             for (const key of keys) lines.push(JSON.stringify(key));
@@ -67,7 +70,7 @@ async function* graphStateLines(
             lines = [];
           }
           if (differs(state, digest))
-            throw damagedState(`The triples of ${state.graph} differ from those that were written.`);
+            throw damagedState(`The triples of ${state.name} differ from those that were written.`);
         }
         yield lines;
       }
@@ -76,25 +79,26 @@ async function* graphStateLines(
   }
 }
 
-/** Yields the parts of the other entries as lines, except known parts. */
-async function* partLines(
-  level: Level,
-  snapshot: LevelSnapshot,
-  known: GraphSet | undefined,
-): AsyncGenerator<string[]> {
-  for await (const { state, lines } of entryParts(level, snapshot))
-    yield known?.has(state) ? [] : [lineOfGraph(state), ...lines];
+/** Yields the parts of the other entries as lines, except known parts. @param references receives a line for each part */
+async function* partLines({ level, snapshot, known }: StateSource, references: string[]): AsyncGenerator<string[]> {
+  for await (const { state, lines } of entryParts(level, snapshot)) {
+    references.push(lineOfPart(state));
+    yield known?.has(state) ? [] : [lineOfSection(state), ...lines];
+  }
 }
 
 /** Yields the lines of a state file: entries that refer to graphs, parts and blobs, and facts about the storage. */
-async function* referringLines(level: Level, snapshot: LevelSnapshot): AsyncGenerator<string[]> {
+async function* referringLines(
+  { level, snapshot }: StateSource,
+  parts: readonly string[],
+): AsyncGenerator<readonly string[]> {
   yield* stateLines(level, snapshot, { hasQuads: false, without: rangeOf('E\u0000') });
   for (const range of referringEntries)
     for await (const entries of entryBlocks(level, range, { snapshot })) yield entries.map(lineOf);
-  for await (const { state } of entryParts(level, snapshot)) yield [lineOfPart(state)];
+  yield parts;
 }
 
-const differs = (state: CountedGraph, digest: KeyDigest): boolean =>
+const differs = (state: BackupSection, digest: KeyDigest): boolean =>
   state.digest !== undefined && state.digest !== digest.toString();
 
 const damagedState = (text: string): BackupError =>
@@ -132,8 +136,10 @@ export async function writeState(level: Level, files: StateFiles, { known, told 
       writeLines(file, header, source, count);
     for await (const { text } of entryFaults(level, snapshot)) throw damagedState(text);
     if (formatOf(version) === 1) return await write(files.state, stateLines(level, snapshot, { hasQuads: true }));
-    await write(files.state, referringLines(level, snapshot));
-    await write(files.quads, inTurn(graphStateLines(level, snapshot, known), partLines(level, snapshot, known)));
+    const source = { level, snapshot, known };
+    const parts: string[] = [];
+    await write(files.quads, inTurn(graphStateLines(source), partLines(source, parts)));
+    await write(files.state, referringLines(source, parts));
   } finally {
     await snapshot.close();
   }
@@ -156,7 +162,7 @@ async function writeLines(
     let entries = 0;
     yield `${JSON.stringify(header)}\n`;
     for await (const lines of source) {
-      for (const line of lines) if (!isGraphLine(line)) entries++;
+      for (const line of lines) if (!isSectionLine(line)) entries++;
       if (lines.length > 0) yield `${lines.join('\n')}\n`;
       told(lines.length);
     }
@@ -176,9 +182,9 @@ export async function readHeader(file: string): Promise<Header> {
 /** Selects the content of a file to read (default: everything). */
 export interface StateReader {
   /** Returns true to read the quads of a graph, false to skip them. */
-  wants?(state: CountedGraph): boolean;
+  wants?(state: BackupSection): boolean;
   /** Called at the end of each selected graph. */
-  ended?(state: CountedGraph, triples: number, isOther: boolean): void;
+  ended?(state: BackupSection, triples: number, isOther: boolean): void;
   /** Key prefixes of the entries to read. Other entries may be skipped. */
   readonly keys?: readonly string[];
   /** Called at the end of the file with the total count of entries. */
@@ -195,7 +201,7 @@ export async function* readState(file: string, reader: StateReader = {}): AsyncG
   let block: Entry[] = [];
   let [line, entries, triples] = [0, 0, 0];
   let trailer: Trailer | undefined;
-  let state: CountedGraph | undefined;
+  let state: BackupSection | undefined;
   let digest = new KeyDigest();
   let isPassed = false;
   const end = (): void => {
@@ -207,9 +213,9 @@ export async function* readState(file: string, reader: StateReader = {}): AsyncG
       if (++line === 1) headerOf(text, file);
       else if (trailer) throw new BackupError(`${file} has data after its end (line ${line}).`);
       else if (text.startsWith('{')) trailer = parsed(JSON.parse, text, file, line);
-      else if (isGraphLine(text)) {
+      else if (isSectionLine(text)) {
         end();
-        state = parsed(readGraphLine, text, file, line);
+        state = parsed(readSectionLine, text, file, line);
         isPassed = wants?.(state) === false;
       } else {
         entries++;

@@ -7,7 +7,7 @@ import { isQuad } from '../../../lib/storage/keys/iri-rewriting.js';
 import { isKeptBlob, keptBlobFacts, readKeptBlob } from '../../../lib/storage/keys/kept-blobs.js';
 import { blobFacts, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 import { EntryDigests } from '../../../lib/storage/level/entry-digests.js';
-import { BackupError, type CountedGraph, graphState, isOf, recordOf } from './entries.js';
+import { BackupError, type BackupSection, isOf, recordOf, sectionOf } from './entries.js';
 import { backupBlobFile, backupEntries, graphsOf, linesInFiles, type Manifest, readManifest } from './folder.js';
 import { digestOfFile } from './state-file.js';
 
@@ -64,22 +64,22 @@ class Verification {
     for (const { name, sha256 } of [{ name: manifest.state, sha256: manifest.sha256 }, ...manifest.quads])
       await this.digest(join(folder, name), sha256);
     const graphs = manifest.quads.length === 0 ? undefined : await graphsOf(folder, manifest);
-    const ended = ({ graph, triples }: CountedGraph, count: number, isOther: boolean): void => {
-      if (triples !== undefined && triples !== count)
+    const ended = ({ name, count }: BackupSection, found: number, isOther: boolean): void => {
+      if (count !== undefined && count !== found)
         this.fault(
-          `${graph || 'A part of the entries'} has ${count} ${graph ? 'triples' : 'entries'} instead of ${triples}.`,
+          `${name || 'A part of the entries'} has ${found} ${name ? 'triples' : 'entries'} instead of ${count}.`,
         );
-      else if (isOther) this.fault(`The triples of ${graph} differ from those that were written.`);
+      else if (isOther) this.fault(`The triples of ${name} differ from those that were written.`);
     };
     const digests = new EntryDigests();
     for await (const block of backupEntries(folder, manifest, graphs, ended)) {
       for (const entry of block) {
         if (isQuad(entry[0])) this.triples++;
         else if (!isOf('P', entry[0])) digests.add(...entry);
-        const graph = graphs && graphs.unseen > 0 ? graphState(entry) : undefined;
-        if (graph && graphs!.has(graph) && !graphs!.hasSeen(graph))
+        const section = graphs && graphs.unseen > 0 ? sectionOf(entry) : undefined;
+        if (section && graphs!.has(section) && !graphs!.hasSeen(section))
           this.fault(
-            `The ${graph.graph === '' ? `${graph.triples} entries of a part` : `quads of ${graph.graph}`} are missing.`,
+            `The ${section.name === '' ? `${section.count} entries of a part` : `quads of ${section.name}`} are missing.`,
           );
         if (isOf('R', entry[0])) await this.resource(recordOf(entry));
         else if (isKeptBlob(entry[0]) && readKeptBlob(entry[1]).isFree) await this.blob(keptBlobFacts(entry));

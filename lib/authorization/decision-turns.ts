@@ -78,10 +78,14 @@ export async function inTurn<T>(
   }
 }
 
-const stepMs = 50;
+const shortestStepMs = 50;
 
 /**
- * Waits until a multiple of 50 ms has passed since a time of `performance.now()`. The duration of a response would otherwise
- * reveal how many resources the caller cannot read.
+ * Waits until a multiple of a duration has passed since a time of `performance.now()`. The duration of a response would
+ * otherwise reveal how many resources the caller cannot read.
+ * @param stepMs the duration in milliseconds. Default and minimum: 50
  */
-export const untilNextStep = (began: number): Promise<void> => sleep(stepMs - ((performance.now() - began) % stepMs));
+export function untilNextStep(began: number, stepMs = 0): Promise<void> {
+  const step = Math.max(stepMs, shortestStepMs);
+  return sleep(step - ((performance.now() - began) % step));
+}

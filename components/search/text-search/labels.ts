@@ -4,7 +4,7 @@ import { type IriRange, isInRanges, ofPostings, only, unionOfRanges } from '../.
 import { entryRange } from '../../../lib/storage/keys/records.js';
 import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
 import { matches } from '../postings/merge.js';
-import { RangedStream } from '../postings/ranged-stream.js';
+import { areMany, postingRanges, RangedStream, SkippingStream } from '../postings/ranged-stream.js';
 import {
   beginningSpace,
   cut,
@@ -170,15 +170,20 @@ async function* allCandidates(searched: Searched, { start, wanted }: Completion)
 }
 
 /**
- * Yields the labels that begin with `start` within ranges of resources, ordered as `allCandidates`. Reads no other resources.
+ * Yields the labels that begin with `start` within ranges of resources, ordered as `allCandidates`. Reads no other resources,
+ * unless there are many ranges.
  */
 async function* readableCandidates(
-  { snapshot, hidden, pause }: Searched,
+  searched: Searched,
   ranges: readonly IriRange[],
   { start, wanted }: Completion,
 ): AsyncGenerator<Candidate> {
+  const { snapshot, hidden, pause } = searched;
   const space = entryRange(ownLabelSpace);
-  const own = new RangedStream(ranges.map(ofPostings), (range) => snapshot.cursorIn(space, range));
+  searched.isStepped ||= areMany(ranges);
+  const own = areMany(ranges)
+    ? new SkippingStream(postingRanges(ranges), snapshot.cursorIn(space))
+    : new RangedStream(postingRanges(ranges), (range) => snapshot.cursorIn(space, range));
   let labels: Ordered[] = [];
   let resources = 0;
   for (let text = await own.seek(''); text !== undefined; ) {

@@ -1,9 +1,9 @@
 /** Opens posting lists, restricted to resources that the caller can read. */
 
-import { type IriRange, ofPostings, only, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
+import { type IriRange, only, unionOfRanges } from '../../../lib/storage/keys/iri-ranges.js';
 import { entryRange } from '../../../lib/storage/keys/records.js';
 import { ListStream, type SortedStream, type SteppedStream } from '../../../lib/storage/level/entry-cursor.js';
-import { RangedStream } from '../postings/ranged-stream.js';
+import { areMany, postingRanges, RangedStream, SkippingStream } from '../postings/ranged-stream.js';
 import { textSpace } from './entries.js';
 import type { Searched } from './searched.js';
 
@@ -91,10 +91,15 @@ export function openPostings(searched: Searched, token: string): () => Grouped {
 }
 
 /** Returns the postings of a token within ranges. @param list all postings of the token, if cached */
-function ranged({ snapshot }: Searched, token: string, ranges: readonly IriRange[], list?: readonly string[]): Grouped {
+function ranged(searched: Searched, token: string, ranges: readonly IriRange[], list?: readonly string[]): Grouped {
+  const { snapshot } = searched;
   const inMemory = list && new ListStream(list);
+  if (areMany(ranges)) {
+    searched.isStepped = true;
+    return new Grouped(new SkippingStream(postingRanges(ranges), inMemory ?? snapshot.cursor(textSpace, token)));
+  }
   const keys = entryRange(textSpace, token);
-  return new Grouped(new RangedStream(ranges.map(ofPostings), (range) => inMemory ?? snapshot.cursorIn(keys, range)));
+  return new Grouped(new RangedStream(postingRanges(ranges), (range) => inMemory ?? snapshot.cursorIn(keys, range)));
 }
 
 /** Yields the postings of each word with a beginning: of all words, or of words in readable resources. */

@@ -2,11 +2,12 @@
 
 import type { Paging } from '../../../lib/resources/visible-members.js';
 import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
-import { ofPostings, only, RangeStream, subtree } from '../../../lib/storage/keys/iri-ranges.js';
+import { only, RangeStream, subtree } from '../../../lib/storage/keys/iri-ranges.js';
 import { ListStream, type SortedStream } from '../../../lib/storage/level/entry-cursor.js';
 import { relationSpace } from '../../../lib/storage/level/owned-entries.js';
 import { addCount, getOrMake } from '../../../lib/tools/collections.js';
 import { matches } from '../postings/merge.js';
+import { postingRanges } from '../postings/ranged-stream.js';
 import { rangesOf } from '../postings/readable.js';
 import { readFacts } from './entries.js';
 import { type Hit, openTerm } from './matching.js';
@@ -191,7 +192,7 @@ function openStatistics(searched: Searched): () => Promise<Statistics> {
     return async () => {
       const [before, stream] = [sumsOf(list), new ListStream(list)];
       let [resources, words] = [0, 0];
-      for (const { from, to } of ranges.map(ofPostings)) {
+      for (const { from, to } of postingRanges(ranges)) {
         const [start, end] = [stream.indexOf(from), stream.indexOf(to)];
         resources += end - start;
         words += before[end]! - before[start]!;

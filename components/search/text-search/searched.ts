@@ -8,8 +8,10 @@ import { type IriRange, only, RangeStream } from '../../../lib/storage/keys/iri-
 import { ListStream, type SortedStream } from '../../../lib/storage/level/entry-cursor.js';
 import { ownedSpace } from '../../../lib/storage/level/owned-entries.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
+import { getOrMake } from '../../../lib/tools/collections.js';
 import { union as either, intersection } from '../postings/merge.js';
 import type { PostingLists } from '../postings/posting-lists.js';
+import { areMany } from '../postings/ranged-stream.js';
 import { type ReadStorage, readableOf, whole } from '../postings/readable.js';
 import { type Language, lookupsOf, type Term } from './terms.js';
 import { readVocabulary, type Vocabulary } from './vocabulary.js';
@@ -35,7 +37,7 @@ export interface Searched extends TextIndex {
   hidden: StagedNames;
   /** Words of the resources in `single`, and words that begin with a prefix of the search. */
   vocabulary: Vocabulary;
-  /** True if the search reads unreadable resources. The response time is then rounded up to 50 ms, to hide their number. */
+  /** True if the search reads unreadable resources. The response time is then rounded up, to hide their number. */
   isStepped: boolean;
   /** Cached decisions, if access is evaluated per resource. */
   readonly decided: Map<string, boolean>;
@@ -43,15 +45,26 @@ export interface Searched extends TextIndex {
   readonly pause: Pause;
 }
 
+/** Maximum time of a seek in a list on disk. A search seeks at most once to each range. */
+const msPerRange = 0.05;
+
 /** Minimum count of one-resource ranges for which reading their words is faster than a seek to each. */
 const manySingle = 16;
 
-function partsOf(scope: Searched['scope']): Pick<Searched, 'single' | 'ranges'> {
-  if (typeof scope === 'string') return { single: [], ranges: [whole] };
+type Parts = Pick<Searched, 'single' | 'ranges'>;
+
+const everything: Parts = { single: [], ranges: [whole] };
+
+/** Cached parts of ranges, which are the same array while the access of a caller does not change. */
+const known = new WeakMap<readonly IriRange[], Parts>();
+
+const partsOf = (scope: Searched['scope']): Parts =>
+  typeof scope === 'string' ? everything : getOrMake(known, scope.ranges, () => divided(scope.ranges));
+
+function divided(all: readonly IriRange[]): Parts {
   const [single, ranges]: [IriRange[], IriRange[]] = [[], []];
-  for (const range of scope.ranges) (range.to === only(range.from).to ? single : ranges).push(range);
-  if (single.length < manySingle) return { single: [], ranges: scope.ranges };
-  return { single: single.map(({ from }) => from), ranges };
+  for (const range of all) (range.to === only(range.from).to ? single : ranges).push(range);
+  return single.length < manySingle ? { single: [], ranges: all } : { single: single.map(({ from }) => from), ranges };
 }
 
 const empty: Vocabulary = { tokens: new Map(), beginnings: new Map() };
@@ -59,7 +72,7 @@ const empty: Vocabulary = { tokens: new Map(), beginnings: new Map() };
 /** Waits for the caller's turn, then runs work on one snapshot. @throws LwsError `too-busy` */
 export const onState = async <T>(index: TextIndex, work: (searched: Searched) => Promise<T>): Promise<T> => {
   const began = performance.now();
-  let isStepped = false;
+  let stepMs: number | undefined;
   const result = await inTurn(index.storage, index.access, async (pause) => {
     // Evaluate the scope after waiting, so that earlier revocations apply.
     const readable = await index.storage.authorizer.readScope(index.access);
@@ -74,13 +87,13 @@ export const onState = async <T>(index: TextIndex, work: (searched: Searched) =>
       };
       const searched = { ...index, scope, snapshot, pause, ...state, isStepped: scope === 'decide' };
       const result = await work(searched);
-      isStepped = searched.isStepped;
+      if (searched.isStepped) stepMs = searched.ranges.length * msPerRange;
       return result;
     } finally {
       await snapshot.close();
     }
   });
-  if (isStepped) await untilNextStep(began);
+  if (stepMs !== undefined) await untilNextStep(began, stepMs);
   return result;
 };
 
@@ -98,6 +111,7 @@ export async function prepare(searched: Searched, terms: readonly Term[] = [], l
   if (scope === 'everything') return;
   const beginnings = terms.flatMap((term) => (term.kind === 'prefix' ? [term.token] : []));
   const tokens = single.length === 0 ? [] : terms.flatMap((term) => tokensOfTerm(term, language));
+  searched.isStepped ||= beginnings.length > 0 && areMany(ranges);
   const isReadable = (iri: string): boolean | Promise<boolean> => mayRead(searched, iri);
   searched.vocabulary = await readVocabulary(searched, { single, ranges, tokens, beginnings, isReadable });
 }

@@ -5,13 +5,15 @@
 import { LRUCache } from 'lru-cache';
 import type { Pause } from '../../../lib/authorization/decision-turns.js';
 import type { StoreSnapshot } from '../../../lib/storage/graphs/snapshot.js';
-import type { IriRange } from '../../../lib/storage/keys/iri-ranges.js';
+import { type IriRange, RangeStream } from '../../../lib/storage/keys/iri-ranges.js';
 import { graphPrefix } from '../../../lib/storage/keys/quad-keys.js';
 import { entryKey, rangeOf } from '../../../lib/storage/keys/records.js';
 import type { Store } from '../../../lib/storage/transactions/store.js';
 import { slices } from '../../../lib/tools/collections.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import { yieldToEventLoop } from '../../../lib/tools/event-loop.js';
+import { intersection } from '../postings/merge.js';
+import { areMany } from '../postings/ranged-stream.js';
 import { wordsSpace } from './entries.js';
 import { formsOf } from './forms.js';
 import { textAt } from './snippets.js';
@@ -53,7 +55,8 @@ export const tooMany = (detail: string): LwsError =>
   new LwsError('bad-request', `${detail} Search for a longer one, or for whole words.`);
 
 /**
- * Reads the words of resources.
+ * Reads the words of resources. With many ranges, the time depends on other resources, and must be rounded
+ * (`Searched.isStepped`).
  * @throws LwsError `bad-request` if too many readable words begin with a prefix, or if too much text would have to be read
  */
 export async function readVocabulary(
@@ -91,14 +94,20 @@ export async function readVocabulary(
       })();
     return undefined;
   };
-  if (tokens.length + beginnings.length > 0)
-    for (const iris of slices(single, singleAtATime)) {
-      const values = await snapshot.values(iris.map((iri) => entryKey(wordsSpace, iri)));
-      for (const [index, iri] of iris.entries()) {
-        const work = note(iri, values[index] ?? '', true);
-        if (work) await work;
-      }
+  const noteAll = async (iris: readonly string[], isOwned: boolean): Promise<void> => {
+    const values = await snapshot.values(iris.map((iri) => entryKey(wordsSpace, iri)));
+    for (const [index, iri] of iris.entries()) {
+      const work = note(iri, values[index] ?? '', isOwned);
+      if (work) await work;
     }
+  };
+  if (tokens.length + beginnings.length > 0)
+    for (const iris of slices(single, singleAtATime)) await noteAll(iris, true);
+  if (beginnings.length > 0 && areMany(ranges)) {
+    const streams = [new RangeStream(ranges), snapshot.cursor(wordsSpace)];
+    for await (const iris of intersection(streams, singleAtATime)) await noteAll(iris, false);
+    return found;
+  }
   const start = entryKey(wordsSpace, '');
   if (beginnings.length > 0)
     for (const { from, to } of ranges)

@@ -180,6 +180,40 @@ describe('Searches for hidden and for absent words', function () {
     expect(await completions('seen')).to.have.length(20);
   });
 
+  it('find the same in many containers as in one, and skip containers without the word (rule 13.10)', async () => {
+    const containers = Array.from({ length: 300 }, (_, at) => `${root}many/${String(at).padStart(3, '0')}`);
+    for (const [at, container] of containers.entries()) {
+      if (at % 3 === 0) await put(memory.store, `${container}/r`, [`common rare${at} of them`]);
+      // Between two readable containers.
+      if (at % 5 === 0) await put(memory.store, `${container}-hidden/r`, [`common secret rare${at} of them`]);
+    }
+    const scope: ReadScope = { ranges: unionOfRanges(containers.map((container) => subtree(`${container}/`))) };
+    const items = (query: string): Promise<readonly string[]> =>
+      search(indexOf(scope), { terms: parseTerms(query), from: 0, count: 1_000 }, async (found) =>
+        found.items.map(({ iri }) => iri).sort(),
+      );
+    const expected = containers.filter((_, at) => at % 3 === 0).map((container) => `${container}/r`);
+    for (const when of ['first', 'again']) {
+      expect(await items('common'), when).to.deep.equal(expected);
+      expect(await items('"of them"'), when).to.deep.equal(expected);
+      expect(await items('rare*'), when).to.deep.equal(expected);
+      expect(await items('common rare45'), when).to.deep.equal([`${root}many/045/r`]);
+      expect([await items('secret'), await items('secret*')], when).to.deep.equal([[], []]);
+      expect((await labelsWith(indexOf(scope), 'common rare', undefined)).length, when).to.equal(50);
+    }
+    // Not an iterator for each of the 300 containers.
+    const level = memory.store.level as unknown as { keys(...given: readonly unknown[]): unknown };
+    const { keys } = level;
+    let iterators = 0;
+    level.keys = (...given) => {
+      iterators++;
+      return keys(...given);
+    };
+    expect(await items('absent')).to.deep.equal([]);
+    level.keys = keys;
+    expect(iterators).to.be.within(1, 20);
+  });
+
   it('find readable labels by IRI and by beginning, in order (rule 13.12)', async () => {
     for (const [name, scope] of [...Object.entries(scopes).slice(1), ['everything', 'everything'] as const]) {
       const index = indexOf(scope);

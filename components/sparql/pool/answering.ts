@@ -18,6 +18,7 @@ import type { AnswerPart, AskedTask, Purpose, QueryQuestions, TimeLimit } from '
 import { catchingUp, interrupted } from './query-errors.js';
 import { type QueryRun, runQuery } from './query-execution.js';
 import { runUpdate } from './run-update.js';
+import { scopeFromMessage } from './scope-message.js';
 
 const encoder = new TextEncoder();
 
@@ -52,8 +53,9 @@ async function start(
     if (answers.length !== iris.length) throw new Error('The number of decisions differs from the number of graphs.');
     return answers;
   };
-  const { scope, changes } =
-    presumed === undefined ? await caller.ask('scope') : { scope: presumed, changes: undefined };
+  const answer = presumed === undefined ? await caller.ask('scope') : undefined;
+  const scope = answer ? scopeFromMessage(answer.scope) : presumed!;
+  const changes = answer?.changes;
   if (changes) layers.record(changes);
   const assertTime = limits(limit);
   const memory = async (): Promise<MemoryView | undefined> =>

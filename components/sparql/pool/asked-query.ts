@@ -12,6 +12,7 @@ import { ThreadOutput } from '../../../lib/tools/threads/thread-output.js';
 import type { AnswerPart, Purpose, QueryTask, TimeLimit } from './messages.js';
 import { interrupted, refusalOf } from './query-errors.js';
 import type { QueryFunctions } from './query-worker.js';
+import { scopeMessage } from './scope-message.js';
 
 export interface QueryJob {
   readonly task: QueryTask;
@@ -101,7 +102,7 @@ export class AskedQuery {
         take: (part) => this.take(part, thread),
         answers: {
           scope: async () => ({
-            scope: await this.answered(job.scope()),
+            scope: scopeMessage(await this.answered(job.scope())),
             changes: asked && memory?.changes(thread, asked),
           }),
           index: async () => {

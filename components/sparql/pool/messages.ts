@@ -7,6 +7,7 @@ import type { TextAnswer, TextCall } from '../../../lib/query/parse/text-pattern
 import type { PastFact, PastTask } from '../../../lib/query/past-graphs.js';
 import type { AllowedHost } from '../../../lib/tools/outbound/address-policy.js';
 import type { AcceptedFormats, SparqlRequest } from '../protocol/protocol.js';
+import type { ScopeMessage } from './scope-message.js';
 
 /** Permission on a graph: read it, know that it exists, or create it. */
 export type Purpose = 'read' | 'know' | 'make';
@@ -58,7 +59,7 @@ export interface AnswerPart {
 /** Questions of a query thread. */
 export interface QueryQuestions {
   /** Evaluated after the snapshot is taken, so that earlier revocations apply. */
-  scope(): Promise<{ readonly scope: GraphScope; readonly changes: GraphChanges | undefined }>;
+  scope(): Promise<{ readonly scope: ScopeMessage; readonly changes: GraphChanges | undefined }>;
   /** Decisions, in the order of the IRIs. */
   decide(iris: readonly string[], purpose: Purpose): Promise<readonly boolean[]>;
   /** Resolves when the index is ready or not needed; `undefined` if there is none. */

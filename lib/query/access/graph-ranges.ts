@@ -29,7 +29,7 @@ export function rememberedGraphRanges(ranges: readonly IriRange[]): readonly Iri
 }
 
 const areSame = (a: readonly IriRange[], b: readonly IriRange[]): boolean =>
-  a.length === b.length && a.every(({ from, to }, at) => from === b[at]!.from && to === b[at]!.to);
+  a === b || (a.length === b.length && a.every(({ from, to }, at) => from === b[at]!.from && to === b[at]!.to));
 
 /** Yields the prefixes of a bound that, as IRIs of resources, have their linkset at or after the bound. */
 function* beginnings(bound: string): Generator<string> {

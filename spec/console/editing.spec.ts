@@ -52,7 +52,8 @@ for (const path of pathsOf('The console, editing'))
       ];
       for (const { name, mediaType, good, bad } of cases) {
         await resources.put(name, mediaType, good);
-        await resources.open(page, name);
+        if (name.endsWith('.ttl')) await resources.openSource(page, name);
+        else await resources.open(page, name);
         await append(page, bad);
         const marker = page.locator('.cm-lint-marker-error:visible');
         await marker.waitFor();
@@ -96,7 +97,7 @@ for (const path of pathsOf('The console, editing'))
 
     it('marks the invalid token, not an equal one before it', async () => {
       await resources.put('where.ttl', 'text/turtle', '<#a> <#b> <#c> .');
-      await resources.open(page, 'where.ttl');
+      await resources.openSource(page, 'where.ttl');
       for (const [text, marked] of [
         ['<#a> <#b> <#a>, <#a> <#a> .', 21],
         ['PREFIX a: <http://a/>\na:a a:b a:a a:a .', 34],
@@ -120,7 +121,7 @@ for (const path of pathsOf('The console, editing'))
 
     it("shows the server's error message and keeps the text", async () => {
       await resources.put('kept.ttl', 'text/turtle', ada);
-      await resources.open(page, 'kept.ttl');
+      await resources.openSource(page, 'kept.ttl');
       const stored = await resources.text('kept.ttl');
       await append(page, '<#x> oops');
       await editor(page).press('Control+s');
@@ -148,7 +149,7 @@ for (const path of pathsOf('The console, editing'))
       it(`shows both versions after a concurrent change: ${choice.toLowerCase()}`, async () => {
         const name = `two ${kept === '"mine"' ? 'a' : 'b'}`;
         await resources.put(encodeURIComponent(name), 'text/turtle', ada);
-        await resources.open(page, encodeURIComponent(name));
+        await resources.openSource(page, encodeURIComponent(name));
         await append(page, '<#who> <#by> "mine" .');
         await resources.put(encodeURIComponent(name), 'text/turtle', `${ada}<#who> <#by> "theirs" .`);
         await button('Save').click();
@@ -205,17 +206,17 @@ for (const path of pathsOf('The console, editing'))
       for (let length = 0, i = 0; length < 1e6; i++)
         length += lines.push(`ex:subject${i} ex:predicate "value ${i} ${'x'.repeat(40)}" .\n`) && lines.at(-1)!.length;
       await resources.put('large.ttl', 'text/turtle', lines.join(''));
-      await resources.open(page, 'large.ttl');
+      await resources.openSource(page, 'large.ttl');
       await editor(page).waitFor();
       expect(await editor(page).textContent()).to.match(/ex:|example\.org/);
-      await page.getByRole('tab', { name: 'Table' }).click();
-      await page.locator(`text=${lines.length - 1} triples about ${lines.length - 1} subjects`).waitFor();
+      await page.getByRole('tab', { name: 'Data', exact: true }).click();
+      await page.locator(`text=${lines.length - 1} facts about ${lines.length - 1} things`).waitFor();
       await page.getByText(`Page 1 of ${Math.ceil((lines.length - 1) / 500)}`).waitFor();
     });
 
     it('shows other serializations read-only', async () => {
       await resources.put('ada', 'text/turtle', ada);
-      await resources.open(page, 'ada');
+      await resources.openSource(page, 'ada');
       const [saving, choice] = [page.getByRole('button', { name: 'Save', exact: true }), page.getByLabel('Shown as')];
       const middle = async (each: Locator): Promise<number> => {
         const { y, height } = (await each.boundingBox())!;
@@ -243,8 +244,8 @@ for (const path of pathsOf('The console, editing'))
 
     it('shows triples in a table with links to subjects and resources', async () => {
       await resources.put('other', 'text/turtle', '<> <#is> "the other" .');
-      await resources.open(page, 'ada');
-      await page.getByRole('tab', { name: 'Source' }).press('ArrowRight');
+      await resources.openSource(page, 'ada');
+      await page.getByRole('tab', { name: 'Source' }).press('ArrowLeft');
       await page.click('.triples td a :text-is("#bob")');
       await page.waitForFunction('document.activeElement.dataset.subject?.endsWith("#bob")');
       const external = page.locator('.triples a', { hasText: 'https://example.org/ada' });
@@ -253,7 +254,7 @@ for (const path of pathsOf('The console, editing'))
       expect(await axeFindings(page)).to.deep.equal([]);
       await page.click('.triples td a :text-is("/other")');
       await page.getByRole('heading', { level: 1, name: 'other' }).waitFor();
-      await page.locator('.cm-content:visible', { hasText: 'the other' }).waitFor();
+      await page.locator('.triples td:visible', { hasText: 'the other' }).waitFor();
       await page.goBack();
       await page.getByRole('heading', { level: 1, name: 'ada' }).waitFor();
     });

@@ -115,10 +115,10 @@ for (const path of pathsOf('The console, untrusted content'))
     it('shows literals as text', async () => {
       const lines = texts.map((text, i) => `<#n${i}> <#says> ${JSON.stringify(text)}, ${JSON.stringify(text)}@en .`);
       await resources.put('hostile/literals', 'text/turtle', lines.join('\n'));
-      await resources.open(page, 'hostile/literals');
+      await resources.openSource(page, 'hostile/literals');
       await editor(page).waitFor();
       await expectQuiet('text');
-      await page.getByRole('tab', { name: 'Table' }).click();
+      await page.getByRole('tab', { name: 'Data', exact: true }).click();
       for (const text of texts)
         await page
           .locator('.triples td')
@@ -133,7 +133,7 @@ for (const path of pathsOf('The console, untrusted content'))
       const lines = addresses.map((iri, i) => `<#n${i}> <#at> <${iri.replace(/[<>]/g, encodeURIComponent)}> .`);
       await resources.put('hostile/addresses', 'text/turtle', lines.join('\n'));
       await resources.open(page, 'hostile/addresses');
-      await page.getByRole('tab', { name: 'Table' }).click();
+      await page.getByRole('tab', { name: 'Data', exact: true }).click();
       await page
         .locator('.triples td')
         .nth(addresses.length - 1)
@@ -149,7 +149,7 @@ for (const path of pathsOf('The console, untrusted content'))
       for (const [i, [mediaType, body]] of kinds.entries()) {
         await resources.put(`hostile/kind${i}`, mediaType, body);
         await resources.open(page, `hostile/kind${i}`);
-        await page.locator('.cm-content, img, iframe, .empty').first().waitFor();
+        await page.locator('.cm-content, .triples, img, iframe, .empty').first().waitFor();
         await expectQuiet(mediaType);
       }
     });

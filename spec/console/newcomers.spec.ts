@@ -192,7 +192,7 @@ for (const path of pathsOf('The console, users with a link'))
       await titled(bea, 'mine');
       await bea.getByRole('button', { name: 'New …' }).waitFor();
       await console.go(bea, at('resource', 'data/it.ttl'));
-      await bea.getByText('Read-only: it cannot be changed here.').waitFor();
+      await bea.locator('.triples').waitFor();
       expect(await offered(bea))
         .not.to.include.members(['Share'])
         .and.not.to.include.members(['Delete …']);

@@ -28,7 +28,7 @@ for (const path of pathsOf('The console, places'))
 
     it('keeps the open tab in the address of a page', async () => {
       for (const [place, name, parameter] of [
-        [resources.place('it.ttl'), 'Table', 'table'],
+        [resources.place('it.ttl'), 'Data', 'table'],
         [resources.place('it.ttl'), 'Metadata', 'metadata'],
         ['admin', 'Check access', 'explain'],
         ['requests', 'Mine', 'mine'],
@@ -41,7 +41,7 @@ for (const path of pathsOf('The console, places'))
         await isOpen(name);
       }
       await console.go(page, `${resources.place('it.ttl')}&tab=nonsense`);
-      await isOpen('Source');
+      await isOpen('Data');
     });
 
     it('keeps the words of properties whole in the table on a screen of 360 pixels', async () => {
@@ -52,7 +52,7 @@ for (const path of pathsOf('The console, places'))
       await page.getByRole('button', { name: 'More', exact: true }).click();
       await remove.waitFor();
       await page.keyboard.press('Escape');
-      await tab('Table').click();
+      await tab('Data').click();
       const property = page.locator('.triples tbody th[scope=row] a').first();
       await property.waitFor();
       const lines = await property.evaluate((each) => each.getClientRects().length);

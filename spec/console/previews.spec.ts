@@ -175,11 +175,11 @@ for (const path of pathsOf('The console, previews for anonymous callers'))
       const page = await console.person();
       await page.goto(`${console.server.root}app`);
       await page.click('td a:text-is("public.ttl")');
-      await editor(page).filter({ hasText: '"public"' }).waitFor();
+      await page.locator('.triples td', { hasText: 'public' }).waitFor();
       expect(await link(page, 'Share')).to.equal(0);
       expect(await axeFindings(page)).to.deep.equal([]);
-      await page.getByRole('tab', { name: 'Table' }).click();
-      await page.locator('.triples td', { hasText: 'public' }).waitFor();
+      await page.getByRole('tab', { name: 'Source' }).click();
+      await editor(page).filter({ hasText: '"public"' }).waitFor();
       expect(await page.getByRole('button', { name: 'Delete …' }).count()).to.equal(0);
       await resources.open(page, 'dot.png');
       await page.waitForFunction("document.querySelector('img.picture')?.naturalWidth === 1");

@@ -350,7 +350,7 @@ describeInBrowser('The console of a storage without shapes', () => {
     const requests: string[] = [];
     page.on('request', (request) => requests.push(request.url()));
     await page.getByRole('link', { name: 'ada.ttl' }).click();
-    await page.getByRole('tab', { name: 'Table' }).waitFor();
+    await page.getByRole('tab', { name: 'Data', exact: true }).waitFor();
     await console.go(page, 'browse');
     expect(await page.locator('shape-actions').count()).to.equal(0);
     expect(requests.filter((url) => /shape|violations/i.test(url))).to.deep.equal([]);

@@ -30,8 +30,13 @@ for (const path of pathsOf('The console, statements'))
         .sort();
     const table = async (name: string, on = page): Promise<void> => {
       await resources.open(on, name);
-      await on.getByRole('tab', { name: 'Table' }).click();
+      await on.getByRole('tab', { name: 'Data', exact: true }).click();
       await on.locator('.triples').waitFor();
+    };
+    const menuOf = (what: string) => page.getByRole('button', { name: `Actions for ${what}` });
+    const act = async (action: string, what: string): Promise<void> => {
+      await menuOf(what).press('Enter');
+      await page.getByRole('button', { name: `${action} ${what}` }).press('Enter');
     };
     const subject = (label: string) => page.locator('.triples .subject', { hasText: label });
 
@@ -42,29 +47,29 @@ for (const path of pathsOf('The console, statements'))
       expect(await axeFindings(page)).to.deep.equal([]);
       const sending = page.waitForRequest((request) => request.method() === 'PATCH');
       const { etag } = (await resources.send('HEAD', 'rivers')).headers;
-      await button('Edit rdfs:label Die Aare').press('Enter');
+      await act('Edit', 'rdfs:label Die Aare');
       await page.getByLabel('Value').fill('L\'"Aar"');
       await page.getByLabel('Language').fill('fr');
       await page.keyboard.press('Enter');
-      await button(`Edit rdfs:label L'"Aar"`).waitFor();
+      await menuOf(`rdfs:label L'"Aar"`).waitFor();
       expect((await (await sending).allHeaders())['if-match']).to.equal(etag);
       expect(await page.evaluate('document.activeElement.dataset.subject')).to.equal(`${resources.iri('rivers')}#aare`);
-      await button('Edit ex:length 291.5').click();
+      await act('Edit', 'ex:length 291.5');
       await page.getByLabel('Value').fill('292.25');
       expect(await axeFindings(page)).to.deep.equal([]);
       await button('Save').last().click();
-      await button('Edit ex:length 292.25').waitFor();
-      await button('Edit ex:into #rhine').click();
+      await menuOf('ex:length 292.25').waitFor();
+      await act('Edit', 'ex:into #rhine');
       await page.getByLabel('Value').fill('not an IRI');
       await button('Save').last().click();
       await page.locator('.notice.bad', { hasText: '“not an IRI” is not a valid IRI.' }).waitFor();
       await page.getByLabel('Value').press('Escape');
       await page.getByLabel('Value').waitFor({ state: 'detached' });
-      await button(/^Delete ex:note two/).click();
+      await act('Delete', 'ex:note two');
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-      await button(/^Delete ex:note two/).click();
+      await act('Delete', 'ex:note two');
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-      await button(/^Delete ex:note two/).waitFor({ state: 'detached' });
+      await menuOf('ex:note two').waitFor({ state: 'detached' });
       expect(await lines('rivers')).to.deep.equal(
         before
           .filter((line) => !line.includes('quoted'))
@@ -96,20 +101,20 @@ for (const path of pathsOf('The console, statements'))
       const type = page.locator('.triples td a', { hasText: 'Scholarly article' });
       expect(await type.locator('small').innerText()).to.equal('schema:ScholarlyArticle');
       await page.getByLabel('Filter').fill('date published');
-      await page.locator('resource-table [role=status]', { hasText: '1 triple about 1 subject' }).waitFor();
+      await page.locator('resource-table [role=status]', { hasText: '1 fact about 1 thing' }).waitFor();
     });
 
-    it('shows the actions of a row that is pointed at or has the focus, and a menu on a phone', async () => {
+    it('shows the menu of a row that is pointed at or has the focus, and of each row on a phone', async () => {
       await table('shared');
-      const edit = button('Edit ex:length 288');
+      const menu = menuOf('ex:length 288');
       const opacity = (): Promise<unknown> =>
-        page.evaluate(`getComputedStyle(document.querySelector('[aria-label="Edit ex:length 288"]')).opacity`);
+        page.evaluate(`getComputedStyle(document.querySelector('[aria-label="Actions for ex:length 288"]')).opacity`);
       await page.mouse.move(0, 0);
       expect(await opacity()).to.equal('0');
-      await edit.focus();
+      await menu.focus();
       expect(await opacity()).to.equal('1');
-      await edit.blur();
-      await page.locator('.triples tr', { has: edit }).hover();
+      await menu.blur();
+      await page.locator('.triples tr', { has: menu }).hover();
       expect(await opacity()).to.equal('1');
       const small = await console.owner({ viewport: { width: 360, height: 740 } });
       await table('shared', small);
@@ -120,6 +125,21 @@ for (const path of pathsOf('The console, statements'))
       await remove.click();
       await small.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
       await remove.waitFor({ state: 'hidden' });
+    });
+
+    it('begins with things that have a name, and says which have none', async () => {
+      await resources.put(
+        'order',
+        'text/turtle',
+        '<#it> <#is> 1 . <#me> <http://schema.org/name> "Ada" ; <#has> [ <#is> 2 ] .',
+      );
+      await table('order');
+      const names = (await page.locator('.triples .subject').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+      expect(names.map((text) => text.replace(' Edit blank nodes in the tab “Source”.', '').trim())).to.deep.equal([
+        'Ada #me',
+        '(no name) #it',
+        '(no name) blank node 1',
+      ]);
     });
 
     it('shows triple terms with links, deletes their statements, and keeps them when others change', async () => {
@@ -137,14 +157,14 @@ for (const path of pathsOf('The console, statements'))
       );
       expect(await page.getByRole('button', { name: /^Edit .*<<\(/ }).count()).to.equal(0);
       const before = await lines('annotated');
-      await button('Edit #says x').click();
+      await act('Edit', '#says x');
       await page.getByLabel('Value').fill('new');
       await button('Save').click();
       await page.locator('.triples td', { hasText: 'new' }).waitFor();
       const changed = await lines('annotated');
       expect(changed.filter((line) => !before.includes(line)).join()).to.match(/"new"@ar--rtl/);
       expect(before.filter((line) => !changed.includes(line))).to.have.length(1);
-      await page.getByRole('button', { name: /^Delete rdf:reifies <<\( #a #says/ }).click();
+      await act('Delete', 'rdf:reifies <<( #a #says');
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await nested.waitFor({ state: 'detached', timeout: 20_000 });
       expect((await lines('annotated')).filter((line) => line.includes('z'))).to.deep.equal([]);
@@ -160,12 +180,12 @@ for (const path of pathsOf('The console, statements'))
     it('shows the current state after a concurrent change, which it does not overwrite', async () => {
       await resources.put('concurrent', 'text/turtle', rivers);
       await table('concurrent');
-      await button('Edit rdfs:label Rhine').click();
+      await act('Edit', 'rdfs:label Rhine');
       await page.getByLabel('Value').fill('Mine');
       await resources.put('concurrent', 'text/turtle', rivers.replace('"Rhine"', '"Theirs"'));
       await button('Save').last().click();
       await page.locator('.notice.bad', { hasText: 'Another user changed this item.' }).waitFor();
-      await button('Edit rdfs:label Theirs').waitFor();
+      await menuOf('rdfs:label Theirs').waitFor();
       expect(await resources.text('concurrent'))
         .to.contain('"Theirs"')
         .and.not.to.contain('"Mine"');
@@ -186,9 +206,9 @@ for (const path of pathsOf('The console, statements'))
       await page.getByText('Page 2 of 5').waitFor();
       expect(await first.innerText()).not.to.equal(before);
       await page.getByLabel('Filter').fill('ex:s77');
-      await page.locator('resource-table [role=status]', { hasText: '32 triples about 21 subjects' }).waitFor();
+      await page.locator('resource-table [role=status]', { hasText: '32 facts about 21 things' }).waitFor();
       await page.getByLabel('Filter').fill('absent');
-      await page.locator('resource-table [role=status]', { hasText: '0 triples about 0 subjects' }).waitFor();
+      await page.locator('resource-table [role=status]', { hasText: '0 facts about 0 things' }).waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
     });
 
@@ -196,7 +216,7 @@ for (const path of pathsOf('The console, statements'))
       const large = Array.from({ length: 25_000 }, (_, i) => `ex:s${i} ex:text "${i} ${'x'.repeat(200)}" .`);
       await resources.put('large', 'text/turtle', `@prefix ex: <http://e.example/> .\n${large.join('\n')}`);
       await table('large');
-      await page.locator('resource-table [role=status]', { hasText: '50 triples about 50 subjects' }).waitFor();
+      await page.locator('resource-table [role=status]', { hasText: '50 facts about 50 things' }).waitFor();
       const first = page.locator('.triples .subject').first();
       const before = await first.innerText();
       await button('Next').click();
@@ -204,8 +224,8 @@ for (const path of pathsOf('The console, statements'))
       await first.filter({ hasNotText: before }).waitFor();
       await page.getByLabel('Filter').fill('s24999');
       await page.getByLabel('Filter').press('Enter');
-      await page.locator('resource-table [role=status]', { hasText: '1 triple about 1 subject' }).waitFor();
-      await button(/^Edit /).click();
+      await page.locator('resource-table [role=status]', { hasText: '1 fact about 1 thing' }).waitFor();
+      await act('Edit', '');
       await page.getByLabel('Value').fill('short');
       await button('Save').last().click();
       await page.locator('.triples td', { hasText: 'short' }).waitFor();
@@ -218,14 +238,14 @@ for (const path of pathsOf('The console, statements'))
       await resources.open(page, 'shared');
       await page.getByRole('tab', { name: 'Source' }).click();
       await append(page, '<#new> <#is> 1 .');
-      await page.getByRole('tab', { name: 'Table' }).click();
+      await page.getByRole('tab', { name: 'Data', exact: true }).click();
       await page.getByText('Save or undo them to change statements here.').waitFor();
       expect(await page.locator('.triples button').count()).to.equal(0);
       await page.getByRole('tab', { name: 'Source' }).click();
       await button('Undo all changes').click();
       const reader = await console.person({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
       await reader.goto(console.at(resources.place('shared')));
-      await reader.getByRole('tab', { name: 'Table' }).click();
+      await reader.getByRole('tab', { name: 'Data', exact: true }).click();
       await reader.locator('.triples .subject').first().waitFor();
       expect(await reader.locator('.triples button').count()).to.equal(0);
       const owner = await console.owner({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });

@@ -80,6 +80,7 @@ for (const path of pathsOf('The console, trash'))
     it('moves an open resource to the trash, in the version that the user saw (rule 26.6)', async () => {
       await resources.put('seen.txt', 'text/plain', 'first');
       await resources.open(page, 'seen.txt');
+      await page.getByRole('button', { name: 'More', exact: true }).click();
       await page.getByRole('button', { name: 'Delete …' }).click();
       await question().getByText('It moves to the trash, and owners can restore it for 30 days.').waitFor();
       await resources.put('seen.txt', 'text/plain', 'second');
@@ -116,6 +117,7 @@ for (const path of pathsOf('The console, trash'))
       expect(await status('large/')).to.equal(404);
       await resources.put('large.txt', 'text/plain', 'x');
       await resources.open(page, 'large.txt');
+      await page.getByRole('button', { name: 'More', exact: true }).click();
       await page.getByRole('button', { name: 'Delete …' }).click();
       await question().getByText('It moves to the trash').waitFor();
       const confirm = question().getByRole('button', { name: 'Delete', exact: true });

@@ -64,7 +64,17 @@ export class ConsoleResources {
   async open(page: Page, name: string, title = decodeURIComponent(name.replace(/^.*\//, ''))): Promise<void> {
     await this.console.go(page, this.place(name));
     await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
-    await page.locator('resource-view').locator('[role=tabpanel], [role=alert], .refused').first().waitFor();
+    await page
+      .locator('resource-view')
+      .locator('[role=tabpanel]:not([hidden]), [role=alert], .refused')
+      .first()
+      .waitFor();
+  }
+
+  /** Opens the Turtle of a resource, whose data is shown first. */
+  async openSource(page: Page, name: string): Promise<void> {
+    await this.open(page, name);
+    await page.getByRole('tab', { name: 'Source', exact: true }).click();
   }
 }
 

@@ -46,7 +46,7 @@ export class ResourceTable extends Page {
     if (changed.has('target')) this.goal = this.target;
     const sources = this.text === undefined ? ['base', 'etag', 'page', 'filter'] : ['text', 'base'];
     if (sources.some((name) => changed.has(name))) void this.parse();
-    if (changed.has('read')) this.groups = this.read ? this.lib.groupsOf(this.read) : [];
+    if (changed.has('read')) this.groups = this.read ? this.namedFirst(this.lib.groupsOf(this.read)) : [];
     if (changed.has('read') || changed.has('filter')) this.paginate();
   }
 
@@ -70,6 +70,13 @@ export class ResourceTable extends Page {
     const subject = this.goal;
     this.goal = '';
     if (subject) void this.updateComplete.then(() => this.jump(subject));
+  }
+
+  /** Things with a name of their own come first, and blank nodes last. */
+  private namedFirst(groups: readonly Group[]): readonly Group[] {
+    const rank = ({ subject, properties }: Group): number =>
+      subject.termType === 'BlankNode' ? 2 : this.lib.labelIn(properties) ? 0 : 1;
+    return groups.toSorted((a, b) => rank(a) - rank(b));
   }
 
   /** Divides the subjects that the filter finds into pages. */
@@ -96,18 +103,18 @@ export class ResourceTable extends Page {
     if (!this.read && this.failure) return html`${problem}`;
     if (!this.read) return html`<p class="soft" role="status">Reading …</p>`;
     if (this.groups.length === 0 && this.text !== undefined)
-      return html`<p class="empty">There are no triples in this document yet. Add some with a form or in the tab “Source”.</p>`;
+      return html`<p class="empty">This file has no data yet. Add some with a form or in the tab “Source”.</p>`;
     const shown = this.pages.flat();
     const total = shown.reduce((sum, { count }) => sum + count, 0);
     const heads = ['Property', 'Value', ...(this.editable ? [html`<span class="visually-hidden">Change</span>`] : [])];
     return html`${problem}<div class="row">
-        <label class="grow">Filter <input type="search" .value=${this.filter} placeholder="Contains …" @input=${this.text === undefined ? nothing : this.onFilter} @change=${this.onFilter}></label>
-        <span class="soft" role="status">${total} ${total === 1 ? 'triple' : 'triples'} about ${shown.length} ${shown.length === 1 ? 'subject' : 'subjects'}</span>
+        <label class="grow"><span class="visually-hidden">Filter</span> <input class="filter" type="search" .value=${this.filter} placeholder="Filter …" @input=${this.text === undefined ? nothing : this.onFilter} @change=${this.onFilter}></label>
+        <span class="soft" role="status">${total} ${total === 1 ? 'fact' : 'facts'} about ${shown.length} ${shown.length === 1 ? 'thing' : 'things'}</span>
       </div>
-      <div class="scroll" role="region" aria-label="Triples" tabindex="0">
+      <div class="scroll" role="region" aria-label="Facts" tabindex="0">
         <table class="triples">
           <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
-          ${shown.length === 0 ? html`<tbody><tr><td class="soft" colspan=${heads.length}>No statement contains this text. Change the filter.</td></tr></tbody>` : nothing}
+          ${shown.length === 0 ? html`<tbody><tr><td class="soft" colspan=${heads.length}>No fact contains this text. Change the filter.</td></tr></tbody>` : nothing}
           ${(this.text === undefined ? shown : this.pages[this.page]!).map((group) => this.group(group, heads.length))}
         </table>
       </div>
@@ -132,8 +139,12 @@ export class ResourceTable extends Page {
   private group({ subject, properties }: Group, columns: number): TemplateResult {
     const isBlank = subject.termType === 'BlankNode';
     const label = isBlank ? '' : labels.of(subject.value) || this.lib.labelIn(properties);
+    const name = this.node(subject, this.name(subject));
+    // Names in the document say nothing to readers.
+    const isLocal = isBlank || subject.value.startsWith(`${this.base}#`);
+    const title = label ? html`<bdi>${label}</bdi> ` : isLocal ? html`<span class="soft">(no name)</span> ` : nothing;
     return html`<tbody>
-      <tr><th scope="rowgroup" colspan=${columns} class="subject" tabindex="-1" data-subject=${subject.value}>${label ? html`<bdi>${label}</bdi> ` : nothing}${this.node(subject, this.name(subject))}
+      <tr><th scope="rowgroup" colspan=${columns} class="subject" tabindex="-1" data-subject=${subject.value}>${title}${title === nothing ? name : html`<small>${name}</small>`}
         ${isBlank && this.editable ? html`<small class="soft">Edit blank nodes in the tab “Source”.</small>` : nothing}</th></tr>
       ${properties.map((each) => this.property(subject, each))}
     </tbody>`;
@@ -253,7 +264,7 @@ export class ResourceTable extends Page {
       return `blank node ${number}`;
     }
     if (termType !== 'NamedNode') return value;
-    if (value === this.base) return '<> (this document)';
+    if (value === this.base) return 'This file';
     return value.startsWith(`${this.base}#`) ? value.slice(this.base.length) : compact(value, this.read?.prefixes);
   }
 

@@ -85,7 +85,9 @@ export class ResourceView extends Page implements Keepable {
         this.draft = new Draft(source, { text, etag });
       }
       const named = this.tabs(opened).find(({ id }) => id === this.wanted)?.id;
-      const first = named ?? (this.subject && kind === 'rdf' ? 'table' : this.tabs(opened)[0]!.id);
+      // Nothing is in an empty table. Text can be typed.
+      const isEmpty = kind === 'rdf' && text?.trim() === '' && !this.subject;
+      const first = named ?? (isEmpty ? 'text' : this.tabs(opened)[0]!.id);
       this.tab = isAgain ? this.tab : first;
     } catch (error) {
       this.why = error;
@@ -106,11 +108,11 @@ export class ResourceView extends Page implements Keepable {
   private tabs(opened: Opened): readonly Tab<TabId>[] {
     const { kind, text, linkset, versions, isWritable } = opened;
     return [
+      ...(kind === 'rdf' ? [{ id: 'table', title: 'Data' } as const] : []),
       ...(text === undefined || isRendered(opened) ? [{ id: 'preview', title: 'Preview' } as const] : []),
       ...(text === undefined
         ? []
         : [{ id: 'text', title: kind === 'rdf' ? 'Source' : isWritable ? 'Edit' : 'Text' } as const]),
-      ...(kind === 'rdf' ? [{ id: 'table', title: 'Table' } as const] : []),
       ...(linkset ? [{ id: 'metadata', title: 'Metadata' } as const] : []),
       ...(versions ? [{ id: 'history', title: 'History' } as const] : []),
     ];
@@ -128,8 +130,8 @@ export class ResourceView extends Page implements Keepable {
       <div class="row about">
         <span class="soft grow">${this.about(opened)}</span>
         ${isQuery(opened) ? html`<a class="button" href=${placeHref('ask', { from: this.iri })}>Open in Ask</a>` : nothing}
-        ${hasForm ? html`<a class="button" href=${placeHref('form', { at: this.iri })}>Edit with a form</a>` : nothing}
-        ${hasForm && matchMedia('(max-width: 45rem)').matches ? rowMenu('More', this.actions(opened), 'More') : this.actions(opened)}
+        ${hasForm ? html`<a class="button primary" href=${placeHref('form', { at: this.iri })}>Edit with a form</a>` : nothing}
+        ${this.actions(opened)}
       </div>
       ${tabStrip({ label: 'What to show', tabs, current: this.tab, choose: (id) => this.choose(id) })}
       ${tabs.map(
@@ -141,12 +143,17 @@ export class ResourceView extends Page implements Keepable {
       <resource-delete .iri=${this.iri} .etag=${this.draft?.etag ?? opened.etag} ?hasAcl=${opened.acl !== undefined} @deleted=${this.gone}></resource-delete>`;
   }
 
+  /** Buttons for the item. What few need is in a menu, on phones all of them. */
   private actions({ kind, canShare, isWritable }: Opened): TemplateResult {
-    return html`<button type="button" @click=${this.take}>Download</button>
-      ${canShare ? nothing : html`<button type="button" @click=${this.copy}>Copy link</button>`}
-      ${this.hasShapes && kind === 'rdf' ? html`<shape-actions .iri=${this.iri} .creates=${isWritable} .links=${isWritable}></shape-actions>` : nothing}
-      ${canShare ? html`<a class="button" href=${placeHref('sharing', { at: this.iri })}>Share</a>` : nothing}
-      ${isWritable ? html`<button type="button" class="danger" @click=${this.ask}>Delete …</button>` : nothing}`;
+    const isPhone = matchMedia('(max-width: 45rem)').matches;
+    const usual = html`<button type="button" @click=${this.take}>Download</button>
+      ${canShare ? html`<a class="button" href=${placeHref('sharing', { at: this.iri })}>Share</a>` : html`<button type="button" @click=${this.copy}>Copy link</button>`}`;
+    const hasForms = this.hasShapes && kind === 'rdf';
+    const forms = html`<shape-actions .iri=${this.iri} .creates=${isWritable} .links=${isWritable}></shape-actions>`;
+    const remove = html`<button type="button" class="danger" @click=${this.ask}>Delete …</button>`;
+    if (!isWritable) return html`${usual}${hasForms ? forms : nothing}`;
+    const others = html`${isPhone && kind === 'rdf' ? usual : nothing}${hasForms ? forms : nothing}${remove}`;
+    return html`${isPhone && kind === 'rdf' ? nothing : usual}${rowMenu('More', others, 'More')}`;
   }
 
   private about({ mediaType, size, modified, etag }: Opened): string {

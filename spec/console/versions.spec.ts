@@ -33,8 +33,8 @@ describeInBrowser('The console, versions', () => {
     await history('g');
     expect(await rows().count()).to.equal(2);
     await rows().nth(0).getByText('Current').waitFor();
-    expect(await rows().nth(0).getByRole('button').count()).to.equal(1);
-    await press(1, 'View');
+    expect(await rows().nth(0).getByRole('button').count()).to.equal(0);
+    await rows().nth(1).getByRole('link').click();
     await shown().getByText('<http://p.example/p> 1').waitFor();
     await press(1, 'Compare');
     await shown().getByText('2 triples: − only then, + only now.').waitFor();
@@ -66,6 +66,8 @@ describeInBrowser('The console, versions', () => {
     await page.locator('.notice', { hasText: 'is restored.' }).waitFor();
     await until(async () => (await rows().count()) === 3);
     expect(await resources.text('t.txt')).to.equal('one\ntwo\nthree\nfour');
+    const sizes = (await rows().locator('td:nth-child(3)').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+    expect(sizes).to.deep.equal(['18 B −3 B', '21 B +3 B', '18 B']);
     await resources.put('t.txt', 'text/plain', 'of another user');
     await restore();
     await page.locator('.notice.bad', { hasText: 'Another user changed this item' }).waitFor();

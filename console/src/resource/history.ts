@@ -20,6 +20,21 @@ import { downloadLimit, takeUpTo, turtleType } from './read.js';
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 const timeOf = (date: string): string => (Number.isNaN(Date.parse(date)) ? '' : times.format(new Date(date)));
 
+const ago = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const spans = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+] as const;
+
+/** Time since a date in words, up to a month, and the date before that. */
+function agoText(date: string | number): string {
+  const seconds = (Date.now() - new Date(date).getTime()) / 1000;
+  const [unit, length] = spans.find(([, each]) => seconds >= each) ?? [];
+  if (!(seconds < 30 * 86_400)) return dateText(date);
+  return unit === undefined ? ago.format(0, 'second') : ago.format(-Math.floor(seconds / length!), unit);
+}
+
 /** Version with its shown parts. */
 interface Shown {
   readonly version: ListedVersion;
@@ -85,39 +100,56 @@ export class ResourceHistory extends Page {
     if (!this.list) return html`<p class="soft" role="status">Reading …</p>`;
     const hasActors = this.list.some(({ actor }) => actor !== undefined);
     return html`<h2 class="visually-hidden">History</h2>
-      <p class="soft">Each version has an address that can be cited. It always has the same content.</p>
+      <p class="soft">Choose a version to see it. Its address can be cited: it always has the same content.</p>
       ${scrollTable(
         'Versions',
-        ['Since', ...(hasActors ? ['Written by'] : []), 'Type', 'Actions'],
-        this.list.map((version) => this.row(version, hasActors)),
+        ['Version', ...(hasActors ? ['Written by'] : []), 'Size', html`<span class="visually-hidden">Actions</span>`],
+        this.list.map((version, at) => this.row(version, this.list![at + 1], hasActors)),
       )}
       ${this.next === undefined ? nothing : html`<div class="row"><button type="button" @click=${() => this.read(this.next)}>Show older versions</button></div>`}
       ${this.shown ? this.content(this.shown) : nothing}`;
   }
 
-  private row(version: ListedVersion, hasActors: boolean): TemplateResult {
-    const { url, from, mediaType = '', size, isPresent, actor } = version;
+  /** @param before version that this one replaced, if it is listed */
+  private row(version: ListedVersion, before: ListedVersion | undefined, hasActors: boolean): TemplateResult {
+    const { url, from, isPresent, actor } = version;
     const time = timeOf(from);
-    const button = (label: string, work: () => unknown, isDangerous = false): TemplateResult =>
-      html`<button type="button" class=${isDangerous ? 'danger' : ''} aria-label=${`${label} the version of ${time}`} @click=${work}>${label}</button>`;
+    const button = (label: string, work: () => unknown, kind: string): TemplateResult =>
+      html`<button type="button" class=${kind} aria-label=${`${label} the version of ${time}`} @click=${work}>${label}</button>`;
+    const view = (event: MouseEvent): void => {
+      // Other clicks open or copy the address.
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      void this.view(version);
+    };
+    const canErase = !isPresent && this.canErase;
     return html`<tr>
-      <td><a href=${url} title=${url}>${time}</a>${isPresent ? html` <span class="badge">Current</span>` : nothing}</td>
+      <td><a href=${url} title=${time} @click=${view}>${agoText(from)}</a>${isPresent ? html` <span class="badge">Current</span>` : nothing}</td>
       ${hasActors ? html`<td title=${actor ?? ''}>${actor === undefined ? '' : nameOfPerson(actor)}</td>` : nothing}
-      <td>${this.isRdf && !mediaType ? 'RDF' : formatName(mediaType)}${size === undefined ? '' : ` · ${sizeText(size)}`}</td>
-      <td><div class="row">
-        ${button('View', () => this.view(version))}
-        ${isPresent ? nothing : button('Compare', () => this.compare(version))}
-        ${isPresent || !this.writable ? nothing : button('Restore', () => this.restore(version))}
+      <td>${this.sizeOf(version, before)}</td>
+      <td class="acts">
+        ${isPresent ? nothing : button('Compare', () => this.compare(version), 'quiet')}
+        ${isPresent || !this.writable ? nothing : button('Restore', () => this.restore(version), 'quiet')}
         ${
-          isPresent || !this.canErase
-            ? nothing
-            : rowMenu(
+          canErase
+            ? rowMenu(
                 `More for the version of ${time}`,
-                button('Erase', () => this.erase(version), true),
+                button('Erase', () => this.erase(version), 'danger'),
               )
+            : nothing
         }
-      </div></td>
+      </td>
     </tr>`;
+  }
+
+  /** Size of a version, and how much larger it is than the one before. A format is named where it changed. */
+  private sizeOf({ size, mediaType = '' }: ListedVersion, before: ListedVersion | undefined): TemplateResult {
+    const format = this.isRdf && !mediaType ? 'RDF' : formatName(mediaType);
+    const isNew = before !== undefined && (before.mediaType ?? '') !== mediaType;
+    const more = before?.size === undefined || size === undefined ? 0 : size - before.size;
+    const change = more === 0 ? '' : `${more > 0 ? '+' : '−'}${sizeText(Math.abs(more))}`;
+    return html`${[isNew || size === undefined ? format : '', size === undefined ? '' : sizeText(size)].filter(Boolean).join(' · ')}
+      ${change ? html`<small class="soft">${change}</small>` : nothing}`;
   }
 
   private content({ version, text, lines, links = [] }: Shown): TemplateResult {
@@ -133,7 +165,8 @@ export class ResourceHistory extends Page {
       ${lines ? html`<p class="soft">${summary}</p>` : nothing}
       ${lines && changes === 0 ? nothing : html`<pre class="scroll" tabindex="0">${lines ? diffText(lines) : text}</pre>`}
       ${links.length > 0 ? html`<h4>Types and links</h4><p class="soft">${said(links.length, ['link', 'links'])}</p><pre class="scroll" tabindex="0">${diffText(links)}</pre>` : nothing}
-      <div class="row"><button type="button" @click=${() => this.show(undefined)}>Close</button></div>
+      <div class="row"><button type="button" @click=${() => this.show(undefined)}>Close</button>
+        <a href=${version.url} target="_blank" rel="noreferrer noopener">Address of this version</a></div>
     </section>`;
   }
 

@@ -73,6 +73,7 @@ describeInBrowser('The console, readable names', () => {
     const page = await console.owner();
     await resources.open(page, 'rivers');
     await page.getByRole('tab', { name: 'Metadata' }).click();
+    await page.getByText('Advanced').click();
     for (const text of ['river', 'flows into'])
       await page.locator('resource-metadata bdi').getByText(text, { exact: true }).waitFor();
     await page.goto(console.at(`admin?${new URLSearchParams({ tab: 'explain', iri: resources.iri('rivers') })}`));

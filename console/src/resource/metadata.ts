@@ -28,6 +28,18 @@ const usualRelations: Readonly<Record<string, string>> = {
 };
 const other = 'other';
 
+/** Licenses that are offered by name. */
+const usualLicenses: Readonly<Record<string, string>> = {
+  'https://creativecommons.org/licenses/by/4.0/': 'CC BY 4.0',
+  'https://creativecommons.org/licenses/by-sa/4.0/': 'CC BY-SA 4.0',
+  'https://creativecommons.org/licenses/by-nc/4.0/': 'CC BY-NC 4.0',
+  'https://creativecommons.org/publicdomain/zero/1.0/': 'CC0 1.0 (public domain)',
+  'https://opendatacommons.org/licenses/odbl/1-0/': 'ODbL 1.0',
+  'https://opensource.org/license/mit': 'MIT',
+};
+
+type Choice = 'type' | 'relation' | 'license';
+
 /** Name of a relation or type. Those of the IANA registry are names already. */
 const named = (name: string) => iriName(name, usualRelations[name] ?? labelled(name));
 const namedType = (iri: string) => iriName(iri, labels.of(iri) ?? wordsOf(iri));
@@ -36,7 +48,7 @@ const namedType = (iri: string) => iriName(iri, labels.of(iri) ?? wordsOf(iri));
 const choices = (offered: Readonly<Record<string, string>>): TemplateResult => html`
   <option value="">Choose …</option>
   ${Object.entries(offered).map(([value, text]) => html`<option value=${value}>${text}</option>`)}
-  <option value=${other}>Other (IRI) …</option>`;
+  <option value=${other}>Other (web address) …</option>`;
 
 const unsaved = html`<small class="state unsaved">not saved</small>`;
 
@@ -54,7 +66,11 @@ export class ResourceMetadata extends Page {
   @state() private asJson = false;
   @state() private classes: readonly string[] = [];
   /** Fields in which an IRI is typed instead of a choice. */
-  @state() private typed: Readonly<Partial<Record<'type' | 'relation', boolean>>> = {};
+  @state() private typed: Readonly<Partial<Record<Choice, boolean>>> = {};
+  /** The list of all links is shown. */
+  @state() private isAdvanced = false;
+
+  private saving: Promise<boolean> = Promise.resolve(true);
 
   get hasChanges(): boolean {
     return this.draft?.isDirty ?? false;
@@ -90,13 +106,15 @@ export class ResourceMetadata extends Page {
     // Two versions are compared as text, and so is an invalid linkset.
     const asJson = this.asJson || draft.theirs !== undefined || typeof view === 'string';
     return html`
-      <div class="row">
-        <p class="grow">Types say what this item is, and links what belongs to it, such as a license or its author. The search finds both.</p>
-        <div role="group" aria-label="Show the metadata as">
-        <button type="button" aria-pressed=${!asJson} ?disabled=${asJson && (typeof view === 'string' || draft.theirs !== undefined)} @click=${() => this.show(false)}>Form</button>
-        <button type="button" aria-pressed=${asJson} @click=${() => this.show(true)}>JSON</button></div>
-      </div>
+      <p class="soft">What is known about the file itself. The search finds files by it.</p>
       ${asJson || typeof view === 'string' ? this.json(draft, view) : this.form(draft, view)}`;
+  }
+
+  /** Switches between the form and JSON. */
+  private views(asJson: boolean, isFormless = false): TemplateResult {
+    return html`<div class="row" role="group" aria-label="Show the metadata as">
+      <button type="button" aria-pressed=${!asJson} ?disabled=${isFormless} @click=${() => this.show(false)}>Form</button>
+      <button type="button" aria-pressed=${asJson} @click=${() => this.show(true)}>JSON</button></div>`;
   }
 
   private viewNow(draft: Draft): linkset.LinksetView | string {
@@ -112,25 +130,68 @@ export class ResourceMetadata extends Page {
   }
 
   private json(draft: Draft, view: linkset.LinksetView | string): TemplateResult {
-    return html`${typeof view === 'string' ? html`<p class="soft">The form is available once this can be parsed: ${view}</p>` : nothing}
+    return html`${this.views(true, typeof view === 'string' || draft.theirs !== undefined)}
+      ${typeof view === 'string' ? html`<p class="soft">The form is available once this can be parsed: ${view}</p>` : nothing}
       <resource-text .draft=${draft} language="json" label="Linkset" .readonly=${this.readonly}></resource-text>`;
   }
 
   private form(draft: Draft, view: linkset.LinksetView): TemplateResult {
     const actions = { save: () => void draft.save(), revert: () => draft.revert() };
     const saved = linkset.linksetView(draft.saved);
+    const isChanged = draft.isDirty || draft.wasSaved;
     return html`
       ${draft.failure ? html`<p class="problem" role="alert">${draft.failure}</p>` : nothing}
-      <fieldset class="bare" ?disabled=${this.readonly}><section class="card"><h2>Types</h2>${this.types(view.types, saved.types)}</section>
-      <section class="card"><h2>Links</h2>${this.relations(view.relations, saved.relations)}</section></fieldset>
-      ${this.readonly ? nothing : html`<div class="saving">${saveRow(draft, actions)}</div>`}
-      <details><summary>Set by the server</summary>
+      <fieldset class="bare" ?disabled=${this.readonly}>
+        <section class="card"><h2>License</h2>${this.targets(view, saved, 'license')}${this.readonly ? nothing : this.licenseForm()}</section>
+        <section class="card"><h2>Author</h2>${this.targets(view, saved, 'author')}${this.readonly ? nothing : this.authorForm()}</section>
+        <section class="card"><h2>Type of the file</h2>${this.types(view.types, saved.types)}</section>
+      </fieldset>
+      ${this.readonly || !isChanged ? nothing : html`<div class="saving">${draft.isDirty ? saveRow(draft, actions) : html`<span class="state saved" role="status">Saved. No unsaved changes</span>`}</div>`}
+      <details class="card" ?open=${this.isAdvanced} @toggle=${this.toggled}><summary>Advanced</summary>
+        ${this.views(false)}
+        <fieldset class="bare" ?disabled=${this.readonly}><h2>All links</h2>${this.relations(view.relations, saved.relations)}</fieldset>
+        <h2>Set by the server</h2>
         <dl class="facts">${view.types.filter(linkset.isServerType).map((type) => html`<dt>type</dt><dd>${named(type)}</dd>`)}${view.given.map(({ name, target }) => html`<dt>${named(name)}</dt><dd>${named(target?.href ?? '')}</dd>`)}</dl>
       </details>`;
   }
 
+  private readonly toggled = ({ target }: Event): void => {
+    this.isAdvanced = (target as HTMLDetailsElement).open;
+  };
+
+  /** Targets of a relation, by their titles. */
+  private targets(view: linkset.LinksetView, saved: linkset.LinksetView, name: 'license' | 'author'): TemplateResult {
+    const of = view.relations.filter((each) => each.name === name && each.target);
+    const isSaved = (href: string): boolean =>
+      saved.relations.some((each) => each.name === name && each.target?.href === href);
+    if (of.length === 0)
+      return html`<p class="soft">${name === 'license' ? 'No license yet. Without one, others may not know how they can use it.' : 'No author yet.'}</p>`;
+    return html`<ul class="plain">${of.map((relation) => {
+      const { href, title } = relation.target!;
+      return html`<li class="row"><span class="grow">${iriName(href, title || usualLicenses[href] || labelled(href))} ${isSaved(href) ? nothing : unsaved}</span>
+        ${this.removal(`Remove the ${name} ${href}`, (text) => linkset.removeRelation(text, relation))}</li>`;
+    })}</ul>`;
+  }
+
+  private removal(label: string, work: (text: string) => string): TemplateResult | typeof nothing {
+    if (this.readonly) return nothing;
+    return html`<button type="button" class="quiet" aria-label=${label} title="Remove" @click=${(event: Event) => this.leaveOut(event, work)}>×</button>`;
+  }
+
+  private licenseForm(): TemplateResult {
+    return html`<form class="row" @submit=${(event: SubmitEvent) => this.addTarget(event, 'license')}>
+      ${this.choice('license', 'New license', usualLicenses)}<button type="submit">Add license</button></form>`;
+  }
+
+  private authorForm(): TemplateResult {
+    return html`<form class="row" @submit=${(event: SubmitEvent) => this.addTarget(event, 'author')}>
+      <label class="grow">Name <input class="wide" name="author-name" autocomplete="off"></label>
+      <label class="grow">Web address <input class="wide" name="author" placeholder="https://orcid.org/…" required autocomplete="off" spellcheck="false"></label>
+      <button type="submit">Add author</button></form>`;
+  }
+
   /** Choice of a name in words, or a field for an IRI with suggestions. */
-  private choice(name: 'type' | 'relation', label: string, offered: Readonly<Record<string, string>>): TemplateResult {
+  private choice(name: Choice, label: string, offered: Readonly<Record<string, string>>): TemplateResult {
     const chosen = ({ target }: Event): void => {
       if ((target as HTMLSelectElement).value !== other) return;
       this.typed = { ...this.typed, [name]: true };
@@ -139,25 +200,33 @@ export class ResourceMetadata extends Page {
     if (!this.typed[name])
       return html`<label class="grow">${label} <select class="wide" name=${name} required @change=${chosen}>${choices(offered)}</select></label>`;
     const suggested = name === 'type' ? this.classes : [];
-    return html`<label class="grow">${label} (IRI) <input class="wide" name=${name} list=${`${name}s`} required autocomplete="off" spellcheck="false" /></label>
+    return html`<label class="grow">${label} (web address) <input class="wide" name=${name} list=${`${name}s`} required autocomplete="off" spellcheck="false" /></label>
       <datalist id=${`${name}s`}>${suggested.map((iri) => html`<option value=${iri}></option>`)}</datalist>`;
   }
 
   private types(all: readonly string[], saved: readonly string[]): TemplateResult {
     const types = all.filter((type) => !linkset.isServerType(type));
     return html`
-      ${types.length === 0 ? html`<p class="soft">No types yet. With one, people find this item by what it is.</p>` : nothing}
-      <ul class="plain">
+      <p class="soft">What the file is, not what it describes: a file about a person can be a dataset.</p>
+      ${
+        types.length === 0
+          ? nothing
+          : html`<ul class="plain">
         ${types.map(
           (type) =>
             html`<li class="row"><span class="grow">${namedType(type)} ${saved.includes(type) ? nothing : unsaved}</span>
-              <button type="button" aria-label=${`Remove the type ${type}`} @click=${(event: Event) => this.leaveOut(event, (text) => linkset.removeType(text, type))}>Remove</button></li>`,
+              ${this.removal(`Remove the type ${type}`, (text) => linkset.removeType(text, type))}</li>`,
         )}
-      </ul>
-      <form class="row" @submit=${this.addType}>
+      </ul>`
+      }
+      ${
+        this.readonly
+          ? nothing
+          : html`<form class="row" @submit=${this.addType}>
         ${this.choice('type', 'New type', Object.fromEntries(usualTypes.map((iri) => [iri, wordsOf(iri)])))}
         <button type="submit">Add type</button>
-      </form>`;
+      </form>`
+      }`;
   }
 
   private relations(relations: readonly linkset.Relation[], saved: readonly linkset.Relation[]): TemplateResult {
@@ -166,17 +235,17 @@ export class ResourceMetadata extends Page {
     return html`
       ${
         relations.length === 0
-          ? html`<p class="soft">No links yet. Add links to a description of this item, its author or its license.</p>`
+          ? html`<p class="soft">No links yet.</p>`
           : scrollTable(
               'Links of this item',
-              ['Relation', 'Target', 'Title', html`<span class="visually-hidden">Remove</span>`],
+              ['Relation', 'Web address', 'Title', html`<span class="visually-hidden">Remove</span>`],
               relations.map((relation) => this.relation(relation, known.has(keyOf(relation)))),
             )
       }
       <form class="row" @submit=${this.addRelation}>
         ${this.choice('relation', 'Relation', usualRelations)}
-        <label class="grow">Target (IRI) <input class="wide" name="href" placeholder="https://…" required autocomplete="off" spellcheck="false" /></label>
-        <label class="grow">Title (optional) <input class="wide" name="title" placeholder="CC BY 4.0" autocomplete="off" /></label>
+        <label class="grow">Web address <input class="wide" name="href" placeholder="https://…" required autocomplete="off" spellcheck="false" /></label>
+        <label class="grow">Title (optional) <input class="wide" name="title" autocomplete="off" /></label>
         <button type="submit">Add link</button>
       </form>`;
   }
@@ -189,8 +258,8 @@ export class ResourceMetadata extends Page {
     />`;
     return html`<tr>
       <th scope="row">${named(name)} ${isSaved ? nothing : unsaved}</th>
-      ${target ? html`<td>${field('href', 'Target')}</td><td>${field('title', 'Title')}</td>` : html`<td colspan="2"><code>${JSON.stringify(literal)}</code></td>`}
-      <td><button type="button" aria-label=${`Remove ${name} ${target?.href ?? ''}`} @click=${(event: Event) => this.leaveOut(event, (text) => linkset.removeRelation(text, relation))}>Remove</button></td>
+      ${target ? html`<td>${field('href', 'Web address')}</td><td>${field('title', 'Title')}</td>` : html`<td colspan="2"><code>${JSON.stringify(literal)}</code></td>`}
+      <td>${this.removal(`Remove ${name} ${target?.href ?? ''}`, (text) => linkset.removeRelation(text, relation))}</td>
     </tr>`;
   }
 
@@ -210,14 +279,37 @@ export class ResourceMetadata extends Page {
 
   private leaveOut(event: Event, work: (text: string) => string): void {
     // The button is removed with its line.
-    (event.currentTarget as HTMLElement).closest('section')?.querySelector<HTMLElement>('form [name]')?.focus();
-    this.change(work);
+    (event.currentTarget as HTMLElement)
+      .closest('section, fieldset')
+      ?.querySelector<HTMLElement>('form [name]')
+      ?.focus();
+    this.changeAndSave(work);
+  }
+
+  /** Saves a change at once. If that fails, it stays to be saved or undone. @returns false for a change that is not valid */
+  private changeAndSave(work: (text: string) => string): boolean {
+    if (!this.change(work)) return false;
+    // A save that is under way has begun without the change.
+    this.saving = this.saving.then(() => (this.draft?.isDirty ? this.draft.save() : true));
+    return true;
+  }
+
+  private addTarget(event: SubmitEvent, name: 'license' | 'author'): void {
+    const { form, text } = submitted(event);
+    const [href, title] = [text(name), usualLicenses[text(name)] ?? text('author-name')];
+    const isKnown = (before: string): boolean =>
+      linkset.linksetView(before).relations.some((each) => each.name === name && each.target?.href === href);
+    const add = (before: string): string =>
+      isKnown(before) ? before : linkset.addTarget(before, name, { href, ...(title ? { title } : {}) });
+    if (!this.changeAndSave(add)) return;
+    form.reset();
+    this.typed = { ...this.typed, license: false };
   }
 
   private readonly addType = (event: SubmitEvent): void => {
     const { form, text } = submitted(event);
     const href = text('type');
-    if (!this.change((before) => linkset.addTarget(linkset.removeType(before, href), 'type', { href }))) return;
+    if (!this.changeAndSave((before) => linkset.addTarget(linkset.removeType(before, href), 'type', { href }))) return;
     form.reset();
     this.typed = { ...this.typed, type: false };
   };
@@ -225,7 +317,7 @@ export class ResourceMetadata extends Page {
   private readonly addRelation = (event: SubmitEvent): void => {
     const { form, text } = submitted(event);
     const [name, href, title] = [text('relation'), text('href'), text('title')];
-    const isDone = this.change((before) => {
+    const isDone = this.changeAndSave((before) => {
       if (linkset.isServerRelation(name)) throw new SyntaxError(`“${name}” is managed by the server.`);
       return linkset.addTarget(before, name, { href, ...(title ? { title } : {}) });
     });

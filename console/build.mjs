@@ -109,6 +109,7 @@ const { metafile } = await build({
     callback: join(source, 'src/callback.ts'),
     style: join(source, 'src/style.css'),
     ask: join(source, 'src/styles/ask.css'),
+    forms: join(source, 'src/styles/forms.css'),
   },
   outdir: target,
   bundle: true,
@@ -147,7 +148,13 @@ const icon = await hashed('icon.svg');
 const html = await readFile(join(source, 'page.html'), 'utf8');
 for (const page of ['app', 'callback']) {
   const script = bundled(page === 'app' ? 'main' : 'callback', '.js');
-  const names = { SCRIPT: script, STYLE: bundled('style', '.css'), ASK: bundled('ask', '.css'), ICON: icon };
+  const names = {
+    SCRIPT: script,
+    STYLE: bundled('style', '.css'),
+    ASK: bundled('ask', '.css'),
+    FORMS: bundled('forms', '.css'),
+    ICON: icon,
+  };
   await writeFile(
     join(target, `${page}.html`),
     html.replace(/\{(\w+)\}/g, (whole, name) => names[name] ?? whole),

@@ -27,16 +27,25 @@ for (const path of pathsOf('The console, forms'))
     const field = (name: string) => page.getByLabel(name, { exact: true });
     const choice = (name: string) => page.getByRole('combobox', { name, exact: true });
     const titled = (name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-    /** Shows the language and the type of a value. */
-    const unfold = (name: string) => page.locator(`summary[title="Details of ${name}"]`).click();
+    /** Opens the menu of a value, with its language and type. */
+    const unfold = async (name: string): Promise<void> => {
+      await page.keyboard.press('Escape');
+      await page.locator(`button[title="Details of ${name}"]`).click();
+    };
+    const remove = async (name: string): Promise<void> => {
+      await unfold(name);
+      await button(`Remove ${name}`).click();
+    };
     const addProperty = async (name: string): Promise<void> => {
-      await field('Property to add').fill(name);
-      await field('Property to add').press('Enter');
+      await page.keyboard.press('Escape');
+      await button('Add a field').click();
+      await field('Find a field').fill(name);
+      await field('Find a field').press('Enter');
     };
     const edited = async (name: string): Promise<void> => {
       await resources.open(page, name);
       await page.getByRole('link', { name: 'Edit with a form' }).click();
-      await field('Property to add').waitFor();
+      await button('Add a field').waitFor();
     };
 
     it('creates data in a folder without shapes, with values of several types', async () => {
@@ -45,25 +54,26 @@ for (const path of pathsOf('The console, forms'))
       await page.locator('dialog [name=kind]').selectOption('Data, with a form');
       await page.locator('dialog [name=name]').fill('made');
       await button('Create').click();
-      expect(await field('Name of the item').inputValue()).to.equal('made');
+      expect(await field('File name').inputValue()).to.equal('made');
       await choice('Type').selectOption('Person');
       await field('Email').waitFor();
       await field('Name').fill('Ada');
-      await addProperty('schema:birthDate');
-      await unfold('Birth date');
-      await choice('Kind of Birth date').selectOption('Date');
+      expect(await field('File name').inputValue(), 'was chosen').to.equal('made');
+      await addProperty('birth');
+      expect(await field('Birth date').getAttribute('type')).to.equal('date');
       await field('Birth date').fill('1815-12-10');
       await addProperty('http://example.org/published');
       await unfold('Published');
-      await choice('Kind of Published').selectOption('Yes or no');
+      await choice('Type of Published').selectOption('Yes or no');
       await choice('Published').selectOption('true');
       await addProperty('schema:name');
       await field('Name 2').fill('Augusta Ada');
       await unfold('Name 2');
       await field('Language of Name 2').fill('en');
-      await unfold('Url');
-      await choice('Kind of Url').selectOption('Link');
-      await field('Url').fill('https://example.org/ada');
+      await unfold('Web address');
+      await choice('Type of Web address').selectOption('Link');
+      await field('Web address').fill('https://example.org/ada');
+      await page.keyboard.press('Escape');
       expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       await button('Create').click();
       await titled('made.ttl');
@@ -86,8 +96,8 @@ for (const path of pathsOf('The console, forms'))
       await edited('station.ttl');
       await field('Height').fill('540');
       await field('Postal code').fill('3000');
-      await button('Remove Name 2').click();
-      await button('Remove Open').click();
+      await remove('Name 2');
+      await remove('Open');
       await page.getByText('A blank node. Edit it as text.').first().waitFor();
       await choice('Record').selectOption('Basel');
       await field('Name').fill('Basle');
@@ -109,12 +119,13 @@ for (const path of pathsOf('The console, forms'))
       expect(await choice('Record').locator('option').allTextContents()).to.have.members(['#it', 'Ada', 'Mei Tanaka']);
       expect(await choice('Record').locator('option:checked').textContent()).to.equal('Ada');
       expect(await field('Name (foaf:name)').inputValue()).to.equal('Ada Okafor');
-      await page.locator('summary[title="Details of Name (schema:name)"]', { hasText: 'en' }).waitFor();
+      await page.getByRole('button', { name: 'Details of Name (schema:name) (English)' }).waitFor();
       const knows = page.locator('fieldset', { hasText: 'schema:knows' });
       await knows.locator(`[title="${resources.iri('ada.ttl#mei')}"]`, { hasText: 'Mei Tanaka' }).waitFor();
       expect(await field('Knows').isVisible()).to.equal(false);
       await unfold('Knows');
       await field('Knows').fill(resources.iri('ada.ttl#it'));
+      await field('Knows').press('Enter');
       await button('Save').click();
       await titled('ada.ttl');
       expect(await resources.text('ada.ttl', 'application/n-triples')).to.contain(
@@ -129,8 +140,9 @@ for (const path of pathsOf('The console, forms'))
       await edited('kept.ttl');
       await field('Geo').fill('geo:52.1,4.5');
       await unfold('Height 1');
-      await choice('Kind of Height 1').selectOption('Whole number');
-      await choice('Kind of Height 1').selectOption('Text');
+      await choice('Type of Height 1').selectOption('Whole number');
+      await unfold('Height 1');
+      await choice('Type of Height 1').selectOption('Text');
       await choice('Open').selectOption('false');
       await choice('Open').selectOption('true');
       expect(await choice('Open').locator('option:checked').textContent()).to.equal('true');
@@ -145,7 +157,9 @@ for (const path of pathsOf('The console, forms'))
       // The page keeps the names that it has.
       await page.reload();
       await edited('kept.ttl');
-      await page.locator('#form-properties option[value="http://schema.org/knows"]').waitFor({ state: 'attached' });
+      await button('Add a field').click();
+      await field('Find a field').fill('know');
+      await page.locator('.property-menu button', { hasText: 'http://schema.org/knows' }).first().waitFor();
     });
 
     it('clears a boolean without changing its type', async () => {
@@ -156,7 +170,7 @@ for (const path of pathsOf('The console, forms'))
       );
       await edited('open.ttl');
       await choice('Open').selectOption('');
-      expect(await choice('Open').locator('option').allTextContents()).to.deep.equal(['', 'true', 'false']);
+      expect(await choice('Open').locator('option').allTextContents()).to.deep.equal(['Choose …', 'true', 'false']);
       await choice('Open').selectOption('false');
       await button('Save').click();
       await titled('open.ttl');
@@ -168,7 +182,7 @@ for (const path of pathsOf('The console, forms'))
       const list = `<#it> <urn:p:list> ( ${'1 '.repeat(2000)}) ; <urn:p:chain> _:b0 ; <urn:p:name> "n" .`;
       await resources.put('deep.ttl', 'text/turtle', `${list}\n${chain}`);
       await edited('deep.ttl');
-      await button('Remove List').click();
+      await remove('List');
       await button('Save').click();
       await titled('deep.ttl');
       const stored = (await resources.text('deep.ttl', 'application/n-triples')).trim().split('\n');
@@ -186,7 +200,10 @@ for (const path of pathsOf('The console, forms'))
       await field('Type').press('Tab');
       await field('Start date').waitFor({ state: 'detached' });
       expect(await field('Name').inputValue()).to.equal('Workshop');
-      await field('Name of the item').fill('course');
+      await field('Name').fill('Été à Genève, 2026');
+      expect(await field('File name').inputValue()).to.equal('ete-a-geneve-2026');
+      await field('Name').fill('Workshop');
+      await field('File name').fill('course');
       await button('Create').click();
       await titled('course.ttl');
       const stored = await resources.text('data/course.ttl', 'application/n-triples');
@@ -194,11 +211,29 @@ for (const path of pathsOf('The console, forms'))
       expect(stored.trim().split('\n').length).to.equal(2);
     });
 
+    it('shows names of vocabularies on demand, and controls that end at one line', async () => {
+      await edited('station.ttl');
+      const technical = page.locator('legend small', { hasText: 'schema:name' });
+      expect(await technical.isVisible()).to.equal(false);
+      await field('Technical names').check();
+      await technical.waitFor();
+      const right = async (name: string): Promise<number> => {
+        const { x, width } = (await field(name).boundingBox())!;
+        return x + width;
+      };
+      expect(await right('Name')).to.be.closeTo(await right('Height'), 1);
+      await button('Remove this address').waitFor();
+      await button('Add another address').waitFor();
+      expect(await button('Add another height').isVisible()).to.equal(false);
+      expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
+    });
+
     it('rejects a property without an IRI, and continues as Turtle and back', async () => {
       await resources.put('plain.ttl', 'text/turtle', '<#it> <http://example.org/text> "Plain" .');
       await edited('plain.ttl');
       await addProperty('unknown:name');
       await page.locator('.notice.bad', { hasText: '“unknown:name” is not a property.' }).waitFor();
+      await page.keyboard.press('Escape');
       await button('Continue as Turtle').click();
       const editor = page.locator('quad-editor .cm-content');
       await editor.filter({ hasText: 'Plain' }).waitFor();

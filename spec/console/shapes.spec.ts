@@ -52,6 +52,11 @@ for (const path of pathsOf('The console, shapes'))
     const link = (name: string) => page.getByRole('main').getByRole('link', { name, exact: true });
     const field = (name: string) => page.getByLabel(name, { exact: true });
     const choice = (name: string) => page.getByRole('combobox', { name, exact: true });
+    /** Opens the menu of a value. */
+    const unfold = async (name: string): Promise<void> => {
+      await page.keyboard.press('Escape');
+      await page.locator(`button[title="Details of ${name}"]`).click();
+    };
     const at = (name: string): string => new URLSearchParams({ at: resources.iri(name) }).toString();
 
     it('links a container to shapes, and lists the resources that violate them', async () => {
@@ -92,16 +97,19 @@ for (const path of pathsOf('The console, shapes'))
       await console.go(page, `browse?${at('sets/')}`);
       await page.locator('summary', { hasText: 'More' }).press('Enter');
       await link('New with a form').press('Enter');
-      await field('Name of the item').fill('levels');
+      await field('File name').fill('levels');
       await field('Title').fill('Levels of the "Aare"');
       expect(await page.locator('fieldset').first().getAttribute('aria-describedby')).to.equal('field-0-hint');
       await page.getByText('What the dataset is called.').waitFor();
-      await field('Language of Title').fill('en');
+      await page.getByRole('button', { name: 'Details of Title (English)' }).waitFor();
+      await page.getByText('Checked against the form “Dataset”').waitFor();
       expect(await field('Issued').getAttribute('type')).to.equal('date');
       await field('Issued').fill('2026-06-01');
-      await button('Add another Title').click();
+      await unfold('Title');
+      await button('Add another title').click();
       await field('Title 2').fill('Pegel');
-      await field('Language of Title 2').fill('de');
+      await unfold('Title 2');
+      await choice('Language of Title 2').selectOption('German');
       await field('License').fill('http://example.org/free');
       await field('Accrual periodicity').selectOption({ index: 2 });
       await button('Create').click();
@@ -133,6 +141,7 @@ for (const path of pathsOf('The console, shapes'))
       await page.getByText('1 property of the shape has no field.').waitFor();
       expect(await field('Title (dct:title)').inputValue()).to.equal('A "quoted" name');
       expect(await field('Title 1').inputValue()).to.equal('Flüsse');
+      await unfold('Title 1');
       await button('Remove Title 1').press('Enter');
       await field('Title').fill('Rivers and lakes');
       await button('Save').click();
@@ -180,13 +189,14 @@ for (const path of pathsOf('The console, shapes'))
       const fields = { 'Content-Type': 'application/linkset+json', 'If-Match': '*' };
       expect((await resources.send('PUT', 'things/.meta', fields, JSON.stringify(link))).status).to.equal(204);
       await console.go(page, `form?${at('things/')}`);
-      await choice('Shape').selectOption('ex:Chair');
+      await choice('Kind of record').selectOption('Chair');
       await field('Legs').fill('4');
-      await choice('Shape').selectOption('ex:Lamp');
+      await choice('Kind of record').selectOption('Lamp');
       expect(await field('Watts').inputValue()).to.equal('7.5');
       expect(await page.getByLabel('Off').count()).to.equal(0);
-      await field('Name of the item').fill('lamp');
-      await field('Kind of About').selectOption('IRI');
+      await field('File name').fill('lamp');
+      await unfold('About');
+      await field('Type of About').selectOption('Link');
       await field('About').fill('not an IRI');
       await button('Create').click();
       await page.getByRole('alert').filter({ hasText: '“not an IRI” is not a valid IRI.' }).waitFor();
@@ -226,12 +236,12 @@ for (const path of pathsOf('The console, shapes'))
     it('shows every property if no shape applies, and leads to shapes', async () => {
       await resources.put('sets/plain.ttl', 'text/turtle', '<#it> <http://example.org/text> "Plain" .');
       await console.go(page, `form?${at('sets/plain.ttl')}`);
-      await page.getByText('The shapes that apply here are for things of other types').waitFor();
+      await page.getByText('The form of this folder is for another type of record').waitFor();
       expect(await field('Text').inputValue()).to.equal('Plain');
       expect(await axeFindings(page)).to.deep.equal([]);
       await resources.send('PUT', 'formless/', asContainer);
       await console.go(page, `form?${at('formless/')}`);
-      await link('file with shapes').click();
+      await link('give this folder a form').click();
       await page.getByText('Choose a file with shapes, and link it.').waitFor();
     });
 
@@ -248,7 +258,7 @@ ex:File a sh:NodeShape ; sh:property [ sh:path ex:url ; sh:nodeKind sh:IRI ; sh:
       const fields = { 'Content-Type': 'application/linkset+json', 'If-Match': '*' };
       expect((await resources.send('PUT', 'nodes/.meta', fields, JSON.stringify(link))).status).to.equal(204);
       await console.go(page, `form?${at('nodes/')}`);
-      await field('Name of the item').fill('made');
+      await field('File name').fill('made');
       const inFile = page.locator('fieldset', { hasText: 'ex:file' }).first();
       await inFile.getByLabel('Url', { exact: true }).first().fill('http://example.org/a.csv');
       await inFile.getByLabel('Bytes', { exact: true }).first().fill('12');
@@ -283,11 +293,12 @@ ex:File a sh:NodeShape ; sh:property [ sh:path ex:url ; sh:nodeKind sh:IRI ; sh:
         .and.not.to.contain('part>');
       expect(stored.trim().split('\n').length, 'empty nodes are left out').to.equal(9);
       await console.go(page, `form?${at('nodes/made.ttl')}`);
-      await inFile.getByRole('button', { name: 'Add another File' }).click();
-      await button('Remove File 1').click();
-      await choice('Kind of File').selectOption('IRI');
+      await inFile.getByRole('button', { name: 'Add another file' }).click();
+      await button('Remove this file: File 1').click();
+      await choice('Type of File').selectOption('Link');
       await field('File').fill('http://example.org/b');
-      await choice('Kind of File').selectOption('Details here');
+      await unfold('File');
+      await choice('Type of File').selectOption('Details');
       await inFile.getByLabel('Url', { exact: true }).first().fill('http://example.org/b.csv');
       await button('Save').click();
       await page.getByRole('heading', { level: 1, name: 'made.ttl', exact: true }).waitFor();

@@ -83,7 +83,8 @@ export interface Property {
   readonly predicate: Term;
   readonly objects: readonly Term[];
 }
-const labelPredicates = [
+/** Properties that name a thing. */
+export const labelPredicates = [
   'http://www.w3.org/2004/02/skos/core#prefLabel',
   'http://www.w3.org/2000/01/rdf-schema#label',
   'http://schema.org/name',

@@ -1,25 +1,38 @@
-/** `<add-property>`: chooses a property for a form. Fires `add-property` with its IRI. */
-import { html, type TemplateResult } from 'lit';
+/** `<add-property>`: a list of properties for a form. Fires `add-property` with the IRI that is chosen. */
+import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
+import { showMenu } from '../frame/row-menu.js';
 import { rdfType } from '../rdf/document.js';
 import { vocabulary } from '../search/vocabulary.js';
 import { labels } from '../storage/labels.js';
+import { plainName, usualProperties } from './usual.js';
 import { expanded, nameToType } from './value-row.js';
 
-/** Properties that most data has, offered before those of the storage. */
-const common = 'schema:name schema:description dcterms:title dcterms:creator dcterms:license rdf:type'.split(' ');
+const mostShown = 60;
+
+/** Width of the list, in pixels. */
+const width = 352;
+
+/** An absolute IRI, or undefined. Text of an unknown scheme is a prefixed name without a known prefix. */
+export function propertyIri(text: string, prefixes: Readonly<Record<string, string>> = {}): string | undefined {
+  const iri = expanded(text, prefixes);
+  const isAbsolute = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i.test(iri);
+  return isAbsolute && (iri !== text || /^(?:https?|urn|tag|did|info):/i.test(iri)) ? iri : undefined;
+}
 
 @customElement('add-property')
 export class AddProperty extends Page {
   /** Prefixes of the document. */
   @property({ attribute: false }) prefixes: Readonly<Record<string, string>> = {};
-  @state() private properties: readonly string[] = [];
+  /** Properties of the data in the storage. */
+  @state() private known: readonly string[] = [];
   @state() private classes: readonly string[] = [];
+  @state() private typed = '';
 
   protected override async load(): Promise<void> {
     // Suggestions only. Every property can be typed.
-    this.properties = await vocabulary.predicates().catch(() => []);
+    this.known = await vocabulary.predicates().catch(() => []);
     this.classes = await vocabulary.classes().catch(() => []);
   }
 
@@ -27,38 +40,62 @@ export class AddProperty extends Page {
     this.follow(labels);
   }
 
+  /** Properties whose name contains what is typed: those of the storage, then usual ones. */
+  private get found(): readonly string[] {
+    const text = this.typed.trim().toLowerCase();
+    const all = [...new Set([...this.known.filter((iri) => iri !== rdfType), ...usualProperties, rdfType])];
+    return all.filter((iri) => `${plainName(iri)} ${nameToType(iri, this.prefixes)}`.toLowerCase().includes(text));
+  }
+
   protected override render(): TemplateResult {
-    const names = new Set([
-      ...common,
-      ...this.properties.filter((iri) => iri !== rdfType).map((iri) => nameToType(iri, this.prefixes)),
-    ]);
-    return html`<div class="row">
-        <label class="grow">Property to add <input class="wide" name="property" list="form-properties" autocomplete="off" spellcheck="false" placeholder="schema:name" @keydown=${this.typed}></label>
-        <button type="button" @click=${this.add}>Add property</button>
+    const { found } = this;
+    const shown = found.slice(0, mostShown);
+    return html`<button type="button" class="quiet opens" aria-haspopup="true" @click=${this.open}><span aria-hidden="true">+</span> Add a field</button>
+      <div class="row-menu property-menu" popover role="group" aria-label="Fields to add">
+        <input class="wide" aria-label="Find a field" placeholder="Find a field" autocomplete="off" spellcheck="false" .value=${this.typed} @input=${this.find} @keydown=${this.keyed}>
+        <ul class="folders">${shown.map((iri) => html`<li><button type="button" title=${iri} @click=${() => this.choose(iri)}>${plainName(iri)} <small class="soft">${nameToType(iri, this.prefixes)}</small></button></li>`)}
+          ${found.length > shown.length ? html`<li class="soft">${found.length - shown.length} more. Type a part of the name.</li>` : nothing}
+          ${found.length === 0 ? html`<li class="soft">No field has this name.</li>` : nothing}</ul>
+        <p class="soft">Other: type the address of a property, such as <code>schema:email</code>, and press Enter.</p>
       </div>
-      <datalist id="form-properties">${[...names].map((name) => html`<option value=${name}>${labels.of(expanded(name, this.prefixes)) ?? ''}</option>`)}</datalist>
       <datalist id="form-classes">${this.classes.map((iri) => html`<option value=${nameToType(iri, this.prefixes)}></option>`)}</datalist>`;
   }
 
-  /** Enter adds the property instead of saving the form. */
-  private readonly typed = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter') return;
-    event.preventDefault();
-    void this.add();
+  private readonly open = ({ currentTarget }: Event): void => {
+    const { left, top, height } = (currentTarget as HTMLElement).getBoundingClientRect();
+    this.typed = '';
+    // Menus end at the right of their button: this one begins at the left.
+    const wide = Math.min(width, innerWidth - left - 8);
+    showMenu(this.menu, new DOMRect(left, top, wide, height));
+    this.menu.querySelector('input')?.focus();
   };
 
-  private readonly add = (): Promise<boolean> =>
-    this.attempt(async () => {
-      const input = this.querySelector('input')!;
-      const iri = expanded(input.value.trim(), this.prefixes);
-      if (
-        !/^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i.test(iri) ||
-        (iri === input.value.trim() && !/^(?:https?|urn|tag|did|info):/i.test(iri))
-      )
+  private get menu(): HTMLElement {
+    return this.querySelector<HTMLElement>('.property-menu')!;
+  }
+
+  private readonly find = ({ target }: Event): void => {
+    this.typed = (target as HTMLInputElement).value;
+  };
+
+  /** Enter adds a property instead of saving the form: the one with the name or address that is typed, or the first in the list. */
+  private readonly keyed = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter') return;
+    event.preventDefault();
+    const text = this.typed.trim();
+    const named = this.found.find((iri) => plainName(iri).toLowerCase() === text.toLowerCase());
+    void this.attempt(async () => {
+      const iri = named ?? propertyIri(text, this.prefixes) ?? (text === '' ? undefined : this.found[0]);
+      if (iri === undefined)
         throw new Error(
-          `“${iri}” is not a property. Choose one of the list, or enter a name with a known prefix or an IRI, such as schema:name.`,
+          `“${text}” is not a property. Choose one of the list, or enter its address, such as schema:name.`,
         );
-      input.value = '';
-      this.dispatchEvent(new CustomEvent<string>('add-property', { detail: iri }));
+      this.choose(iri);
     });
+  };
+
+  private choose(iri: string): void {
+    this.menu.togglePopover(false);
+    this.dispatchEvent(new CustomEvent<string>('add-property', { detail: iri }));
+  }
 }

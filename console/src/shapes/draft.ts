@@ -30,6 +30,8 @@ export interface DraftSection {
   readonly uncovered: number;
   /** No shape describes the subject: it has a field for each of its properties. */
   readonly isFree?: boolean;
+  /** Names of the shapes that apply. */
+  readonly checkedBy?: readonly string[];
 }
 
 export interface FormDraft {
@@ -76,7 +78,8 @@ function sectionOf(
   isNew: boolean,
 ): DraftSection {
   const { fields, uncovered } = shapes.form(applying);
-  return { subject, entries: entriesOf(fields, subject, data, isNew), uncovered };
+  const checkedBy = [...new Set(applying.map((shape) => shapes.nameOf(shape)))].filter(Boolean);
+  return { subject, entries: entriesOf(fields, subject, data, isNew), uncovered, checkedBy };
 }
 
 function entriesOf(fields: readonly Field[], subject: Term, data: Graph, isNew: boolean): readonly DraftEntry[] {

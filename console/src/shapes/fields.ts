@@ -1,6 +1,7 @@
 /** Fields of a form: what shapes (SHACL Core) say about the properties of a node. Constraints without a field are left to the server. */
 import { inLanguageOfReader, iriOf, rdf, type Term, termText, xsd } from '../rdf/document.js';
 import type { Graph } from '../rdf/graph.js';
+import { wordsOf } from '../storage/words.js';
 
 const sh = 'http://www.w3.org/ns/shacl#';
 const rdfs = 'http://www.w3.org/2000/01/rdf-schema#';
@@ -64,6 +65,12 @@ export class FormShapes {
   classesOf(shape: Term): readonly string[] {
     const classes = this.values([shape], 'targetClass').map(({ value }) => value);
     return classTypes.some((type) => this.graph.types(shape).has(type)) ? [...classes, shape.value] : classes;
+  }
+
+  /** Name of a shape: its label, or that of the class that it is for. */
+  nameOf(shape: Term): string {
+    const [type = shape.termType === 'NamedNode' ? shape.value : ''] = this.classesOf(shape);
+    return inLanguageOfReader(this.graph.objects(shape, `${rdfs}label`)) || (type && wordsOf(type));
   }
 
   nodeOf(shape: Term): Term | undefined {

@@ -1,9 +1,8 @@
 /** Records of a form: its subjects, by the names that their own properties give them. */
-import { iriOf, labelIn, type Term } from '../rdf/document.js';
-import { labels } from '../storage/labels.js';
-import { wordsOf } from '../storage/words.js';
+import { iriOf, labelIn, labelPredicates, type Term } from '../rdf/document.js';
 import type { DraftEntry, DraftSection } from './draft.js';
 import type { Field } from './fields.js';
+import { plainName } from './usual.js';
 
 /** Label of a record in its own properties, or empty. */
 const labelOfRecord = ({ entries }: DraftSection): string =>
@@ -25,6 +24,10 @@ export function recordNames(sections: readonly DraftSection[], nameOf: (subject:
   });
 }
 
+/** Entry of the property that names a record. */
+export const nameEntry = (entries: readonly DraftEntry[]): DraftEntry | undefined =>
+  entries.find(({ field }) => labelPredicates.includes(field.path));
+
 /** Label that a record of the form gives to an IRI. */
 export function labelInForm(sections: readonly DraftSection[], iri: string): string | undefined {
   const record = sections.find(({ subject }) => subject.value === iri);
@@ -36,7 +39,7 @@ export function labelInForm(sections: readonly DraftSection[], iri: string): str
  * @param entries of the record @param prefixed name that tells fields with equal labels apart
  */
 export function fieldLabel(entries: readonly DraftEntry[], field: Field, prefixed: string): string {
-  const text = ({ name, path }: Field): string => name || labels.of(path) || wordsOf(path);
+  const text = ({ name, path }: Field): string => name || plainName(path);
   const own = text(field);
   const isOther = ({ path, name }: Field): boolean => path !== field.path || name !== field.name;
   const isShared = fieldsIn(entries).some((each) => isOther(each) && text(each) === own);

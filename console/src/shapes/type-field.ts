@@ -31,7 +31,7 @@ export class TypeField extends Page {
       this.set(known[at] ?? '');
       if (this.isOther) void this.updateComplete.then(() => this.querySelector('input')?.focus());
     };
-    return html`<select class="grow" aria-label=${this.label} title=${value} @change=${chosen}><option></option>
+    return html`<select class="grow" aria-label=${this.label} title=${value} @change=${chosen}><option>Choose a type …</option>
       ${known.map((iri) => html`<option ?selected=${iri === value}>${text(iri)}</option>`)}<option>Other …</option></select>`;
   }
 

@@ -1,5 +1,7 @@
 /** Kinds of things that a form offers in words, and the properties that they usually have. */
 import { rdfType, xsd } from '../rdf/document.js';
+import { labels } from '../storage/labels.js';
+import { wordsOf } from '../storage/words.js';
 import type { DraftEntry } from './draft.js';
 import { literalOfField } from './fields.js';
 import { freeEntry } from './free.js';
@@ -8,10 +10,10 @@ const schema = 'http://schema.org/';
 
 const usual: Readonly<Record<string, string>> = {
   Person: 'name email url description',
-  Organization: 'name url description',
   Place: 'name latitude longitude description',
-  Event: 'name startDate endDate description',
   Dataset: 'name creator datePublished license description',
+  Event: 'name startDate endDate description',
+  Organization: 'name url description',
   Article: 'name author datePublished description',
   SoftwareApplication: 'name url license description',
 };
@@ -22,7 +24,25 @@ const datatypes: Readonly<Record<string, string>> = {
   startDate: 'date',
   endDate: 'date',
   datePublished: 'date',
+  dateCreated: 'date',
+  birthDate: 'date',
 };
+
+/** Names of properties that say more than the words of their IRIs. */
+const plainNames: Readonly<Record<string, string>> = {
+  url: 'Web address',
+  sameAs: 'Same as',
+};
+
+/** IRIs of properties that are offered in words. */
+export const usualProperties =
+  'name description email telephone url jobTitle birthDate affiliation address knows keywords author creator dateCreated datePublished license startDate endDate location latitude longitude identifier image sameAs'
+    .split(' ')
+    .map((name) => schema + name);
+
+/** Name of a property: its label, or words. */
+export const plainName = (iri: string): string =>
+  labels.of(iri) ?? (iri.startsWith(schema) ? plainNames[iri.slice(schema.length)] : undefined) ?? wordsOf(iri);
 
 /** IRIs of the types that are offered in words. */
 export const usualTypes = Object.keys(usual).map((name) => schema + name);
@@ -38,7 +58,8 @@ export function withUsual(entries: readonly DraftEntry[], type: string): readonl
   return [...kept, ...added.map(usualEntry)];
 }
 
-function usualEntry(path: string): DraftEntry {
+/** Entry without values, of the datatype that the property usually has. */
+export function usualEntry(path: string): DraftEntry {
   const entry = freeEntry(path);
   const datatype = datatypes[path.slice(schema.length)];
   if (datatype !== undefined) entry.rows[0]!.term = literalOfField('', xsd + datatype);

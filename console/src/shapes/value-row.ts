@@ -33,7 +33,8 @@ export function valueRow(value: ValueRow): TemplateResult {
   if (isTypeOf(value)) return typeField(value);
   const label = labelOfValue(value);
   if (label !== undefined) return html`<span class="grow value">${iriName(term.value, label)}</span>`;
-  return html`${input(value, datatype)}${field.languages.length > 0 ? languageInput(value, datatype) : nothing}`;
+  const language = languageName(term);
+  return html`${input(value, datatype)}${language ? html`<span class="tag soft" aria-hidden="true">${language}</span>` : nothing}`;
 }
 
 /** True for a type in a form without shapes, which is chosen in words. */
@@ -49,18 +50,33 @@ function typeField({ term, name, set, nameOf, prefixes }: ValueRow): TemplateRes
 const labelOfValue = ({ field, term, labelOf }: ValueRow): string | undefined =>
   term.termType === 'NamedNode' && field.options.length === 0 ? labelOf(term.value) : undefined;
 
-/** Renders language, type and the address of a labelled link, folded: most values need none of them. */
-export function valueDetails(value: ValueRow): TemplateResult | typeof nothing {
+/** Controls of a value that few readers need: the address of a labelled link, its type and its language. */
+export function valueOptions(value: ValueRow): readonly TemplateResult[] {
   const { field, name, term } = value;
-  if (['BlankNode', 'Quad'].includes(term.termType) || isTypeOf(value)) return nothing;
+  if (['BlankNode', 'Quad'].includes(term.termType) || isTypeOf(value)) return [];
   const datatype = field.datatype || datatypeOf(term, field);
-  const address = labelOfValue(value) === undefined ? nothing : input(value, datatype);
-  const language = field.options.length > 0 || field.languages.length > 0 ? nothing : languageInput(value, datatype);
-  const type = field.isFree ? typeChoice(value) : nothing;
-  if ([address, language, type].every((each) => each === nothing)) return nothing;
-  const title = `Details of ${name}`;
-  return html`<details class="more"><summary aria-label=${[title, tagOf(term)].join(' ').trim()} title=${title}>${tagOf(term) || '…'}</summary>
-    <div class="row">${address}${language}${type}</div></details>`;
+  const address = labelOfValue(value) === undefined ? [] : [labelledOption('Address', input(value, datatype))];
+  const type = field.isFree ? [labelledOption('Type', typeChoice(value))] : [];
+  const hasLanguage = field.options.length === 0 && isPlain(term, datatype);
+  return [...address, ...type, ...(hasLanguage ? [labelledOption('Language', languageInput(value, name))] : [])];
+}
+
+const labelledOption = (text: string, control: TemplateResult): TemplateResult =>
+  html`<label><span>${text}</span> ${control}</label>`;
+
+/** Only plain text has a language. */
+const isPlain = (term: Term, datatype: string): boolean =>
+  term.termType === 'Literal' && (datatype === '' || tagOf(term) !== '');
+
+/** Name of the language of a text, or empty. */
+export function languageName(term: Term): string {
+  const tag = tagOf(term);
+  try {
+    return tag === '' ? '' : (new Intl.DisplayNames(undefined, { type: 'language' }).of(tag) ?? tag);
+  } catch {
+    // Not a tag that browsers know, such as one with a base direction.
+    return tag;
+  }
 }
 
 /** A plain string of a free field can get a language, so that its datatype is left out. */
@@ -84,13 +100,26 @@ function input({ term, name, set, prefixes }: ValueRow, datatype: string): Templ
         autocomplete="off" spellcheck=${isIri ? 'false' : 'true'} .value=${value} @change=${typed}>`;
 }
 
-/** Only plain text has a language. */
-function languageInput({ field, term, name, set }: ValueRow, datatype: string): TemplateResult | typeof nothing {
-  const language = tagOf(term);
-  if (term.termType === 'NamedNode' || (datatype !== '' && language === '')) return nothing;
-  return html`<input class="language" aria-label=${`Language of ${name}`} placeholder=${field.languages.join(', ') || 'language'} autocomplete="off" spellcheck="false" .value=${language}
-    @change=${({ target }: Event) => set(literalOfField(term.value, '', (target as HTMLInputElement).value.trim()))}>`;
+/** Languages that are suggested. Others can be typed. */
+export const usualLanguages = 'en de fr it rm es pt nl pl cs da sv fi el tr uk ru ar he fa hi zh ja ko'.split(' ');
+
+const inLanguage = (language: string): Term => ({ termType: 'Literal', value: '', language });
+
+/** A list if the shape names the languages. */
+function languageInput({ field, term, set }: ValueRow, name: string): TemplateResult {
+  const [language, label] = [tagOf(term), `Language of ${name}`];
+  const change = ({ target }: Event): void =>
+    set(literalOfField(term.value, '', (target as HTMLInputElement | HTMLSelectElement).value.trim()));
+  if (field.languages.length === 0)
+    return html`<input class="language" list="form-languages" aria-label=${label} placeholder="en" autocomplete="off" spellcheck="false" .value=${language} @change=${change}>`;
+  const offered = [...new Set(['', ...field.languages, language])];
+  return html`<select aria-label=${label} @change=${change}>
+    ${offered.map((each) => html`<option value=${each} ?selected=${each === language}>${languageName(inLanguage(each)) || 'None'}</option>`)}</select>`;
 }
+
+/** Suggestions for the languages of all values of a form. */
+export const languageList = (): TemplateResult =>
+  html`<datalist id="form-languages">${usualLanguages.map((each) => html`<option value=${each}>${languageName(inLanguage(each))}</option>`)}</datalist>`;
 
 function optionList({ term, name, set, nameOf }: ValueRow, options: readonly Term[]): TemplateResult {
   const current = termText(term);
@@ -101,7 +130,7 @@ function optionList({ term, name, set, nameOf }: ValueRow, options: readonly Ter
   const [{ termType = 'NamedNode', datatype } = {} as Term] = options;
   const none = termType === 'Literal' ? literalOfField('', datatype?.value ?? '') : iriOf('');
   const chosen = ({ target }: Event): void => set(all[(target as HTMLSelectElement).selectedIndex - 1] ?? none);
-  return html`<select class="grow" aria-label=${name} @change=${chosen}><option></option>
+  return html`<select class="grow" aria-label=${name} @change=${chosen}><option value="">Choose …</option>
     ${all.map((each) => html`<option .selected=${live(termText(each) === current)}>${text(each)}</option>`)}</select>`;
 }
 
@@ -138,6 +167,6 @@ function typeChoice({ field, term, name, set, nameOf }: ValueRow): TemplateResul
     const type = types[(target as HTMLSelectElement).value] ?? '';
     set(type === 'iri' ? iriOf(term.value) : literalOfField(term.value, type));
   };
-  return html`<select aria-label=${`Kind of ${name}`} @change=${change}>
+  return html`<select aria-label=${`Type of ${name}`} @change=${change}>
     ${Object.entries(types).map(([text, type]) => html`<option value=${text} ?selected=${type === own}>${text}</option>`)}</select>`;
 }

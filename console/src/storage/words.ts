@@ -14,3 +14,20 @@ export function wordsOf(iri: string): string {
     .join(' ');
   return words === '' ? iri : words[0]!.toUpperCase() + words.slice(1);
 }
+
+const wordsIn = (text: string): readonly string[] => text.match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** File name of words, without an extension: `ada-okafor` for `Ada Okafor`. */
+export const fileNameOf = (words: string): string =>
+  wordsIn(words.normalize('NFD').replace(/[\u0300-\u036f]/g, ''))
+    .join('-')
+    .toLowerCase()
+    .normalize('NFC')
+    .slice(0, 60);
+
+/** Name of a term of a vocabulary that `wordsOf` turns into the words again: `birthDate` for `Birth date`. */
+export function termName(words: string): string {
+  const [first = '', ...rest] = wordsIn(words);
+  const start = /^\p{Lu}[^\p{Lu}]*$/u.test(first) ? first.toLowerCase() : first;
+  return [start, ...rest.map((word) => word[0]!.toUpperCase() + word.slice(1))].join('');
+}

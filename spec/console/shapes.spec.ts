@@ -65,11 +65,12 @@ for (const path of pathsOf('The console, shapes'))
       await link('Forms and rules').click();
       await page.getByRole('heading', { level: 1, name: 'Forms and rules of the folder sets/' }).waitFor();
       await link('Open the folder sets/').waitFor();
-      await page.getByText('No shapes apply here.').waitFor();
+      await button('Make a form').waitFor();
+      expect(await button('Use this file').isDisabled()).to.equal(true);
       await button('/shapes.ttl').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
       await field('Chosen file, or another address').fill('/absent');
-      await button('Link').click();
+      await button('Use this file').click();
       await page.locator('.notice.bad').waitFor();
       await button('/shapes.ttl').click();
       expect(await field('Chosen file, or another address').inputValue()).to.equal('/shapes.ttl');
@@ -80,13 +81,13 @@ for (const path of pathsOf('The console, shapes'))
       expect(await axeFindings(page)).to.deep.equal([]);
       await button('↑ Folder above').click();
       await button('shapes.ttl').click();
-      await button('Link').click();
+      await button('Use this file').click();
       await page.getByRole('alert').filter({ hasText: 'violate the shapes' }).waitFor();
       await link('/sets/broken').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
-      await button('Link anyway').click();
-      await button('Unlink /shapes.ttl').waitFor();
-      await button('List violations').click();
+      await button('Use it anyway').click();
+      await button('Stop using /shapes.ttl').waitFor();
+      await button('Check the records').click();
       await page.getByText('The license must be an https address.').waitFor();
       await link('/sets/broken').click();
       await page.getByRole('heading', { level: 1, name: 'broken' }).waitFor();
@@ -242,7 +243,7 @@ for (const path of pathsOf('The console, shapes'))
       await resources.send('PUT', 'formless/', asContainer);
       await console.go(page, `form?${at('formless/')}`);
       await link('give this folder a form').click();
-      await page.getByText('Choose a file with shapes, and link it.').waitFor();
+      await button('Make a form').waitFor();
     });
 
     it('has fields for nodes in nodes, continues as Turtle, and deletes what is removed', async () => {
@@ -314,7 +315,7 @@ ex:File a sh:NodeShape ; sh:property [ sh:path ex:url ; sh:nodeKind sh:IRI ; sh:
       await reader.locator('summary', { hasText: 'More' }).click();
       await reader.getByRole('main').getByRole('link', { name: 'Forms and rules', exact: true }).click();
       await reader.getByRole('link', { name: '/shapes.ttl', exact: true }).waitFor();
-      expect(await reader.getByRole('button', { name: /Link|Unlink/ }).count()).to.equal(0);
+      expect(await reader.getByRole('button', { name: /Use|Make a form/ }).count()).to.equal(0);
       expect(await reader.evaluate('document.documentElement.scrollWidth')).to.equal(360);
       expect(await axeFindings(reader)).to.deep.equal([]);
       const owner = await console.owner({ colorScheme: 'dark', viewport: { width: 360, height: 740 } });
@@ -326,7 +327,7 @@ ex:File a sh:NodeShape ; sh:property [ sh:path ex:url ; sh:nodeKind sh:IRI ; sh:
 
     it('says that shapes are inherited, and unlinks them', async () => {
       await console.go(page, `shapes?${at('sets/levels.ttl')}`);
-      await page.getByText('A folder above is linked to these.').waitFor();
+      await page.getByText('A folder above has this form.').waitFor();
       await console.go(page, `shapes?${at('sets/')}`);
       // Without its own link, shapes of the root would apply, which broken does not conform to.
       const link = { linkset: [{ [constrainedBy]: [{ href: resources.iri('strict.ttl') }] }] };
@@ -337,10 +338,95 @@ ex:File a sh:NodeShape ; sh:property [ sh:path ex:url ; sh:nodeKind sh:IRI ; sh:
       );
       const lenient = { 'Content-Type': 'application/linkset+json', 'If-Match': '*', Prefer: 'handling=lenient' };
       expect((await resources.send('PUT', '.meta', lenient, JSON.stringify(link))).status).to.equal(204);
-      await button('Unlink /shapes.ttl').click();
-      await button('Unlink anyway').click();
-      await page.getByText('A folder above is linked to these.').waitFor();
+      await button('Stop using /shapes.ttl').click();
+      await button('Stop using it anyway').click();
+      await page.getByText('A folder above has this form.').waitFor();
       expect((await resources.send('GET', 'sets/.meta')).text).not.to.contain(constrainedBy);
+    });
+
+    it('makes a form of a kind of record, uses it, and changes it', async () => {
+      await resources.send('PUT', 'stations/', asContainer);
+      await console.go(page, `shapes?${at('stations/')}`);
+      await button('Make a form').click();
+      const row = (number: number) => page.getByRole('group', { name: `Field ${number}`, exact: true });
+      const add = async (name: string, kind: string): Promise<void> => {
+        const count = await page.locator('.built-field').count();
+        await button('Add a field').click();
+        await row(count + 1)
+          .getByLabel('Name of the field')
+          .fill(name);
+        await row(count + 1)
+          .getByLabel('Kind')
+          .selectOption(kind);
+      };
+      await field('Kind of record').fill('Station');
+      await add('Operator', 'Text');
+      await row(2).getByLabel('Required').check();
+      await add('Height', 'Number');
+      await add('State', 'Choice');
+      await row(4).getByLabel('Choices').fill('open, "closed"');
+      await add('Email', 'Text');
+      await row(5).getByLabel('Several').check();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await button('Use this form').click();
+      await page.locator('.notice', { hasText: 'The form is in use.' }).waitFor();
+      expect(await resources.text('stations-form.ttl')).to.contain('sh:NodeShape');
+      expect((await resources.send('GET', 'stations/.meta')).text).to.contain('stations-form.ttl');
+      await page.getByText('Name (required), Operator (required), Height, State, Email').waitFor();
+      await link('New record').click();
+      await page.getByText('Checked against the form “Station”').waitFor();
+      await field('Name').fill('Bern');
+      expect(await field('Height').getAttribute('type')).to.equal('number');
+      await field('State').selectOption('"closed"');
+      await button('Create').click();
+      await page.locator('fieldset', { hasText: 'Operator' }).getByRole('alert').waitFor();
+      await field('Operator').fill('BAFU');
+      await button('Create').click();
+      await page.getByRole('heading', { level: 1, name: 'bern.ttl' }).waitFor();
+      const stored = await resources.text('stations/bern.ttl', 'application/n-triples');
+      const form = resources.iri('stations-form.ttl');
+      expect(stored)
+        .to.contain(`<${form}#operator> "BAFU"`)
+        .and.to.contain('<http://schema.org/name> "Bern"')
+        .and.to.contain(`<${form}#Station>`)
+        .and.to.contain('"\\"closed\\""');
+      await console.go(page, `shapes?${at('stations/')}`);
+      await button('Edit the form Station').click();
+      await row(4).getByLabel('Kind').selectOption('Text');
+      await row(2).getByRole('button', { name: 'Remove field 2' }).click();
+      await button('Save the form').click();
+      await page.getByText('Name (required), Height, State, Email').waitFor();
+      expect(await resources.text('stations-form.ttl')).not.to.contain('closed');
+    });
+
+    it('rejects a form with a taken name, without fields, or with a property that is no address', async () => {
+      await resources.send('PUT', 'lakes/', asContainer);
+      await resources.put('lakes-form.ttl', 'text/turtle', shapes);
+      await console.go(page, `shapes?${at('lakes/')}`);
+      await button('Make a form').click();
+      const said = (text: string) =>
+        page.locator('form-builder').getByRole('alert').filter({ hasText: text }).waitFor();
+      await button('Use this form').click();
+      await said('Name the kind of record');
+      await field('Kind of record').fill('Lake');
+      await button('Use this form').click();
+      await said('“lakes-form.ttl” already exists. Choose another file name.');
+      await field('Technical names').check();
+      await field('Property (address)').fill('no address');
+      await button('Use this form').click();
+      await said('“no address” is not the address of a property.');
+      await button('Remove field 1').click();
+      await button('Use this form').click();
+      await said('The form has no field. Add at least one.');
+      await button('Cancel').click();
+      expect(await resources.text('lakes-form.ttl')).to.contain('Dataset');
+    });
+
+    it('opens a file with shapes that was not made here as Turtle only', async () => {
+      await console.go(page, `shapes?${at('things/')}`);
+      await link('/things.ttl').waitFor();
+      await button('Stop using /things.ttl').waitFor();
+      expect(await page.getByRole('button', { name: /^Edit the form/ }).count()).to.equal(0);
     });
 
     it('causes no script error or CSP violation and contacts no other origin', () => {

@@ -1,10 +1,16 @@
 /** Shapes of a resource or container: links to their documents, and resources that violate them. */
 import '../browse/folder-picker.js';
 import '../frame/access-denied.js';
+import '../shapes/form-builder.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import { memberIri, suggestedName } from '../browse/create.js';
+import { itemIcon } from '../browse/icon.js';
+import { notify } from '../frame/notice.js';
 import { crumbs, headingOf, nameInText, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
+import { readBuilt } from '../shapes/built-form.js';
+import type { Built } from '../shapes/form-builder.js';
 import {
   constrainedBy,
   readLinks,
@@ -15,7 +21,8 @@ import {
   type ViolationsPage,
 } from '../shapes/links.js';
 import { violationsEndpoint } from '../shapes/offered.js';
-import { json, Refusal, select } from '../storage/api.js';
+import { formStyles } from '../shapes/styles.js';
+import { json, Refusal, select, succeed } from '../storage/api.js';
 import { rightsOn } from '../storage/controller.js';
 import { addTarget, removeRelation } from '../storage/linkset.js';
 import { decoded, isContainer } from '../storage/names.js';
@@ -46,6 +53,24 @@ async function filesWithShapes(): Promise<readonly string[]> {
   return rows.map(({ file }) => String(file?.value)).filter((iri) => iri.startsWith(storageUri));
 }
 
+/** Forms of files that the builder made, by file. Other files have none. */
+async function builtForms(files: readonly string[]): Promise<ReadonlyMap<string, Built>> {
+  const found = new Map<string, Built>();
+  const read = async (file: string): Promise<void> => {
+    const response = await succeed('GET', file, { headers: { Accept: 'text/turtle' } });
+    const form = readBuilt(await response.text(), file);
+    if (form) found.set(file, { form, file, etag: response.headers.get('ETag') ?? '' });
+  };
+  await Promise.allSettled(files.map(read));
+  return found;
+}
+
+const fileIn = (container: string, name: string): string => memberIri(container, suggestedName('turtle', name));
+
+/** Fields of a form in a line. */
+const fieldsOf = ({ form }: Built): string =>
+  form.fields.map(({ label, isRequired }) => (isRequired ? `${label} (required)` : label)).join(', ');
+
 const pathOf = (iri: string): string =>
   iri === storageUri ? headingOf(iri) : `/${decoded(iri.slice(storageUri.length))}`;
 const link = (iri: string): TemplateResult => html`<a href=${openHref(iri)} title=${iri}>${pathOf(iri)}</a>`;
@@ -62,6 +87,12 @@ export class ShapesPage extends Page {
   @state() private offered: readonly string[] = [];
   @state() private listed: ViolationsPage | undefined;
   @state() private isListing = false;
+  /** Forms made here, by file. */
+  @state() private built: ReadonlyMap<string, Built> = new Map();
+  /** Form in the builder, or `new`. */
+  @state() private edited: Built | 'new' | undefined;
+  /** Path or address of the file to use. */
+  @state() private chosen = '';
 
   private get at(): string {
     return this.parameters.get('at') ?? storageUri;
@@ -73,14 +104,17 @@ export class ShapesPage extends Page {
 
   private async read(): Promise<void> {
     const { at } = this;
-    if (this.shown?.links?.iri !== at) this.shown = undefined;
+    if (this.shown?.links?.iri !== at) this.shown = this.edited = undefined;
     this.conflict = this.why = this.listed = undefined;
     try {
+      await formStyles;
       const endpoint = await violationsEndpoint();
       if (endpoint === undefined) throw new Error('This storage has no shapes (lws.shapes.enabled is off).');
       const [shapes, links, { write = false }] = await Promise.all([shapesInForce(at), readLinks(at), rightsOn(at)]);
       const violations = `${endpoint}?${new URLSearchParams({ of: at })}`;
       if (at === this.at) this.shown = { shapes, links, isWritable: write, violations };
+      const forms = await builtForms([...shapes, ...(links?.own ?? []).map((each) => each.shapes)]);
+      if (at === this.at) this.built = forms;
       if (write) this.offered = await filesWithShapes();
     } catch (error) {
       if (at === this.at) this.why = error;
@@ -95,52 +129,85 @@ export class ShapesPage extends Page {
   }
 
   private renderParts(shown: Shown): TemplateResult {
-    const { at } = this;
-    return html`<div class="row"><a class="button" href=${openHref(at)}>Open ${nameInText(at)}</a>
-        ${shown.shapes.length > 0 && isContainer(at) ? html`<a class="button" href=${placeHref('form', { at })}>New with a form</a>` : nothing}</div>
-      <p class="soft">A shape (SHACL) says which properties a thing has, and with which values. Once a file with shapes is linked, data that violates them is rejected, and
-        people can enter data in forms. <a href=${aboutShapes} target="_blank" rel="noreferrer noopener">An example, step by step</a></p>
-      <section class="card"><h2>Files with shapes</h2>${this.documents(shown)}${shown.isWritable && shown.links ? this.linkForm(shown.links) : nothing}</section>
-      ${shown.shapes.length > 0 ? html`<section class="card"><h2>Violations</h2>${this.violations(shown)}</section>` : nothing}`;
+    const { at, edited } = this;
+    const { shapes, links, isWritable } = shown;
+    const isUsed = shapes.length > 0;
+    const make = html`<button type="button" class=${isUsed ? '' : 'primary'} @click=${() => this.edit('new')}>${links?.own.length ? 'Make another form' : 'Make a form'}</button>`;
+    return html`<p class="soft">${isContainer(at) ? 'Give this folder a form: choose which fields a record has and which are required. Records are checked when they are saved.' : 'Choose which fields this record has and which are required. It is checked when it is saved.'}</p>
+      <div class="row">${isUsed && isContainer(at) ? html`<a class="button primary" href=${placeHref('form', { at })}>New record</a>` : nothing}
+        ${isWritable && links && !edited ? make : nothing}
+        <a class="button" href=${openHref(at)}>Open ${nameInText(at)}</a></div>
+      ${edited && links ? html`<form-builder .at=${at} .fileIn=${fileIn} .built=${edited === 'new' ? undefined : edited} @made=${({ detail }: CustomEvent<string>) => this.made(links, detail)} @closed=${this.close}></form-builder>` : nothing}
+      ${this.conflict && links ? this.renderConflict(links, this.conflict) : nothing}
+      ${this.documents(shown)}
+      ${isWritable && links && !edited ? this.linkForm(links) : nothing}
+      ${isUsed ? html`<section class="card"><h2>Records that break the rules</h2>${this.violations(shown)}</section>` : nothing}`;
   }
 
-  private documents({ shapes, links, isWritable }: Shown): TemplateResult {
+  private documents({ shapes, links, isWritable }: Shown): TemplateResult | typeof nothing {
     const own = links?.own ?? [];
     const all = [...new Set([...own.map((each) => each.shapes), ...shapes])];
     if (all.length === 0)
-      return html`<p class="empty">No shapes apply here. ${!isWritable ? 'An owner can link a file with shapes.' : this.offered.length > 0 ? 'Choose a file with shapes, and link it.' : html`First <a href=${placeHref('browse')}>add a file with shapes</a> (Turtle) to the storage, then link it here.`}</p>`;
-    return html`${own.length > 0 ? nothing : html`<p>A folder above is linked to these. Links of ${headingOf(this.at)} replace them.</p>`}
+      return isWritable ? nothing : html`<p class="empty">There is no form here yet. An owner can make one.</p>`;
+    return html`<section class="card"><h2>${all.length === 1 ? 'Form in use' : 'Forms in use'}</h2>
+      ${own.length > 0 ? nothing : html`<p>A folder above has this form. A form of ${headingOf(this.at)} replaces it.</p>`}
       <ul class="plain">${all.map((iri) => {
         const of = own.find((each) => each.shapes === iri);
-        return html`<li class="row"><span class="grow">${link(iri)}</span>
-          ${links && of && isWritable ? html`<button type="button" aria-label=${`Unlink ${pathOf(iri)}`} @click=${() => this.change(links, { proceed: 'Unlink anyway', text: () => removeRelation(links.text, of) })}>Unlink</button>` : nothing}</li>`;
-      })}</ul>`;
+        const built = this.built.get(iri);
+        return html`<li class="row"><span class="grow">${built ? html`<strong>${built.form.name}</strong> <small class="soft">${fieldsOf(built)}</small><br>` : nothing}${link(iri)}</span>
+          ${built && isWritable ? html`<button type="button" aria-label=${`Edit the form ${built.form.name}`} @click=${() => this.edit(built)}>Edit the form</button>` : nothing}
+          ${links && of && isWritable ? html`<button type="button" aria-label=${`Stop using ${pathOf(iri)}`} @click=${() => this.change(links, { proceed: 'Stop using it anyway', text: () => removeRelation(links.text, of) })}>Stop using</button>` : nothing}</li>`;
+      })}</ul></section>`;
+  }
+
+  private edit(edited: Built | 'new'): void {
+    this.edited = edited;
+    this.conflict = undefined;
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>('form-builder input')?.focus());
+  }
+
+  private readonly close = (): void => {
+    this.edited = undefined;
+    void this.keepFocus();
+  };
+
+  /** Uses a form that the builder stored. */
+  private async made(links: ShapeLinks, file: string): Promise<void> {
+    this.edited = undefined;
+    const isUsed = links.own.some(({ shapes }) => shapes === file);
+    const add = (): string => addTarget(links.text, constrainedBy, { href: file });
+    if (isUsed) await this.attempt(() => this.read(), 'The form is saved.');
+    else if (await this.change(links, { proceed: 'Use it anyway', text: add })) notify('The form is in use.');
   }
 
   private linkForm(links: ShapeLinks): TemplateResult {
-    const { conflict } = this;
-    const violating = (conflict?.error.problem['resources'] ?? []) as readonly ViolatingResource[];
+    const { chosen } = this;
     const offered = this.offered.filter((iri) => links.own.every(({ shapes }) => shapes !== iri));
-    return html`<form @submit=${(event: SubmitEvent) => this.link(links, event)}>
-        ${offered.length > 0 ? html`<fieldset><legend>Files with shapes in this storage</legend><ul class="folders">${offered.map((iri) => html`<li><button type="button" @click=${() => this.choose(iri)}>${pathOf(iri)}</button></li>`)}</ul></fieldset>` : nothing}
-        <details class="pick" ?open=${offered.length === 0}><summary>Look in the folders</summary>
+    const typed = ({ target }: Event): void => {
+      this.chosen = (target as HTMLInputElement).value;
+    };
+    return html`<section class="card"><h2>Use a file with rules</h2>
+      <form @submit=${(event: SubmitEvent) => this.link(links, event)}>
+        ${offered.length > 0 ? html`<fieldset><legend>Files with rules in this storage</legend><ul class="folders">${offered.map((iri) => html`<li><button type="button" @click=${() => this.choose(iri)}>${itemIcon(iri)} ${pathOf(iri)}</button></li>`)}</ul></fieldset>` : nothing}
+        <details class="look"><summary>Look in the folders</summary>
           <folder-picker legend="You are in:" hasFiles @pick=${({ detail }: CustomEvent<string>) => this.choose(detail)}></folder-picker></details>
-        <div class="row"><label class="grow">Chosen file, or another address <input class="wide" name="shapes" required autocomplete="off" spellcheck="false"></label>
-          <button class="primary">Link</button></div>
+        <div class="row"><label class="grow">Chosen file, or another address <input class="wide" name="shapes" required autocomplete="off" spellcheck="false" .value=${chosen} @input=${typed}></label>
+          <button ?disabled=${chosen.trim() === ''}>Use this file</button></div>
       </form>
-      ${
-        conflict
-          ? html`<p class="problem" role="alert">${conflict.error.message}</p>${this.resources(violating)}
-            <div class="row"><button type="button" @click=${() => this.change(links, conflict.change, true)}>${conflict.change.proceed}</button></div>`
-          : nothing
-      }`;
+      <p class="soft hint">Such a file has shapes (SHACL), and can check more than a form that is made here. <a href=${aboutShapes} target="_blank" rel="noreferrer noopener">An example, step by step</a></p></section>`;
+  }
+
+  /** Existing records that the change would leave invalid. */
+  private renderConflict(links: ShapeLinks, { change, error }: { change: Change; error: Refusal }): TemplateResult {
+    const violating = (error.problem['resources'] ?? []) as readonly ViolatingResource[];
+    return html`<section class="card"><p class="problem" role="alert">${error.message}</p>${this.resources(violating)}
+      <div class="row"><button type="button" @click=${() => this.change(links, change, true)}>${change.proceed}</button></div></section>`;
   }
 
   private choose(iri: string): void {
     if (isContainer(iri)) return;
-    const field = this.querySelector<HTMLInputElement>('[name=shapes]')!;
-    field.value = pathOf(iri);
-    field.focus();
+    this.chosen = pathOf(iri);
+    this.querySelector<HTMLInputElement>('[name=shapes]')!.focus();
   }
 
   private violations({ violations }: Shown): TemplateResult {
@@ -150,12 +217,12 @@ export class ShapesPage extends Page {
       ${(listed?.problems ?? []).map((problem) => html`<p class="problem">${problem}</p>`)}
       ${
         listed?.items.length === 0 && !next
-          ? html`<p class="empty" role="status">No violations among the items that you may read.</p>`
+          ? html`<p class="empty" role="status">All records that you may read follow the rules.</p>`
           : listed
-            ? html`<p role="status">Items with violations${next ? ' so far' : ''}: ${listed.items.length.toLocaleString()}</p>${this.resources(listed.items)}`
-            : html`<p class="soft">Items stored before the link was made can violate the shapes.</p>`
+            ? html`<p role="status">Records that break the rules${next ? ', so far' : ''}: ${listed.items.length.toLocaleString()}</p>${this.resources(listed.items)}`
+            : html`<p class="soft">Records that are older than the form may break its rules.</p>`
       }
-      ${next ? html`<div class="row"><button type="button" ?disabled=${isListing} @click=${() => this.list(next)}>${listed ? 'List more' : 'List violations'}</button></div>` : nothing}`;
+      ${next ? html`<div class="row"><button type="button" ?disabled=${isListing} @click=${() => this.list(next)}>${listed ? 'Check more' : 'Check the records'}</button></div>` : nothing}`;
   }
 
   private resources(items: readonly ViolatingResource[]): TemplateResult {
@@ -180,11 +247,11 @@ export class ShapesPage extends Page {
   }
 
   private async link(links: ShapeLinks, event: SubmitEvent): Promise<void> {
-    const { form, text } = submitted(event);
+    const { text } = submitted(event);
     // A path begins at the storage.
     const href = (): string => new URL(text('shapes').replace(/^\//, ''), storageUri).href;
-    const change = { proceed: 'Link anyway', text: () => addTarget(links.text, constrainedBy, { href: href() }) };
-    if (await this.change(links, change)) form.reset();
+    const change = { proceed: 'Use it anyway', text: () => addTarget(links.text, constrainedBy, { href: href() }) };
+    if (await this.change(links, change)) this.chosen = '';
   }
 
   /** @returns true if it is done */

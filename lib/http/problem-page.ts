@@ -51,22 +51,30 @@ const failed: Words = {
 };
 
 const style = `
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; --text: #171a21; --soft: #545d6d; --line: #bcc3cf; --accent: #3d43c4; --on: #fff; }
+:root { color-scheme: light dark; font: 1rem/1.5 Inter, system-ui, sans-serif; --ground: #fff; --hair: #e3e6ed; --text: #171a21; --soft: #545d6d; --line: #cdd2dc; --accent: #3d43c4; --tint: #eeeffc; --on: #fff; background: #f7f8fb; }
 @media (prefers-color-scheme: dark) {
-  :root { --text: #e9ebf1; --soft: #a5aebd; --line: #475162; --accent: #aab2ff; --on: #12141a; background: #12141a; }
+  :root { --ground: #181b22; --hair: #292e39; --text: #e9ebf1; --soft: #a5aebd; --line: #454e5e; --accent: #aab2ff; --tint: #23284a; --on: #12141a; background: #111318; }
 }
 body { margin: 0; color: var(--text); overflow-wrap: anywhere; }
-main { max-width: 36rem; margin: 0 auto; padding: 12vh 1rem 2rem; }
-h1 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.02em; margin: 0 0 1rem; }
-p { margin: 0 0 .75rem; }
-nav { display: flex; flex-wrap: wrap; gap: .5rem; margin: 1.5rem 0; }
-a { border: 1px solid var(--line); border-radius: 8px; padding: .45rem .9rem; color: var(--accent); font-weight: 500; text-decoration: none; }
-a:first-child { background: var(--accent); border-color: transparent; color: var(--on); }
-a:hover { text-decoration: underline; }
+main { max-width: 30rem; margin: 0 auto; padding: 10vh 1rem 2rem; text-align: center; }
+section { background: var(--ground); border: 1px solid var(--hair); border-radius: 12px; padding: 2rem 1.25rem; }
+svg { display: block; width: 2.25rem; height: 2.25rem; margin: 0 auto .75rem; fill: var(--tint); stroke: var(--accent); stroke-width: 1.25; stroke-linejoin: round; stroke-linecap: round; }
+h1 { font-size: 1.375rem; font-weight: 650; line-height: 1.3; letter-spacing: -.02em; margin: 0 0 .75rem; }
+p { margin: 0 0 .25rem; color: var(--soft); }
+nav { display: flex; flex-wrap: wrap; justify-content: center; gap: .5rem; margin: 1.25rem 0 0; }
+a { border: 1px solid var(--line); border-radius: 8px; padding: calc(.5rem - 1px) .75rem; color: var(--text); font-weight: 500; text-decoration: none; }
+a:first-child { background: var(--accent); border-color: transparent; color: var(--on); font-weight: 600; }
 a:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-header { color: var(--accent); font-weight: 700; margin-bottom: .5rem; }
-details { color: var(--soft); font-size: .875rem; }
+header { color: var(--accent); font-weight: 700; margin-bottom: 1rem; }
+details { color: var(--soft); font-size: .8125rem; margin-top: 1rem; }
+summary { cursor: pointer; list-style: none; }
+summary::before { content: ""; display: inline-block; width: .4rem; height: .4rem; margin: 0 .5rem .1em 0; border: solid; border-width: 0 1.5px 1.5px 0; rotate: -45deg; }
+[open] > summary::before { rotate: 45deg; margin-bottom: .25em; }
 `;
+
+/** Icons. */
+const lock = 'M6 10h12v10H6zM8.5 10V7a3.5 3.5 0 0 1 7 0v3';
+const sign = 'M12 4 21 19.5H3zM12 10v4.5M12 17v.1';
 
 /** The page runs nothing, and loads nothing. Its style is the one above. */
 const hash = createHash('sha256').update(style).digest('base64');
@@ -97,9 +105,10 @@ export function problemPage(
   const page = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${escaped(heading)}</title><style>${style}</style></head>
-<body><main><header>Quadpod</header><h1>${escaped(heading)}</h1>
+<body><main><header>Quadpod</header><section>
+<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${canSignIn ? lock : sign}"/></svg><h1>${escaped(heading)}</h1>
 ${paragraphs.join('\n')}
-${links ? `<nav aria-label="Next steps">${links.join('\n')}</nav>` : ''}
+${links ? `<nav aria-label="Next steps">${links.join('\n')}</nav>` : ''}</section>
 <details><summary>Details</summary>Status ${escaped(status)}. Request ${escaped(instance)}.</details></main></body>
 </html>
 `;

@@ -110,6 +110,7 @@ const { metafile } = await build({
     style: join(source, 'src/style.css'),
     ask: join(source, 'src/styles/ask.css'),
     forms: join(source, 'src/styles/forms.css'),
+    rest: join(source, 'src/styles/rest.css'),
   },
   outdir: target,
   bundle: true,
@@ -153,6 +154,7 @@ for (const page of ['app', 'callback']) {
     STYLE: bundled('style', '.css'),
     ASK: bundled('ask', '.css'),
     FORMS: bundled('forms', '.css'),
+    REST: bundled('rest', '.css'),
     ICON: icon,
   };
   await writeFile(

@@ -1,8 +1,11 @@
 /** Shell around the pages: navigation, signed-in identity, and the page named by the fragment. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
+import { blank } from './frame/blank.js';
+import { markEnds, reveal } from './frame/ends.js';
 import { clearNotices } from './frame/notice.js';
 import { Page, type PagePlace, placeHref, placeNow, signInHref } from './frame/page.js';
+import { restStyles } from './frame/rest-styles.js';
 import { homeUri, onSession, signOut, storageUri, subjectNow, who } from './session/session.js';
 import { messageOf } from './storage/api.js';
 import { identityName, isController } from './storage/controller.js';
@@ -105,20 +108,22 @@ export class Shell extends Page {
     const title = Object.hasOwn(pages, page) ? pages[page]!.title : 'No such page';
     document.title = `${at ? shortName(at) : title} – ${new URL(storageUri).host} – Quadpod`;
     try {
+      if (page !== 'browse') await restStyles();
       if (Object.hasOwn(pages, page)) await pages[page]!.load();
       // Another page was opened while this one loaded.
       if (this.place !== place) return;
       this.failure = '';
       this.loaded = page;
+      void restStyles();
     } catch (error) {
       this.failure = `${messageOf(error)} Reload the page.`;
     }
   }
 
   protected override updated(changed: Map<PropertyKey, unknown>): void {
-    const link = this.querySelector<HTMLElement>('.top nav [aria-current]');
     // On a phone, the row of links scrolls.
-    if (link && changed.has('place')) link.parentElement!.scrollLeft = link.offsetLeft - innerWidth / 2;
+    if (changed.has('place') || changed.has('isController'))
+      reveal(this.querySelector('.top nav [aria-current]') ?? undefined);
     const element = cache.get(this.loaded) as (HTMLElement & { parameters?: URLSearchParams }) | undefined;
     if (element && this.place.page === this.loaded && element.parameters !== this.place.parameters)
       element.parameters = this.place.parameters;
@@ -131,14 +136,14 @@ export class Shell extends Page {
       <a class="skip" href="#main" @click=${this.skip}>Skip to the content</a>
       <header class="top">
         <a class="brand" href=${placeHref('browse')}>Quadpod</a>
-        <nav aria-label="Pages">
+        <nav aria-label="Pages" @scroll=${({ currentTarget }: Event) => markEnds(currentTarget as Element)}>
           ${Object.entries(pages)
-            .filter(([, entry]) => audience.includes(entry.for ?? 'none'))
+            .filter(([page, entry]) => entry.for && (audience.includes(entry.for) || page === this.place.page))
             .map(
               ([page, { title }]) => html`<a
                 href=${placeHref(page)}
                 aria-current=${page === this.place.page ? 'page' : page === 'browse' && below.includes(this.place.page) ? 'true' : nothing}
-                >${title}${page === 'requests' && this.pending > 0 ? html` <span class="badge">${this.pending}<span class="visually-hidden"> to answer</span></span>` : nothing}</a
+                >${title}${page === 'requests' && this.isController ? this.badge() : nothing}</a
               >`,
             )}
           ${homeUri && homeUri !== storageUri ? html`<a href=${`${homeUri}app#/storages`}>Storages</a>` : nothing}
@@ -147,7 +152,7 @@ export class Shell extends Page {
           ${
             session.kind === 'subject'
               ? html`<span title=${session.subject}>${session.isBrowser ? 'This browser' : identityName(session.subject)}</span>
-                <button type="button" @click=${this.leave}>Sign out</button>`
+                <button type="button" class="quiet" @click=${this.leave}>Sign out</button>`
               : html`<span>Not signed in</span> <a class="button" href=${signInHref()}>Sign in</a>`
           }
         </div>
@@ -164,11 +169,17 @@ export class Shell extends Page {
     `;
   }
 
+  /** The count of requests, or its place. */
+  private badge(): TemplateResult {
+    if (this.pending === 0) return html`<span class="badge-place"></span>`;
+    return html` <span class="badge-place"><span class="badge">${this.pending}<span class="visually-hidden"> to answer</span></span></span>`;
+  }
+
   private content(): unknown {
     if (this.loaded === '') return html`<p>Loading …</p>`;
     if (Object.hasOwn(pages, this.loaded)) return element(this.loaded);
-    return html`<h1>No page “${this.loaded}”</h1>
-      <p class="empty">The link may be cut off. <a href=${placeHref('browse')}>See what is in the storage</a>.</p>`;
+    return html`<h1 class="visually-hidden">No page “${this.loaded}”</h1>
+      ${blank({ icon: 'nothing', title: `No page “${this.loaded}”`, text: 'The link may be cut off.', actions: html`<a class="button primary" href=${placeHref('browse')}>Open the files</a>` })}`;
   }
 
   private skip(event: Event): void {

@@ -29,7 +29,7 @@ function contrast(one: readonly number[], other: readonly number[]): number {
 }
 
 describe('Colours of the console', () => {
-  const grounds = ['ground', 'raised', 'pressed', 'tint', 'bad-ground', 'mark'];
+  const grounds = ['page', 'ground', 'raised', 'pressed', 'tint', 'bad-ground', 'mark'];
 
   for (const [at, mode] of ['light', 'dark'].entries()) {
     const palette = palettes[at]!;
@@ -40,10 +40,12 @@ describe('Colours of the console', () => {
       for (const color of ['text', 'soft', 'accent', 'good', 'bad'])
         expect(least(color, grounds), color).to.be.at.least(4.5);
       expect(least('on-accent', ['accent'])).to.be.at.least(4.5);
+      expect(least('good', ['good-ground'])).to.be.at.least(4.5);
+      expect(least('wait', ['wait-ground'])).to.be.at.least(4.5);
     });
 
     it(`have a contrast of at least 3 for the borders of fields and the focus in ${mode} mode`, () => {
-      expect(least('field', ['ground', 'raised'])).to.be.at.least(3);
+      expect(least('field', ['page', 'ground', 'raised', 'control'])).to.be.at.least(3);
       expect(least('accent', grounds)).to.be.at.least(3);
     });
   }

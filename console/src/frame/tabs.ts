@@ -1,6 +1,7 @@
 /** Tabs as in the ARIA practices: one stop in the focus order, arrow keys between them. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { ref } from 'lit/directives/ref.js';
+import { markEnds, reveal } from './ends.js';
 import { placeHref, placeNow } from './page.js';
 
 /** Tab that a key moves to, or `undefined`. */
@@ -17,14 +18,6 @@ export function keepTab(id: string): void {
   const { page, parameters } = placeNow();
   parameters.set('tab', id);
   history.replaceState(history.state, '', placeHref(page, Object.fromEntries(parameters)));
-}
-
-/** Scrolls a row of tabs so that the selected one is in sight, once it is laid out. Never scrolls the page. */
-function reveal(tab: Element | undefined): void {
-  requestAnimationFrame(() => {
-    const [own, row] = [tab?.getBoundingClientRect(), tab?.parentElement?.getBoundingClientRect()];
-    if (own && row) tab!.parentElement!.scrollLeft += own.left + own.width / 2 - row.left - row.width / 2;
-  });
 }
 
 export interface Tab<Id extends string> {
@@ -58,7 +51,7 @@ export function tabStrip<Id extends string>(strip: TabStrip<Id>): TemplateResult
     choose(id);
     (event.currentTarget as HTMLElement).querySelector<HTMLElement>(`#tab-${id}`)?.focus();
   };
-  return html`<div class="tabs" role="tablist" aria-label=${label} @keydown=${keys}>
+  return html`<div class="tabs" role="tablist" aria-label=${label} @keydown=${keys} @scroll=${({ currentTarget }: Event) => markEnds(currentTarget as Element)}>
     ${tabs.map(
       ({ id, title }) => html`<button
         type="button"

@@ -70,7 +70,7 @@ for (const path of pathsOf('The console, sharing'))
 
     it('creates an identity, and leads from denied access to the request form', async () => {
       await bea.goto(console.at('signin'));
-      await bea.getByRole('button', { name: 'Sign in with this browser' }).click();
+      await bea.getByRole('button', { name: 'Continue with this browser' }).click();
       await bea.locator('.who >> text=This browser').waitFor();
       await console.go(bea, at('browse', 'data/'));
       await bea.locator('.refused').waitFor();
@@ -92,11 +92,15 @@ for (const path of pathsOf('The console, sharing'))
       await console.go(owner, 'requests');
       await owner.getByText('I am Bea <b>of</b> the lab').waitFor();
       expect(await axeFindingsInBothModes(owner)).to.deep.equal([]);
+      expect(await owner.locator('request-card summary').first().innerText()).to.equal(
+        'Can read, add, change, without an end Change',
+      );
+      await owner.locator('request-card summary', { hasText: 'Change' }).click();
       await owner.getByLabel('Change').uncheck();
       await owner.getByLabel('Add', { exact: true }).uncheck();
-      await owner.getByLabel('Name to show here').fill('Bea');
+      await owner.getByLabel('Call them').fill('Bea');
       expect(await owner.getByLabel('Until').isVisible()).to.equal(false);
-      await owner.locator('request-card summary', { hasText: 'Limit it' }).click();
+      await owner.getByLabel('Ends').selectOption('At a date …');
       await owner.getByLabel('Until').fill('2099-01-01T12:00');
       await owner.getByRole('button', { name: 'Accept' }).click();
       await owner.getByText('All are answered.').waitFor();
@@ -108,7 +112,7 @@ for (const path of pathsOf('The console, sharing'))
 
     it('applies a grant and lists it to its recipient', async () => {
       await console.go(bea, at('browse', 'data/'));
-      await bea.getByRole('cell', { name: 'sub/', exact: true }).waitFor();
+      await bea.getByRole('cell', { name: 'sub', exact: true }).waitFor();
       await console.go(bea, 'requests');
       await bea.getByRole('tab', { name: 'Mine' }).click();
       await bea.getByRole('cell', { name: 'Accepted' }).waitFor();
@@ -136,7 +140,7 @@ for (const path of pathsOf('The console, sharing'))
 
     it('grants access by name, and renames a person on the whole page', async () => {
       await console.go(owner, at('sharing', 'data/'));
-      await owner.getByLabel('Person, by name or IRI').fill('bea');
+      await owner.getByLabel('Person, by name or address').fill('bea');
       await more();
       await owner
         .getByRole('combobox', { name: 'To', exact: true })
@@ -145,42 +149,42 @@ for (const path of pathsOf('The console, sharing'))
       await grants(owner).getByText('Bea', { exact: true }).waitFor();
       expect(await owner.getByLabel('Read', { exact: true }).isChecked(), 'selected for the next grant').to.equal(true);
       await console.go(bea, at('browse', 'data/'));
-      await bea.getByRole('cell', { name: 'sub/', exact: true }).waitFor();
+      await bea.getByRole('cell', { name: 'sub', exact: true }).waitFor();
       // The notice would cover the buttons at the end of the page.
       await dismiss(owner, 'Access is given.');
+      await owner.locator('people-list summary').click();
       await owner.locator('people-list input').fill('Beatrice');
       await owner.locator('people-list input').press('Tab');
       await grants(owner).getByText('Beatrice', { exact: true }).waitFor();
       await owner.getByRole('button', { name: 'Forget Beatrice' }).click();
-      await owner.locator('people-list summary').click();
       await owner.getByText('No names yet').waitFor();
       expect(await focused(owner)).to.equal('People by name');
       await revoke();
     });
 
-    it('has person, rights and end in this order, apart from public access with a warning', async () => {
+    it('has person, rights and end in this order, and public access folded below', async () => {
       await console.go(owner, at('sharing', 'data/'));
       await owner.getByRole('heading', { level: 1, name: 'Access to the folder data/', exact: true }).waitFor();
-      const form = owner.locator('form.give:not(.public)');
-      const fields = [form.getByLabel('Person'), form.getByLabel('Read'), form.getByLabel('Until')];
+      const form = owner.locator('form.give');
+      const fields = [form.getByLabel('Person'), form.getByLabel('Read'), form.getByLabel('Ends')];
       const controls = [...fields, form.getByRole('button', { name: 'Give access' })];
       const tops = await Promise.all(controls.map(async (each) => (await each.boundingBox())!.y));
-      expect(tops).to.deep.equal([...tops].sort((a, b) => a - b));
-      const ground = (selector: string): Promise<unknown> =>
-        owner.evaluate(`getComputedStyle(document.querySelector('${selector}')).backgroundColor`);
-      expect(await ground('form.public')).not.to.equal(await ground('form.give:not(.public)'));
-      const [left, right] = [(await form.boundingBox())!, (await owner.locator('form.public').boundingBox())!];
-      expect(right.x, 'beside the form for persons').to.be.at.least(left.x + left.width);
-      expect(right.y).to.equal(left.y);
+      expect(tops[0]).to.be.below(Math.min(...tops.slice(1)));
+      expect(tops.at(-1)).to.be.above(Math.max(...tops.slice(0, -1)));
+      const open = owner.locator('details.public');
+      expect(await open.locator('form').isVisible()).to.equal(false);
+      await open.getByText('Public access: off').waitFor();
+      expect((await open.boundingBox())!.y).to.be.above(tops.at(-1)!);
     });
 
     it('grants access to the public without an end', async () => {
       await console.go(owner, at('sharing', 'data/sub/'));
       const open = owner.locator('form.public');
+      await owner.locator('.public > summary').click();
       const give = open.getByRole('button', { name: 'Make public and copy link' });
       await open.getByText('Opens the folder sub/ and everything in it to everybody').waitFor();
-      await open.getByLabel('Everybody may').selectOption('Read and add');
-      await open.getByLabel('Until').fill('');
+      await open.getByLabel('Everybody can').selectOption('Read and add');
+      await open.getByLabel('Ends').selectOption('No end');
       await give.click();
       const dialog = owner.getByRole('dialog');
       await dialog.getByText('Everyone who can reach this server will be able to read, add the folder sub/').waitFor();
@@ -190,6 +194,7 @@ for (const path of pathsOf('The console, sharing'))
       await give.click();
       await dialog.getByRole('button', { name: 'Give access' }).click();
       expect(await grants(owner).locator('tbody tr').innerText()).to.match(/^Everybody[\s\S]*Read, Add[\s\S]*no end/);
+      await owner.getByText('Public access: on').waitFor();
       const anonymous = await console.person();
       await anonymous.goto(console.at(at('browse', 'data/sub/')));
       await anonymous.locator('.empty').waitFor();
@@ -202,6 +207,7 @@ for (const path of pathsOf('The console, sharing'))
       await owner.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await console.go(owner, at('sharing', 'data/sub/'));
       const form = owner.locator('form.public');
+      if (!(await form.isVisible())) await owner.locator('.public > summary').click();
       await form.getByText('It ends at the date').waitFor();
       const until = await form.getByLabel('Until').inputValue();
       expect(new Date(until).getTime() - Date.now()).to.be.within(6.9 * 86_400_000, 7.1 * 86_400_000);
@@ -225,16 +231,16 @@ for (const path of pathsOf('The console, sharing'))
       await asks('Second', ['Change']);
       await inbox();
       await owner.getByText('2 to answer.').waitFor();
-      for (const purpose of ['First', 'Second']) await card(purpose).getByLabel('Change').waitFor();
+      for (const purpose of ['First', 'Second']) await card(purpose).locator('summary', { hasText: 'Change' }).click();
       await card('Second').getByLabel('Change').uncheck();
-      await card('Second').getByLabel('Name to show here').fill('Somebody else');
+      await card('Second').getByLabel('Call them').fill('Somebody else');
       await card('Second').getByRole('button', { name: 'Refuse' }).click();
       await owner.getByRole('dialog').getByRole('button', { name: 'Refuse' }).click();
       await owner.getByText('1 to answer.').waitFor();
       await dismiss(owner, 'The request is refused.');
       await card('Second').waitFor({ state: 'detached' });
       expect(await card('First').getByLabel('Change').isChecked()).to.equal(true);
-      expect(await card('First').getByLabel('Name to show here').inputValue()).to.equal('');
+      expect(await card('First').getByLabel('Call them').inputValue()).to.equal('');
       await console.go(bea, 'requests');
       await bea.getByRole('tab', { name: 'Mine' }).click();
       // The page may show cached entries until it has refreshed them.
@@ -254,10 +260,11 @@ for (const path of pathsOf('The console, sharing'))
       await ask.click();
       await dismiss(bea, 'Select at least one action');
       await bea.getByLabel('Read').check();
+      await bea.getByLabel('Ends').selectOption('At a date …');
       await bea.getByLabel('Until').fill('2001-01-01T12:00');
       await ask.click();
       await dismiss(bea, 'be in the future');
-      await bea.getByLabel('Until').fill('');
+      await bea.getByLabel('Ends').selectOption('No end');
       await bea.getByLabel('Paste the link').fill('https://elsewhere.example/');
       await ask.click();
       await bea.locator('.notice.bad').waitFor();
@@ -266,18 +273,20 @@ for (const path of pathsOf('The console, sharing'))
 
     it('reports an invalid grant', async () => {
       await console.go(owner, at('sharing', 'data/'));
-      await owner.getByLabel('Person, by name or IRI').fill('Nemo');
+      await owner.getByLabel('Person, by name or address').fill('Nemo');
       const give = owner.getByRole('button', { name: 'Give access' });
       await give.click();
       await notice(owner, 'Nemo is neither a known name nor an IRI').getByRole('button').press('Enter');
       await owner.locator('.notice').waitFor({ state: 'detached' });
       expect(await owner.evaluate('document.activeElement.id')).to.equal('main');
       for (const address of ['bea@example.org', 'mailto:bea@example.org']) {
-        await owner.getByLabel('Person, by name or IRI').fill(address);
+        await owner.getByLabel('Person, by name or address').fill(address);
         await give.click();
         await dismiss(owner, 'An e-mail address cannot sign in.');
       }
-      await owner.getByLabel('Person, by name or IRI').fill('did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK');
+      await owner
+        .getByLabel('Person, by name or address')
+        .fill('did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK');
       if (!(await owner.getByLabel('Read', { exact: true }).isVisible())) await more();
       await owner.getByLabel('Read', { exact: true }).uncheck();
       await give.click();

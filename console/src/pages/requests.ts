@@ -4,7 +4,9 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
 import '../sharing/ask-form.js';
 import '../sharing/request-card.js';
+import { blank } from '../frame/blank.js';
 import { Page, placeHref, scrollTable, signInHref } from '../frame/page.js';
+import { refreshButton } from '../frame/refresh.js';
 import { keepTab, tabbed } from '../frame/tabs.js';
 import { subjectNow, who } from '../session/session.js';
 import { actionsText, assigneesOf, endText, type Kept, listGrants, readAll, removeGrant } from '../sharing/access.js';
@@ -15,6 +17,8 @@ import { dateText } from '../storage/names.js';
 
 const titles = { inbox: 'To answer', mine: 'Mine', ask: 'Request access' } as const;
 type Tab = keyof typeof titles;
+/** Only owners answer requests. */
+const guestTitles = { mine: titles.mine, ask: titles.ask } as typeof titles;
 
 @customElement('page-requests')
 export class RequestsPage extends Page {
@@ -52,12 +56,17 @@ export class RequestsPage extends Page {
 
   protected override render(): TemplateResult {
     if (who().kind !== 'subject')
-      return html`<h1>Requests for access</h1><p class="empty">Access requests need an identity. <a href=${signInHref()}>Sign in</a> first; this browser can make an identity for you.</p>`;
+      return html`<h1>Requests for access</h1>${blank({
+        icon: 'lock',
+        title: 'Sign in to request access',
+        text: 'You need no account: this browser can make an identity for you.',
+        actions: html`<a class="button primary" href=${signInHref()}>Sign in</a>`,
+      })}`;
     return html`<h1>Requests for access</h1>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
       <div @answered=${this.answered}>${tabbed<Tab>({
         label: 'Requests',
-        titles,
+        titles: this.controller || !this.requests ? titles : guestTitles,
         selected: this.tab,
         select: (tab) => {
           this.tab = tab;
@@ -78,10 +87,15 @@ export class RequestsPage extends Page {
       return html`<p class="empty">Controllers of the storage answer requests. Your own requests are under “Mine”.</p>`;
     const others = (this.requests ?? []).filter((kept) => !this.isMine(kept));
     if (others.length === 0)
-      return html`<p class="empty">No access requests. People can request access if you send them a link: see <a href=${placeHref('sharing')}>Share</a>.</p>`;
+      return blank({
+        icon: 'inbox',
+        title: 'No access requests',
+        text: 'People can request access if you send them a link.',
+        actions: html`<a class="button" href=${placeHref('sharing')}>Share</a>`,
+      });
     const [open, answered] = [others.filter((kept) => !this.isAccepted(kept)), others.filter(this.isAccepted)];
-    return html`<div class="row"><span role="status">${open.length === 0 ? 'All are answered.' : `${open.length} to answer.`}</span>
-        <button type="button" @click=${this.readBoth}>Read again</button></div>
+    return html`<div class="row between"><span role="status" class="soft">${open.length === 0 ? 'All are answered.' : `${open.length} to answer.`}</span>
+        ${refreshButton(() => this.readBoth())}</div>
       ${repeat(
         [...open, ...answered],
         // Input for one person is not reused for another.
@@ -94,10 +108,11 @@ export class RequestsPage extends Page {
     const asked = (this.requests ?? []).filter((kept) => this.isMine(kept));
     const granted = this.grants.filter(({ document }) => document.access.some(isForMe));
     return html`
+      ${this.controller ? html`<p class="soft">You own this storage and have access to everything.</p>` : nothing}
       <h2>My requests</h2>
       ${asked.length === 0 ? html`<p class="empty">No pending requests. <a href=${placeHref('requests', { tab: 'ask' })}>Request access</a> to a folder or an item.</p>` : this.renderAsked(asked)}
       <h2>What I have been granted</h2>
-      ${granted.length === 0 ? html`<p class="soft">Nothing has been shared with you yet.</p>` : grantsTable({ label: 'What I have been granted', grants: granted, shows: isForMe, isMine: true })}`;
+      ${granted.length === 0 ? html`<p class="soft">${this.controller ? 'Owners need no grants.' : 'Nothing has been shared with you yet.'}</p>` : grantsTable({ label: 'What I have been granted', grants: granted, shows: isForMe, isMine: true })}`;
   }
 
   private renderAsked(asked: readonly Kept[]): TemplateResult {
@@ -110,7 +125,7 @@ export class RequestsPage extends Page {
           <td>${kept.document.access.flatMap(({ target }) => listGrants(target.value)).map(targetLink)}</td>
           <td>${kept.document.access.map(actionsText).join('; ')}</td>
           <td>${kept.document.access.map(endText).join('; ')}</td>
-          <td>${this.isAccepted(kept) ? 'Accepted' : html`<span class="badge">Waiting</span>`}</td>
+          <td>${this.isAccepted(kept) ? html`<span class="pill good">Accepted</span>` : html`<span class="pill wait">Waiting</span>`}</td>
           <td><button type="button" @click=${() => this.takeBack(kept)}>Withdraw</button></td>
         </tr>`,
       ),

@@ -63,8 +63,8 @@ export class SharingPage extends Page {
       : nothing;
     return html`
       <div class="row"><a class="button" href=${openHref(this.at)}>Open</a>${this.status ? html`<a class="button" href=${placeHref('admin', { tab: 'explain', iri: this.at })}>Check access</a>` : nothing}</div>
-      ${this.mode === 'acls' ? html`<section class="card"><share-acl .at=${this.at}></share-acl></section>${grants}` : html`${grants}<section class="card">${this.renderOwners()}</section>`}
-      ${isSubject ? html`<section class="card"><people-list></people-list></section>` : nothing}`;
+      ${this.mode === 'acls' ? html`<section class="card"><share-acl .at=${this.at}></share-acl></section>${grants}` : html`${grants}${this.renderOwners()}`}
+      ${isSubject ? html`<people-list></people-list>` : nothing}`;
   }
 
   private renderOwners(): TemplateResult {
@@ -73,7 +73,7 @@ export class SharingPage extends Page {
     const named = (told('lws.owners') ?? []) as readonly string[];
     // A storage without configured owners belongs to the identity generated at its first start.
     const owners = named.length === 0 && this.status && session.kind === 'subject' ? [session.subject] : named;
-    return html`<details><summary><h2>Rules</h2> <span class="soft">${owners.length > 0 ? html`Owners: ${owners.map(nameOfPerson).join(', ')}` : nothing}</span></summary>
+    return html`<details class="quiet-line"><summary><h2>Rules</h2> <span class="soft">${owners.length > 0 ? html`Owners: ${owners.map(nameOfPerson).join(', ')}` : nothing}</span></summary>
       <ul>
         <li>Owners of the storage may do everything.${owners.length > 0 ? html`<ul>${owners.map((iri) => html`<li>${person(iri)}</li>`)}</ul>` : nothing}</li>
         <li>The creator of an item has full control of it.</li>

@@ -23,7 +23,7 @@ export class AskForm extends Page {
       <h2>Request access${this.iri ? ` to ${nameInText(this.iri)}` : ''}</h2>
       <label>Paste the link that you were sent, or leave it empty for everything <input name="iri" type="url" .value=${this.iri} placeholder=${`${storageUri}…`} spellcheck="false"></label>
       ${actionFields(['read'], allActions, 'I would like to')}
-      ${untilField}
+      ${untilField()}
       <label>What for, and who are you? <textarea name="purpose" rows="3"></textarea></label>
       <button class="primary">Request access</button>
     </form>`;

@@ -21,7 +21,7 @@ export const grantsTable = ({ label, grants, shows = () => true, isMine, revoke 
     label,
     [
       ...(isMine ? ['What'] : ['Who']),
-      'May',
+      'Can',
       'Until',
       ...(isMine ? [] : ['What']),
       ...(revoke ? [hidden('Revoke')] : []),

@@ -79,7 +79,7 @@ export function personOf(typed: string): string {
 export class PeopleList extends Page {
   protected override render(): TemplateResult {
     const known = people();
-    return html`<details ?open=${known.length > 0}><summary><h2>People by name</h2></summary>
+    return html`<details class="quiet-line"><summary><h2>People by name</h2> <span class="soft">${known.length === 0 ? 'none yet' : known.map(([, name]) => name).join(', ')}</span></summary>
       <p class="soft">These names are kept in this browser alone.</p>
       ${
         known.length === 0
@@ -106,12 +106,12 @@ export class PeopleList extends Page {
 export const personFields = (id: string): TemplateResult => html`${personField(id)}${calledField}`;
 
 export const personField = (id: string): TemplateResult => html`
-  <label class="grow">Person, by name or IRI
+  <label class="grow">Person, by name or address
     <input name="person" list=${`${id}-people`} required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk… or https://…">
   </label>
   <datalist id=${`${id}-people`}>${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>`;
 
-export const calledField = html`<label>What to call them here (optional) <input name="called" autocomplete="off"></label>`;
+export const calledField = html`<label>Call them (optional) <input name="called" autocomplete="off"></label>`;
 
 /** Person of a form. The name is stored. @throws Error without input. */
 export function personFrom(data: FormData): string {
@@ -124,7 +124,7 @@ export function personFrom(data: FormData): string {
 export const actionFields = (
   ticked: readonly GrantAction[],
   offered: readonly GrantAction[] = allActions,
-  legend = 'May',
+  legend = 'Can',
 ): TemplateResult => html`
   <fieldset><legend>${legend}</legend>
     ${offered.map(
@@ -135,7 +135,24 @@ export const actionFields = (
 
 export const actionsFrom = (data: FormData): readonly GrantAction[] => data.getAll('action') as GrantAction[];
 
-export const untilField = html`<label>Until (optional) <input type="datetime-local" name="until"></label>`;
+const dayMs = 86_400_000;
+/** Date as the value of a field, in the time zone of the browser. */
+export const inDays = (days: number): string =>
+  new Date(Date.now() + days * dayMs - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+
+/** Ends that can be chosen, in days. */
+const ends: Readonly<Record<string, string>> = { '': 'No end', 7: 'In 1 week', 30: 'In 1 month', date: 'At a date …' };
+
+/** End of an access: a usual one, or a date. The style sheet hides the date without an end. @param days chosen at first */
+export const untilField = (days: '' | '7' = ''): TemplateResult => html`<div class="until">
+  <label>Ends <select @change=${chooseEnd}>${Object.entries(ends).map(([value, text]) => html`<option value=${value} ?selected=${value === days}>${text}</option>`)}</select></label>
+  <input type="datetime-local" name="until" aria-label="Until" value=${days === '' ? '' : inDays(Number(days))}></div>`;
+
+function chooseEnd({ target }: Event): void {
+  const { value } = target as HTMLSelectElement;
+  const field = (target as HTMLElement).closest('.until')!.querySelector('input')!;
+  field.value = value === '' ? '' : value === 'date' ? field.value : inDays(Number(value));
+}
 
 /** Display name with the full IRI as title. */
 export const person = (iri: string): TemplateResult =>

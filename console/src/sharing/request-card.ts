@@ -48,16 +48,15 @@ export class RequestCard extends Page {
   private renderOpen(): TemplateResult {
     const { access } = this.asked.document;
     return html`<form @submit=${this.accept}>
-      ${access.map(
-        (policy, index) => html`<fieldset name=${`policy-${index}`}>
-          ${actionFields(listGrants(policy.action), listGrants(policy.action))}
-          <p class="soft">Until: ${endText(policy)}${conditionsOf(policy).map((text) => html`; only when ${text}`)}</p>
-        </fieldset>`,
-      )}
-      <details><summary>Limit it to a part, or set an end</summary>
+      <details><summary>${access.map((policy, at) => html`${at > 0 ? '; ' : ''}<span class="soft">Can</span> ${actionsText(policy).toLowerCase()}, ${endText(policy) === 'no end' ? 'without an end' : html`<span class="soft">until</span> ${endText(policy)}`}${conditionsOf(policy).map((text) => html`, only when ${text}`)}`)} <span class="link">Change</span></summary>
+        ${access.map(
+          (policy, index) => html`<fieldset name=${`policy-${index}`}>
+            ${actionFields(listGrants(policy.action), listGrants(policy.action))}
+          </fieldset>`,
+        )}
         ${access.map((policy, index) => (listGrants(policy.target.value).some(isContainer) ? html`<label>Limit to (optional): a URL inside it <input name=${`only-${index}`} type="url" spellcheck="false" placeholder=${`${listGrants(policy.target.value).find(isContainer)}…`}></label>` : nothing))}
-        ${untilField}</details>
-      ${this.theOne() === undefined ? nothing : html`<label>Name to show here (optional) <input name="called" autocomplete="off"></label>`}
+        ${untilField()}</details>
+      ${this.theOne() === undefined ? nothing : html`<label>Call them (optional) <input name="called" autocomplete="off"></label>`}
       <div class="row"><button class="primary">Accept</button><button type="button" class="danger" @click=${this.refuse}>Refuse</button></div>
     </form>`;
   }

@@ -128,7 +128,7 @@ export class ShareAcl extends Page {
             ? html`<label>Applies to <select name="scope">${Object.entries(scopeNames).map(([scope, name]) => html`<option value=${scope}>${name}</option>`)}</select></label>`
             : nothing
         }
-        <fieldset><legend>May</legend>${model.modes.map((mode) => html`<label class="inline"><input type="checkbox" name="mode" value=${mode} ?checked=${mode === 'Read'}> ${mode}</label>`)}</fieldset>
+        <fieldset><legend>Can</legend>${model.modes.map((mode) => html`<label class="inline"><input type="checkbox" name="mode" value=${mode} ?checked=${mode === 'Read'}> ${mode}</label>`)}</fieldset>
         <button class="primary">Add</button>
       </form>
       ${this.at === storageUri ? nothing : html`<button type="button" class="danger" @click=${this.removeOwn}>Remove these rules</button> <span class="soft">Those of the folder above count again.</span>`}`;

@@ -4,7 +4,17 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { copyLink, linkTo, nameInText, Page, placeHref, submitted } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { ancestors, dateText, isContainer } from '../storage/names.js';
-import { actionNames, covers, type GrantAction, type Kept, policyFor, post, readAll, revoke } from './access.js';
+import {
+  actionNames,
+  covers,
+  type GrantAction,
+  type Kept,
+  listGrants,
+  policyFor,
+  post,
+  readAll,
+  revoke,
+} from './access.js';
 import { grantsTable } from './grants-table.js';
 import {
   actionFields,
@@ -41,7 +51,7 @@ export class ShareGrants extends Page {
   protected override render(): TemplateResult {
     return html`<section class="card"><h2>${this.controller ? 'Shared with' : 'Shared with you'}</h2>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderGrants()}</section>
-      ${this.controller ? html`<div class="giving">${this.renderForm()}${this.renderPublic()}</div>` : nothing}`;
+      ${this.controller ? html`${this.renderForm()}${this.renderPublic()}` : nothing}`;
   }
 
   private renderGrants(): TemplateResult {
@@ -62,12 +72,12 @@ export class ShareGrants extends Page {
       .reverse();
     const copy = (): Promise<boolean> => this.attempt(() => copyLink(this.at), 'The link is copied.');
     return html`<form class="card give" @submit=${this.give}>
-      <h2>Give access to a person</h2>
+      <h2>Invite somebody</h2>
+      <div class="row"><button type="button" @click=${copy}>Copy invitation link</button>
+        <span class="soft grow">They sign in with their browser and ask. You answer under <a href=${placeHref('requests')}>Requests</a>.</span></div>
+      <h3 class="or">or choose a person</h3>
       ${personField('grant')}
-      <p class="soft">Not known yet? Send them a link: they sign in with their browser and ask, and you answer under
-        <a href=${placeHref('requests')}>Requests</a>. <button type="button" class="quiet" @click=${copy}>Copy link to send</button></p>
-      ${actionFields(['read'])}
-      ${untilField}
+      <div class="row top-row">${actionFields(['read'])}${untilField()}</div>
       <details><summary>For ${wording(this.at)}. Change this, or add a note …</summary><div class="fields">
       <label>To
         <select name="iri">${[this.at, ...above].map((iri) => html`<option value=${iri}>${wording(iri)}</option>`)}</select>
@@ -80,14 +90,16 @@ export class ShareGrants extends Page {
   }
 
   private renderPublic(): TemplateResult {
-    const inAWeek = new Date(Date.now() + 7 * 86_400_000 - new Date().getTimezoneOffset() * 60_000);
-    return html`<form class="card give public" @submit=${this.makePublic}>
-      <h2>Public access</h2>
+    const isPublic = (this.grants ?? []).some(({ document }) =>
+      document.access.some((policy) => covers(policy, this.at) && listGrants(policy.assignee).includes(everybody)),
+    );
+    return html`<details class="card public"><summary><h2>Public access: ${isPublic ? 'on' : 'off'}</h2> <span class="link">Change</span></summary>
+      <form class="public" @submit=${this.makePublic}>
       <p>Opens ${wording(this.at)} to everybody who can reach this server, without signing in. It ends at the date, or when you revoke it in the list.</p>
-      <label>Everybody may <select name="actions">${Object.entries(publicActions).map(([value, text]) => html`<option value=${value}>${text}</option>`)}</select></label>
-      <label>Until (empty: no end) <input type="datetime-local" name="until" value=${inAWeek.toISOString().slice(0, 16)}></label>
+      <label>Everybody can <select name="actions">${Object.entries(publicActions).map(([value, text]) => html`<option value=${value}>${text}</option>`)}</select></label>
+      ${untilField('7')}
       <button>Make public and copy link</button>
-    </form>`;
+    </form></details>`;
   }
 
   private async makePublic(event: SubmitEvent): Promise<void> {

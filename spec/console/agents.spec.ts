@@ -36,9 +36,9 @@ describeInBrowser('The console, agents', () => {
     await table.getByRole('button', { name: 'End the access of librarian' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'End' }).click();
     await page.getByText('No agents have access yet.').waitFor();
-    expect(await page.getByText('agent add NAME').isVisible(), 'folded').to.equal(false);
+    await page.getByText('agent add NAME').waitFor();
     await page.getByRole('button', { name: 'Folder or item: All of the storage' }).click();
-    await page.getByRole('button', { name: 'notes/', exact: true }).click();
+    await page.getByRole('button', { name: 'notes', exact: true }).click();
     expect(await page.locator('[name=iri]').inputValue()).to.equal(`${root}notes/`);
     expect(await axeFindings(page)).to.deep.equal([]);
     expect((await agent.problem('list', { iri: '/notes/' })).status).to.equal(404);

@@ -78,7 +78,7 @@ for (const path of pathsOf('The console, places'))
       expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
       await console.go(page, 'owners');
       const table = page.getByRole('region', { name: 'Owners' });
-      await table.getByText('at the first start').waitFor();
+      await table.getByText('since the storage was set up').waitFor();
       expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).to.equal(0);
       expect(await axeFindings(page)).to.deep.equal([]);
       await page.setViewportSize({ width: 1280, height: 800 });
@@ -106,12 +106,11 @@ for (const path of pathsOf('The console, places'))
     it('lists the owner of the first start, and owners that were added', async () => {
       await console.go(page, 'owners');
       const table = page.getByRole('region', { name: 'Owners' });
-      await table.getByText('at the first start').waitFor();
+      await table.getByText('since the storage was set up').waitFor();
       expect(await table.getByRole('row').nth(1).innerText()).to.contain('(you)');
-      await page.locator('summary', { hasText: 'Add another person' }).click();
-      await page.getByLabel('Identity, a URI such as a did:key').fill(other);
+      await page.getByLabel('Identity, an address such as a did:key').fill(other);
       await page.getByLabel('Name', { exact: true }).fill('Mei');
-      await page.getByRole('button', { name: 'Add this owner' }).click();
+      await page.getByRole('button', { name: 'Add owner' }).click();
       await table.getByText('Mei', { exact: true }).waitFor();
       expect(await table.getByRole('row').count()).to.equal(3);
       expect(await table.getByRole('button', { name: /Remove/ }).count(), 'the first owner stays').to.equal(1);

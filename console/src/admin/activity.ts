@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
-import { openHref, Page, placeHref, scrollTable } from '../frame/page.js';
+import { headingOf, openHref, Page, placeHref, scrollTable } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { nameOfPerson } from '../sharing/people.js';
 import { messageOf, refusalFrom, request, systemUrl } from '../storage/api.js';
@@ -97,8 +97,8 @@ export class AdminActivity extends Page {
   protected override render(): TemplateResult {
     return html`
       <h2 class="visually-hidden">Changes</h2>
-      <div class="row">
-        <span role="status">${this.said()}</span>
+      <div class="row between">
+        <span role="status" class="soft">${this.said()}</span>
         ${
           this.following === 'ended'
             ? html`<button type="button" @click=${this.load}>Resume</button>`
@@ -120,9 +120,10 @@ export class AdminActivity extends Page {
   private renderEvents(): TemplateResult {
     // The server leaves actors out unless lws.notifications.include-actor is set.
     const hasActors = this.events.some(({ actor }) => actor);
-    const heads = ['When', 'What', 'Resource', ...(hasActors ? ['Who'] : [])];
+    const heads = ['When', 'What', ...(hasActors ? ['Who'] : [])];
+    const groups = groupsOf(this.events);
     const day = (at: number): TemplateResult | typeof nothing => {
-      const [event, before] = [this.events[at]!, this.events[at - 1]];
+      const [[event], before] = [groups[at]!, groups[at - 1]?.[0]];
       if (before && dayOf(before) === dayOf(event)) return nothing;
       return html`<tr class="day"><th scope="rowgroup" colspan=${heads.length}>${days.format(new Date(event.published))}</th></tr>`;
     };
@@ -130,23 +131,60 @@ export class AdminActivity extends Page {
       'What happened',
       heads,
       repeat(
-        this.events,
-        ({ position }) => position,
-        (event, at) => html`${day(at)}<tr>
-          <td>${times.format(new Date(event.published))}</td>${isNewRequest(event) ? requestCells : cellsOf(event)}
-          ${hasActors ? html`<td>${event.actor ? html`<span title=${event.actor}>${nameOfPerson(event.actor)}</span>` : html`<span class="soft">not recorded</span>`}</td>` : nothing}
+        groups,
+        (group) => group.at(-1)!.position,
+        (group, at) => html`${day(at)}<tr>
+          <td class="soft">${times.format(new Date(group[0].published))}</td>
+          <td>${isNewRequest(group[0]) ? html`New access request: <a href=${placeHref('requests')}>Requests</a>` : sentenceOf(group)}</td>
+          ${hasActors ? html`<td>${group[0].actor ? html`<span title=${group[0].actor}>${nameOfPerson(group[0].actor)}</span>` : html`<span class="soft">not recorded</span>`}</td>` : nothing}
         </tr>`,
       ),
     );
   }
 }
 
-const requestCells = html`<td>New access request</td><td><a href=${placeHref('requests')}>Requests</a></td>`;
+/** Events of one kind by one user, newest first. */
+type Group = readonly [Activity, ...Activity[]];
 
-/** What happened, the resource, and a link to the explanation of the caller's access to it. */
-const cellsOf = ({ type, object: { id: iri }, actor: as = '' }: Activity): TemplateResult =>
-  html`<td>${type.join(', ')}</td><td><a href=${openHref(iri)}>${iriName(iri, compact(iri))}</a>
-    <a class="check" href=${placeHref('admin', { tab: 'explain', iri, as })} aria-label=${`Check access to ${iri}`}>Check access</a></td>`;
+/** Maximum time between two events of a group, in milliseconds. */
+const gapMs = 60_000;
+/** Fewer events are listed one by one. */
+const minGroup = 3;
+
+/** Puts events together that repeat each other. */
+function groupsOf(events: readonly Activity[]): readonly Group[] {
+  const isNext = (one: Activity, other: Activity): boolean =>
+    one.actor === other.actor &&
+    one.type.join() === other.type.join() &&
+    !isNewRequest(one) &&
+    !isNewRequest(other) &&
+    dayOf(one) === dayOf(other) &&
+    Date.parse(one.published) - Date.parse(other.published) <= gapMs;
+  const found: [Activity, ...Activity[]][] = [];
+  for (const event of events) {
+    const last = found.at(-1);
+    if (last && isNext(last.at(-1)!, event)) last.push(event);
+    else found.push([event]);
+  }
+  return found.flatMap((group): readonly Group[] => (group.length < minGroup ? group.map((each) => [each]) : [group]));
+}
+
+const deeds: Readonly<Record<string, string>> = { Create: 'Created', Update: 'Changed', Delete: 'Deleted' };
+
+/** `Created stations.ttl and 17 more items`. */
+function sentenceOf([event, ...others]: Group): TemplateResult {
+  const deed = event.type.map((each) => deeds[each] ?? each).join(', ');
+  if (others.length === 0) return html`${deed} ${linkOf(event)} ${checkOf(event)}`;
+  return html`${deed} ${linkOf(event)}
+    <details><summary>and ${others.length} more items</summary><ul class="plain">${others.map((each) => html`<li>${linkOf(each)} ${checkOf(each)}</li>`)}</ul></details> ${checkOf(event)}`;
+}
+
+const linkOf = ({ object: { id: iri } }: Activity): TemplateResult =>
+  html`<a href=${openHref(iri)}>${iri === storageUri ? headingOf(iri) : iriName(iri, compact(iri))}</a>`;
+
+/** Link to the explanation of the access of the one who changed it. */
+const checkOf = ({ object: { id: iri }, actor: as = '' }: Activity): TemplateResult =>
+  html`<a class="check" href=${placeHref('admin', { tab: 'explain', iri, as })} aria-label=${`Check access to ${iri}`}>Check access</a>`;
 
 /** Yields the lines of a response body as they arrive, without empty lines. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {

@@ -3,6 +3,7 @@ import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import '../browse/folder-field.js';
 import { executable, Page, scrollTable, submitted } from '../frame/page.js';
+import { refreshButton } from '../frame/refresh.js';
 import { storageUri } from '../session/session.js';
 import {
   actionsText,
@@ -16,7 +17,7 @@ import {
   revoke,
 } from '../sharing/access.js';
 import { targetLink } from '../sharing/grants-table.js';
-import { actionFields, actionsFrom, personOf } from '../sharing/people.js';
+import { actionFields, actionsFrom, inDays, personOf } from '../sharing/people.js';
 import { json, serviceEndpoint, systemUrl } from '../storage/api.js';
 import { dateText } from '../storage/names.js';
 
@@ -46,7 +47,7 @@ export class AdminAgents extends Page {
   protected override render(): TemplateResult {
     return html`
       <h2 class="visually-hidden">Agents</h2>
-      <p>Give an AI assistant access to a part of this storage, with rights of its own and until a date.</p>
+      <p class="soft">Give an AI assistant access to a part of this storage, with rights of its own and until a date.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : html`${this.renderList()}${this.renderForm()}`}`;
   }
 
@@ -58,18 +59,17 @@ export class AdminAgents extends Page {
       ['Agent', 'Access', 'Calls since the start', html`<span class="visually-hidden">End</span>`],
       this.grants.map((each) => this.renderAgent(each)),
     )}
-    <div class="row"><button type="button" @click=${this.load}>Read again</button></div>`;
+    <div class="row">${refreshButton(() => this.load())}</div>`;
   }
 
   private renderForm(): TemplateResult {
-    const end = new Date(Date.now() + 30 * 86_400_000 - new Date().getTimezoneOffset() * 60_000);
-    return html`<details class="card" ?open=${this.grants?.length === 0}><summary><h3>Add an agent</h3></summary><form @submit=${this.add}>
+    return html`<details class="card" ?open=${this.grants?.length === 0}><summary><h2>Add an agent</h2></summary><form @submit=${this.add}>
+      <p class="soft">First create an identity for it: run <code>${executable} agent add NAME</code> on the server. It makes a key, prints what to configure, and the identity to enter below.</p>
       <label>Name <input name="name" required maxlength="200" autocomplete="off"></label>
       <label>Identity <input name="id" required spellcheck="false" autocomplete="off" placeholder="did:key:z6Mk…"></label>
-      <details class="pick"><summary>No identity yet?</summary><p>Run <code>${executable} agent add NAME</code> on the server: it creates a key, and prints what to configure.</p></details>
       <folder-field field="iri" label="Folder or item" hasFiles></folder-field>
       ${actionFields(['read'])}
-      <label>Until <input type="datetime-local" name="until" required value=${end.toISOString().slice(0, 16)}></label>
+      <label>Until the end of <input type="date" name="until" required value=${inDays(30).slice(0, 10)}></label>
       <button class="primary">Add the agent</button>
     </form></details>`;
   }
@@ -80,7 +80,7 @@ export class AdminAgents extends Page {
       async () => {
         const [iri, person] = [text('iri'), personOf(text('id'))];
         if (!iri.startsWith(storageUri)) throw new Error('The folder is not in this storage.');
-        const policy = policyFor({ person, iri, actions: actionsFrom(data), until: text('until') });
+        const policy = policyFor({ person, iri, actions: actionsFrom(data), until: `${text('until')}T23:59` });
         await post('AccessGrant', [policy], { agent: text('name') });
       },
       `${text('name')} has access.`,

@@ -60,18 +60,18 @@ export class AdminExplain extends Page {
       <h2 class="visually-hidden">Check access</h2>
       <p class="soft">See whether a person may read or change an item, and why.</p>
       <form class="card" @submit=${this.ask}>
-        <div class="row"><span>Can</span>
-          <select aria-label="Caller" @change=${this.choose}><option value="">anyone</option><option value="person" ?selected=${this.isPerson}>a person</option></select>
+        <div class="line">
+          <label>Who <select @change=${this.choose}><option value="">Anyone</option><option value="person" ?selected=${this.isPerson}>A person</option></select></label>
           ${this.isPerson ? this.renderPerson() : nothing}
-          <select name="method" aria-label="Action">${Object.entries(methods).map(([method, text]) => html`<option value=${method}>${text}</option>`)}</select>
-          <folder-field field="iri" label="Folder or item" hasFiles .value=${this.iri || storageUri}></folder-field><span>?</span>
+          <label>Can <select name="method">${Object.entries(methods).map(([method, text]) => html`<option value=${method}>${text}</option>`)}</select></label>
+          <folder-field field="iri" label="Folder or item" hasFiles .value=${this.iri || storageUri}></folder-field>
           <button class="primary">Check access</button></div>
       </form>
       <div role="status">${this.answer ? this.renderAnswer(this.answer) : nothing}</div>`;
   }
 
   private renderPerson(): TemplateResult {
-    return html`<input class="grow" name="as" aria-label="Person, by name or IRI" list="explain-people" required .value=${this.as} placeholder="name or IRI" spellcheck="false" autocomplete="off">
+    return html`<label>Person <input name="as" list="explain-people" required .value=${this.as} placeholder="name or address" spellcheck="false" autocomplete="off"></label>
       <datalist id="explain-people">${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>`;
   }
 

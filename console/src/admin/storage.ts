@@ -2,6 +2,7 @@
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { executable, Page, scrollTable } from '../frame/page.js';
+import { refreshButton } from '../frame/refresh.js';
 import { readStatus, type Status } from '../storage/controller.js';
 import { featureList, featuresOf } from '../storage/features.js';
 import { dateText, sizeText } from '../storage/names.js';
@@ -30,12 +31,12 @@ export class AdminStorage extends Page {
     if (this.status === 'hidden') return html`<p class="empty">You need control of this storage to see its status.</p>`;
     const { status } = this;
     return html`
-      <h2 class="visually-hidden">Status</h2>
+      <div class="row between"><h2>Status</h2>${refreshButton(() => this.load())}</div>
       ${status.lastBackup === undefined ? html`<p class="warning"><strong>No backup yet.</strong> Nothing protects this data. Run <code>${executable} backup DIR</code> on the server.</p>` : ''}
-      <dl class="facts figures">
-        <dt>Used</dt><dd>${sizeText(status.bytes)} ${status.quotaBytes > 0 ? html`of ${sizeText(status.quotaBytes)} <meter min="0" max=${status.quotaBytes} .value=${status.bytes} aria-label="Room used"></meter>` : '(no quota is set)'}</dd>
-        <dt>Items</dt><dd>${status.resources.toLocaleString()}, including folders and the trash</dd>
-        ${status.freeBytes === undefined ? '' : html`<dt>Free on the disk</dt><dd>${sizeText(status.freeBytes)}</dd>`}
+      <dl class="tiles">
+        ${tile('Used', sizeText(status.bytes), status.quotaBytes > 0 ? html`of ${sizeText(status.quotaBytes)} <meter min="0" max=${status.quotaBytes} .value=${status.bytes} aria-label="Room used"></meter>` : 'no quota is set')}
+        ${tile('Items', status.resources.toLocaleString(), 'including folders and the trash')}
+        ${status.freeBytes === undefined ? '' : tile('Free on the disk', sizeText(status.freeBytes), 'shared with other programs')}
       </dl>
       <details><summary>More figures</summary><dl class="facts">
         <dt>Triples</dt><dd>${status.triples.toLocaleString()}, including those of metadata</dd>
@@ -47,15 +48,14 @@ export class AdminStorage extends Page {
         <dt>Quadpod</dt><dd>${status.version}</dd>
         <dt>Node.js</dt><dd>${status.node}</dd>
       </dl></details>
-      <div class="row"><button type="button" @click=${this.load}>Read again</button></div>
       ${featureList(featuresOf(status))}
       ${this.renderSettings(status)}`;
   }
 
   private renderSettings({ settings }: Status): TemplateResult {
     const shown = this.all ? settings : settings.filter(({ source }) => isSet(source));
-    return html`
-      <h2>Settings</h2>
+    const count = settings.filter(({ source }) => isSet(source)).length;
+    return html`<details class="card"><summary><h2>Settings in use (${count})</h2></summary>
       <label class="inline"><input type="checkbox" .checked=${this.all} @change=${(event: Event) => {
         this.all = (event.target as HTMLInputElement).checked;
       }}> Also those of the settings file and the defaults</label>
@@ -73,9 +73,12 @@ export class AdminStorage extends Page {
                 </tr>`,
               ),
             )
-      }`;
+      }</details>`;
   }
 }
+
+const tile = (name: string, value: string, note: unknown): TemplateResult =>
+  html`<div class="card"><dt>${name}</dt><dd>${value}</dd><dd class="note">${note}</dd></div>`;
 
 /** The settings file contains every setting, most with its default. */
 const isSet = (source: string): boolean => /^(?:environment|flag) /.test(source);

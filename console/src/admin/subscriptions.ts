@@ -1,8 +1,9 @@
 /** Webhook subscriptions visible to the signed-in user: list, create, delete. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
+import '../browse/folder-field.js';
 import { Page, scrollTable, submitted } from '../frame/page.js';
-import { storageUri } from '../session/session.js';
+import { refreshButton } from '../frame/refresh.js';
 import { targetLink } from '../sharing/grants-table.js';
 import { json, jsonBody, serviceEndpoint, succeed } from '../storage/api.js';
 import { dateText } from '../storage/names.js';
@@ -40,8 +41,8 @@ export class AdminSubscriptions extends Page {
       <p class="soft">Tell another program when something changes (webhook). Owners see all webhooks.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderList()}
       <form class="card" @submit=${this.subscribe}>
-        <h3>Add a webhook</h3>
-        <label>Watch <input name="topic" type="url" required value=${storageUri} spellcheck="false"></label>
+        <h2>Add a webhook</h2>
+        <folder-field field="topic" label="Watch" hasFiles></folder-field>
         <label>Send to (URL) <input name="inbox" type="url" required placeholder="https://…" spellcheck="false"></label>
         <label>Ends (optional) <input name="expires" type="datetime-local"></label>
         <button class="primary">Add webhook</button>
@@ -61,7 +62,7 @@ export class AdminSubscriptions extends Page {
       </tr>`,
     );
     return html`${scrollTable('Webhooks', ['Watches', 'Sends to', 'Ends', 'State', 'Delete'], rows)}
-    <div class="row"><button type="button" @click=${this.load}>Read again</button></div>`;
+    <div class="row">${refreshButton(() => this.load())}</div>`;
   }
 
   private async subscribe(event: SubmitEvent): Promise<void> {

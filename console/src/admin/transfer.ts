@@ -108,9 +108,9 @@ export class AdminTransfer extends Page {
 
   private renderExport(): TemplateResult {
     return html`
-      <h2>Export</h2>
-      <p class="soft">Download a folder as one file, to keep it, move it to another server, or publish it.</p>
       <form class="card" @submit=${this.export}>
+        <h2>Export</h2>
+        <p class="soft">Download a folder as one file, to keep it, move it to another server, or publish it.</p>
         <folder-field field="of" label="Folder"></folder-field>
         <label>As <select name="format">${options(exportFormats)}</select></label>
         <p class="note soft">The export contains what you can read. For exports that are too large for a browser, use <code>${executable} export</code>.</p>
@@ -126,10 +126,10 @@ export class AdminTransfer extends Page {
 
   private renderForm(): TemplateResult {
     return html`
-      <h2>Import</h2>
-      <p class="soft">Add the content of a file. RDF becomes items that you can query.</p>
       <form class="card" @submit=${this.import}>
-        <label>File or ZIP <input name="file" type="file" required></label>
+        <h2>Import</h2>
+        <p class="soft">Add the content of a file. RDF becomes items that you can query.</p>
+        <label>File or ZIP: choose it, or drop it here <input class="drop-file" name="file" type="file" required></label>
         <folder-field field="into" label="Into the folder"></folder-field>
         <label>If an item exists already <select name="conflict">${options(conflicts)}</select></label>
         <details class="pick"><summary>More options</summary>

@@ -7,6 +7,7 @@ import '../admin/explain.js';
 import '../admin/storage.js';
 import '../admin/subscriptions.js';
 import '../admin/transfer.js';
+import { blank } from '../frame/blank.js';
 import { Page, signInHref } from '../frame/page.js';
 import { keepTab, tabbed } from '../frame/tabs.js';
 import { who } from '../session/session.js';
@@ -23,7 +24,7 @@ const titles = {
 type Tab = keyof typeof titles;
 
 /** Tabs that work without control of the storage. */
-const forAll: readonly string[] = ['subscriptions', 'transfer'];
+const forAll: readonly string[] = ['transfer', 'subscriptions'];
 
 @customElement('page-admin')
 export class AdminPage extends Page {
@@ -34,7 +35,7 @@ export class AdminPage extends Page {
   /** Only controllers have a status to see. */
   protected override async load(): Promise<void> {
     this.isOwner = await isController().catch(() => false);
-    this.tab ??= this.isOwner ? 'storage' : 'subscriptions';
+    this.tab ??= this.isOwner ? 'storage' : 'transfer';
   }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -44,10 +45,15 @@ export class AdminPage extends Page {
 
   protected override render(): TemplateResult {
     if (who().kind !== 'subject')
-      return html`<h1>Storage</h1><p class="empty">This page requires sign-in. <a href=${signInHref()}>Sign in</a> first.</p>`;
+      return html`<h1>Storage</h1>${blank({
+        icon: 'lock',
+        title: 'Sign in to see this',
+        text: 'This page requires sign-in.',
+        actions: html`<a class="button primary" href=${signInHref()}>Sign in</a>`,
+      })}`;
     if (this.tab === undefined || this.isOwner === undefined)
       return html`<h1>Storage</h1><p class="soft">Loading …</p>`;
-    if (!this.isOwner && !forAll.includes(this.tab)) this.tab = 'subscriptions';
+    if (!this.isOwner && !forAll.includes(this.tab)) this.tab = 'transfer';
     const shown = Object.entries(titles).filter(([id]) => this.isOwner || forAll.includes(id));
     return html`<h1>Storage</h1>${tabbed<Tab>({
       label: 'Administration',

@@ -1,12 +1,13 @@
 /** Additional owners: this browser, or any URI. For owners only. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
+import { blank } from '../frame/blank.js';
 import { Page, placeHref, scrollTable, submitted } from '../frame/page.js';
 import { browserIdentity, identityOfBrowser, onSession, subjectNow } from '../session/session.js';
 import { nameOfPerson } from '../sharing/people.js';
 import { json, jsonBody, messageOf, Refusal, succeed, systemUrl } from '../storage/api.js';
 import { isController, readStatus } from '../storage/controller.js';
-import { dateText } from '../storage/names.js';
+import { dateText, shortName } from '../storage/names.js';
 
 interface Owner {
   readonly id: string;
@@ -54,9 +55,9 @@ export class OwnersPage extends Page {
 
   protected override render(): TemplateResult {
     return html`<h1>Owners</h1>
-      <p>Owners can do everything in this storage: read and change all items, share them, and add other owners.</p>
+      <p class="soft">Owners can do everything in this storage: read and change all items, share them, and add other owners.</p>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
-      ${this.refusal ? html`<p class="empty">${this.refusal}</p>` : nothing}
+      ${this.refusal ? blank({ icon: 'lock', title: 'There is nothing to see here', text: this.refusal, actions: html`<a class="button" href=${placeHref('browse')}>Open the files</a>` }) : nothing}
       ${this.owners ? this.content(this.owners) : nothing}`;
   }
 
@@ -70,40 +71,48 @@ export class OwnersPage extends Page {
         ['Name', 'Identity', 'Added', html`<span class="visually-hidden">Remove</span>`],
         [
           ...first.map(
-            (id) => html`<tr><td><strong>${nameOfPerson(id)}</strong></td><td><span class="iri">${id}</span></td>
-            <td>${this.named.includes(id) ? html`in the settings (<code>lws.owners</code>)` : 'at the first start'}</td><td></td></tr>`,
+            (id) => html`<tr><td><strong>${nameOfPerson(id)}</strong></td><td>${this.identity(id)}</td>
+            <td>${this.named.includes(id) ? html`in the settings (<code>lws.owners</code>)` : 'since the storage was set up'}</td><td></td></tr>`,
           ),
           ...owners.map(
             (owner) => html`<tr>
                   <td><strong>${owner.name}</strong>${owner.id === me ? ' (you)' : ''}</td>
-                  <td><span class="iri">${owner.id}</span></td>
+                  <td>${this.identity(owner.id)}</td>
                   <td>${dateText(owner.added)}</td>
                   <td><button type="button" class="danger" aria-label=${`Remove ${owner.name}`} @click=${() => this.removeOwner(owner)}>Remove</button></td>
                 </tr>`,
           ),
         ],
       )}
+      <section class="card">
+        <h2>Add an owner</h2>
+        <p class="soft">A new owner needs an identity: they open this storage, choose “Sign in” and “Continue with this browser”, and ask for access. Their
+          request shows the identity. To give access to some items only, use <a href=${placeHref('sharing')}>Share</a> instead.</p>
+        <form @submit=${this.addOther}>
+          <label>Name <input class="wide" name="name" required maxlength="200" /></label>
+          <label>Identity, an address such as a did:key <input class="wide" name="id" required maxlength="2000" spellcheck="false" /></label>
+          <button class="primary">Add owner</button>
+        </form>
+      </section>
       ${
         this.isBrowserOwner
           ? nothing
           : html`<section class="card">
-              <h2>Stay signed in on this browser</h2>
-              <p>Next time you can sign in here without a link: the browser keeps a key, and becomes an owner.</p>
+              <h2>This browser</h2>
+              <p class="soft">Stay signed in: next time you need no link here. The browser keeps a key, and becomes an owner.</p>
               <form class="row" @submit=${this.addBrowser}>
-                <label>Name of the browser <input class="wide" name="name" required maxlength="200" placeholder="Laptop at work" /></label>
-                <button class="primary">Remember this browser</button>
+                <label class="grow">Name of the browser <input class="wide" name="name" required maxlength="200" placeholder="Laptop at work" /></label>
+                <button>Remember this browser</button>
               </form>
             </section>`
-      }
-      <details class="card"><summary><h2>Add another person</h2></summary>
-        <p>To give access to some items only, use <a href=${placeHref('sharing')}>Share</a> instead. A new owner needs an identity: they open this storage,
-          choose “Sign in” and “Sign in with this browser”, and ask for access. Their request shows the identity.</p>
-        <form @submit=${this.addOther}>
-          <label>Name <input class="wide" name="name" required maxlength="200" /></label>
-          <label>Identity, a URI such as a did:key <input class="wide" name="id" required maxlength="2000" spellcheck="false" /></label>
-          <button>Add this owner</button>
-        </form>
-      </details>`;
+      }`;
+  }
+
+  /** Keys are long, and nobody reads them. */
+  private identity(id: string): TemplateResult {
+    const copy = (): Promise<boolean> =>
+      this.attempt(() => navigator.clipboard.writeText(id), 'The identity is copied.');
+    return html`<span class="iri" title=${id}>${shortName(id)}</span> <button type="button" class="quiet" aria-label=${`Copy the identity ${shortName(id)}`} @click=${copy}>Copy</button>`;
   }
 
   private async addBrowser(event: SubmitEvent): Promise<void> {

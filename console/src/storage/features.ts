@@ -42,7 +42,7 @@ export const featureList = (features: readonly Feature[]): TemplateResult | type
       <p class="soft">A feature that is off costs nothing. To turn it on, start the server with the flag that is named, or set it in <code>config.json</code>.</p>
       <ul class="features" aria-label="Features">${features.map(
         ({ title, text, setting, isOn }) => html`<li>
-          <span class=${isOn ? 'state on' : 'state'}>${isOn ? 'On' : 'Off'}</span>
-          <div><strong>${title}</strong> <span class="soft">${text}</span>${isOn ? nothing : html` <code>--${setting.replace(/^lws\./, '')}=true</code>`}</div>
+          <span class=${isOn ? 'pill good' : 'pill'}>${isOn ? 'On' : 'Off'}</span>
+          <div><strong>${title}</strong><br><span class="soft">${text}</span>${isOn ? nothing : html` <code>--${setting.replace(/^lws\./, '')}=true</code>`}</div>
         </li>`,
       )}</ul>`;

@@ -70,8 +70,8 @@ for (const path of pathsOf('The console, access control'))
 
     it('adds a person by name, changes their modes and removes them', async () => {
       await container('people/');
-      await rules().getByLabel('Person, by name or IRI').fill(bob.did);
-      await rules().getByLabel('What to call them here').fill('Bob');
+      await rules().getByLabel('Person, by name or address').fill(bob.did);
+      await rules().getByLabel('Call them').fill('Bob');
       await rules().getByRole('checkbox', { name: 'Append', exact: true }).check();
       await rules().getByRole('button', { name: 'Add' }).click();
       await dismiss('The rules are saved.');
@@ -189,10 +189,10 @@ for (const path of pathsOf('The console, access control'))
       await console.go(page, at(''));
       await rules().getByText('This item has its own rules.').waitFor();
       expect(await rules().getByRole('button', { name: 'Remove these rules' }).count()).to.equal(0);
-      await rules().getByLabel('Person, by name or IRI').fill('Nemo');
+      await rules().getByLabel('Person, by name or address').fill('Nemo');
       await rules().getByRole('button', { name: 'Add' }).click();
       await dismiss('Nemo is neither a known name nor an IRI');
-      await rules().getByLabel('Person, by name or IRI').fill(bob.did);
+      await rules().getByLabel('Person, by name or address').fill(bob.did);
       await rules().getByRole('checkbox', { name: 'Read', exact: true }).uncheck();
       await rules().getByRole('button', { name: 'Add' }).click();
       await dismiss('Select at least one action');

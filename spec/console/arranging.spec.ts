@@ -44,24 +44,24 @@ for (const path of pathsOf('The console, arranging'))
       ] as const)
         await resources.put(`sorted/${name}`, type, type === 'application/json' ? '1'.padEnd(size) : 'x'.repeat(size));
       await browse('sorted/');
-      await until(['folder/', 'n1.json', 'n2.csv', 'n10.txt']);
+      await until(['folder', 'n1.json', 'n2.csv', 'n10.txt']);
       await sort('Size');
-      await until(['folder/', 'n10.txt', 'n1.json', 'n2.csv']);
+      await until(['folder', 'n10.txt', 'n1.json', 'n2.csv']);
       await sort('Size');
-      await until(['folder/', 'n2.csv', 'n1.json', 'n10.txt']);
+      await until(['folder', 'n2.csv', 'n1.json', 'n10.txt']);
       expect(await page.getByRole('columnheader', { name: 'Size' }).getAttribute('aria-sort')).to.equal('descending');
       expect(await axeFindings(page)).to.deep.equal([]);
       await sort('Type');
-      await until(['folder/', 'n1.json', 'n2.csv', 'n10.txt']);
+      await until(['folder', 'n1.json', 'n2.csv', 'n10.txt']);
       await sort('Changed');
-      await until(['folder/', 'n10.txt', 'n2.csv', 'n1.json']);
+      await until(['folder', 'n10.txt', 'n2.csv', 'n1.json']);
       await sort('Name');
       await sort('Name');
-      await until(['folder/', 'n10.txt', 'n2.csv', 'n1.json']);
+      await until(['folder', 'n10.txt', 'n2.csv', 'n1.json']);
       await page.fill('input[type=search]', 'n1');
       await until(['n10.txt', 'n1.json']);
       await browse('sorted/');
-      await until(['folder/', 'n10.txt', 'n2.csv', 'n1.json']);
+      await until(['folder', 'n10.txt', 'n2.csv', 'n1.json']);
       await sort('Name');
     });
 
@@ -140,13 +140,13 @@ for (const path of pathsOf('The console, arranging'))
       await resources.put('sorted/rdf', 'text/turtle', '<> <#p> <n10.txt> .');
       await browse('sorted/');
       for (const name of ['rdf', 'n10.txt']) await box(name).click();
-      await page.locator('tr', { hasText: 'n10.txt' }).dragTo(page.locator('tr', { hasText: 'folder/' }));
+      await page.locator('tr', { hasText: 'n10.txt' }).dragTo(page.locator('tr', { hasText: 'folder' }));
       await page.locator('.notice', { hasText: '2 items moved.' }).waitFor();
-      await until(['folder/', 'n1.json', 'n2.csv']);
+      await until(['folder', 'n1.json', 'n2.csv']);
       expect(await resources.text('sorted/folder/rdf')).to.contain('<#p>');
       expect((await resources.send('GET', 'sorted/folder/n10.txt')).status).to.equal(200);
-      await page.locator('tr', { hasText: 'folder/' }).dragTo(page.locator('tr', { hasText: 'n1.json' }));
-      expect(await names()).to.deep.equal(['folder/', 'n1.json', 'n2.csv']);
+      await page.locator('tr', { hasText: 'folder' }).dragTo(page.locator('tr', { hasText: 'n1.json' }));
+      expect(await names()).to.deep.equal(['folder', 'n1.json', 'n2.csv']);
     });
 
     it('renames and moves in a dialog, and reports existing names', async () => {
@@ -160,10 +160,10 @@ for (const path of pathsOf('The console, arranging'))
       await box('n1.json').click();
       await move('sorted/ä 1.json');
       await page.locator('.notice', { hasText: '“n1.json” moved.' }).waitFor();
-      await until(['folder/', 'ä 1.json', 'n2.csv']);
+      await until(['folder', 'ä 1.json', 'n2.csv']);
       await box('folder').click();
       await move('sorted/renamed');
-      await until(['renamed/', 'ä 1.json', 'n2.csv']);
+      await until(['renamed', 'ä 1.json', 'n2.csv']);
       expect((await resources.send('GET', 'sorted/renamed/n10.txt')).status).to.equal(200);
       await box('n2.csv').click();
       await move('sorted/ä 1.json');
@@ -211,7 +211,7 @@ for (const path of pathsOf('The console, arranging'))
       await box('b.txt').click();
       await page.getByRole('button', { name: 'Move …' }).click();
       const dialog = page.locator('dialog[open]');
-      await dialog.getByRole('button', { name: 'here/', exact: true }).click();
+      await dialog.getByRole('button', { name: 'here', exact: true }).click();
       expect(await dialog.getByRole('textbox', { name: 'New path' }).inputValue()).to.equal('moving/here/');
       expect(await axeFindings(page)).to.deep.equal([]);
       await dialog.getByRole('button', { name: 'Move', exact: true }).click();
@@ -220,13 +220,13 @@ for (const path of pathsOf('The console, arranging'))
       expect(await box('b.txt').isChecked(), 'the refused member').to.equal(true);
       await dialog.getByRole('button', { name: 'Folder above' }).click();
       await dialog.getByRole('button', { name: 'Folder above' }).click();
-      await dialog.getByRole('button', { name: 'sorted/', exact: true }).click();
+      await dialog.getByRole('button', { name: 'sorted', exact: true }).click();
       expect(await dialog.getByRole('textbox', { name: 'New path' }).inputValue()).to.equal('sorted/b.txt');
       await dialog.getByRole('button', { name: 'Move', exact: true }).click();
-      await until(['here/']);
+      await until(['here']);
       await page.getByRole('button', { name: 'Undo' }).click();
       await page.locator('.notice', { hasText: 'Moved back.' }).waitFor();
-      await until(['here/', 'b.txt']);
+      await until(['here', 'b.txt']);
       expect((await resources.send('GET', 'moving/here/a.txt')).status, 'moved before the refusal').to.equal(200);
     });
 

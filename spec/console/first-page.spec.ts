@@ -56,7 +56,7 @@ for (const path of pathsOf('The console, first page'))
       await page.getByRole('heading', { name: 'This storage is empty.' }).waitFor();
       expect((await resources.send('GET', 'example/')).status).to.equal(404);
       await page.locator('.notice').getByRole('button', { name: 'Undo' }).click();
-      await page.getByRole('link', { name: 'example/' }).waitFor();
+      await page.getByRole('link', { name: 'example', exact: true }).waitFor();
       expect((await resources.send('GET', 'example/stations.ttl')).status).to.equal(200);
     });
 

@@ -43,7 +43,7 @@ for (const path of pathsOf('The console, users with a link'))
       await page.goto(`${console.server.root}data/hidden.ttl`);
       await page.getByRole('heading', { name: 'Sign in to see this' }).waitFor();
       await page.getByRole('link', { name: 'Request access' }).click();
-      await page.getByRole('button', { name: 'Sign in with this browser' }).click();
+      await page.getByRole('button', { name: 'Continue with this browser' }).click();
       await page.getByRole('heading', { name: 'Request access to hidden.ttl' }).waitFor();
     });
 
@@ -54,14 +54,14 @@ for (const path of pathsOf('The console, users with a link'))
       expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
       expect(await axeFindingsInBothModes(page)).to.deep.equal([]);
       await page.getByRole('link', { name: 'Sign in' }).click();
-      await page.getByRole('button', { name: 'Sign in with this browser' }).click();
+      await page.getByRole('button', { name: 'Continue with this browser' }).click();
       await page.waitForURL(`${console.server.root}app#/resource?*`);
       await page.getByRole('heading', { name: 'You have no access to this' }).waitFor();
     });
 
     it('copies a link to send, explains it, and mentions no header fields to anonymous users', async () => {
       await console.go(owner, at('sharing', 'data/'));
-      await owner.getByRole('button', { name: 'Copy link to send' }).click();
+      await owner.getByRole('button', { name: 'Copy invitation link' }).click();
       await owner.locator('.notice', { hasText: 'copied' }).waitFor();
       const link = String(await owner.evaluate('navigator.clipboard.readText()'));
       expect(link).to.equal(console.at(at('browse', 'data/')));
@@ -82,7 +82,7 @@ for (const path of pathsOf('The console, users with a link'))
     it('returns to the linked resource after creating an identity, and requests access to it only', async () => {
       await console.go(bea, at('browse', 'data/'));
       await bea.locator('main').getByRole('link', { name: 'Sign in' }).click();
-      await bea.getByRole('button', { name: 'Sign in with this browser' }).click();
+      await bea.getByRole('button', { name: 'Continue with this browser' }).click();
       await titled(bea, 'data');
       expect(bea.url()).to.equal(console.at(at('browse', 'data/')));
       await bea.getByRole('link', { name: 'Request access' }).waitFor();
@@ -153,7 +153,7 @@ for (const path of pathsOf('The console, users with a link'))
       await card.locator('summary', { hasText: 'Details' }).click();
       await card.getByText(/^Asked on .* by did:key:/).waitFor();
       expect(await axeFindings(owner)).to.deep.equal([]);
-      await owner.locator('request-card summary', { hasText: 'Limit it' }).click();
+      await owner.locator('request-card summary', { hasText: 'Change' }).click();
       const only = owner.getByLabel('Limit to');
       await only.fill('https://elsewhere.example/');
       await owner.getByRole('button', { name: 'Accept' }).click();

@@ -145,7 +145,7 @@ for (const path of pathsOf('The console, previews'))
       expect(await link(guest, 'Request access').getAttribute('href')).to.equal(asking);
       expect(await axeFindings(guest)).to.deep.equal([]);
       await link(guest, 'Sign in').click();
-      await guest.getByRole('button', { name: 'Sign in with this browser' }).click();
+      await guest.getByRole('button', { name: 'Continue with this browser' }).click();
       await guest.locator('.who >> text=This browser').waitFor();
       for (const name of ['some.txt', 'within/absent']) {
         await resources.open(guest, name);

@@ -48,7 +48,7 @@ for (const path of pathsOf('The console, signing-in'))
     it('makes a browser an owner that signs in again automatically', async () => {
       const page = await console.owner();
       await console.go(page, 'owners');
-      await page.fill('input[name=name]', 'This laptop');
+      await page.getByLabel('Name of the browser').fill('This laptop');
       await page.click('text=Remember this browser');
       await page.locator('td >> text=This laptop').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
@@ -79,7 +79,7 @@ for (const path of pathsOf('The console, signing-in'))
       await page.goto(`${console.server.root}app#token=${short}`);
       await page.locator('.who [title^="did:key"]').waitFor();
       await console.go(page, 'owners');
-      await page.fill('input[name=name]', 'Another laptop');
+      await page.getByLabel('Name of the browser').fill('Another laptop');
       await page.click('text=Remember this browser');
       await page.locator('td >> text=Another laptop').waitFor();
       const over = Number(JSON.parse(Buffer.from(short.split('.')[1]!, 'base64url').toString()).exp) * 1000;
@@ -198,9 +198,9 @@ for (const path of pathsOf('The console, signing-in'))
       const page = await console.person();
       await page.goto(console.at('signin'));
       const [forget, iri] = [page.getByRole('button', { name: 'Forget this browser' }), page.locator('.card .iri')];
-      await page.locator('button >> text=Sign in with this browser').waitFor();
+      await page.locator('button >> text=Continue with this browser').waitFor();
       expect(await forget.count()).to.equal(0);
-      await page.click('button >> text=Sign in with this browser');
+      await page.click('button >> text=Continue with this browser');
       await page.locator('.who >> text=This browser').waitFor();
       await page.click('text=Sign out');
       await page.locator('.who >> text=Not signed in').waitFor();
@@ -212,7 +212,7 @@ for (const path of pathsOf('The console, signing-in'))
       await forget.click();
       await page.click('dialog button.danger');
       await page.locator('.notice >> text=is deleted').waitFor();
-      await page.click('button >> text=Sign in with this browser');
+      await page.click('button >> text=Continue with this browser');
       await page.locator('.who >> text=This browser').waitFor();
       expect(await page.locator('.who span').getAttribute('title')).not.to.equal(identity);
     });
@@ -220,7 +220,7 @@ for (const path of pathsOf('The console, signing-in'))
     it('deletes the key of an owner only after a second confirmation', async () => {
       const page = await console.owner();
       await console.go(page, 'owners');
-      await page.fill('input[name=name]', 'A second laptop');
+      await page.getByLabel('Name of the browser').fill('A second laptop');
       await page.click('text=Remember this browser');
       await page.locator('td >> text=A second laptop').waitFor();
       await console.go(page, 'signin');
@@ -240,7 +240,7 @@ for (const path of pathsOf('The console, signing-in'))
       await second.locator('input').fill('owner');
       await second.locator('button.danger').click();
       await page.locator('.notice >> text=is deleted').waitFor();
-      await page.locator('button >> text=Sign in with this browser').waitFor();
+      await page.locator('button >> text=Continue with this browser').waitFor();
     });
 
     it('causes no script error or CSP violation and contacts no other origin', () => {
@@ -262,7 +262,7 @@ describeInBrowser('The console, the first steps at /', () => {
     expect(made.status).to.equal(201);
     const page = await console.owner();
     expect(page.url()).to.equal(`${console.server.root}app`);
-    await page.getByRole('link', { name: 'data/' }).click();
+    await page.getByRole('link', { name: 'data', exact: true }).click();
     const heading = page.getByRole('heading', { level: 1, name: 'data', exact: true });
     await heading.waitFor();
     await page.reload();

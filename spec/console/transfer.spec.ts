@@ -38,7 +38,7 @@ describeInBrowser('The console, import and export', () => {
     expect(await page.locator('[name=of]').isVisible(), 'until the list is open').to.equal(false);
     expect((await page.locator('form.card').first().boundingBox())!.width, 'width of all forms').to.equal(45 * 16);
     await page.getByRole('button', { name: 'Folder: All of the storage', exact: true }).click();
-    await page.getByRole('button', { name: 'listed/', exact: true }).click();
+    await page.getByRole('button', { name: 'listed', exact: true }).click();
     await page.getByRole('button', { name: 'Folder: /listed/', exact: true }).waitFor();
     expect(await page.locator('[name=of]').inputValue()).to.equal(`${console.server.root}listed/`);
     expect(await axeFindings(page)).to.deep.equal([]);
@@ -140,7 +140,7 @@ describeInBrowser('The console, import and export', () => {
   it('tells callers without control that they cannot import', async () => {
     const guest = await console.person();
     await guest.goto(console.at('signin'));
-    await guest.getByRole('button', { name: 'Sign in with this browser' }).click();
+    await guest.getByRole('button', { name: 'Continue with this browser' }).click();
     await guest.locator('.who >> text=This browser').waitFor();
     await console.go(guest, 'admin?tab=transfer');
     await guest.getByText('You need control of this storage to import.').waitFor();

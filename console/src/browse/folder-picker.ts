@@ -5,6 +5,7 @@ import { Page } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { readContainer } from '../storage/container.js';
 import { decoded, isContainer, parentIri, shortName } from '../storage/names.js';
+import { itemIcon } from './icon.js';
 
 /** Its items are restored, not chosen. */
 const trash = `${storageUri}.trash/`;
@@ -57,7 +58,7 @@ export class FolderPicker extends Page {
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : ''}
       <ul class="folders">
         ${at === storageUri ? '' : html`<li><button type="button" @click=${() => this.pick(parentIri(at))}>↑ Folder above</button></li>`}
-        ${(items ?? []).map((iri) => html`<li><button type="button" @click=${() => this.pick(iri)}>${shortName(iri)}${isContainer(iri) ? '/' : ''}</button></li>`)}
+        ${(items ?? []).map((iri) => html`<li><button type="button" @click=${() => this.pick(iri)}>${itemIcon(iri)}${shortName(iri)}</button></li>`)}
         ${items === undefined ? html`<li class="soft">Loading …</li>` : items.length === 0 ? html`<li class="soft">${none}</li>` : ''}
       </ul>
       ${this.isCut ? html`<p class="soft">There are more items. Type the path of others.</p>` : ''}

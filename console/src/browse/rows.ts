@@ -10,8 +10,8 @@ import { itemIcon } from './icon.js';
 import { type Column, type ContainerListing, hasThumbnail, typeText } from './listing.js';
 import { dragType } from './move.js';
 
-/** Pixels, as in the style sheet. */
-const rowHeight = 40;
+/** Pixels, as in the style sheet: rows of phones have two lines. */
+const rowHeight = matchMedia('(max-width: 45rem)').matches ? 60 : 40;
 const spare = 12;
 
 /** Members that were dropped on a container. */
@@ -153,18 +153,18 @@ export class Rows extends Page {
       </td>
       <td>
         ${this.thumbnail(member)}<a href=${openHref(member.iri)} title=${name}
-          >${name}${isContainer(member.iri) ? '/' : ''}</a
-        >
+          >${name}</a
+        ><small class="only-small soft">${factsOf(member)}</small>
       </td>
       <td>${typeText(member)}</td>
       <td class="number">${member.size === undefined || isContainer(member.iri) ? nothing : sizeText(member.size)}</td>
       <td>${member.modified ? dateText(member.modified) : nothing}</td>
-      <td class="acts"><button type="button" class="quiet" aria-haspopup="true" aria-label=${`Actions for ${name}`} @click=${(event: Event) => this.openMenu(member, event)}>⋯</button></td>
+      <td class="acts"><button type="button" class="quiet opens" aria-haspopup="true" aria-label=${`Actions for ${name}`} @click=${(event: Event) => this.openMenu(member, event)}>⋯</button></td>
     </tr>`;
   }
 
   private thumbnail(member: ListedMember): TemplateResult {
-    if (!hasThumbnail(member)) return itemIcon(member.iri);
+    if (!hasThumbnail(member)) return itemIcon(member.iri, member.mediaType);
     void import('./thumbnail.js');
     return html`<quad-thumbnail .member=${member}></quad-thumbnail>`;
   }
@@ -234,3 +234,9 @@ export class Rows extends Page {
     this.dispatchEvent(new CustomEvent<Selecting>('select-members', { detail: { members, isOn } }));
   }
 }
+
+/** Second line of a row on a phone. */
+const factsOf = ({ iri, size, modified }: ListedMember): string =>
+  [size === undefined || isContainer(iri) ? '' : sizeText(size), modified ? dateText(modified) : '']
+    .filter(Boolean)
+    .join(' · ');

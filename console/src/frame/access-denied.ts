@@ -5,7 +5,8 @@ import { storageUri, who } from '../session/session.js';
 import { messageOf, Refusal, request } from '../storage/api.js';
 import { isController } from '../storage/controller.js';
 import { ancestors, decoded, isContainer, parentIri } from '../storage/names.js';
-import { headingOf, openHref, Page, placeHref, signInHref } from './page.js';
+import { blank } from './blank.js';
+import { headingOf, openHref, Page, placeHref, placeNow, signInHref } from './page.js';
 
 /** `denied`: access can be requested. `absent`: there is nothing. */
 type Reason = 'denied' | 'absent' | 'failed';
@@ -35,13 +36,30 @@ export class Refused extends Page {
   /** The nearest folder above that can be read, for a resource that does not exist. */
   @state() private above = storageUri;
 
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.fade(false);
+  }
+
+  /** Links of the path to folders that do not exist lead nowhere. */
+  private fade(isFaded = true): void {
+    for (const link of document.querySelectorAll<HTMLAnchorElement>('.crumbs a')) {
+      const at = placeNow(link.hash).parameters.get('at') ?? storageUri;
+      link.classList.toggle('gone', isFaded && at.length > this.above.length);
+      link.tabIndex = link.classList.contains('gone') ? -1 : 0;
+    }
+  }
+
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (!changed.has('why')) return;
     const { why } = this;
     this.reason = undefined;
+    this.fade(false);
     void reasonOf(why).then(async (reason) => {
       if (reason === 'absent') this.above = await existingAbove(this.iri);
-      if (why === this.why) this.reason = reason;
+      if (why !== this.why) return;
+      this.reason = reason;
+      if (reason === 'absent') this.fade();
     });
   }
 
@@ -49,24 +67,37 @@ export class Refused extends Page {
     const { reason } = this;
     if (reason === undefined) return html`<p class="soft">Loading …</p>`;
     if (reason === 'failed') return html`<p class="problem" role="alert">${messageOf(this.why)}</p>${this.back()}`;
-    return html`<section class="card refused" role="status">${reason === 'absent' ? this.absent() : this.denied()}</section>`;
+    return reason === 'absent' ? this.absent() : this.denied();
   }
 
   private absent(): TemplateResult {
-    return html`<h2>There is nothing at this address</h2>
-      <p>It was moved, deleted, or never here. The nearest folder that exists is <strong>${this.above === storageUri ? 'the storage itself' : decoded(`/${this.above.slice(storageUri.length)}`)}</strong>.</p>
-      <div class="row"><a class="button primary" href=${openHref(this.above)}>Open ${headingOf(this.above)}</a><a class="button" href=${placeHref('trash')}>Look in the trash</a></div>`;
+    const above = this.above === storageUri ? 'the storage itself' : decoded(`/${this.above.slice(storageUri.length)}`);
+    return blank({
+      icon: 'nothing',
+      kind: 'refused',
+      title: 'There is nothing at this address',
+      text: html`It was moved, deleted, or never here. The nearest folder that exists is <strong>${above}</strong>.`,
+      actions: html`<a class="button primary" href=${openHref(this.above)}>Open ${headingOf(this.above)}</a><a class="button" href=${placeHref('trash')}>Look in the trash</a>`,
+    });
   }
 
   private denied(): TemplateResult {
     const asking = placeHref('requests', { ask: this.iri });
     if (who().kind === 'subject')
-      return html`<h2>You have no access to this</h2>
-        <p>It may not exist, or no owner has given you access yet. Ask for it: the owners see your request, and answer it.</p>
-        <div class="row"><a class="button primary" href=${asking}>Request access</a></div>`;
-    return html`<h2>Sign in to see this</h2>
-      <p>This ${isContainer(this.iri) ? 'folder' : 'file'} is not public. Sign in, or request access. No account needed.</p>
-      <div class="row"><a class="button primary" href=${signInHref()}>Sign in</a><a class="button" href=${placeHref('signin', { to: asking })}>Request access</a></div>`;
+      return blank({
+        icon: 'lock',
+        kind: 'refused',
+        title: 'You have no access to this',
+        text: 'It may not exist, or no owner has given you access yet. Owners see your request, and answer it.',
+        actions: html`<a class="button primary" href=${asking}>Request access</a>`,
+      });
+    return blank({
+      icon: 'lock',
+      kind: 'refused',
+      title: 'Sign in to see this',
+      text: `This ${isContainer(this.iri) ? 'folder' : 'file'} is not public. Sign in or request access. You need no account.`,
+      actions: html`<a class="button primary" href=${signInHref()}>Sign in</a><a class="button" href=${placeHref('signin', { to: asking })}>Request access</a>`,
+    });
   }
 
   private back(): TemplateResult {

@@ -1,5 +1,4 @@
 /** Containers: list, create, upload, delete. */
-import '../frame/access-denied.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { createMember, type Kind, suggestedName } from '../browse/create.js';
@@ -9,6 +8,7 @@ import '../browse/rows.js';
 import { dragType } from '../browse/move.js';
 import type { MoveDialog } from '../browse/move-dialog.js';
 import type { Removing } from '../browse/removal.js';
+import { blank } from '../frame/blank.js';
 import { notify } from '../frame/notice.js';
 import { crumbs, headingOf, openHref, Page, placeHref, submitted } from '../frame/page.js';
 import { onSession, storageUri, who } from '../session/session.js';
@@ -78,6 +78,8 @@ export class BrowsePage extends Page {
 
   private async readRights(): Promise<void> {
     const { at } = this;
+    // Loaded after the first page, and before the connection may be lost.
+    void import('../frame/access-denied.js');
     // If this fails, the listing fails too and shows the error.
     const rights = await rightsOn(at).catch(() => undefined);
     if (at !== this.at) return;
@@ -112,14 +114,14 @@ export class BrowsePage extends Page {
 
   private actions(): TemplateResult {
     const { append, share } = this.rights;
-    return html`<div class="row">
+    return html`<div class="row toolbar">
       ${
         append
           ? html`<button type="button" class="primary" @click=${() => this.dialog?.showModal()}>New …</button>
               <label class="button">Add files<input class="visually-hidden" type="file" multiple @change=${this.picked} /></label>`
           : nothing
       }
-      ${share ? html`<a class="button" href=${placeHref('sharing', { at: this.at })}>Share</a>` : nothing}
+      ${share ? html`<a class="button only-wide" href=${placeHref('sharing', { at: this.at })}>Share</a>` : nothing}
       ${this.hasShapes || append || share ? this.menu() : nothing}
       <label class="inline search">
         <span class="visually-hidden">Filter by name</span>
@@ -141,8 +143,9 @@ export class BrowsePage extends Page {
       if (key) menu.querySelector('summary')?.focus();
     };
     return html`<details class="menu" @keydown=${close} @focusout=${close}>
-      <summary class="button">More</summary>
+      <summary class="button" aria-label="More"><span class="only-wide">More</span><span class="only-small">⋯</span></summary>
       <div @click=${({ currentTarget }: Event) => (currentTarget as HTMLElement).closest('details')?.removeAttribute('open')} tabindex="-1">
+        ${share ? html`<a class="button only-small" href=${placeHref('sharing', { at: this.at })}>Share</a>` : nothing}
         ${append ? html`<label class="button">Add a folder<input class="visually-hidden" type="file" webkitdirectory @change=${this.picked} /></label>` : nothing}
         ${this.hasShapes ? html`<shape-actions .iri=${this.at} .creates=${append ?? false} .links=${write ?? false}></shape-actions>` : nothing}
         ${share ? html`<a class="button" href=${placeHref('trash')}>Trash</a>` : nothing}
@@ -173,27 +176,37 @@ export class BrowsePage extends Page {
       void import('../browse/first-page.js');
       return html`<first-page @add-files=${() => this.querySelector<HTMLInputElement>('input[type=file]')?.click()}></first-page>`;
     }
-    return html`<div class="empty">
-      <p>${share ? 'This folder is empty.' : 'This folder is empty, or you are not allowed to see what is in it.'}</p>
-      ${this.rights.append ? html`<p>Drop files or folders here, or choose “New …”. Turtle, JSON-LD and RDF/XML become graphs that you can query.</p>` : nothing}
-    </div>`;
+    return blank({
+      icon: 'folder',
+      title: 'This folder is empty.',
+      text: this.rights.append
+        ? 'Drop files or folders here, or choose “New …”. Turtle, JSON-LD and RDF/XML become graphs that you can query.'
+        : share
+          ? 'Nothing is in it.'
+          : 'Or you are not allowed to see what is in it.',
+    });
   }
 
   private members(listing: ContainerListing): TemplateResult {
     const count = listing.length.toLocaleString();
     return html`
       ${this.example(listing)}
-      <p role="status" class="soft">
+      <div class="row between"><p role="status" class="soft">
         ${listing.isFiltered ? `${count} of ${listing.total.toLocaleString()} have that name` : itemsText(listing.total)}${
           listing.searched === undefined
             ? ''
             : `, ${listing.isFiltered ? 'looking on' : 'sorting'} (${listing.searched.toLocaleString()} so far)`
         }
-      </p>
+      </p>${this.keys()}</div>
       ${this.removing ? this.renderRemoving(this.removing) : this.selected.size > 0 ? this.selection() : nothing}
       <div class="with-preview"><quad-rows .listing=${listing} .selected=${this.selected} ?isMovable=${this.mayChange} ?canShare=${this.rights.share ?? false} @select-members=${this.select} @move-members=${this.moved} @row-key=${this.pressed}></quad-rows>${this.preview()}</div>
-      <p class="keys soft"><kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>Space</kbd> selects, <kbd>Enter</kbd> opens${this.mayChange ? html`, <kbd>F2</kbd> renames, <kbd>Delete</kbd> deletes` : nothing}, <kbd>/</kbd> filters</p>
     `;
+  }
+
+  /** Help for the keyboard. */
+  private keys(): TemplateResult {
+    return html`<details class="menu keys"><summary aria-label="Keys">?</summary>
+      <p><kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>Space</kbd> selects, <kbd>Enter</kbd> opens${this.mayChange ? html`, <kbd>F2</kbd> renames, <kbd>Delete</kbd> deletes` : nothing}, <kbd>/</kbd> filters</p></details>`;
   }
 
   /** The folder of the example says what to try. */

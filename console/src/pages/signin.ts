@@ -35,7 +35,7 @@ export class SignInPage extends Page {
     if (!this.isReady) return title;
     return html`
       ${title}
-      ${now === '' ? html`<p>Sign in to add items, and to see what is shared with you.</p>` : this.renderNow(now)}
+      ${now === '' ? html`<p class="soft">Sign in to add items, and to see what is shared with you.</p>` : this.renderNow(now)}
       ${now === '' ? this.ways(now) : html`<details class="ways"><summary><h2>Use another identity</h2></summary>${this.ways(now)}</details>`}`;
   }
 
@@ -69,7 +69,7 @@ export class SignInPage extends Page {
           <h2>With this browser</h2>
           <p>No account or password needed.</p>
           <div class="row">
-            <button type="button" class=${filled(this.provider === undefined)} @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Sign in with this browser'}</button>
+            <button type="button" class=${filled(this.provider === undefined)} @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Continue with this browser'}</button>
             ${this.known && ['', this.known].includes(now) ? html`<button type="button" @click=${this.forget}>Forget this browser</button>` : nothing}
           </div>
           <details><summary>How does this work?</summary>

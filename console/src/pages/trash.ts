@@ -1,6 +1,7 @@
 /** Trash: restores deleted resources, or deletes them permanently. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import { blank } from '../frame/blank.js';
 import { crumbs, headingOf, openHref, Page, placeHref, scrollTable } from '../frame/page.js';
 import { storageUri } from '../session/session.js';
 import { nameOfPerson } from '../sharing/people.js';
@@ -58,9 +59,18 @@ export class TrashPage extends Page {
     const { items, days } = this;
     if (!items) return html`<p class="soft">Loading …</p>`;
     if (days === undefined)
-      return html`<p class="empty">There is no trash: it is off (lws.trash.days), or you do not control this storage. Deletions are permanent.</p>`;
+      return blank({
+        icon: 'trash',
+        title: 'There is no trash',
+        text: 'It is off (lws.trash.days), or you do not control this storage. Deletions are permanent.',
+      });
     if (items.length === 0)
-      return html`<p class="empty">The trash is empty. What you delete in <a href=${placeHref('browse')}>Browse</a> stays here for ${days} days.</p>`;
+      return blank({
+        icon: 'trash',
+        title: 'The trash is empty.',
+        text: `What you delete stays here for ${days} days.`,
+        actions: html`<a class="button" href=${placeHref('browse')}>Open the files</a>`,
+      });
     const heads = ['Name', 'Size', 'Deleted', 'Kept until', 'Actions'];
     return html`<p class="soft">Only owners see the trash. Searches and queries do not find what is in it. It counts against the quota.</p>
       ${scrollTable(

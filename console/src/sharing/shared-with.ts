@@ -1,6 +1,7 @@
 /** `<shared-with-me>`: resources shared by grants, on the start page of a guest. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import { blank } from '../frame/blank.js';
 import { Page, placeHref } from '../frame/page.js';
 import { storageUri, subjectNow } from '../session/session.js';
 import { serviceEndpoint } from '../storage/api.js';
@@ -37,8 +38,12 @@ export class SharedWithMe extends Page {
   private renderNothing(): TemplateResult {
     const copy = (): Promise<boolean> =>
       this.attempt(() => navigator.clipboard.writeText(subjectNow()), 'Your identity is copied.');
-    return html`<div class="empty"><p>Nothing is shared with you yet. Request access, or send your identity to an owner of this storage.</p>
-      <p><a class="button primary" href=${placeHref('requests', { ask: storageUri })}>Request access</a>
-        <button type="button" @click=${copy}>Copy identity</button></p></div>`;
+    return blank({
+      icon: 'folder',
+      title: 'Nothing is shared with you yet.',
+      text: 'Request access, or send your identity to an owner of this storage.',
+      actions: html`<a class="button primary" href=${placeHref('requests', { ask: storageUri })}>Request access</a>
+        <button type="button" @click=${copy}>Copy identity</button>`,
+    });
   }
 }

@@ -71,7 +71,7 @@ for (const path of pathsOf('The console, query results'))
     });
 
     it('draws numbers as a chart', async () => {
-      await example(page, 'How does a chart look?');
+      await example(page, 'Example of a chart');
       await page.locator('.chart[aria-label^="Bars of rain, sun by month"]').waitFor();
       const inks = `new Set(new Uint32Array(document.querySelector('.chart canvas').getContext('2d')
         .getImageData(0, 0, 800, 300).data.buffer)).size`;
@@ -86,7 +86,7 @@ for (const path of pathsOf('The console, query results'))
     });
 
     it('draws a graph, moves a dragged node without opening it, and selects nodes with arrow keys', async () => {
-      expect(await example(page, 'How does a graph look?')).to.match(/^6 triples in /);
+      expect(await example(page, 'Example of a graph')).to.match(/^6 triples in /);
       await page.locator('ask-graph [role=status]', { hasText: '5 nodes, 6 links: all 6 triples.' }).waitFor();
       await expectAccessible(page);
       const node = page.locator('a.node[aria-label$="paper1"]');

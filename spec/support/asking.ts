@@ -10,9 +10,15 @@ export const said = '#query-panel > .row > [role=status]';
 /** Selector of the query editor. */
 export const queryText = '.cm-content';
 
+/** Selects an action in the menu of the query. */
+export async function choose(page: Page, action: string): Promise<void> {
+  await page.click('#query-panel .opens');
+  await page.click(`#query-panel .row-menu button:text-is("${action}")`);
+}
+
 /** Writes a query into a new tab. */
 export async function write(page: Page, query: string): Promise<void> {
-  await page.click('text=New query');
+  await choose(page, 'New query');
   await page.click(queryText);
   await page.keyboard.insertText(query);
 }
@@ -39,7 +45,6 @@ export async function example(page: Page, name: string): Promise<string> {
   const list = page.locator('details.examples');
   if ((await list.getAttribute('open')) === null) await list.locator('summary').click();
   await list.locator('button', { hasText: name }).click();
-  await page.locator(`${queries}[aria-selected=true]`, { hasText: name }).waitFor();
   return ended(page);
 }
 

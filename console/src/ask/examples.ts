@@ -1,16 +1,21 @@
 /** Example queries, as questions. Most also run on an empty storage. */
 import { selectBriefly } from '../storage/brief-select.js';
 
+/** How the answer is shown, for an icon. */
+export type AnswerKind = 'table' | 'chart' | 'graph' | 'map';
+
 export interface Example {
   readonly name: string;
   readonly what: string;
+  readonly kind: AnswerKind;
   readonly query: string;
 }
 
 const examples: readonly Example[] = [
   {
     name: 'What kinds of things are here?',
-    what: 'Classes, by the number of their things.',
+    what: 'The kinds of records, and how many of each.',
+    kind: 'chart',
     query: `SELECT ?class (COUNT(DISTINCT ?thing) AS ?things) {
   ?thing a ?class
 }
@@ -20,12 +25,14 @@ LIMIT 100`,
   },
   {
     name: 'What is in here?',
-    what: 'The first hundred triples that you may read.',
+    what: 'The first hundred facts that you may read.',
+    kind: 'table',
     query: 'SELECT * { ?s ?p ?o } LIMIT 100',
   },
   {
     name: 'What is said about things?',
-    what: 'Predicates, by the number of their uses.',
+    what: 'The properties in use, and how often.',
+    kind: 'chart',
     query: `SELECT ?predicate (COUNT(*) AS ?uses) {
   ?s ?predicate ?o
 }
@@ -35,7 +42,8 @@ LIMIT 100`,
   },
   {
     name: 'Which items say the most?',
-    what: 'Triples per item. Each item is a named graph.',
+    what: 'The files with the most facts.',
+    kind: 'chart',
     query: `SELECT ?resource (COUNT(*) AS ?statements) {
   GRAPH ?resource { ?s ?p ?o }
 }
@@ -45,14 +53,20 @@ LIMIT 100`,
   },
   {
     name: 'What is known about one of them?',
-    what: 'All triples about the first thing of a class, as a graph.',
+    what: 'All facts about one thing, as a graph.',
+    kind: 'graph',
     query: `DESCRIBE ?thing {
   { SELECT ?thing { ?thing a ?class } LIMIT 1 }
 }`,
   },
+];
+
+/** Queries with data of their own: how a graph and a chart look. */
+export const demonstrations: readonly Example[] = [
   {
-    name: 'How does a graph look?',
-    what: 'Made-up citations. Needs no data.',
+    name: 'Example of a graph',
+    what: 'Made-up citations.',
+    kind: 'graph',
     query: `PREFIX ex: <http://example.org/>
 CONSTRUCT {
   ?from ex:cites ?to .
@@ -64,8 +78,9 @@ CONSTRUCT {
 }`,
   },
   {
-    name: 'How does a chart look?',
-    what: 'Made-up rain and sun. Needs no data.',
+    name: 'Example of a chart',
+    what: 'Made-up rain and sun.',
+    kind: 'chart',
     query: `SELECT ?month ?rain ?sun {
   VALUES (?month ?rain ?sun) {
     ("Jan" 64 48) ("Feb" 52 77) ("Mar" 56 118) ("Apr" 48 168) ("May" 66 206) ("Jun" 71 214)
@@ -84,6 +99,7 @@ const offered: readonly (Example & { readonly pattern: string })[] = [
   {
     name: 'Who is described here?',
     what: 'People, with their names.',
+    kind: 'table',
     pattern: 'VALUES ?class { foaf:Person schema:Person } ?thing a ?class',
     query: `PREFIX foaf: <http://xmlns.com/foaf/0.1/>
 PREFIX schema: <http://schema.org/>
@@ -97,7 +113,8 @@ LIMIT 100`,
   },
   {
     name: 'Where are the places?',
-    what: 'Things with a latitude and longitude, on a map.',
+    what: 'Places with coordinates, on a map.',
+    kind: 'map',
     pattern: 'VALUES ?latitude { geo:lat schema:latitude } ?thing ?latitude ?value',
     query: `PREFIX geo: <http://www.w3.org/2003/01/geo/wgs84_pos#>
 PREFIX schema: <http://schema.org/>

@@ -60,7 +60,11 @@ export class AskResults extends Page {
         ${
           this.answer.kind === 'boolean' || this.answer.kind === 'plan'
             ? nothing
-            : html`<button type="button" class="quiet" @click=${this.downloadCsv}>Download CSV</button>`
+            : html`<span class="downloads">${
+                this.answer.kind === 'graph'
+                  ? html`<button type="button" class="quiet" @click=${this.downloadRaw}>Download Turtle</button>`
+                  : nothing
+              }<button type="button" class="quiet" @click=${this.downloadCsv}>Download CSV</button></span>`
         }
       </div>
       <div role="tabpanel" id="answer-panel" aria-labelledby="tab-${this.view}">
@@ -85,8 +89,8 @@ export class AskResults extends Page {
     if (rows.length > 0 && columns.length > 0)
       return html`<ask-table .columns=${columns} .rows=${rows} .prefixes=${prefixes}></ask-table>`;
     return html`<p class="empty">${kind === 'graph' ? 'The graph is empty' : 'No rows'}: nothing that you may read matches.
-      Statements come with items such as Turtle files, which <a href=${placeHref('browse')}>Browse</a> shows.
-      The examples “A picture” and “A chart” need no data.</p>`;
+      Facts come with files such as Turtle, which <a href=${placeHref('browse')}>Browse</a> shows.
+      “Example of a graph” and “Example of a chart” need no data.</p>`;
   }
 
   private raw(): TemplateResult {

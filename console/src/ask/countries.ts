@@ -10,7 +10,8 @@ export type CountryName = readonly [name: string, longitude: number, latitude: n
 
 export type CityName = readonly [name: string, longitude: number, latitude: number];
 
-/** Path in the units of the land. */
+/** Path in units of 1/50 degree. */
+export const borderUnits = 50;
 export const borders: string = bordersPath;
 export const countries: readonly CountryName[] = JSON.parse(countryNames);
 /** The most populous first. */

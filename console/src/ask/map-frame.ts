@@ -41,6 +41,14 @@ export const roomOfScale = ({ frame, pixel }: MapView): Placed => ({
   half: (longestBar / 2) * pixel,
 });
 
+/** Room of the buttons at the other end. */
+export const roomOfSteps = ({ frame, pixel }: MapView): Placed => ({
+  name: '',
+  x: frame.x - frame.width / 2 + 40 * pixel,
+  y: frame.y + frame.height / 2 - 22 * pixel,
+  half: 32 * pixel,
+});
+
 /** At the right: degrees of latitude are at the left. */
 export function scaleBar({ frame, pixel, degree }: MapView): TemplateResult {
   const perKilometre = degree / kilometresPerDegree;
@@ -126,7 +134,7 @@ export function namesOfPoints(
   { frame, pixel, x, y }: MapView,
   others: readonly Placed[],
 ): { readonly names: readonly TemplateResult[]; readonly placed: readonly Placed[] } {
-  const gap = 8 * pixel;
+  const gap = 10 * pixel;
   const placed: Placed[] = points.map(([, longitude, latitude]) => ({
     name: '',
     x: x(longitude),

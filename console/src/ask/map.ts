@@ -6,7 +6,7 @@ import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'li
 import { customElement, property, state } from 'lit/decorators.js';
 import { labelOf, labels } from '../storage/labels.js';
 import { coordinatesIn } from './coordinates.js';
-import { grid, namesInSight, namesOfPoints, roomOfScale, scaleBar, tilesInSight } from './map-frame.js';
+import { grid, namesInSight, namesOfPoints, roomOfScale, roomOfSteps, scaleBar, tilesInSight } from './map-frame.js';
 import { counted, legend, Picture } from './picture.js';
 import { type MapPlace, type MapPlaces, placesOf } from './places.js';
 import type { TableAnswer } from './run.js';
@@ -35,8 +35,8 @@ const reach = 12;
 interface Projection {
   readonly x: (longitude: number) => number;
   readonly y: (latitude: number) => number;
-  /** Transformation of the land. */
-  readonly land: string;
+  /** Transformation of outlines. @param units of a degree */
+  readonly outline: (units: number) => string;
   /** Units per degree of latitude. */
   readonly degree: number;
 }
@@ -95,9 +95,13 @@ export class AskMap extends Picture {
     const { columns, rows, prefixes } = this.answer;
     const map = isEmpty ? undefined : this.map();
     return html`<p class="soft summary">${this.summary(map?.unnamed ?? 0)}</p>
-      ${isEmpty ? nothing : html`<div class="row">${this.steps()}<p role="status" class="place grow">${this.selection()}</p></div>`}
       <div class="beside">
-        ${map ? html`<div><div class="framed">${map.picture}${this.buttons()}</div>${this.colours(map.hasCities)}</div>` : nothing}
+        ${
+          map
+            ? html`<div><div class="framed">${map.picture}${this.buttons()}${this.steps()}</div>
+          <p role="status" class="place">${this.selection()}</p>${this.colours(map.hasCities)}</div>`
+            : nothing
+        }
         <ask-table .columns=${columns} .rows=${rows} .prefixes=${prefixes}></ask-table>
       </div>`;
   }
@@ -105,19 +109,20 @@ export class AskMap extends Picture {
   private colours(hasCities: boolean): TemplateResult {
     return html`${legend([
       ['iri', 'places of the result'],
-      ['chosen', 'selected place'],
+      ...(this.selected < 0 ? [] : ([['chosen', 'selected place']] as const)),
       ...(hasCities ? ([['city', 'cities and borders, for orientation']] as const) : []),
     ])}<p class="soft">${hasCities ? html`Cities: <a href="https://www.geonames.org/" target="_blank" rel="noreferrer noopener">GeoNames</a>, CC BY 4.0.` : attribution}</p>`;
   }
 
   private steps(): TemplateResult {
-    return html`<button type="button" @click=${() => this.step(-1)}>Previous place</button>
-      <button type="button" @click=${() => this.step(1)}>Next place</button>`;
+    const button = (name: string, text: string, by: number): TemplateResult =>
+      html`<button type="button" aria-label=${name} title=${name} @click=${() => this.step(by)}>${text}</button>`;
+    return html`<div class="zoom steps">${button('Previous place', '‹', -1)}${button('Next place', '›', 1)}</div>`;
   }
 
   /** Borders are of a map of the world: at this width, a place near one can appear on the wrong side. */
   private get isNear(): boolean {
-    return tiles === '' && this.places.list.length > 0 && this.frame.width < 15 * this.projection.degree;
+    return tiles === '' && this.places.list.length > 0 && this.frame.width < 4 * this.projection.degree;
   }
 
   /** Names of few places, as the table shows them. */
@@ -146,7 +151,7 @@ export class AskMap extends Picture {
 
   private selection(): TemplateResult | string {
     const place = this.places.list[this.selected];
-    if (!place) return 'Select a place on the map, or with the buttons.';
+    if (!place) return 'Select a place on the map, or with the arrows.';
     const [longitude, latitude] = place.shape.paths[0]![0]!;
     return html`${place.name ? termContent(place.name, this.answer.prefixes) : `Place ${this.selected + 1}`}
       <span class="soft">${latitude.toFixed(4)}, ${longitude.toFixed(4)} (${this.selected + 1} of ${this.places.list.length})</span>`;
@@ -159,17 +164,17 @@ export class AskMap extends Picture {
     // One of the sides may show more than the frame.
     const pixel = Math.max(this.frame.width / width, this.frame.height / height);
     const view = { ...this.projection, pixel, frame: { ...this.frame, width: width * pixel, height: height * pixel } };
-    const { land } = this.projection;
-    const own = namesOfPoints(this.named(), view, [roomOfScale(view)]);
+    const { outline } = this.projection;
+    const own = namesOfPoints(this.named(), view, [roomOfScale(view), roomOfSteps(view)]);
     const unnamed = this.places.list.filter(({ name }) => name).length - own.names.length;
     const inSight = this.countries && namesInSight(this.countries, view, own.placed);
-    const picture = html`<svg class="graph map ${this.isNear ? 'near' : ''}" role="application" tabindex="0" viewBox=${this.viewBox}
+    const picture = html`<svg class="graph map" role="application" tabindex="0" viewBox=${this.viewBox}
         aria-label="Map of the places; the table lists them. Arrow keys move it, plus and minus zoom, 0 shows all, N and P select a place."
         @keydown=${this.onKey} @pointerdown=${this.hold} @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
-        ${tiles === '' ? svg`<path class="land" d=${landPath} transform=${land}></path>` : svg`<g aria-hidden="true">${tilesInSight(tiles, view)}</g>`}
+        ${tiles === '' ? svg`<path class="land" d=${landPath} transform=${outline(landUnits)}></path>` : svg`<g aria-hidden="true">${tilesInSight(tiles, view)}</g>`}
         <g aria-hidden="true">${grid(view)}${
           this.countries
-            ? svg`<path class="borders" d=${this.countries.borders} transform=${land}></path>${inSight?.picture}`
+            ? svg`<path class="borders" d=${this.countries.borders} transform=${outline(this.countries.borderUnits)}></path>${inSight?.picture}`
             : nothing
         }${scaleBar(view)}</g>
         <path class="areas" d=${areas}></path>
@@ -243,7 +248,8 @@ const projectionAt = ([longitude, latitude]: Position, shrink: number, scale: nu
   x: (at) => (at - longitude) * shrink * scale,
   y: (at) => (latitude - at) * scale,
   degree: scale,
-  land: `translate(${-longitude * shrink * scale} ${latitude * scale}) scale(${(shrink * scale) / landUnits} ${scale / landUnits})`,
+  outline: (units) =>
+    `translate(${-longitude * shrink * scale} ${latitude * scale}) scale(${(shrink * scale) / units} ${scale / units})`,
 });
 
 function pathOf({ form, paths }: MapShape, { x, y }: Projection): string {

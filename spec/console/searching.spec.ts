@@ -107,7 +107,7 @@ for (const path of pathsOf('The console, search by type')) {
     it('names the types that the server sets in words', async () => {
       await page.click('text=Clear selection');
       await page.getByLabel('Folders').check();
-      await expectStatus(page, '2 items found');
+      await expectStatus(page, '1 item found');
       await page.locator('.hit', { hasText: /data\s+All files · Folder/ }).waitFor();
       await page.click('text=Clear selection');
       await page.getByLabel('Files').check();
@@ -192,6 +192,8 @@ for (const path of pathsOf('The console, search by type')) {
         body: '# Notes\n\n> The **zebra** of `this` *river*, in C#\n',
       });
       expect(put.status).to.equal(201);
+      await console.go(page, 'search?q=note');
+      await page.locator('.hit', { hasText: 'notes.md' }).locator('mark', { hasText: 'Notes' }).waitFor();
       await console.go(page, 'search?q=zeb');
       await page.locator('.hit mark', { hasText: 'zebra' }).waitFor();
       const excerpt = (await page.locator('.hit p:not(.soft)').first().innerText()).replace(/\s+/g, ' ').trim();

@@ -28,10 +28,16 @@ const kindNames: Readonly<Record<string, string>> = { Container: 'Folders', Data
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 /** Number of classes from which they can be filtered. */
 const manyFacets = 8;
-/** Marks of headings, quotations and tables between spaces, of emphasis and of code. */
-const markdownMarks = /(^|\s)(?:#{1,6}|[>|])(?=\s)|\*{1,3}|`{1,3}/g;
+/** Marks of headings, quotations, lists and tables between spaces, of emphasis, of code and of links. */
+const markdownMarks = /(^|\s)(?:#{1,6}|-{1,3}|[>|])(?=\s)|\*{1,3}|`{1,3}|!?\[(?=[^\][]*\]\()|\]\([^()\s]*\)/g;
 /** Types whose resources are counted, and requests for it at a time. */
 const [maxCounted, countsAtATime] = [40, 3];
+
+/** The storage itself is not an item of it. */
+function withoutRoot(found: Hits | undefined): Hits | undefined {
+  const hits = found?.hits.filter(({ iri }) => iri !== storageUri) ?? [];
+  return found && { ...found, hits, total: found.total - found.hits.length + hits.length };
+}
 
 @customElement('page-search')
 export class SearchPage extends Page {
@@ -98,7 +104,7 @@ export class SearchPage extends Page {
     this.isSearching = true;
     this.found = undefined;
     try {
-      this.found = await searchStorage(this.wanted, this.page, controller.signal);
+      this.found = withoutRoot(await searchStorage(this.wanted, this.page, controller.signal));
       this.failure = '';
       const iris = (this.found?.hits ?? []).map(({ iri }) => iri);
       this.types = await readTypes(iris, controller.signal);
@@ -198,13 +204,15 @@ export class SearchPage extends Page {
     const shown = all.filter(
       (type) => types.includes(type) || (type.toLowerCase().includes(wantedText) && isFound(type)),
     );
-    const [own, structural] = [shown.filter((type) => !isStructural(type)), shown.filter(isStructural)];
+    const countOf = (type: string): number => this.counts.get(type) ?? 0;
+    const own = shown.filter((type) => !isStructural(type)).sort((a, b) => countOf(b) - countOf(a));
+    const structural = shown.filter(isStructural);
     const isEmpty = this.facets !== undefined && !all.some((type) => !isStructural(type));
     // A phone shows what was found first.
     const isOpen = types.length > 0 || matchMedia('(min-width: 52rem)').matches;
     return html`<form class="facets" @submit=${(event: Event) => event.preventDefault()}><details ?open=${isOpen}><summary><h2>Filters</h2></summary>
       ${
-        all.length >= manyFacets && !isEmpty
+        all.filter((type) => !isStructural(type) && isFound(type)).length >= manyFacets
           ? html`<label>Filter types <input type="search" .value=${this.filter} @input=${(event: Event) => {
               this.filter = (event.target as HTMLInputElement).value;
             }}></label>`
@@ -301,12 +309,17 @@ export class SearchPage extends Page {
     if (!subject?.startsWith(`${iri}#`)) return html`<p>${excerpt}</p>`;
     // The excerpt may be the label itself.
     const label = labelOf(subject);
-    if (text.startsWith(label)) return html`<p><a href=${openHref(subject)}>${excerpt}</a></p>`;
+    if (text.startsWith(label) || labels.peek(subject) !== '')
+      return html`<p><a href=${openHref(subject)}>${excerpt}</a></p>`;
     return html`<p><a href=${openHref(subject)}>${label}</a>: ${excerpt}</p>`;
   }
 
   private hit({ iri, types, mediaType, modified, snippet }: SearchHit): TemplateResult {
     const name = headingOf(iri);
+    // The thing that an excerpt is about, or the item, if it has a label.
+    const [thing, label] = [snippet?.subject, iri]
+      .map((each) => [each, each && labels.of(each)] as const)
+      .find(([, found]) => found) ?? [iri, undefined];
     const above = parentIri(iri);
     const folder = above === storageUri ? headingOf(above) : decoded(above.slice(storageUri.length, -1));
     const type = isContainer(iri) ? 'Folder' : mediaType && formatName(mediaType);
@@ -321,14 +334,17 @@ export class SearchPage extends Page {
       (type) => type.includes(':') && !isStructural(type),
     );
     return html`<li class="hit">
-      ${itemIcon(iri)}<a href=${openHref(iri)}>${name}</a>
-      <p class="soft" title=${modified ? dateText(modified) : nothing}>${about}</p>
-      ${snippet ? this.excerpt(iri, snippet, /\bmarkdown\b/.test(mediaType ?? '')) : nothing}
-      ${
+      ${itemIcon(iri)}${
+        label
+          ? html`<a href=${openHref(thing?.startsWith(`${iri}#`) ? thing : iri)}>${label}</a> <span class="soft">${name}</span>`
+          : html`<a href=${openHref(iri)}>${name}</a>`
+      }
+      <div class="facts-line"><p class="soft" title=${modified ? dateText(modified) : nothing}>${about}</p>${
         shown.length > 0
           ? html`<ul class="chips" aria-label="Types of ${name}">${shown.map((type) => html`<li title=${type}>${this.thing(iri, things?.get(type), kindName(type))}</li>`)}</ul>`
           : nothing
-      }
+      }</div>
+      ${snippet ? this.excerpt(iri, snippet, /\bmarkdown\b/.test(mediaType ?? '')) : nothing}
     </li>`;
   }
 }

@@ -74,17 +74,38 @@ export async function searchStorage(wanted: Search, page: number, signal: AbortS
   return { hits, total: found.totalItems, pages: last ?? Math.ceil(found.totalItems / Math.max(1, size)) };
 }
 
-/** Returns the hits of the words. A single word without hits is the beginning of words: "tempera" finds "temperatures". */
+/**
+ * Returns the hits of the words. A single word is also the beginning of words: "river" finds "warming-rivers.md", whose name has no
+ * language, and so no word forms.
+ */
 async function searchWords(wanted: Search, page: number, signal: AbortSignal): Promise<Hits | undefined> {
-  const found = await searchText(wanted, page, signal);
-  if (found?.total !== 0 || !/^[\p{L}\p{N}]{3,}$/u.test(wanted.words)) return found;
-  try {
-    return await searchText({ ...wanted, words: `${wanted.words}*` }, page, signal);
-  } catch (error) {
-    // Too many words begin like it, or its last segment is too short.
-    if (error instanceof Refusal && error.status === 400) return found;
-    throw error;
-  }
+  if (!/^[\p{L}\p{N}]{3,}$/u.test(wanted.words)) return searchText(wanted, page, signal);
+  const [first, longer] = await Promise.all([
+    searchText(wanted, 1, signal),
+    searchText({ ...wanted, words: `${wanted.words}*` }, 1, signal).catch((error: unknown) => {
+      // Too many words begin like it, or its last segment is too short.
+      if (error instanceof Refusal && error.status === 400) return undefined;
+      throw error;
+    }),
+  ]);
+  if (!first || !longer) return page === 1 ? first : searchText(wanted, page, signal);
+  if (first.pages <= 1 && longer.pages <= 1)
+    return page === 1 ? joined(first, longer) : searchText(wanted, page, signal);
+  // The pages of both cannot be joined: those with more hits.
+  const isLonger = longer.total > first.total;
+  if (page === 1) return isLonger ? longer : first;
+  return searchText(isLonger ? { ...wanted, words: `${wanted.words}*` } : wanted, page, signal);
+}
+
+/** Hits of a word, and then the others that have words with this beginning. The excerpts of these mark all forms. */
+function joined(first: Hits, longer: Hits): Hits {
+  const marked = new Map(longer.hits.map((hit) => [hit.iri, hit]));
+  const own = new Set(first.hits.map(({ iri }) => iri));
+  const hits = [
+    ...first.hits.map((hit) => marked.get(hit.iri) ?? hit),
+    ...longer.hits.filter(({ iri }) => !own.has(iri)),
+  ];
+  return { hits, total: hits.length, pages: 1 };
 }
 
 async function searchText({ words, types }: Search, page: number, signal: AbortSignal): Promise<Hits | undefined> {

@@ -100,8 +100,8 @@ for (const path of pathsOf('The console, previews'))
         '2025-06-02T12:30:15Z,x,1',
       ];
       await opened('values.csv', 'text/csv', `time,station,celsius\n${rows.join('\n')}\n`);
-      await page.locator('rendered-text p + .scroll').waitFor();
-      expect(await page.locator('rendered-text > p').first().innerText()).to.equal('3 rows.');
+      await page.locator('rendered-text ask-table .scroll').waitFor();
+      expect(await page.locator('rendered-text p').first().innerText()).to.equal('3 rows.');
       const cells = page.locator('rendered-text td:first-child');
       expect(await cells.allInnerTexts()).to.deep.equal([
         '2025-06-01 12:00',
@@ -110,6 +110,12 @@ for (const path of pathsOf('The console, previews'))
       ]);
       expect(await cells.first().getAttribute('title')).to.equal('2025-06-01T12:00:00Z');
       expect(await cells.last().getAttribute('title')).to.equal(null);
+      await page.click('rendered-text .answer .sort >> nth=2');
+      await page.locator('rendered-text th[aria-sort=ascending]').waitFor();
+      expect(await page.locator('rendered-text td:nth-child(3)').first().innerText()).to.equal('1');
+      await page.getByRole('button', { name: 'Chart', exact: true }).click();
+      await page.locator('rendered-text .chart[aria-label^="Lines of celsius by time"] canvas').waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
       await opened('value.csv', 'text/csv', `time,station,celsius\n${rows[0]}\n`);
       await page.locator('rendered-text >> text=1 row.').waitFor();
       const hidden =

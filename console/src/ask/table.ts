@@ -31,6 +31,8 @@ export class AskTable extends Page {
   private notes: readonly string[] = [];
   /** Columns of numbers, whose headings are at the end as well. */
   private numeric: readonly boolean[] = [];
+  /** Decimals of columns of numbers, which put their points below each other. */
+  private decimals: readonly number[] = [];
 
   protected override willUpdate(changed: PropertyValues): void {
     this.follow(labels);
@@ -43,6 +45,7 @@ export class AskTable extends Page {
     if (changed.has('rows')) {
       this.notes = this.columns.map((_, index) => this.sharedNote(index));
       this.numeric = this.columns.map((_, index) => this.isNumeric(index));
+      this.decimals = this.columns.map((_, index) => (this.numeric[index] ? this.decimalsIn(index) : 0));
     }
     this.chosen = this.sorted(this.filtered());
     this.from = 0;
@@ -67,6 +70,12 @@ export class AskTable extends Page {
   private isNumeric(column: number): boolean {
     const isNumber = ({ [column]: term }: ResultRow): boolean => !term || numberOf(term) !== undefined;
     return this.rows.every(isNumber) && this.rows.some((row) => row[column]);
+  }
+
+  /** Largest number of decimals, unless a number has very many. */
+  private decimalsIn(column: number): number {
+    const most = this.rows.reduce((found, { [column]: term }) => Math.max(found, decimalsOf(term?.value ?? '')), 0);
+    return most <= maxDecimals ? most : 0;
   }
 
   private filtered(): readonly ResultRow[] {
@@ -113,8 +122,8 @@ export class AskTable extends Page {
                 html`<tr aria-rowindex=${from + index + 2}>${row.map(
                   (term, column) => html`<td
                   class=${numberOf(term) === undefined ? '' : 'number'}
-                  title=${isLong ? plainText(term) : nothing}
-                >${termContent(term, this.prefixes, this.notes[column] === '')}</td>`,
+                  title=${isLong || term?.shown !== undefined ? plainText(term) : nothing}
+                >${termContent(term, this.prefixes, this.notes[column] === '' && !this.numeric[column])}${this.filler(term, column)}</td>`,
                 )}</tr>`,
             )}
             ${this.space(shown - to)}
@@ -123,12 +132,22 @@ export class AskTable extends Page {
       </div>`;
   }
 
+  /** Invisible digits after the decimals of a number. */
+  private filler(term: ResultTerm | undefined, column: number): TemplateResult | typeof nothing {
+    const [own, all] = [decimalsOf(term?.value ?? ''), this.decimals[column] ?? 0];
+    if (!term || own >= all) return nothing;
+    return html`<span class="filler" aria-hidden="true">${own === 0 ? '.' : ''}${'0'.repeat(all - own)}</span>`;
+  }
+
   private heading(name: string, index: number): TemplateResult {
+    const note = this.notes[index] ?? '';
+    // The type of numbers and dates is of little interest.
+    const isHidden = note.startsWith('xsd:');
     const direction = this.order?.column === index ? this.order.direction : undefined;
     return html`<th scope="col" class=${this.numeric[index] ? 'number' : ''} aria-sort=${direction ?? 'none'}>
-      <button type="button" class="sort" @click=${() => this.sort(index)}>${name}<span aria-hidden="true">${
+      <button type="button" class="sort" title=${isHidden ? note : nothing} @click=${() => this.sort(index)}>${name}<span aria-hidden="true">${
         direction === 'ascending' ? ' ▲' : direction === 'descending' ? ' ▼' : ''
-      }</span></button>${noted(this.notes[index] ?? '')}</th>`;
+      }</span></button>${isHidden ? nothing : noted(note)}</th>`;
   }
 
   private space(rows: number): TemplateResult | typeof nothing {
@@ -154,6 +173,10 @@ export class AskTable extends Page {
     if (Math.abs(at - this.from) >= spare / 2) this.from = at;
   }
 }
+
+/** Maximum number of decimals that are aligned. */
+const maxDecimals = 6;
+const decimalsOf = (number: string): number => (/^[+-]?\d*\.(\d+)$/.exec(number)?.[1] ?? '').length;
 
 /** Link target of an IRI: a page of the console inside the storage, the IRI itself on the web, `undefined` for other schemes. */
 export function hrefOf(iri: string): string | undefined {
@@ -181,7 +204,8 @@ export function termContent(
 ): TemplateResult | typeof nothing {
   if (!term) return nothing;
   if (term.kind === 'blank') return html`<span class="soft">_:${term.value}</span>`;
-  if (term.kind === 'literal') return html`${term.value}${hasNote ? noted(noteOf(term, prefixes)) : nothing}`;
+  if (term.kind === 'literal')
+    return html`${term.shown ?? term.value}${hasNote ? noted(noteOf(term, prefixes)) : nothing}`;
   if (term.terms) return html`&lt;&lt;( ${term.terms.map((each) => html`${termContent(each, prefixes)} `)})&gt;&gt;`;
   const href = hrefOf(term.value);
   const name = iriName(term.value, labelled(term.value, prefixes));

@@ -8,6 +8,8 @@ export interface ResultTerm {
   readonly language: string;
   /** Datatype of a literal without language. Empty for strings. */
   readonly datatype: string;
+  /** Shorter text that is shown instead of the value. */
+  readonly shown?: string;
   /** Subject, predicate and object of a triple term. */
   readonly terms?: readonly ResultTerm[];
 }
@@ -15,7 +17,7 @@ export interface ResultTerm {
 /** A variable may be unbound in a row. */
 export type ResultRow = readonly (ResultTerm | undefined)[];
 
-const xsd = 'http://www.w3.org/2001/XMLSchema#';
+export const xsd = 'http://www.w3.org/2001/XMLSchema#';
 const numeric = new Set(
   'integer decimal double float long int short byte nonNegativeInteger positiveInteger negativeInteger nonPositiveInteger unsignedLong unsignedInt unsignedShort unsignedByte'
     .split(' ')

@@ -1,11 +1,14 @@
 /** `<rendered-text>`: Markdown, and comma- or tab-separated values as a table. */
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { Page, scrollTable } from '../frame/page.js';
+import type { TableAnswer } from '../ask/run.js';
+import { Page } from '../frame/page.js';
 import type { Opened } from './read.js';
 
-/** Maximum length of a text in characters, and number of rows and columns of a table. */
-const [maxLength, maxRows, maxColumns] = [256 << 10, 200, 50];
+/** Maximum length of a text in characters. */
+const maxLength = 256 << 10;
+/** Maximum number of rows of a table. */
+export const maxRows = 5000;
 
 /** Returns the beginning of a text, and a note if it is not the whole. */
 export function beginningOf(text: string): { readonly shown: string; readonly note: unknown } {
@@ -28,42 +31,62 @@ function delimiterOf({ mediaType, text = '' }: Opened): string | undefined {
   return first.includes(';') && !first.includes(',') ? ';' : ',';
 }
 
-/** A date with a time, without the parts that every line repeats: three columns fit on a phone. */
-const shortTime = (cell: string): string =>
-  cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::00(?:\.0+)?)?(?:Z|\+00:00)?$/, '$1 $2');
-
 @customElement('rendered-text')
 export class RenderedText extends Page {
   @property({ attribute: false }) opened!: Opened;
   @property() text = '';
   @state() private parsers: typeof import('./parsers.js') | undefined;
+  @state() private isChart = false;
+  /** Rows of a table, and the columns that a chart needs. `undefined` for other text. */
+  private table: TableAnswer | undefined;
 
   protected override load(): Promise<void> {
     return this.reading(async () => {
-      this.parsers = await import('./parsers.js');
+      const isTable = delimiterOf(this.opened) !== undefined;
+      const [parsers] = await Promise.all([import('./parsers.js'), isTable && import('./values.js')]);
+      this.parsers = parsers;
     }, 'Reload the page.');
   }
 
+  protected override willUpdate(changed: PropertyValues): void {
+    const delimiter = delimiterOf(this.opened);
+    if (!this.parsers || delimiter === undefined) this.table = undefined;
+    else if (changed.has('text') || !this.table)
+      this.table = this.parsers.separatedValues(beginningOf(this.text).shown, delimiter);
+  }
+
   protected override render(): TemplateResult {
-    const { opened, parsers } = this;
+    const { opened, parsers, table } = this;
     if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
     if (!parsers) return html`<p class="soft" role="status">Loading the preview …</p>`;
     const { shown, note } = beginningOf(this.text);
-    const delimiter = delimiterOf(opened);
-    if (delimiter === undefined) return html`${parsers.markdown(shown, opened.iri)}${note}`;
-    const [heads = [], ...rows] = parsers
-      .dsvFormat(delimiter)
-      .parseRows(shown)
-      .slice(0, maxRows + 1);
-    const isNumber = (cell = ''): boolean => cell.trim() !== '' && Number.isFinite(Number(cell));
-    const cells = rows.map(
-      (row) =>
-        html`<tr>${row.slice(0, maxColumns).map((cell) => html`<td class=${isNumber(cell) ? 'number' : nothing} title=${shortTime(cell) === cell ? nothing : cell}>${shortTime(cell)}</td>`)}</tr>`,
-    );
-    const titles = heads
-      .slice(0, maxColumns)
-      .map((head, at) => html`<span class=${isNumber(rows[0]?.[at]) ? 'number' : nothing}>${head}</span>`);
-    return html`<p class="soft">${rows.length === maxRows ? `The first ${maxRows} rows.` : `${rows.length} row${rows.length === 1 ? '' : 's'}.`}</p>
-      ${scrollTable('Rows', titles, cells)}`;
+    return table
+      ? this.values(table, parsers)
+      : html`<div class="markdown">${parsers.markdown(shown, opened.iri)}${note}</div>`;
   }
+
+  private values(table: TableAnswer, { hasNumbers }: typeof import('./parsers.js')): TemplateResult {
+    const { columns, rows, prefixes } = table;
+    const count = `${rows.length.toLocaleString()} row${rows.length === 1 ? '' : 's'}.`;
+    return html`<div class="row"><p class="soft grow">${rows.length === maxRows ? `The first ${maxRows.toLocaleString()} rows.` : count}</p>
+      ${
+        hasNumbers(table)
+          ? html`<button type="button" aria-pressed=${this.isChart ? 'true' : 'false'} @click=${this.toggleChart}>Chart</button>`
+          : nothing
+      }</div>
+      ${
+        this.isChart
+          ? html`<ask-chart .answer=${table}></ask-chart>`
+          : html`<ask-table .columns=${columns} .rows=${rows} .prefixes=${prefixes}></ask-table>`
+      }`;
+  }
+
+  private readonly toggleChart = async (): Promise<void> => {
+    if (this.isChart) this.isChart = false;
+    else
+      await this.attempt(async () => {
+        await import('../ask/chart.js');
+        this.isChart = true;
+      });
+  };
 }

@@ -1,0 +1,5 @@
+/** Table and style sheet of comma-separated values, which other previews do not need. */
+import '../ask/table.js';
+import { styles } from '../ask/styles.js';
+
+await styles;

@@ -14,6 +14,8 @@ const maxNamedLinks = 12;
 const [padding, letterWidth] = [24, 7.2];
 /** Maximum length of a name on a screen and on a phone, and of those that a phone reserves room for, in characters. */
 const [longestLabel, longestNarrow, roomNarrow] = [28, 18, 9];
+/** Number of nodes from which a phone reserves no room for names. */
+const manyNodes = 40;
 /** Largest factor by which a small graph is enlarged. */
 const largest = 1.5;
 
@@ -94,7 +96,8 @@ export class AskGraph extends Picture {
   protected fit(): void {
     if (this.graph.nodes.length === 0) return;
     const { width, height } = this.room;
-    const most = isNarrow() ? roomNarrow : longestLabel;
+    const room = this.graph.nodes.length > manyNodes ? 0 : roomNarrow;
+    const most = isNarrow() ? room : longestLabel;
     let [unit, extent] = [1, extentOf(this.graph, this.sizesAt(1), most)];
     for (let round = 0; round < 6; round++) {
       const across = (extent.right - extent.left) / (width - 2 * padding);

@@ -239,7 +239,7 @@ describeInBrowser('The console, views of results', () => {
     );
     await showAs(page, 'Graph');
     await page
-      .getByText(/100 nodes, 100 links: all 100 triples. \d+ names left out, for lack of room: zoom in/)
+      .getByText(/100 nodes, 100 links: all 100 triples\.\s+\d+ names left out, for lack of room: zoom in/)
       .waitFor();
     const boxes = (await page
       .locator('svg.graph text')

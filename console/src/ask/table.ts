@@ -123,7 +123,7 @@ export class AskTable extends Page {
                   (term, column) => html`<td
                   class=${numberOf(term) === undefined ? '' : 'number'}
                   title=${isLong || term?.shown !== undefined ? plainText(term) : nothing}
-                >${termContent(term, this.prefixes, this.notes[column] === '' && !this.numeric[column])}${this.filler(term, column)}</td>`,
+                >${termContent(term, this.prefixes, this.notes[column] === '' && !this.numeric[column] && term?.shown === undefined)}${this.filler(term, column)}</td>`,
                 )}</tr>`,
             )}
             ${this.space(shown - to)}

@@ -41,11 +41,11 @@ const shots = {
   async 'edit-dark'(page, at) {
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.goto(at('resource', 'people/ada-okafor.ttl'));
+    await page.getByRole('tab', { name: 'Source' }).click();
     await page.locator('.cm-content').getByText('foaf:knows').waitFor();
   },
   async table(page, at) {
     await page.goto(at('resource', 'measurements/stations.ttl'));
-    await page.getByRole('tab', { name: 'Table' }).click();
     await page.locator('.triples').getByText('Rhine at Basel').first().waitFor();
   },
   async search(page, at) {
@@ -62,9 +62,9 @@ const shots = {
   },
   async share(page, at) {
     await page.goto(at('sharing', 'people/'));
-    await page.getByLabel('Person, by name or IRI').fill(sofia);
+    await page.getByLabel('Person, by name or address').fill(sofia);
     await page.locator('.give summary').click();
-    await page.getByLabel('What to call them here').fill('Sofia Rossi');
+    await page.getByLabel('Call them (optional)').fill('Sofia Rossi');
     await page.getByRole('button', { name: 'Give access' }).click();
     await page.locator('share-grants').getByText('Sofia Rossi').waitFor();
     await page.locator('.give summary').click();

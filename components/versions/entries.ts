@@ -35,7 +35,7 @@ export interface EndedState {
   readonly short?: string | undefined;
   /** Client-managed links at the end of the state, as text. Absent: those of the state that follows, if its links have the same date. */
   readonly links?: string | undefined;
-  /** True while the dropped graph is removed in slices, which become pieces. The rest is still in the graph's keys. */
+  /** True while the triples of the deleted graph are moved to this version. The others are still under the graph's keys. */
   readonly isOpen?: true | undefined;
 }
 
@@ -83,7 +83,7 @@ export const openKey = (iri: string): string => entryKey('versions-open', iri);
 export const changedKey = (position: number, piece: number): string =>
   entryKey('versions-at', paddedPosition(position), String(piece).padStart(5, '0'));
 export const allChanged = entryRange('versions-at');
-/** Returns the range of names that transactions have changed after a position. */
+/** Returns the key range of the names of resources that were changed by transactions after a position. */
 export const changedAfter = (position: number): KeyRange => ({ gte: changedKey(position + 1, 0), lt: allChanged.lt });
 export const createdMark = '+';
 /** Returns the key of the position since which versions below or of a resource are kept. Empty name: of all resources. */

@@ -149,7 +149,7 @@ async function versionReply(
     const { revision, linked } = platform.store.record(iri) ?? {};
     return state.ended === undefined && (record?.revision !== revision || record?.linked !== linked);
   };
-  // The beginning of the present state was read after its record, so it may belong to a later state.
+  // `record` was read before `state`. If the resource was changed in between, the caller tries again.
   if (isReplaced()) return undefined;
   const links = await pastLinks(platform.store, state);
   const reply = await (url === iri ? represented(context, state) : describedState(context, state, links));

@@ -36,7 +36,7 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const reference = (value: unknown): string | undefined =>
   text(value) ?? (isObject(value) ? text(value['id']) : undefined);
 
-/** Maximum verification methods, and maximum services, in a document. */
+/** Maximum entries in each of the members `verificationMethod`, `authentication` and `service`. */
 const maxEntries = 50;
 
 /** Returns the keys and providers of a document. @throws LwsError `invalid-token` for another subject or too many entries */

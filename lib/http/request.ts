@@ -108,7 +108,10 @@ export function interruptBody(req: IncomingMessage, error: LwsError): void {
   readings.get(req)?.(error);
 }
 
-/** Received bytes after which a buffer of the announced length is allocated, up to the limit. */
+/**
+ * Number of received bytes after which the body is collected in one buffer of its Content-Length, so that a client cannot reserve
+ * memory without sending data.
+ */
 const longBody = 1 << 20;
 
 interface Collecting {

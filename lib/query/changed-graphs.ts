@@ -107,7 +107,7 @@ export class ChangedGraphs {
 
   constructor(private readonly options: ChangedGraphsOptions) {}
 
-  /** Graphs that the update names, in order of their IRIs. */
+  /** All loaded graphs, in order of their IRIs. */
   get all(): readonly ChangedGraph[] {
     return [...this.states.values()].sort((a, b) => (a.iri < b.iri ? -1 : 1));
   }

@@ -66,7 +66,11 @@ const retrySeconds = 5;
 /** Statistics of the present are reused if at most one in this many quads has changed. They affect only the cost. */
 const alike = 10;
 
-/** Returns the dataset of an earlier state, restricted to present permissions. @throws LwsError of the module, `too-complex` */
+/**
+ * Returns the dataset of an earlier state, restricted to present permissions.
+ * @param module URL of the module that exports `pastGraphs`
+ * @throws LwsError `too-complex` for too many terms, and the errors of `pastGraphs`
+ */
 export async function datasetThen(
   memory: MemoryView,
   module: string,

@@ -156,7 +156,11 @@ async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, t
   return ofDocument ? readLinkset(result, record.iri) : readWritten(result, record.iri);
 }
 
-/** Applies an RDF patch. @throws LwsError `bad-request` if it has a WHERE, `patch-conflict`, as `linksOfGraph` (rule 20.12) */
+/**
+ * Applies an RDF patch (rule 20.12).
+ * @throws LwsError `bad-request` for a patch with variables or WHERE, `patch-conflict` if it removes missing triples, and the
+ * errors of `linksOfGraph`
+ */
 async function patchGraph(
   { documents }: Storage,
   { record: { iri }, links }: LinksetState,

@@ -51,7 +51,10 @@ export class Preparation {
   room = 0;
   /** IRIs of the sources that the last transaction staged. Absent: unknown, it may have staged all. */
   staged: ReadonlySet<string> | undefined;
-  /** True from the start of the transaction. A commit in doubt before that concerns only graphs that are written ahead. */
+  /**
+   * True once the transaction of the move may be committed. An earlier CommitInDoubtError concerns only the graphs of `writeAhead`,
+   * which no reader sees yet.
+   */
   isCommitting = false;
   private readonly made = new Map<string, Placed>();
   /** Graphs already written at their new names, by the IRI of the source. */

@@ -1,4 +1,4 @@
-/** Template of a new storage of a deployment: a directory in its data directory, deleted after the import. */
+/** Imports the template of a new storage of a deployment: a directory in the storage's data directory, deleted after the import. */
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

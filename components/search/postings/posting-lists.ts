@@ -117,8 +117,8 @@ export class PostingLists {
   }
 
   /**
-   * Returns the resources that have a posting of every group, or `undefined` if a list is not cached. The result is cached and
-   * reused while the lists do not change.
+   * Returns the resources that have at least one posting of every group, or `undefined` if a list is not cached. The
+   * result is cached and reused while the lists do not change.
    */
   matches(groups: readonly (readonly Posting[])[]): Promise<readonly string[]> | undefined {
     const found = this.find(groups);

@@ -45,7 +45,7 @@ export class RebuildJob {
     });
   }
 
-  /** Stops the rebuild. The next start begins from scratch. */
+  /** Stops the rebuild for good. After a restart of the server, it begins from scratch. */
   async stop(): Promise<void> {
     this.ended.abort();
     await this.running;

@@ -248,7 +248,7 @@ function fromZero(least: number | null, most: number | null): uPlot.Range.MinMax
   return low === high ? [0, 1] : uPlot.rangeNum(low, high, 0.08, true);
 }
 
-/** Whole numbers: names and counts have nothing in between. */
+/** Distances between axis labels, for names and integers: 1, 2, 5, 10, 20, … */
 const wholeSteps = Array.from({ length: 45 }, (_, at) => [1, 2, 5][at % 3]! * 10 ** Math.floor(at / 3));
 /** About the width of a letter, in pixels. */
 const letter = 7;

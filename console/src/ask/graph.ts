@@ -37,7 +37,7 @@ export class AskGraph extends Picture {
   /** Frame that the picture opened with. The user has not moved it as long as it is the current one. */
   private opening: Frame | undefined;
   private pairs: readonly NodePair[] = [];
-  /** Link whose name is shown, although there is no place for it. */
+  /** Pair of nodes whose line the pointer entered or pressed last. The name of its links is shown even without room for it. */
   @state() private pointed: NodePair | undefined;
   /** Node that was selected, whose name is below the picture. */
   @state() private selected: DrawnNode | undefined;

@@ -47,7 +47,7 @@ export class ContainerListing extends EventTarget {
   loaded = false;
   /** Rows with matching names, or in another order. Absent: all, in the order of the server. */
   found: readonly ListedMember[] | undefined;
-  /** Number of fetched members during a search. */
+  /** Number of members fetched so far by a running search or sort. Undefined if none is running. */
   searched: number | undefined;
   private size = 1;
   private readonly pages = new Map<number, readonly ListedMember[] | Promise<void>>();

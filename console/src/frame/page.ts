@@ -137,7 +137,7 @@ export function signInHref(): string {
 export const placeAfter = (to: string | null): string =>
   to?.startsWith('#/') && placeNow(to).page !== 'signin' ? to : placeHref('browse');
 
-/** Title of the storage: that of its operator (`lws.catalog.title`), or what its root lists. */
+/** Title of the storage from `lws.catalog.title`. Default: `All files`, because the page of the root lists them. */
 const storageTitle = document.documentElement.dataset['title'] || 'All files';
 
 /** Title of a resource in a heading. */

@@ -328,7 +328,7 @@ export class SearchPage extends Page {
       .join(' · ');
     const { wanted } = this;
     const things = this.types.get(iri);
-    // Resources have at least the classes that they were found by.
+    // With "all", or a single type, every hit has the searched types. With "any", it is not known which of them it has.
     const sure = wanted.joined === 'all' || wanted.types.length === 1 ? wanted.types : [];
     const shown = [...new Set([...types, ...sure, ...(things?.keys() ?? [])])].filter(
       (type) => type.includes(':') && !isStructural(type),

@@ -15,7 +15,7 @@ export class SharingPage extends Page {
   @state() private mode: 'owner' | 'acls' | undefined;
   /** Shown to controllers only. */
   @state() private status: Status | undefined;
-  /** Error of reading. */
+  /** Error of the last `readRules`. Undefined after a success. */
   @state() private why: unknown;
 
   private get at(): string {

@@ -27,11 +27,11 @@ const spans = [
   ['minute', 60],
 ] as const;
 
-/** Time since a date in words, up to a month, and the date before that. */
+/** Time since a date in words, up to a month. */
 function agoText(date: string | number): string {
   const seconds = (Date.now() - new Date(date).getTime()) / 1000;
   const [unit, length] = spans.find(([, each]) => seconds >= each) ?? [];
-  if (!(seconds < 30 * 86_400)) return dateText(date);
+  if (!(seconds < 30 * 86_400)) return '';
   return unit === undefined ? ago.format(0, 'second') : ago.format(-Math.floor(seconds / length!), unit);
 }
 
@@ -124,7 +124,7 @@ export class ResourceHistory extends Page {
     };
     const canErase = !isPresent && this.canErase;
     return html`<tr>
-      <td><a href=${url} title=${time} @click=${view}>${agoText(from)}</a>${isPresent ? html` <span class="badge">Current</span>` : nothing}</td>
+      <td><a href=${url} @click=${view}>${time}</a>${isPresent ? html` <span class="badge">Current</span>` : nothing} <small class="soft">${agoText(from)}</small></td>
       ${hasActors ? html`<td title=${actor ?? ''}>${actor === undefined ? '' : nameOfPerson(actor)}</td>` : nothing}
       <td>${this.sizeOf(version, before)}</td>
       <td class="acts">

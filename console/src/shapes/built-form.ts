@@ -105,7 +105,7 @@ function check({ name, fields }: BuiltForm): void {
   }
 }
 
-/** Form of a document that the builder made, or `undefined` if it says more or something else. */
+/** Returns the form in a document, or `undefined` if its statements are not exactly those that the builder writes for the form. */
 export function readBuilt(turtle: string, file: string): BuiltForm | undefined {
   const read = parseRdf(turtle, file);
   const graph = new Graph(read.quads);

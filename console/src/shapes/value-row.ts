@@ -134,7 +134,10 @@ function optionList({ term, name, set, nameOf }: ValueRow, options: readonly Ter
     ${all.map((each) => html`<option .selected=${live(termText(each) === current)}>${text(each)}</option>`)}</select>`;
 }
 
-/** IRI of a prefixed name such as `schema:name`. Other text stays as it is, such as `geo:52.1,4.3`: some prefixes are also schemes. */
+/**
+ * Returns the IRI of a prefixed name such as `schema:name`, and any other text unchanged. `geo:52.1,4.3` is an IRI with the
+ * scheme `geo`, although `geo` is a known prefix.
+ */
 export function expanded(text: string, prefixes: Readonly<Record<string, string>>): string {
   const [, prefix = '', rest = ''] = /^([\w.-]*):([A-Za-z_][\w-]*)?$/.exec(text) ?? [];
   const namespace = [prefixes, wellKnown].find((each) => Object.hasOwn(each, prefix))?.[prefix];

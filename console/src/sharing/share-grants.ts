@@ -1,4 +1,4 @@
-/** Grants that cover a resource: the user's own, or for controllers all, with creation and revocation. */
+/** Shows the grants that cover a resource. Controllers see, create and revoke all grants. Others see those that they received. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { copyLink, linkTo, nameInText, Page, placeHref, submitted } from '../frame/page.js';

@@ -12,7 +12,10 @@ import type { Row, Slot } from './evaluate.js';
 /** Maximum length of the clause in characters, which any endpoint should accept. */
 const maxCharacters = 32_768;
 
-/** Returns the clause; `undefined` if no variable is bound in all rows, or the text would be too long. */
+/**
+ * Returns the VALUES clause, with the variables that have a term in every row that can be written (`textOf`); `undefined` if
+ * there is no such variable, or the clause is too long.
+ */
 export function valuesText(
   rows: readonly Row[],
   columns: readonly (readonly [name: string, slot: Slot])[],

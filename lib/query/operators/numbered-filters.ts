@@ -19,7 +19,10 @@ interface NumberedTerms {
 /** Returns a test for the rows of a batch. */
 type BatchTest = (columns: NumberedRows['columns']) => (at: number) => boolean;
 
-/** Returns the tests of conditions. Those on the same single variable are one test, evaluated once for each of its terms. */
+/**
+ * Returns the tests for conditions. All conditions on the same single variable, except tests of kinds and prefixes, become one
+ * test, which is evaluated once per term of the variable.
+ */
 export function batchTests(numbers: NumberedTerms, conditions: readonly Expression[]): readonly BatchTest[] {
   const ofSlot = new Map<Slot, Expression[]>();
   const tests: BatchTest[] = [];

@@ -21,7 +21,7 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
   const part = partOf(node.graph);
   // All steps of a path must be in one graph.
   const within: Place = !graph && part === 'named' ? { slot: names.unnamed() } : graph;
-  // Slots that count as terms, not as variables: also both ends of a repeated step, which are terms when it is evaluated.
+  // Slots that are bound whenever a path is evaluated count as terms: those of the outer row, and both ends of a repeated step.
   const terms = new Set(names.terms);
   const walk = (path: Algebra.Operation, from: Place, to: Place, at = graph): Plan => {
     switch (path.type) {

@@ -23,7 +23,7 @@ export interface Coordination {
    * @throws LwsError `too-busy`
    */
   isFirst(id: string, validMs: number): Promise<boolean> | undefined;
-  /** Updates the files with secrets that other servers have changed. */
+  /** Synchronizes the secret files of this server with the secrets that all servers share. Undefined for a single server. */
   refreshSecrets(): Promise<void> | undefined;
   /** Returns the order of this server's commits among those of all servers. Called once, by the store. Absent: no others. */
   order?(queue: SharedCommitQueue): CommitOrder;

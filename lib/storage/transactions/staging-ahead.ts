@@ -94,6 +94,6 @@ async function prepareBatch(level: Level, transaction: Transaction): Promise<voi
     throw error;
   });
   transaction.prepared = { batch, bytes: sizeOfBatch(transaction), quads: quadsChange(transaction), ...sizes };
-  // `quads` includes these now.
+  // `prepared.quads` already includes this correction.
   transaction.uncounted = 0;
 }

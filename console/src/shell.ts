@@ -5,7 +5,7 @@ import { blank } from './frame/blank.js';
 import { markEnds, reveal } from './frame/ends.js';
 import { clearNotices } from './frame/notice.js';
 import { Page, type PagePlace, placeHref, placeNow, signInHref } from './frame/page.js';
-import { restStyles } from './frame/rest-styles.js';
+import { styleSheet } from './frame/style-sheet.js';
 import { homeUri, onSession, signOut, storageUri, subjectNow, who } from './session/session.js';
 import { messageOf } from './storage/api.js';
 import { identityName, isController } from './storage/controller.js';
@@ -108,13 +108,13 @@ export class Shell extends Page {
     const title = Object.hasOwn(pages, page) ? pages[page]!.title : 'No such page';
     document.title = `${at ? shortName(at) : title} – ${new URL(storageUri).host} – Quadpod`;
     try {
-      if (page !== 'browse') await restStyles();
+      if (page !== 'browse') await styleSheet('rest');
       if (Object.hasOwn(pages, page)) await pages[page]!.load();
       // Another page was opened while this one loaded.
       if (this.place !== place) return;
       this.failure = '';
       this.loaded = page;
-      void restStyles();
+      void styleSheet('rest');
     } catch (error) {
       this.failure = `${messageOf(error)} Reload the page.`;
     }

@@ -45,7 +45,7 @@ export interface Searched extends TextIndex {
   readonly pause: Pause;
 }
 
-/** Maximum time of a seek in a list on disk. A search seeks at most once to each range. */
+/** Maximum time of a seek in a list on disk. A search seeks at most once to each range or resource. */
 const msPerRange = 0.05;
 
 /** Minimum count of one-resource ranges for which reading their words is faster than a seek to each. */
@@ -87,7 +87,7 @@ export const onState = async <T>(index: TextIndex, work: (searched: Searched) =>
       };
       const searched = { ...index, scope, snapshot, pause, ...state, isStepped: scope === 'decide' };
       const result = await work(searched);
-      if (searched.isStepped) stepMs = searched.ranges.length * msPerRange;
+      if (searched.isStepped) stepMs = (searched.ranges.length + searched.single.length) * msPerRange;
       return result;
     } finally {
       await snapshot.close();

@@ -1,6 +1,6 @@
 /**
- * Access requests and grants as documents (rule 17.2). Members that determine access are parsed strictly; others are stored as
- * sent. Does not check permissions.
+ * Access requests and grants as documents (rule 17.2). Members that determine access are parsed strictly. Other members are
+ * stored as sent. Does not check permissions.
  */
 
 import { isIdentity, noIdentity } from '../../lib/authorization/did.js';
@@ -18,7 +18,7 @@ type TargetType = 'Container' | 'DataResource' | 'StorageResource';
 interface Constraint {
   readonly leftOperand: string;
   readonly operator: string;
-  /** Absent if a value is not a string. Then all comparisons fail. */
+  /** Values to compare with. If a member is not a string, `undefined`: then all comparisons fail. */
   readonly rightOperand: readonly string[] | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface Policy {
   readonly constraints: readonly Constraint[];
 }
 
-/** Document as it is stored and returned. */
+/** Access request or access grant, as stored and as returned. */
 export interface AccessDocument {
   readonly id: string;
   readonly type: readonly string[];
@@ -68,7 +68,10 @@ export function acceptDocument(sent: unknown, type: DocumentType, id: string, st
   };
 }
 
-/** Rejects ODRL members that restrict a policy: ignoring them would grant more than meant. @throws LwsError `malformed-body` */
+/**
+ * Rejects ODRL members that restrict a policy: ignoring the restrictions would grant too much. @throws LwsError
+ * `malformed-body`
+ */
 function assertUnrestricted(part: Members): void {
   const found = ['prohibition', 'obligation', 'duty'].find((name) => part[name] !== undefined);
   if (found !== undefined)
@@ -144,7 +147,7 @@ export const policiesOf = ({ access }: AccessDocument, storage: string): readonl
     }));
   });
 
-/** Operands that depend only on the request. Their constraints are evaluated before a resource is known. */
+/** Operands that depend only on the request: constraints with them are evaluated before a resource is known. */
 const ofRequest: ReadonlySet<string> = new Set(['dateTime', 'client', 'purpose']);
 const ofResource: ReadonlySet<string> = new Set(['format', 'mediaType', 'type']);
 
@@ -168,7 +171,7 @@ const purposes = (operand: string, value: string): readonly string[] =>
   operand === 'purpose' ? value.split(/[\s,]+/).filter(Boolean) : [value];
 
 export interface ResourceFacts {
-  /** Media type without parameters. Absent for containers. */
+  /** Media type without parameters. `undefined` for containers. */
   readonly format: string | undefined;
   /** IRIs of the types, and the short name of the structural type. */
   readonly types: readonly string[];

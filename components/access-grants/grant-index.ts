@@ -45,7 +45,7 @@ const modeOf: Readonly<Record<Action, Mode>> = { read: 'read', create: 'append',
 
 export class GrantIndex implements PermissionSource {
   private readonly grants = new Map<string, Map<string, Grant[]>>();
-  /** Caches, per request, which issuers control the storage: outside of transactions, and inside. */
+  /** Issuers that control the storage, cached per request: first for decisions outside of transactions, then inside. */
   private readonly controllers = [
     new HiddenField<Access, Controllers>(),
     new HiddenField<Access, Controllers>(),
@@ -97,7 +97,7 @@ export class GrantIndex implements PermissionSource {
     return assignees.flatMap((assignee) => this.grants.get(assignee) ?? []);
   }
 
-  /** Returns the grants for the mode whose target is the resource or one of its ancestors. */
+  /** Returns the grants for a mode whose target is the resource or one of its ancestors. */
   private candidates(
     assigned: readonly ReadonlyMap<string, readonly Grant[]>[],
     { mode, iri }: Question,

@@ -101,7 +101,9 @@ async function moveGrants(platform: Platform, tx: Transaction): Promise<void> {
   }
 }
 
-/** Loads the active grants, and applies every commit before it is acknowledged, so that revocations take effect immediately. */
+/**
+ * Returns the index of active grants. Updates it before a commit is acknowledged, so that revocations take effect immediately.
+ */
 async function indexGrants(platform: Platform): Promise<GrantIndex> {
   const index = new GrantIndex(platform);
   await FollowedEntries.open(platform.store, {

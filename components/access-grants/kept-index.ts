@@ -1,4 +1,4 @@
-/** In-memory index of stored documents, so that listings and limits do not read them. Every commit updates it. */
+/** In-memory index of stored documents: listings and limits do not read the documents. Every commit updates the index. */
 
 import { inAllStorages, type Tally } from '../../lib/authentication/tally.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -19,7 +19,7 @@ import {
   requestFulfils,
 } from './access-documents.js';
 
-/** Maximum requests that no controller has read: per subject, per address, and in total. */
+/** Maximum counts of access requests that no controller has read: per subject, per client address, and in total. */
 export interface DocumentLimits {
   readonly perSubject: number;
   readonly perAddress: number;
@@ -116,7 +116,7 @@ export class KeptIndex {
   }
 }
 
-/** Returns a function that tests if a caller can see a document: the creator, and assignees of a grant (for their client). */
+/** Returns a function that is true for callers that can see a document: the creator, and assignees with the assigned client. */
 export function partyOf(
   { document, creator }: KeptDocument,
   space: Space,
@@ -143,7 +143,7 @@ export interface KeptDocument {
   readonly creator: string;
   /** Milliseconds since the epoch. */
   readonly created: number;
-  /** Digest of the creator's address. Absent in entries of earlier versions. */
+  /** Digest of the creator's client address. Absent in entries of earlier versions. */
   readonly from?: string;
   /** True after a controller has read the request or has answered it with a grant. */
   readonly isSeen?: true;
@@ -176,7 +176,7 @@ export function foreignDocument(
       gives: policies.flatMap(({ assignees, actions }) =>
         assignees.map((assignee) => `${assignee}: ${type} of ${actions.join(', ')}.`),
       ),
-      // A controller imports the documents, so they count as read.
+      // The documents count as read, because a controller imports them.
       keptBy: (creator): KeptDocument => ({ document, creator, created, isSeen: true }),
     };
   } catch (error) {

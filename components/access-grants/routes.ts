@@ -118,7 +118,7 @@ export async function accept(endpoint: DocumentsEndpoint, caller: Caller, sent: 
   return kept;
 }
 
-/** Returns the access request that a grant names, if there is one. */
+/** Returns the access request that a grant names, or `undefined`. */
 function answeredBy(
   { platform, type }: DocumentsEndpoint,
   document: AccessDocument,
@@ -137,8 +137,8 @@ function markSeen(tx: Transaction, key: string, kept: KeptDocument): void {
 }
 
 /**
- * Returns the inboxes to notify of a document: the controllers' inbox; for a grant, also its own inbox and that of the answered
- * request. The inbox of a request is untrusted, so it is not notified before the grant.
+ * Returns the inboxes to notify of a document: the controllers' inbox and, for a grant, the inboxes of the grant and of the
+ * answered request. The inbox of a request is untrusted, so the server notifies it only after a grant.
  */
 function inboxesOf(
   { controllerInbox, type }: DocumentsEndpoint,
@@ -156,7 +156,7 @@ const memberOf = (endpoint: DocumentsEndpoint, kept: KeptDocument): SystemMember
   modified: kept.created,
 });
 
-/** Returns a document that the caller can see. @throws LwsError `not-found` if not */
+/** Returns a document. @throws LwsError `not-found` if the caller cannot see the document */
 async function visible(
   endpoint: DocumentsEndpoint,
   { access, parameters }: RouteRequest,
@@ -172,7 +172,7 @@ async function visible(
 
 async function read(endpoint: DocumentsEndpoint, request: RouteRequest): Promise<Reply> {
   const { controller, ...kept } = await visible(endpoint, request);
-  // If a controller reads a request, it no longer counts as unread.
+  // If a controller reads a request, mark the request as read.
   if (controller && endpoint.type === 'AccessRequest' && !kept.isSeen)
     await saw(endpoint, request).catch((error: unknown) =>
       endpoint.platform.log.error({ err: error }, 'an access request could not be marked as read'),

@@ -18,7 +18,7 @@ import {
 
 /** ACME authority (RFC 8555), from which certificates are ordered with the http-01 challenge. */
 export interface Authority extends Pick<CertificateEquipment, 'authorities'> {
-  /** URL of the ACME directory. */
+  /** E-mail address of the account, to which the authority sends messages. */
   readonly directory: string;
   /** E-mail address of the account, for messages of the authority. */
   readonly email: string | null;
@@ -33,7 +33,7 @@ const answerBytes = 1 << 20;
 async function acmeClient({ authorities }: Authority): Promise<typeof import('acme-client')> {
   const acme = await import('acme-client');
   const { defaults } = acme.axios;
-  // Disable retries of the module. The caller retries, with longer pauses.
+  // Disable retries of the module: the caller retries, with longer pauses.
   Object.assign((defaults as { acmeSettings?: object }).acmeSettings ?? {}, { retryMaxAttempts: 0 });
   Object.assign(defaults, { timeout: answerMs, maxContentLength: answerBytes });
   const ca = authorities.map((file) => readFileSync(file, 'utf8'));
@@ -49,7 +49,7 @@ async function newAccountKey(authority: Authority): Promise<string> {
 
 /**
  * Orders a certificate, and answers the challenges.
- * @param accountKey in PEM format. If the authority does not know it, an account is created
+ * @param accountKey key in PEM format. If the authority does not know the key, an account is created
  * @throws Error if the authority is unreachable, rejects the order, or returns an unusable certificate
  */
 async function orderCertificate(
@@ -59,14 +59,14 @@ async function orderCertificate(
 ): Promise<KeyPair> {
   const { Client, crypto } = await acmeClient(authority);
   const client = new Client({ directoryUrl: authority.directory, accountKey, backoffMin: 1_000, backoffMax: 15_000 });
-  // Always send contacts, even if empty: for an existing account this becomes an update, which must not be empty.
+  // Always send `contact`, even if empty: for an existing account, the request is an update, which must have a member.
   const contact = authority.email === null ? [] : [`mailto:${authority.email}`];
   await client.createAccount({ termsOfServiceAgreed: true, contact });
   const [key, csr] = await crypto.createCsr({ altNames: [...domains] }, await crypto.createPrivateEcdsaKey());
   const certificate = await client.auto({
     csr,
     challengePriority: ['http-01'],
-    // Skip the check of the module: the server's name may not resolve to the server from the inside.
+    // Skip the check by the module: in the server's own network, the domain name may not resolve to the server.
     skipChallengeVerification: true,
     challengeCreateFn: async (_authorization, { type, token }, keyAuthorization) => {
       if (type !== 'http-01') throw new Error(`the authority offers ${type} instead of http-01`);
@@ -88,9 +88,9 @@ export interface AcmeOptions extends Authority, Omit<CertificateEquipment, 'data
 }
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
-/** Delay after the first failure, which doubles with each failure. Authorities allow five failed validations per hour. */
+/** First and maximum delay in milliseconds, doubled by each failure. Authorities allow five failed validations per hour. */
 const [firstPause, longestPause] = [2 * minute, 12 * hour];
-/** Maximum delay of one timer. Longer waits are repeated, because timers are limited and clocks are adjusted. */
+/** Maximum delay of one timer. A longer wait uses several timers, because timers are limited and clocks are adjusted. */
 const longestSleep = 12 * hour;
 
 /** Returns the delay after consecutive failures in milliseconds, with jitter, because many servers may fail at once. */
@@ -120,7 +120,7 @@ class AcmeCertificates implements CertificateSource {
   private isOrdering = false;
   private isStopped = false;
   private use: (pair: KeyPair) => void = () => {};
-  /** One directory per authority, so that a certificate of a staging authority is not used for another one. */
+  /** Directory of this authority: a certificate of a staging authority must not be used for another authority. */
   private readonly folder: string;
 
   constructor(private readonly options: AcmeOptions) {
@@ -219,7 +219,7 @@ class AcmeCertificates implements CertificateSource {
     }
   }
 
-  /** Stores a certificate. If that fails, the certificate is used until the next start. */
+  /** Stores a certificate. If the certificate cannot be stored, it is used until the next start. */
   private keep({ key, certificate }: KeyPair): void {
     try {
       writeWhole(join(this.folder, 'certificate.pem'), `${key.trimEnd()}\n${certificate}`);

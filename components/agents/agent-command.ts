@@ -47,14 +47,14 @@ async function add(context: CommandContext, name: string): Promise<number> {
     type: ['AccessGrant'],
     storage: `${baseUri}/`,
     agent: name,
-    // Shown in the console.
+    // Purpose of the grant, which the console shows.
     purpose: `agent ${name}`,
     access: [
       ...(readable.length > 0 ? [policy(['read'], readable)] : []),
       ...(writable.length > 0 ? [policy(['read', 'create', 'modify'], writable)] : []),
     ],
   };
-  // Store the key before it gets access, so that there is no grant for a lost key.
+  // Store the key before the grant exists: otherwise a failure could leave a grant for a lost key.
   writeWhole(file, `${JSON.stringify(key)}\n`);
   try {
     const headers = { 'Content-Type': 'application/lws+json' };
@@ -105,8 +105,8 @@ const accessOf = ({ readable, writable }: Record<'readable' | 'writable', readon
   ].join(', ');
 
 /**
- * Returns configurations for MCP clients, which start the relay. Paths are absolute, because clients have other working
- * directories. Under npx, the command is npx: the package is in its cache, which npx may delete.
+ * Returns configurations with which MCP clients start the relay. Paths are absolute, because clients have other working
+ * directories. If npx runs this command, the clients use npx too, because npx may delete the package from its cache.
  */
 function configurations(name: string, words: readonly string[]): string {
   const args = ['connect', ...words];
@@ -164,7 +164,7 @@ async function grantOf(context: CommandContext, file: string): Promise<{ readonl
     : ((await ifPresent(askServer(context, grant)))?.json() as Promise<{ access: unknown } | undefined>);
 }
 
-/** Deletes the grant before the key, so that no key with access is lost. */
+/** Deletes an agent: first the grant and then the key, so that no key with access is lost. */
 async function remove(context: CommandContext, name: string): Promise<number> {
   const file = fileOf(context, name);
   if (!existsSync(file)) throw new CommandError(`Agent ${name} does not exist. List agents with: agent list.`);

@@ -5,7 +5,7 @@ import { isObject } from '../../lib/tools/json/exact-json.js';
 
 const refused = (detail: string): LwsError => new LwsError('bad-request', detail);
 
-/** Returns the valid arguments. @throws LwsError `bad-request` with the name of an invalid argument */
+/** Returns the arguments if they are valid. @throws LwsError `bad-request` with the name of an invalid argument */
 export function argumentsOf({ name, inputSchema }: Tool, given: unknown): ToolArguments {
   const { properties, required = [] } = inputSchema;
   if (!isObject(given)) throw refused('The arguments must be a JSON object.');
@@ -23,7 +23,7 @@ export function argumentsOf({ name, inputSchema }: Tool, given: unknown): ToolAr
   return given as ToolArguments;
 }
 
-/** Returns a description of valid values, or `undefined` if the value is valid. */
+/** Returns a description of the valid values, or `undefined` if the value is valid. */
 function faultOf(value: unknown, schema: ArgumentSchema): string | undefined {
   const { type, enum: allowed, maxLength, minimum, maximum, items, maxItems = Number.MAX_SAFE_INTEGER } = schema;
   if (type === 'array') {

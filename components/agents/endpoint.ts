@@ -35,12 +35,12 @@ export interface AgentsEndpoint {
 
 const json = 'application/json';
 
-/** Handles a message. @throws LwsError for a request that is not a message, `too-busy` */
+/** Handles a message. @throws LwsError `too-busy`, or another code if the body is not a message */
 export async function answerAgent(endpoint: AgentsEndpoint, request: RouteRequest): Promise<Reply> {
   const { platform, maxBytes, slots } = endpoint;
   const { req, access, address } = request;
   const { origin, accept } = req.headers;
-  // By DNS rebinding, a page of another site can reach a server on this machine, but the request has the origin of that site.
+  // With DNS rebinding, a page of another site can reach a server on this machine, but the request has the origin of that site.
   if (origin !== undefined && origin !== new URL(platform.rootIri).origin)
     throw new LwsError('forbidden', 'Web pages of other origins cannot use this endpoint.');
   const body = request.body();
@@ -113,7 +113,9 @@ const methods: Readonly<Record<string, Method>> = {
   }),
 };
 
-/** Methods whose results clients may cache in the stateless revision. These depend on the caller, so caching is turned off. */
+/**
+ * Methods whose results clients may cache in the stateless revision. Results depend on the caller, so caching is turned off.
+ */
 const cacheable = /^(?:server\/discover|tools\/list|resources\/)/;
 
 async function run(endpoint: AgentsEndpoint, caller: ToolCaller, call: Call): Promise<Outcome> {
@@ -134,7 +136,7 @@ const description = ({ name, title, description: text, inputSchema, annotations 
   annotations: { title, openWorldHint: false, ...annotations },
 });
 
-/** Calls a tool. Errors of the tool are returned as results, so that the model can correct its call. */
+/** Calls a tool. Errors of the tool are returned as results, so that the model can correct the call. */
 async function callTool({ platform }: AgentsEndpoint, caller: ToolCaller, { params }: Call): Promise<Outcome> {
   const { name, arguments: given = {} } = params;
   const [tool] = typeof name === 'string' ? await toolsOf(platform, caller, name) : [];
@@ -142,7 +144,7 @@ async function callTool({ platform }: AgentsEndpoint, caller: ToolCaller, { para
   const resultOf = (texts: readonly string[]): Members => ({
     content: texts.map((text) => ({ type: 'text', text })),
   });
-  // Log the IRI of the tool call, because the request path is that of this endpoint.
+  // Log the IRI in the arguments, because the request path is the path of this endpoint.
   const { iri } = isObject(given) ? given : {};
   const logged = { tool: tool.name, ...(typeof iri === 'string' && { iri: iri.slice(0, 500) }) };
   try {
@@ -171,7 +173,7 @@ async function listResources(platform: Platform, caller: ToolCaller, { cursor = 
 async function readContents(platform: Platform, caller: ToolCaller, { uri }: Members): Promise<Members> {
   if (typeof uri !== 'string') throw new RpcError(codes.params, 'The member uri is missing.');
   const { mediaType, text, note } = await orAbsent(fetchResource(platform, caller, uri));
-  // The result has no member for a note, so return an error.
+  // The result has no member for the note, so the note is returned as an error.
   if (note !== undefined) throw new RpcError(codes.params, note);
   return { contents: [{ uri, mimeType: mediaType, text }] };
 }

@@ -25,7 +25,7 @@ export const codes = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Protocol error. Errors of tools are not protocol errors, but results. */
+/** Protocol error of JSON-RPC. Errors of tools are returned as results instead. */
 export class RpcError extends Error {
   /** @param details status of the HTTP response (default: 200), and additional members for the client */
   constructor(
@@ -112,7 +112,7 @@ function idOf(id: unknown): string | number {
 
 const meta = 'io.modelcontextprotocol/';
 
-/** Returns the call, after checking its revision. For a notification of the stateless revision, the header field suffices. */
+/** Returns the call, after checking the protocol revision. For stateless notifications, the header field is enough. */
 function callOf({ method, params }: Message, isNotification: boolean, headers: IncomingHttpHeaders): Call {
   const named = headers['mcp-protocol-version'];
   const own = isObject(params['_meta']) ? params['_meta'] : {};

@@ -1,4 +1,4 @@
-/** Requests for resources that the tools make: the same as a client would send over HTTP, for the same caller (rule 24.4). */
+/** Resource requests of the tools: the requests that a client would send over HTTP, for the same caller (rule 24.4). */
 import type { Readable } from 'node:stream';
 import { controls } from '../../lib/authorization/guard.js';
 import type { Platform } from '../../lib/component/contract.js';
@@ -52,10 +52,10 @@ export async function listed(
   }
 }
 
-/** Maximum permissions that are considered. */
+/** Maximum count of permissions whose targets are returned. */
 const maxPoints = 100;
 
-/** Returns the targets of an agent's permissions. An agent without read access to the root can start from them. */
+/** Returns the targets of an agent's permissions: an agent without read access to the root starts from these targets. */
 async function startingPoints(
   { authorizer, store: view, rootIri }: Platform,
   { access }: ToolCaller,
@@ -77,7 +77,7 @@ interface Shown {
   readonly note?: string;
 }
 
-/** Returns the beginning of a text resource. For others, returns only the facts. @throws LwsError as GET */
+/** Returns the beginning of a text resource. For other resources, returns media type and size only. @throws LwsError as GET */
 export async function fetchResource(platform: Platform, caller: ToolCaller, given: string): Promise<Shown> {
   const target = iriOf(platform, given);
   const accept = isContainerIri(target) ? lwsJson : 'text/turtle, */*;q=0.1';
@@ -136,7 +136,7 @@ interface Change {
   readonly seen: unknown;
 }
 
-/** Sends a write request. @throws LwsError as that request */
+/** Sends a write request. @throws LwsError the error of the request */
 export async function change(
   platform: Platform,
   caller: ToolCaller,
@@ -161,7 +161,7 @@ const hidden = {
   reason: 'The resource does not exist, or you are not allowed to see it. Access can be requested with request_access.',
 };
 
-/** Explains an access decision to the caller. Only controllers get the rule. Treats unreadable resources as nonexistent. */
+/** Explains an access decision to the caller. Only controllers see the rule. Treats unreadable resources as nonexistent. */
 export async function explainForCaller(
   platform: Platform,
   { access }: ToolCaller,

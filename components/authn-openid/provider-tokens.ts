@@ -8,7 +8,7 @@ import type { Platform } from '../../lib/component/contract.js';
 import { lruCache } from '../../lib/tools/caches.js';
 import { isSecureUrl } from '../../lib/tools/outbound/address-policy.js';
 
-/** Checks that need no fetch. @throws LwsError `invalid-token` */
+/** Rejects tokens by checks that need no fetch. @throws LwsError `invalid-token` */
 export function assertPlausible({ aud, exp, iss, sub }: UnverifiedJwt['payload'], audience: AudiencePolicy): void {
   assertAudience(aud, audience);
   if (typeof exp !== 'number' || exp < Date.now() / 1000 - clockSkew)
@@ -24,15 +24,14 @@ export function assertPlausible({ aud, exp, iss, sub }: UnverifiedJwt['payload']
 export const verifiedBy = (claims: JWTPayload, subject: string, client: unknown): VerifiedCredential => ({
   principal: { subject, issuer: claims.iss!, ...(typeof client === 'string' ? { client } : {}) },
   expires: claims.exp! * 1000,
-  // Verify again later: the subject may remove the provider, and the provider rotates its keys.
+  // Time of the next verification: the subject may remove the provider, and the provider rotates its keys.
   verifyAgain: Date.now() + 300_000,
   ...boundKey(claims),
 });
 
 /**
- * Returns the key with which a token of an OpenID provider is signed. Call it only if the document of the
- * subject names the provider.
- * @throws LwsError `invalid-token` if the provider does not publish the key or cannot be reached, and `too-busy`
+ * Returns the key with which an OpenID provider signed a token. Call it only if the document of the subject names the provider.
+ * @throws LwsError `too-busy`, or `invalid-token` if the provider does not publish the key or cannot be reached
  */
 export type ProviderKeys = (jwt: UnverifiedJwt, address: string, kind?: 'ID' | 'access') => Promise<CryptoKey>;
 

@@ -54,7 +54,7 @@ export function solidTokenSuite({ fetch, documents, rootIri, baseUri }: Platform
 
 const webIdOf = ({ webid, sub }: Claims): unknown => webid ?? sub;
 
-/** More checks that need no fetch. */
+/** Checks the claims of a Solid token that can be checked without a fetch. */
 function assertSolid({ header, payload }: UnverifiedJwt): void {
   assertTypes(payload);
   if (!isSecureUrl(webIdOf(payload) as string))

@@ -1,7 +1,6 @@
 /**
- * Allowed signature algorithms, each for one kind of key.
- *
- * Never HMAC: the public key would be the secret (RFC 6931 2.2). SHA-1 only if it is enabled.
+ * Allowed signature algorithms, each for one kind of key. HMAC is never allowed, because its secret would be the public key
+ * (RFC 6931 2.2). SHA-1 is allowed only if it is enabled.
  */
 import { constants, createHash, type KeyObject, verify } from 'node:crypto';
 
@@ -50,7 +49,7 @@ export const createAlgorithms = (allowSha1: boolean): Algorithms => ({
 
 export const digestValueOf = (hash: string, octets: string): Buffer => createHash(hash).update(octets, 'utf8').digest();
 
-/** Returns true if a signature is valid. A key of another kind than the method requires never matches. */
+/** Returns true if a signature is valid. If the key is not of the kind that the method requires, returns false. */
 export function signatureHolds(
   method: SignatureMethod,
   key: KeyObject,

@@ -49,7 +49,7 @@ export interface Claims {
 const notBuilt = 'The structure of the assertion is not supported.';
 const entityFormat = 'urn:oasis:names:tc:SAML:2.0:nameid-format:entity';
 const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
-/** Maximum characters of an entity identifier (SAML 2.0 Core 8.3.6), applied to all identifiers here. */
+/** Maximum characters of an entity identifier (SAML 2.0 Core 8.3.6), applied to all identifiers in an assertion. */
 const maxIdentifierLength = 1024;
 
 const known =
@@ -111,7 +111,7 @@ function readSubject(subject: XmlElement): string {
   return readUri(textContentOf(onlyChild(subject, saml, 'NameID')), 'NameID');
 }
 
-/** Returns the bearer confirmation (Profiles 3.3). Allows only one, so that no other one applies to another subject. */
+/** Returns the bearer confirmation (Profiles 3.3). Rejects a second confirmation, which could apply to another subject. */
 function readConfirmation(subject: XmlElement): XmlElement {
   const confirmation = onlyChild(subject, saml, 'SubjectConfirmation');
   const method = confirmation.attribute('Method');
@@ -121,7 +121,7 @@ function readConfirmation(subject: XmlElement): XmlElement {
       `the Method of SubjectConfirmation is ${shownName(method)}, expected ${bearer}`,
     );
   const data = onlyChild(confirmation, saml, 'SubjectConfirmationData');
-  // A second NameID would name a party that acts for the subject (Core 2.4.1.1). A key would mean holder-of-key.
+  // A second NameID would name a party that acts for the subject (Core 2.4.1.1). A key would mean a holder-of-key confirmation.
   if (childrenOf(confirmation).length > 1 || childrenOf(data).length > 0)
     refuse(notBuilt, 'SubjectConfirmation must contain only a SubjectConfirmationData without content');
   return data;
@@ -139,7 +139,7 @@ function readExpiry(conditions: XmlElement | undefined, confirmation: XmlElement
 function readConditions(conditions: XmlElement): string[][] {
   const children = childrenOf(conditions);
   for (const child of children) {
-    // Ignore ProxyRestriction: it only limits new assertions based on this one, which this server does not issue (2.5.1.6).
+    // Ignore ProxyRestriction: it limits only assertions that are issued from this one, and this server issues none (2.5.1.6).
     if (child.isNamed(saml, 'AudienceRestriction') || child.isNamed(saml, 'ProxyRestriction')) continue;
     // OneTimeUse (2.5.1.5) would require a record of used assertions, which this server does not keep (rule 15.12).
     refuse(

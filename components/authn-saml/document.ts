@@ -1,4 +1,4 @@
-/** Parses XML documents to trees. Warnings of the parser xmldom are errors, and a stricter reader must have the same result. */
+/** Parses XML documents to trees. Warnings of the parser xmldom are errors. A stricter reader must return the same result. */
 import { XmlElement } from '../../lib/plugin/xml.js';
 import { type Markup, type ReadAttribute, readMarkup } from './markup.js';
 import { refuse, refuseXml, shownName } from './refusal.js';
@@ -22,7 +22,7 @@ export function parseDocument(text: string): XmlDocument {
   return { root, xml: markup.xml };
 }
 
-/** Asserts that both parsers have the same result. xml-crypto uses xmldom too, so it verifies the same document. */
+/** Asserts that both parsers have the same result. xml-crypto also uses xmldom, so it verifies the same document. */
 function assertAgreement(root: XmlElement, { elements, text }: Markup): void {
   const parsed = [...childElements(root)];
   const agrees =
@@ -59,9 +59,8 @@ export function childrenOf(element: XmlElement): XmlElement[] {
 }
 
 /**
- * Returns the text of an element that has only text.
- * @throws LwsError `invalid-token` unless it is exactly one run of text: with a child or a comment, two readers
- * could see different values
+ * Returns the text of an element that has only text. @throws LwsError `invalid-token` unless there is exactly one run of text:
+ * if the element has a child or a comment, two readers could see different values
  */
 export function textContentOf(element: XmlElement): string {
   const [only, ...others] = element.content;

@@ -48,7 +48,7 @@ function readPem(text: string, file: string): Buffer[] {
   const blocks = [...text.matchAll(pemBlock)];
   if (blocks.length === 0 || text.replace(pemBlock, '').includes('-----')) throw fault(file, 'is malformed PEM');
   return blocks.map(([, label, body]) => {
-    // A private key indicates a wrong file name in the setting.
+    // A private key indicates that the setting names the wrong file.
     if (label !== 'CERTIFICATE') throw fault(file, `contains a ${label}; only certificates are allowed`);
     return Buffer.from(body!, 'base64');
   });

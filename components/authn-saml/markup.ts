@@ -63,18 +63,18 @@ export interface ExpandedName {
 
 const outermost: Scope = new Map([['xml', xmlNamespace]]);
 
-/** Maximum prefixes in a document, because canonicalization processes each of them at each element. */
+/** Maximum count of prefixes in a document, because canonicalization processes all prefixes at each element. */
 const maxPrefixes = 64;
 
-// Namespaces must be absolute, as Canonical XML requires (1.1, section 1), and need no escapes: xml-crypto writes them
-// unescaped into the canonical form.
+// Matches allowed namespaces. They are absolute, as Canonical XML requires (1.1, section 1). They need no escapes, because
+// xml-crypto writes namespaces unescaped into the canonical form.
 const namespaceName = /^[A-Za-z][A-Za-z0-9+.-]*:[\w\-.~:/?#[\]@!$()*+,;=%]+$/;
 
-/** Tracks the prefixes of a document. Each must have only one namespace, so that a name means the same at every position. */
+/** Tracks the prefixes of a document. A prefix must have only one namespace: names have the same meaning at every position. */
 class Declarations {
   private readonly bound = new Map<string, string>();
 
-  /** Returns the namespaces inside an element. @throws LwsError `invalid-token` */
+  /** Returns the namespaces in scope inside an element. @throws LwsError `invalid-token` */
   enter(outer: Scope, attributes: readonly RawAttribute[]): Scope {
     const own = attributes.filter(({ qualified }) => qualified.startsWith('xmlns'));
     if (own.length === 0) return outer;
@@ -90,7 +90,7 @@ class Declarations {
     const prefix = qualified.slice('xmlns:'.length);
     if (/^xml/i.test(prefix)) refuseXml(`the prefix ${shownName(prefix)} is reserved`);
     if (!namespaceName.test(namespace)) refuseXml(`the namespace ${shownName(namespace)} is not an absolute URI`);
-    // The parser treats HTML differently. The namespaces `xml` and `xmlns` must not be declared.
+    // xmldom parses elements in the HTML namespace differently. The namespaces `xml` and `xmlns` must not be declared.
     if ([htmlNamespace, xmlNamespace, xmlnsNamespace].includes(namespace))
       refuseXml(`the namespace ${namespace} is not accepted`);
     const known = this.bound.get(prefix);

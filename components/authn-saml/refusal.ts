@@ -1,6 +1,6 @@
 /**
- * Errors of this suite: a short description for the client; expected and actual values for the log. At most one value of a
- * credential is logged, truncated.
+ * Errors of this suite. The client gets a short description. The log contains expected and actual values, but at most one value
+ * of a credential, truncated.
  */
 import { refusedCredential } from '../../lib/plugin/credentials.js';
 
@@ -12,7 +12,7 @@ export function shownName(value: string | undefined): string {
   return JSON.stringify(value.length > shownLength ? `${value.slice(0, shownLength)}...` : value);
 }
 
-/** Always throws. @throws LwsError `invalid-token` */
+/** Throws the error for a rejected assertion. @throws LwsError `invalid-token` */
 export function refuse(description: string, reason: string): never {
   throw refusedCredential(description, reason);
 }

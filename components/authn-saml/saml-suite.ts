@@ -18,7 +18,7 @@ import { verifySignature } from './xml-signature.js';
 const skew = clockSkew * 1000;
 
 export interface AudienceRule {
-  /** Value of `lws.saml.audience`. */
+  /** Audience that only this suite accepts: the value of `lws.saml.audience`. */
   readonly own: string | null;
   /** Audience policy for all kinds of credentials. */
   readonly general: AudiencePolicy;
@@ -43,7 +43,7 @@ function assertTimes({ issued, notBefore, notOnOrAfter }: Claims, now: number): 
   return first.time;
 }
 
-/** Asserts that each restriction has a matching audience (Core 2.5.1.4). @throws LwsError `invalid-token` */
+/** Asserts that each audience restriction contains this server (Core 2.5.1.4). @throws LwsError `invalid-token` */
 function assertAudiences(restrictions: Claims['audiences'], { own, general }: AudienceRule): void {
   if (own === null) {
     if (restrictions.length === 0) assertAudience(undefined, general);
@@ -60,7 +60,9 @@ function assertAudiences(restrictions: Claims['audiences'], { own, general }: Au
       );
 }
 
-/** Asserts that the issuer is trusted. @param trusted `lws.saml.trusted-issuers`; empty: all with a configured certificate */
+/**
+ * Asserts that the issuer is trusted. @param trusted `lws.saml.trusted-issuers`. If empty, all with a certificate are trusted
+ */
 function assertIssuer(issuer: string, trusted: readonly string[]): void {
   if (trusted.length > 0 && !trusted.includes(issuer))
     refuse(
@@ -112,7 +114,7 @@ function decodeBase64(credential: string): Buffer {
 
 function decodeUtf8(bytes: Buffer): string {
   try {
-    // Keep a byte order mark, so that the next check rejects it. No input is silently changed.
+    // Keep a byte order mark, so that the next check rejects it: the input is never changed silently.
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return refuse('The assertion must be in UTF-8.', 'the bytes are not UTF-8');
@@ -158,6 +160,6 @@ function verifyAssertion(credential: string, rules: AssertionRules): VerifiedCre
   assertAudiences(claims.audiences, rules.audience);
 
   const { subject, client, issuer } = claims;
-  // The result is cached until it expires, so it must not outlive the certificate.
+  // The result is cached until it expires, so it must expire before the certificate does.
   return { principal: { subject, client, issuer }, expires: Math.min(end, content.certificate.validTo) };
 }

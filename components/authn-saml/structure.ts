@@ -25,7 +25,7 @@ const onceAlone =
 
 const notAlone = 'The credential must be one assertion with one signature of its own.';
 
-/** Returns the parts of an assertion. @throws LwsError `invalid-token` */
+/** Returns the ID and the signature elements of an assertion. @throws LwsError `invalid-token` */
 export function dissectAssertion(root: XmlElement): SignedAssertion {
   assertRoot(root);
   const elements = [...childElements(root)];
@@ -38,7 +38,7 @@ export function dissectAssertion(root: XmlElement): SignedAssertion {
   return { id, signature, ...dissectSignature(signature) };
 }
 
-/** Asserts that the root is an assertion. Rejects a `Response`: its status and destination would have to be checked too. */
+/** Asserts that the root is an assertion. Rejects a `Response`: the server does not check its status and destination. */
 function assertRoot(root: XmlElement): void {
   if (root.isNamed(assertionNamespace, 'Assertion')) return;
   if (root.isNamed(protocolNamespace, 'Response'))

@@ -1,8 +1,7 @@
 /**
- * Verifies the signature of an assertion with xml-crypto, and returns the signed content. Does not read claims.
- *
- * Each step depends on the previous one: a configured key verifies the octets of SignedInfo; these octets, parsed again,
- * contain the digest; the digest matches the returned octets. The document as it was sent is not trusted.
+ * Verifies the signature of an assertion with xml-crypto, and returns the signed content. Does not read claims. Each step
+ * depends on the previous one. A configured key verifies the octets of SignedInfo. These octets are parsed again and contain
+ * the digest. The digest matches the returned octets. The document as sent is not trusted.
  */
 
 import { timingSafeEqual } from 'node:crypto';
@@ -105,7 +104,7 @@ const signatureAlgorithm = (
     verifySignature = (octets: string): boolean => isSigned(octets);
   };
 
-/** SignedInfo of a signature (XML Signature 4.4). Parsed twice: as sent, and as verified. */
+/** SignedInfo of a signature (XML Signature 4.4). It is parsed twice: as sent, and as verified. */
 export interface SignedInfo {
   /** URI of the signature algorithm. */
   readonly method: string;
@@ -207,7 +206,7 @@ function algorithmOf(element: XmlElement): string {
   return algorithm;
 }
 
-/** Returns the children, which must be these elements of XML Signature in this order. @throws LwsError `invalid-token` */
+/** Returns the children. @throws LwsError `invalid-token` unless they are the named XML Signature elements, in this order */
 function childrenNamed(element: XmlElement, names: readonly string[]): XmlElement[] {
   const children = childrenOf(element);
   if (

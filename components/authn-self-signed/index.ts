@@ -56,7 +56,7 @@ function isSelfIssued(jwt: UnverifiedJwt | undefined, withKid: boolean): boolean
   return withKid === (jwt.header['kid'] !== undefined) && (withKid || sub.startsWith('did:key:'));
 }
 
-/** Verifies a credential. Cheap checks come first, so that the document is fetched only if they succeed. */
+/** Verifies a credential. Checks that need no fetch come first, so that the document is fetched only if they succeed. */
 async function verify(
   platform: Platform,
   credential: string,
@@ -81,7 +81,7 @@ async function verify(
   return {
     principal: { subject: sub!, issuer: sub!, client: sub! },
     expires: exp * 1000,
-    // Verify again later: the document may change, and the key may expire before the credential.
+    // Time of the next verification: the document may change, and the key may expire before the credential.
     ...(sub!.startsWith('did:key:')
       ? {}
       : {

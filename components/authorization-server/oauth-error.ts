@@ -29,7 +29,7 @@ export const oauthFields = {
   Pragma: 'no-cache',
 } as const;
 
-/** Replaces characters not allowed in a description by RFC 6749: only printable ASCII is, without quote and backslash. */
+/** Replaces characters that RFC 6749 forbids in a description. Allowed is printable ASCII except quote and backslash. */
 const plain = (text: string): string => text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?');
 
 export const oauthErrorReply = ({ code, message, fields, status }: OAuthError): Reply => ({

@@ -30,7 +30,7 @@ export interface TokenIssuer {
 
 /** Maximum size of a form in bytes: an assertion in base64, percent-encoded, and the other parameters. */
 const longestForm = 256 << 10;
-/** Well-known names of the metadata: that of LWS, and the default of RFC 8414. */
+/** Well-known names of the metadata: the name of LWS, and the default name of RFC 8414. */
 const metadataNames = ['lws-configuration', 'oauth-authorization-server'];
 
 export function tokenRoutes(issuer: TokenIssuer): readonly Route[] {
@@ -149,7 +149,9 @@ async function readForm({ body: open }: RouteRequest): Promise<URLSearchParams> 
   return new URLSearchParams((await readBody(body, longestForm)).toString('utf8'));
 }
 
-/** Returns the verified DPoP proof, if any. @throws OAuthError `invalid_dpop_proof`, also if it is missing, `use_dpop_nonce` */
+/**
+ * Returns the DPoP proof, if sent or required. @throws OAuthError `use_dpop_nonce`, or `invalid_dpop_proof`, also if missing
+ */
 async function proofOf(platform: Platform, req: IncomingMessage): Promise<DpopProof | undefined> {
   const proof = field(req, 'dpop');
   if (proof === undefined && !platform.authentication.dpop.required) return undefined;
@@ -162,7 +164,7 @@ async function proofOf(platform: Platform, req: IncomingMessage): Promise<DpopPr
   }
 }
 
-/** Converts the error of `consume`: a replayed proof is an invalid proof. */
+/** Returns a proof whose `consume` throws an OAuth error. A replayed proof is an invalid proof. */
 const consumable = ({ thumbprint, consume }: DpopProof): DpopProof => ({
   thumbprint,
   async consume() {

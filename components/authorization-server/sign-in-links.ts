@@ -5,7 +5,7 @@ import { entryKey, entryRange } from '../../lib/storage/keys/records.js';
 import { asTyped } from '../../lib/tools/threads/package-root.js';
 import { OAuthError } from './oauth-error.js';
 
-/** Maximum bound links, separately for owners and others, because every identity can create links. */
+/** Maximum count of bound links of owners, and of other identities. Separate, because every identity can create links. */
 const most = 1_000;
 const space = 'sign-in-links';
 /** Thumbprint of the browser's key, and expiry of the link in milliseconds since the epoch. */
@@ -17,7 +17,7 @@ export interface SignInLink {
   readonly expires: number;
 }
 
-/** Bound links, in memory. Those of owners are also stored, for restarts and for other servers. */
+/** Bound links, in memory. Links of owners are also stored, for restarts and for other servers. */
 export class SignInLinks {
   private readonly bound = { owners: new Map<string, Bound>(), others: new Map<string, Bound>() };
 
@@ -63,7 +63,7 @@ export class SignInLinks {
 
 const read = (value: string): Bound => JSON.parse(value) as Bound;
 
-/** Asserts that a link is used with the same key. @throws OAuthError */
+/** Asserts that the key is the first key with which a link was used. @throws OAuthError */
 function assertSame([first]: Bound, key: string): void {
   if (first !== key)
     throw new OAuthError(

@@ -1,4 +1,6 @@
-/** Keys of access tokens: one signs, retired keys verify until their last tokens have expired. Stored in a file (mode 0600). */
+/**
+ * Keys of access tokens, in a file (mode 0600). One key signs. A retired key verifies until the tokens with it have expired.
+ */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
@@ -42,7 +44,7 @@ export class SigningKeys {
     return keys;
   }
 
-  /** Creates a key that signs from now on. @returns its id */
+  /** Creates the key that signs all tokens from now on. @returns the ID of the key */
   async rotate(): Promise<string> {
     if (existsSync(this.file)) this.read();
     const now = Math.floor(Date.now() / 1000);
@@ -56,7 +58,7 @@ export class SigningKeys {
     return kid;
   }
 
-  /** Returns the key that signs, and its id. */
+  /** Returns the key that signs, and the ID of the key. */
   signingKey(): { readonly kid: string; readonly key: KeyObject } {
     this.refresh();
     const { kid } = this.keys[0]!;
@@ -93,7 +95,7 @@ export class SigningKeys {
     try {
       if (statSync(this.file).mtimeMs !== this.readAt) this.read();
     } catch (error) {
-      // The keys in memory stay valid. A damaged file only prevents the next start.
+      // The keys in memory stay valid. A damaged file only prevents the next start of the server.
       this.onTrouble?.(error as Error);
     }
   }

@@ -43,7 +43,7 @@ class Relay {
     private readonly path: string,
   ) {}
 
-  /** Sends a message. Returns the response of the storage, or an error if there is none. `undefined` for a notification. */
+  /** Sends a message. Returns the response, an error message if there is none, or `undefined` for a notification. */
   async answer(line: string): Promise<string | undefined> {
     const message = membersOf(jsonOf(line));
     try {
@@ -83,6 +83,6 @@ class Relay {
   }
 }
 
-/** Encodes a text that a header field cannot contain. */
+/** Returns a text as the value of a header field. A text with characters that a field cannot contain is encoded in base64. */
 const fieldValue = (text: string): string =>
   /^[!-~]*$/.test(text) && !text.startsWith('=?') ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;

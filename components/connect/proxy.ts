@@ -41,7 +41,7 @@ const maxBuffered = 256 << 10;
 /** Maximum characters of a line in a multistatus document. Longer lines are forwarded unchanged. */
 const maxLine = 64 << 10;
 
-/** Opens the session, and listens on the loopback address. @throws CommandError; the system error if the port is in use */
+/** Opens the session, and listens on the loopback address. @throws CommandError, or the system error if the port is in use */
 export async function openProxy({ url, identity, port, isReadOnly }: ProxyOptions): Promise<LocalProxy> {
   const session = await Session.open(url, identity);
   const { storage, sparql, agents } = session.place;
@@ -90,7 +90,7 @@ class Forwarder {
   }
 
   async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    // Send the same response to every request without the secret, so that it reveals nothing about the proxy.
+    // Send the same response to every request without the secret, so that the response reveals nothing about the proxy.
     if (!this.isAdmitted(req)) return refuse(res, 404, 'Not found.');
     const path = this.basePath + req.url!.slice(this.entrance.prefix.length);
     if (isClimbing(path)) return refuse(res, 400, 'The path contains "." or ".." segments.');
@@ -117,7 +117,7 @@ class Forwarder {
     }
   }
 
-  /** True if a request has the secret and the right Host. By DNS rebinding, a web page reaches the proxy with its own Host. */
+  /** True if a request has the secret and the right Host. With DNS rebinding, requests of a web page have its own Host. */
   private isAdmitted({ url = '', headersDistinct }: IncomingMessage): boolean {
     const { prefix, authority } = this.entrance;
     const [given, expected] = [url.slice(0, prefix.length), prefix].map((text) =>
@@ -186,7 +186,7 @@ class Forwarder {
     return start === undefined ? reference : this.session.place.storage + reference.slice(start.length);
   }
 
-  /** Converts a URL of the storage to one of the proxy. Others are unchanged. */
+  /** Converts a URL of the storage to one of the proxy. Returns other URLs unchanged. */
   private local(reference: string): string {
     const { prefix, authority } = this.entrance;
     const { storage } = this.session.place;
@@ -220,7 +220,7 @@ const guards = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** Returns the fields, without connection fields and dropped ones. */
+/** Returns the header fields without connection fields and dropped fields. */
 function kept(headers: IncomingHttpHeaders, isDropped: (name: string) => boolean): Record<string, string> {
   const named = new Set(
     String(headers.connection ?? '')
@@ -234,11 +234,11 @@ function kept(headers: IncomingHttpHeaders, isDropped: (name: string) => boolean
   );
 }
 
-/** True if a server or proxy might resolve the path to one outside of the storage. */
+/** True if a server or proxy might resolve the path to a path outside of the storage. */
 const isClimbing = (path: string): boolean =>
   /(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)|\\/i.test(path.split('?', 1)[0]!) || path.includes('#');
 
-/** Returns a small body as bytes, others as a stream. A stream that is not read to its end leaves the connection open. */
+/** Returns a small body as bytes, other bodies as a stream. If the stream is not read to the end, the connection stays open. */
 async function bodyOf(req: IncomingMessage): Promise<EndpointRequest['body']> {
   const { 'content-length': length, 'transfer-encoding': coding } = req.headers;
   if (coding === undefined && Number(length ?? 0) === 0) return undefined;
@@ -252,7 +252,7 @@ async function bodyOf(req: IncomingMessage): Promise<EndpointRequest['body']> {
 /** Maximum time to read the rest of a request body after the response, in milliseconds. */
 const drainMs = 30_000;
 
-/** Reads the rest of a body after an early response. Otherwise, programs that first send and then read would get a reset. */
+/** Reads the rest of a body after an early response. Otherwise, clients that first send and then read would get a reset. */
 function drain(req: IncomingMessage): void {
   const timer = setTimeout(() => req.destroy(), drainMs);
   // Read in a loop, because resume() has no effect while an iterator waits for `readable`.

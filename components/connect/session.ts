@@ -178,7 +178,7 @@ async function placeOf(url: string): Promise<Place> {
     throw new CommandError(`${url} belongs to the storage ${shown(storage)}. Use that URL.`);
   const metadata = await ask(wellKnownOf(storage, 'lws-configuration'));
   const { issuer, token_endpoint: tokenEndpoint } = await jsonOf(metadata);
-  // Send the credential only to a token endpoint below the storage: another server could use it at this storage.
+  // Send the credential only to a token endpoint below the storage: another server could use the credential at this storage.
   if (`${issuer}/` !== storage || !String(tokenEndpoint).startsWith(storage))
     throw new CommandError(`${shown(storage)} has no authorization server of its own.`);
   const { service = [] } = await jsonOf(await ask(storage, { headers: { Accept: 'application/lws+cid' } }));

@@ -17,7 +17,7 @@ import {
 } from '../../lib/plugin/requests.js';
 import { nameOf } from '../../lib/plugin/state.js';
 
-/** Explanation of an access decision: the command `explain`, for the console. */
+/** Returns the route that explains an access decision, as the command `explain` does. */
 export const explainRoute = ({ administration: { explain } }: Platform): Route =>
   route('controller', 'GET HEAD {prefix}/explain', async ({ query }) => {
     const [subject, method, iri] = ['as', 'method', 'iri'].map((name) => query.get(name) ?? '');
@@ -26,7 +26,7 @@ export const explainRoute = ({ administration: { explain } }: Platform): Route =
     return jsonReply(200, await explain({ access, method: (method || 'GET').toUpperCase(), iri }));
   });
 
-/** Permissions of the caller on a resource, so that the console offers only allowed actions. */
+/** Returns the route with the caller's permissions on a resource, so that the console offers only allowed actions. */
 export const rightsRoute = (platform: Platform): Route =>
   route('filtered', 'GET HEAD /app/rights', async ({ access, query }) => {
     const { store: view, authorizer, rootIri, administration } = platform;
@@ -41,7 +41,7 @@ export const rightsRoute = (platform: Platform): Route =>
     return jsonReply(200, { append: await may('append'), write: await may('write'), share });
   });
 
-/** Size of a container with everything below it that the caller can read (rule 9.6). */
+/** Returns the route with the size of a container and all its descendants that the caller can read (rule 9.6). */
 export const sizeRoute = ({ administration: { folderSize }, rootIri }: Platform): Route =>
   route('filtered', 'GET HEAD /app/size', async ({ access, query }) => {
     const iri = query.get('iri') ?? '';
@@ -52,11 +52,11 @@ export const sizeRoute = ({ administration: { folderSize }, rootIri }: Platform)
 
 const indexMetric = 'index_';
 
-/** Status of the storage: versions, disk usage, numbers of resources and triples, last backup, queries and their index, and active settings. */
+/** Returns the route with the status of the storage: versions, disk usage, counts, last backup, query index and settings. */
 export function statusRoute(platform: Platform): Route {
   const { store, clock, dataDir, home, rootIri } = platform;
   const { describeSettings, version, metrics } = platform.administration;
-  // Rule 21.2: other storages of a deployment reveal nothing about it.
+  // Rule 21.2: the other storages of a deployment reveal nothing about the server.
   const isOfServer = home === undefined || home === rootIri;
   const started = clock();
   const settings = describeSettings();
@@ -76,7 +76,7 @@ export function statusRoute(platform: Platform): Route {
       triples: measured('store_quads'),
       /** True if a defect of LevelDB can bring deleted data back in this storage. */
       deletedCanReturn: measured('store_deleted_can_return') === 1,
-      /** 0: no limit. */
+      /** Quota in bytes. 0: no limit. */
       quotaBytes: quota,
       ...(disk && {
         freeBytes: disk.bavail * disk.bsize,
@@ -109,7 +109,7 @@ async function issue(platform: Platform, request: RouteRequest): Promise<Reply> 
   const { principal, origin, purpose } = request.access;
   const ticket = await new SignJWT({
     resource: iri,
-    // Full context of the decision.
+    // Claims with the full context of the access decision.
     ...(principal ? { sub: principal.subject, client_id: principal.client, issuer: principal.issuer } : {}),
     ...(origin === undefined ? {} : { origin }),
     ...(purpose === undefined ? {} : { purpose }),
@@ -138,7 +138,7 @@ async function redeem(platform: Platform, request: RouteRequest): Promise<Reply>
   };
 }
 
-/** Name as in the IRI: already percent-encoded, except for characters that only RFC 8187 encodes. */
+/** Returns the name in the IRI, which is percent-encoded. Also encodes the characters that only RFC 8187 encodes. */
 const fileName = (iri: string): string =>
   nameOf(iri).replace(/[^A-Za-z0-9%!#$&+\-.^_`|~]/g, (char) => encodeURIComponent(char).replace(/['()*]/g, hex));
 const hex = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;

@@ -12,10 +12,10 @@ const mediaTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Content Security Policy: no inline code, no other origin, from this origin only the console's own files, because stored
- * resources share it, and no embedding.
+ * Returns the Content Security Policy. It allows no inline code, no other origin and no embedding. From this origin, it allows
+ * only the files of the console, because stored resources have the same origin.
  * @param storage sources for the storage's root in the policy
- * @param tiles URL of map tiles, which come from their origin; or empty
+ * @param tiles URL of map tiles, whose origin is allowed, or an empty string
  */
 const policyFor = (storage: readonly string[], tiles: string): string => {
   const own = storage.map((root) => `${root}app/`).join(' ');
@@ -34,7 +34,7 @@ const policyFor = (storage: readonly string[], tiles: string): string => {
   ].join('; ');
 };
 
-/** The storage at its base URI and at the requested host. Without a scheme, that of the page applies. */
+/** Returns the sources for the storage at its base URI and at the requested host. Without scheme, the page's scheme applies. */
 function namesOf(rootIri: string, host = ''): readonly string[] {
   const { pathname } = new URL(rootIri);
   return /^[\w.-]+(:\d+)?$/.test(host) ? [...new Set([rootIri, `${host}${pathname}`])] : [rootIri];
@@ -100,7 +100,7 @@ export function fileRoutes(
   ];
 }
 
-/** The file name contains a hash of the content. */
+/** Returns the response with a file. Clients cache it forever, because the file name contains a hash of the content. */
 const fileReply = (name: string): Reply => ({
   status: 200,
   fields: {

@@ -1,4 +1,4 @@
-/** The console: browser interface of the storage (rule 1.3,; `lws.console.*`, `lws.oidc.*`). */
+/** The console: browser interface of the storage (rule 1.3, settings `lws.console.*` and `lws.oidc.*`). */
 import { defineComponent, flag, optional, type SettingParser, setting, text } from '../../lib/plugin/component.js';
 import { isSecureUrl } from '../../lib/plugin/requests.js';
 

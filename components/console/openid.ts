@@ -19,7 +19,7 @@ import {
 
 export interface OpenIdSettings {
   readonly discoveryUri: string | null;
-  /** A URI, like the client of every token. Default: the URI of the storage. */
+  /** Client ID at the provider: a URI, like the client of every token. Default: the URI of the storage. */
   readonly clientId: string | null;
   readonly clientSecret: string | null;
 }
@@ -40,7 +40,7 @@ interface Client {
 }
 
 const outbound = { maxBytes: 1 << 20, timeoutMs: 10_000, maxRedirects: 0, accept: 'application/json' } as const;
-/** Attempts per client address and minute: each causes two requests to the provider. */
+/** Maximum count of attempts per client address and minute: each attempt causes two requests to the provider. */
 const maxAttempts = 30;
 const keptMs = 600_000;
 
@@ -52,7 +52,7 @@ export function openIdRoutes(
   if (discoveryUri === null) return [route('public', asked, () => jsonReply(200, null))];
   const client: Client = {
     platform,
-    // The operator configured this host. URLs in its document are checked like any other.
+    // The operator configured this host, so it is allowed. URLs in the metadata of the provider are checked like any other URL.
     fetch: platform.fetchUnder({ blockPrivateAddresses: true, allowedHosts: [new URL(discoveryUri).host] }),
     discoveryUri,
     clientId: clientId ?? platform.rootIri,
@@ -69,7 +69,7 @@ export function openIdRoutes(
   ];
 }
 
-/** Fetches the provider's metadata, at most every ten minutes, and every ten seconds after a failure. */
+/** Returns a function that fetches the provider's metadata, at most every ten minutes, or ten seconds after a failure. */
 function remembered(client: Client): () => Promise<Provider> {
   let known: { readonly provider: Promise<Provider>; until: number } | undefined;
   return () => {
@@ -123,7 +123,7 @@ async function idTokenFor(
     ...proof,
     ...(clientSecret === null ? { client_id: clientId } : {}),
   });
-  // RFC 6749 2.3.1: both are form-encoded before they are joined.
+  // RFC 6749 2.3.1: client ID and secret are form-encoded before they are joined.
   const encoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
   const basic = (secret: string): string => Buffer.from(`${encoded(clientId)}:${encoded(secret)}`).toString('base64');
   const { status, body } = await answered(() =>
@@ -143,7 +143,7 @@ async function idTokenFor(
   throw unusable(why === undefined ? `it answered ${status}` : `it rejected the code: ${why.slice(0, 300)}`);
 }
 
-/** The token exchange verifies the signature. These checks are missing there, or have clearer messages here. */
+/** Checks claims that the token exchange ignores or reports less clearly. The exchange verifies the signature. */
 function assertUsable(token: string, nonce: string, clientId: string): void {
   const claims = claimsOf(token);
   if (claims['nonce'] !== nonce)
@@ -178,7 +178,7 @@ function jsonObject(body: Buffer): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(body.toString('utf8'));
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
-    // Invalid JSON has no members. Callers report the missing ones.
+    // Invalid JSON has no members. Callers report the missing members.
     return {};
   }
 }

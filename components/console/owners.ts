@@ -1,4 +1,4 @@
-/** Additional owners: `{prefix}/owners`, for controllers. The page adds the identity of a browser here. Any URI is accepted. */
+/** Additional owners: `{prefix}/owners`, for controllers. The console adds a browser's identity here. Any URI is accepted. */
 
 import { LwsError, type Platform } from '../../lib/plugin/component.js';
 import {
@@ -25,12 +25,12 @@ export function ownerRoutes({
   clock,
   administration,
 }: Platform): readonly Route[] {
-  /** Checked again within the transaction: the caller may have been removed while the body arrived (rule 2.6). */
+  /** Asserts control. Repeated within the transaction: the caller may have been removed while the body arrived (rule 2.6). */
   const assertControl = async (view: Transaction, { access }: RouteRequest): Promise<void> => {
     if (!(await controls({ rootIri: storage, authorizer }, view, access)))
       throw new LwsError('forbidden', 'This requires an owner.');
   };
-  // Access control lists define controllers: edit that of the root instead.
+  // Access control lists define the controllers: edit the list of the root instead.
   const { addedOwners } = administration;
   if (!addedOwners) return [];
   const path = '{prefix}/owners';

@@ -94,7 +94,7 @@ export async function backUp(context: CommandContext): Promise<number> {
   }
 }
 
-/** A file without content is not needed after others. */
+/** Returns the quads files with the new one. A new file without content is omitted, unless it is the only file. */
 const withFile = (earlier: readonly QuadsFile[], written: QuadsFile): QuadsFile[] =>
   written.graphs === 0 && written.others === 0 && earlier.length > 0 ? [...earlier] : [...earlier, written];
 
@@ -105,7 +105,7 @@ function quadsTold(written: QuadsFile, earlier: EarlierBackup | undefined): stri
   return `${triples} triples of ${graphs} graphs that changed since ${earlier.made} (increment ${earlier.quads.length}), `;
 }
 
-/** @returns the server that has the state and retains its blobs, if one is running */
+/** Writes the state to files. @returns the running server that retains the blobs of the state, or `undefined` */
 async function stateInto(
   context: CommandContext,
   files: StateFiles,
@@ -144,7 +144,7 @@ async function stateInto(
   }
 }
 
-/** The local copy of a storage in a database may lack recent writes of other servers: it is updated first, if the database is reachable. */
+/** The local copy of a storage in a database may lack recent writes of other servers: update the copy, if possible. */
 async function copyInto(
   { dataDir, onStore, print }: CommandContext,
   copy: 'whole' | 'unfinished',
@@ -165,13 +165,13 @@ async function copyInto(
 export interface CopiedBlobs {
   readonly names: ReadonlySet<string>;
   readonly copied: number;
-  /** Number of entries in the state. */
+  /** Count of entries in the state. */
   readonly entries: number;
-  /** Number of entries in the state and in the parts that it refers to. */
+  /** Count of entries in the state, including entries in the parts that the state refers to. */
   readonly all: number;
 }
 
-/** @param file the state file @throws BackupError if a blob is missing or damaged */
+/** Copies the blobs of a state. @param file path of the state file @throws BackupError if a blob is missing or damaged */
 async function copyBlobs(context: CommandContext, file: string, folder: string): Promise<CopiedBlobs> {
   const { blobs: location, progress } = context;
   const names = new Set<string>();
@@ -185,7 +185,7 @@ async function copyBlobs(context: CommandContext, file: string, folder: string):
   for await (const block of readState(file, { keys, counted }))
     for (const entry of block)
       if (isOf('B', entry[0])) names.add(entry[0].slice(2));
-      // Instead of the line that refers to it.
+      // Count the entries of the part instead of the line that refers to the part.
       else if (isOf('P', entry[0])) all += sectionOf(entry)!.count! - 1;
       else if (location.place) {
         const found = isOf('R', entry[0]) ? blobFacts(recordOf(entry)) : keptBlobFacts(entry);
@@ -215,7 +215,7 @@ async function copyBlobs(context: CommandContext, file: string, folder: string):
 const copyFileOnce = async (from: string, to: string): Promise<boolean | undefined> =>
   existsSync(from) ? copyOnce(from, to, statSync(from).size) : undefined;
 
-/** @returns `undefined` if the blob is missing @throws BackupError if it is damaged or unreadable */
+/** Copies a blob. @returns true if copied, `undefined` if missing @throws BackupError if it is damaged or unreadable */
 async function fetchOnce(blobs: Blobs, facts: BlobFacts | undefined, to: string): Promise<boolean | undefined> {
   if (!facts) return undefined;
   const write = async (part: string): Promise<void> =>
@@ -229,16 +229,16 @@ async function fetchOnce(blobs: Blobs, facts: BlobFacts | undefined, to: string)
   }
 }
 
-/** With more increments than this, or more bytes in them, restoring and storing them is as slow as making a full backup. */
+/** Maximum count of increments, and their maximum size relative to the full backup. Above, a full backup is as fast. */
 const maxIncrements = 30;
 const shareOfWhole = 0.5;
-/** Fewer bytes are not worth the computation. */
+/** Maximum size of increments in bytes for which the relative size is ignored. */
 const freeBytes = 1 << 20;
 
 export interface EarlierBackup extends Pick<Manifest, 'quadpod-backup'> {
-  /** ISO 8601. */
+  /** Time of the backup, in ISO 8601. */
   readonly made: string;
-  /** The sections in its files. */
+  /** Sections in the files of the backup. */
   readonly known: GraphSet;
   readonly quads: readonly QuadsFile[];
 }
@@ -279,12 +279,12 @@ async function earlierBackup(
 
 const pollMs = 200;
 
-/** The server that has the storage open. It provides the state. */
+/** Server that has the storage open and writes the state. */
 export class RunningServer {
   private constructor(
     private readonly context: CommandContext,
     private readonly url: string,
-    /** The backup is full. */
+    /** True if the backup is full. */
     readonly isWhole: boolean,
   ) {}
 
@@ -305,7 +305,7 @@ export class RunningServer {
     }
   }
 
-  /** Waits for both parts of the state. @param told called with the number of entries so far */
+  /** Waits until the server has written both files. @param told called with the count of entries so far */
   async ready(told: (entries: number) => void): Promise<void> {
     for (;;) {
       const { state, entries, failure } = (await (await askServer(this.context, this.url)).json()) as BackupReport;

@@ -24,7 +24,7 @@ export class BackupError extends CommandError {}
 export const backupFormats = [1, 2, 3] as const;
 export type BackupFormat = (typeof backupFormats)[number];
 
-/** First line of a backup file. */
+/** First line of a file in a backup. */
 export interface Header {
   readonly 'quadpod-backup': BackupFormat;
   /** IRI of the storage. */
@@ -35,12 +35,12 @@ export interface Header {
   readonly made: string;
 }
 
-/** Last line of a backup file. A file without it is truncated. */
+/** Last line of a file in a backup. A file without this line is truncated. */
 export interface Trailer {
   readonly entries: number;
 }
 
-/** Section of a quads file: one graph, or one part of the other entries. Other content has another token. */
+/** Section of a quads file: one graph, or one part of the other entries. The token changes with the content. */
 export interface BackupSection {
   /** IRI of the graph. Empty for a part of the other entries. */
   readonly name: string;
@@ -85,10 +85,10 @@ export const graphKeys = (format: BackupFormat, hasVersions: boolean): string[] 
 /** Returns the section that an entry of a state file refers to, if any. @throws BackupError see `recordOf` */
 export function sectionOf(entry: Entry): BackupSection | undefined {
   const [key, value] = entry;
-  // Only in files of format 2.
+  // Entries of versions refer to sections only in format 2.
   const isVersion = key.startsWith(versionEntries.gte) && hasVersionData(value);
   if (isOf('P', key)) return { name: '', token: key.slice(partReferences.length), count: Number(value) };
-  // A dropped graph is removed in steps. The value counts the steps, so it identifies the remaining triples.
+  // A dropped graph is removed in steps. The value counts the steps, so the value identifies the remaining triples.
   if (isVersion || key.startsWith(openVersions.gte)) {
     const token = createHash('sha256').update(value).digest('base64');
     return { name: partsOfEntry(key).slice(1).join('?version until '), token, count: undefined };

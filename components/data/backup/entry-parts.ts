@@ -1,6 +1,6 @@
 /**
- * Divides the entries of a storage into parts of consecutive entries, in key order. Where a part ends depends only on its last
- * key or its length. So a write changes only the parts with its keys, and an incremental backup omits the others.
+ * Divides the entries of a storage into parts of consecutive entries, in key order. The end of a part depends only on its last
+ * key or its length. A write therefore changes only the parts with its keys, and an incremental backup omits the other parts.
  */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';

@@ -68,7 +68,7 @@ export const graphsOf = (
   told?: (entries: number) => void,
 ): Promise<GraphSet> => GraphSet.of(readState(join(folder, state), { keys: graphKeys(format, hasVersions) }), told);
 
-/** Yields the entries of these graphs and parts, and marks them as seen; then the state. @throws BackupError see `readState` */
+/** Yields the entries of the given graphs and parts, marked as seen, then of the state. @throws BackupError see `readState` */
 export async function* backupEntries(
   folder: string,
   { state, quads }: Manifest,
@@ -99,7 +99,7 @@ export function readManifest(folder: string): Manifest {
 export const linesInFiles = ({ quads, entries }: Manifest): number =>
   quads.reduce((sum, { triples, others = 0 }) => sum + triples + others, entries);
 
-/** Replaces the manifest atomically. Until then, the earlier backup remains complete. */
+/** Replaces the manifest atomically. Before the replacement, the earlier backup remains complete. */
 export const writeManifest = (folder: string, manifest: Manifest): void =>
   writeWhole(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
 

@@ -24,8 +24,8 @@ export class GraphSet {
   }
 
   /**
-   * Returns the set of graphs that entries refer to. @param told receives the count of entries @throws
-   * BackupError see `sectionOf`
+   * Returns the set of graphs that entries refer to. @param told called with the count of entries @throws BackupError see
+   * `sectionOf`
    */
   static async of(
     blocks: AsyncIterable<readonly Entry[]>,

@@ -49,26 +49,25 @@ class BackupJob implements Job<BackupState> {
 }
 
 export class BackupJobs extends JobRunner<BackupJob> {
-  /** Allows the deletion of blobs again, which is delayed during a backup. */
+  /** Allows the deletion of blobs again. During a backup, no blobs are deleted. */
   private release: (() => void) | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isCancelled = false;
 
   constructor(platform: Platform) {
     super(platform, { name: 'backup', slots, busy });
-    // Delete the files that an earlier process has left.
+    // Delete files of an earlier process.
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** True also for a completed backup, until its files are removed. */
+  /** True while a backup runs, and for a completed backup until its files are removed. */
   override get isBusy(): boolean {
     return super.isBusy || this.states.size > 0;
   }
 
   /**
-   * Starts a backup.
-   * @param known serialized `GraphSet` of graphs to omit; may be empty
-   * @throws LwsError `too-large`, `too-busy`, `conflict` if another backup exists, or if `stop` was called meanwhile
+   * Starts a backup. @param known serialized `GraphSet` of graphs to omit, or no bytes @throws LwsError `too-large`,
+   * `too-busy`, or `conflict` if another backup exists or if `stop` was called meanwhile
    */
   begin(known: AsyncIterable<Uint8Array>): Promise<BackupState> {
     this.assertIdle();

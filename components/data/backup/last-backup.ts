@@ -1,2 +1,2 @@
-/** File in the data directory with the time of the last backup. Not in the database, of which the backup has an older state. */
+/** Name of the file with the time of the last backup. The database of a backup is older, so the time is not stored there. */
 export const lastBackupName = 'last-backup';

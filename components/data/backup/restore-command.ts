@@ -154,7 +154,7 @@ async function restoreEntries(
       const [key] = entry;
       if (isOf('B', key)) blobs.push(key.slice(2));
       if (isOf('P', key)) continue;
-      // Write these entries last: they turn the database into a storage.
+      // Write these entries last: a database without them is not a storage, so an interrupted restore cannot be started.
       if (isOf('M', key)) facts.push(entry);
       else if (!rewriting) batch.push(entry);
       else for (const rewritten of await rewriting.entries(entry, { level, flush })) batch.push(rewritten);
@@ -217,7 +217,7 @@ async function upload(place: Blobs, blob: string, from: string): Promise<void> {
 /** Database to which entries are restored. */
 interface Target {
   readonly level: Level;
-  /** Writes the pending entries, and further ones. */
+  /** Writes the pending entries, and `more`. */
   flush(more: readonly Entry[]): Promise<void>;
 }
 
@@ -241,11 +241,11 @@ export class Rewriting {
 
   private iri(iri: string): string {
     if (iri.startsWith(this.from)) return this.to + iri.slice(this.from.length);
-    // The base URI also occurs without its slash.
+    // The base URI also occurs without the trailing slash.
     return `${iri}/` === this.from ? this.to.slice(0, -1) : iri;
   }
 
-  /** Returns the entries to write: those that replace an entry, or those of a graph that is now complete. */
+  /** Returns the entries to write: the replacement of an entry, or all entries of a graph that is now complete. */
   async entries([key, value]: Entry, target: Target): Promise<Entry[]> {
     if (isQuad(key)) {
       const name = graphOf(key);

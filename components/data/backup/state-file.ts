@@ -115,9 +115,9 @@ export interface StateOptions {
 }
 
 /**
- * Writes one state of the store to files, which are synced and have mode 0600. If the store has an earlier format, its graphs
- * are stored differently: then the state file contains everything, and there is no quads file.
- * @throws BackupError if there is no storage, or a record is damaged
+ * Writes one state of the store to files, which are synced and have mode 0600. A store in an earlier format stores graphs
+ * differently: the state file contains everything, and there is no quads file. @throws BackupError if there is no storage, or a
+ * record is damaged
  */
 export async function writeState(level: Level, files: StateFiles, { known, told }: StateOptions): Promise<void> {
   const snapshot = level.snapshot();
@@ -168,7 +168,7 @@ async function writeLines(
     }
     yield `${JSON.stringify({ entries } satisfies Trailer)}\n`;
   }
-  // The fastest compression level: higher ones take ten times as long for little gain.
+  // Use the fastest compression level: higher levels take ten times as long for little gain.
   const gzip = createGzip({ level: 1 });
   await pipeline(text(), gzip, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
 }

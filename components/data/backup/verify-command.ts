@@ -57,7 +57,7 @@ class Verification {
   }
 
   /**
-   * Verifies that each graph in the state exists with all its triples, and that everything else exists that the state names.
+   * Verifies that all graphs in the state exist with all triples, and that all parts and blobs exist that the state refers to.
    */
   async entries(): Promise<void> {
     const { folder, manifest } = this;
@@ -103,7 +103,7 @@ class Verification {
     if (record.blob !== undefined) await this.blob(facts, record.iri);
   }
 
-  /** Verifies a blob. @param iri resource with the blob. Absent: only earlier states have it */
+  /** Verifies a blob. @param iri IRI of the resource with the blob. Absent if only earlier states have the blob */
   private async blob(facts: BlobFacts, iri = 'an earlier state'): Promise<void> {
     this.blobs++;
     const wrong = await faultOf(backupBlobFile(this.folder, facts.blob), facts);

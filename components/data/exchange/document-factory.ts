@@ -1,4 +1,4 @@
-/** Makes terms for parsers, with IRIs rewritten for the target and blank node labels unique to the document. */
+/** Creates terms for parsers. IRIs are rewritten for the target, and blank node labels are unique to the document. */
 import { createHash } from 'node:crypto';
 import type { BlankNode, NamedNode, Quad, Quad_Graph, Quad_Subject } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -7,12 +7,12 @@ import { assertIriLength, assertTripleDepth, Expansion } from '../../../lib/rdf/
 import { IriRewriting, type Rewrite } from '../../../lib/storage/keys/iri-rewriting.js';
 
 /**
- * Labels made by the storage are kept, so that export, import and export produce the same bytes. All others get a prefix of the
- * document: `_:b0` in two documents is two nodes, and `_:b0` in two parts of one graph is one node.
+ * Keeps labels made by the storage, so that export, import and export produce the same bytes. All other labels get a prefix of
+ * the document: `_:b0` in two documents is two nodes, and `_:b0` in two parts of one graph is one node.
  */
 export class DocumentFactory extends DataFactory<Quad> {
   private readonly rewriting: IriRewriting | undefined;
-  /** Labels of blank nodes without one in the document. */
+  /** Returns a label for a blank node that has no label in the document. */
   private readonly freshLabel: () => string;
   private expansion: Expansion | undefined;
   private subject: { readonly from: Quad_Subject; readonly to: Quad_Subject } | undefined;

@@ -68,10 +68,7 @@ export function acceptDocument(sent: unknown, type: DocumentType, id: string, st
   };
 }
 
-/**
- * Rejects ODRL members that restrict a policy: ignoring the restrictions would grant too much. @throws LwsError
- * `malformed-body`
- */
+/** Rejects ODRL members that restrict a policy: ignoring them would permit too much. @throws LwsError `malformed-body` */
 function assertUnrestricted(part: Members): void {
   const found = ['prohibition', 'obligation', 'duty'].find((name) => part[name] !== undefined);
   if (found !== undefined)

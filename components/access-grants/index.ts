@@ -101,9 +101,7 @@ async function moveGrants(platform: Platform, tx: Transaction): Promise<void> {
   }
 }
 
-/**
- * Returns the index of active grants. Updates it before a commit is acknowledged, so that revocations take effect immediately.
- */
+/** Returns the index of active grants. Updates it before a commit is acknowledged: revocations take effect immediately. */
 async function indexGrants(platform: Platform): Promise<GrantIndex> {
   const index = new GrantIndex(platform);
   await FollowedEntries.open(platform.store, {

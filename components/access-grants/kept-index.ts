@@ -141,7 +141,7 @@ export function partyOf(
 export interface KeptDocument {
   readonly document: AccessDocument;
   readonly creator: string;
-  /** Milliseconds since the epoch. */
+  /** Creation time, in milliseconds since the epoch. */
   readonly created: number;
   /** Digest of the creator's client address. Absent in entries of earlier versions. */
   readonly from?: string;

@@ -113,9 +113,7 @@ const methods: Readonly<Record<string, Method>> = {
   }),
 };
 
-/**
- * Methods whose results clients may cache in the stateless revision. Results depend on the caller, so caching is turned off.
- */
+/** Methods whose results clients may cache in the stateless revision. Results depend on the caller: caching is turned off. */
 const cacheable = /^(?:server\/discover|tools\/list|resources\/)/;
 
 async function run(endpoint: AgentsEndpoint, caller: ToolCaller, call: Call): Promise<Outcome> {

@@ -60,9 +60,7 @@ function assertAudiences(restrictions: Claims['audiences'], { own, general }: Au
       );
 }
 
-/**
- * Asserts that the issuer is trusted. @param trusted `lws.saml.trusted-issuers`. If empty, all with a certificate are trusted
- */
+/** Asserts that the issuer is trusted. @param trusted `lws.saml.trusted-issuers`. Empty: all issuers with a certificate */
 function assertIssuer(issuer: string, trusted: readonly string[]): void {
   if (trusted.length > 0 && !trusted.includes(issuer))
     refuse(

@@ -149,9 +149,7 @@ async function readForm({ body: open }: RouteRequest): Promise<URLSearchParams> 
   return new URLSearchParams((await readBody(body, longestForm)).toString('utf8'));
 }
 
-/**
- * Returns the DPoP proof, if sent or required. @throws OAuthError `use_dpop_nonce`, or `invalid_dpop_proof`, also if missing
- */
+/** Returns the DPoP proof, if sent or required. @throws OAuthError `use_dpop_nonce`, `invalid_dpop_proof` (also if missing) */
 async function proofOf(platform: Platform, req: IncomingMessage): Promise<DpopProof | undefined> {
   const proof = field(req, 'dpop');
   if (proof === undefined && !platform.authentication.dpop.required) return undefined;

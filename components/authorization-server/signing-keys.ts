@@ -1,6 +1,4 @@
-/**
- * Keys of access tokens, in a file (mode 0600). One key signs. A retired key verifies until the tokens with it have expired.
- */
+/** Keys of access tokens, in a file (mode 0600). One key signs. A retired key verifies until tokens with it have expired. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';

@@ -7,8 +7,8 @@ import { extension, lookup } from 'mime-types';
 import { TransferError } from '../../lib/plugin/formats.js';
 
 /**
- * Extensions for which that server (mime-db 1.52) has other media types than this one (1.54). Extensions that only this server
- * knows have no type there.
+ * Media types by extension, where Community Solid Server (mime-db 1.52) and this server (1.54) differ. Extensions that only
+ * this server knows have no type there.
  */
 const itsTypes: Readonly<Record<string, string>> = {
   aac: 'audio/x-aac',
@@ -23,7 +23,7 @@ const itsTypes: Readonly<Record<string, string>> = {
   sql: 'application/x-sql',
   wav: 'audio/wave',
   xfdf: 'application/vnd.adobe.xfdf',
-  // Extensions that the server itself defines.
+  // Extensions that Community Solid Server itself defines.
   acl: 'text/turtle',
   acr: 'text/turtle',
   meta: 'text/turtle',
@@ -37,12 +37,12 @@ const notItsTypes: ReadonlySet<string> = new Set(
 );
 
 export const anyType = 'application/octet-stream';
-/** Extension for media types that have none. The metadata file then contains the type. */
+/** Extension of files whose media type has no extension. The metadata file then contains the type. */
 const unknown = 'unknown';
 
 const extensionOf = (name: string): string => /\.([^./]+)$/.exec(name)?.[1] ?? '';
 
-/** Returns the media type that the server derives from a file name. */
+/** Returns the media type that Community Solid Server derives from a file name. */
 export function cssTypeOf(name: string): string {
   const found = extensionOf(name).toLowerCase();
   if (Object.hasOwn(itsTypes, found)) return itsTypes[found]!;
@@ -55,14 +55,14 @@ export function withoutMark(name: string): string {
   return found !== '' && name.endsWith(`$.${found}`) ? name.slice(0, -found.length - 2) : name;
 }
 
-/** Slashes and backslashes, encoded once or more, which the server never decodes. `split` returns them at odd indexes. */
+/** Matches (encoded) slashes and backslashes, which the server never decodes. `split` returns the matches at odd indexes. */
 const delimiter = /(\\|%(?:25)*(?:2f|5c))/i;
-/** Characters that are encoded in file names, because Windows does not allow them. */
+/** Matches characters that are encoded in file names, because Windows does not allow them. */
 const forbidden = /[<>:"|?*]/g;
 const encodedForbidden = /%25(3C|3E|3A|22|7C|3F|2A)/g;
 const escapeOf = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** Normalizes delimiters in a segment. @param change applied to the text between them */
+/** Normalizes delimiters in a segment. @param change applied to the text between the delimiters */
 const betweenDelimiters = (segment: string, change: (part: string) => string): string =>
   segment
     .split(delimiter)
@@ -109,7 +109,7 @@ export function cssFileName(name: string, essence: string): { readonly name: str
   return { name: `${name}$.${isUnknown ? unknown : found}`, isUnknown };
 }
 
-/** Names in each directory on the path of the last file. Only these are kept, because files arrive directory by directory. */
+/** Names in each directory on the path of the last file. Files arrive directory by directory, so other names are dropped. */
 export class FolderNames {
   private readonly folders: { readonly path: string; readonly names: Set<string> }[] = [];
 

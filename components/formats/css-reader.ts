@@ -21,7 +21,7 @@ import {
 import { type CssMetadata, readMetadata } from './css-metadata.js';
 import { cssPathOf, cssTypeOf, FolderNames, withoutMark } from './css-names.js';
 
-/** Sorts after every path. */
+/** String that sorts after every path. */
 const last = '\uffff';
 
 const internal = '.internal/';
@@ -33,7 +33,7 @@ export const isCss = async (tree: FileTree): Promise<boolean> => (await tree.fil
 /**
  * Reads a data directory, or the directory of one pod. A complete data directory contains its base URL: IRIs below it are
  * rewritten, unless `rewrite` maps them. Files with an RDF extension that cannot be parsed are imported as binary. Cursors
- * contain the path of the last file, and how much of it is done.
+ * contain the path of the last file, and the position in this file.
  */
 export const cssReader = treeReader(readCss);
 
@@ -227,7 +227,7 @@ class CssLists {
     private readonly place: CssPlace,
   ) {}
 
-  /** Called for each path in the tree, before any file is read. */
+  /** Records a path of the tree. Called for all paths, before any file is read. */
   note(path: string, isRefused: boolean): void {
     const plain = withoutMark(path);
     if (plain.endsWith('.acl') && (isRefused || plain !== path)) this.unusual.set(plain, path);
@@ -252,7 +252,7 @@ class CssLists {
     return found instanceof SyntaxFault ? found : { quads: found.quads, prefixes: found.prefixes };
   }
 
-  /** Returns the metadata of a resource. @param path in the tree, without `$.` extension @param resource its path */
+  /** Returns the metadata of a resource. @param path in the tree, without `$.` extension @param resource the resource's path */
   async metadataOf(path: string, resource: string): Promise<CssMetadata | undefined> {
     const file = await this.tree.file(`${path}.meta`);
     const found = file && (await this.metadataIn(file, resource));

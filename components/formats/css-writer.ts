@@ -16,9 +16,9 @@ import { anyType, cssFileName, cssNameOf, FolderNames } from './css-names.js';
 const maxTold = 500;
 
 /**
- * Writes a data directory. References between resources of the exported container are relative, so that they work at any
- * base URL. Others are unchanged. Links are written to metadata files. Owners, link attributes and the state of
- * components are not exported.
+ * Writes a data directory. References between resources of the exported container are relative, so that they work at any base
+ * URL. Other references are unchanged. Links are written to metadata files. Owners, link attributes and the state of components
+ * are not exported.
  */
 export class CssWriter implements Writer {
   private readonly graphs: ReturnType<WriteTools['turtleFiles']>;

@@ -4,7 +4,7 @@ import type { FileTree, RefusedFile, TreeFile } from '../../lib/plugin/formats.j
 /** Directories and files that operating systems add to a ZIP file. */
 const clutter = new Set(['__MACOSX/', '.DS_Store', 'Thumbs.db', 'desktop.ini']);
 
-/** Sorts after every path in a directory. */
+/** String that sorts after every path in a directory. */
 const afterAll = '\uffff';
 
 /** Returns the path of the only directory at the top of a tree; `undefined` if the top has anything else. */
@@ -28,7 +28,7 @@ async function firstOf(tree: FileTree, after: string | undefined): Promise<TreeF
   return undefined;
 }
 
-/** Returns the directory with a file of one of the names: '' for the top, or the only directory; otherwise `undefined`. */
+/** Returns the directory that has a file with one of the names: '' for the top, the only directory, or `undefined`. */
 export async function baseWith(tree: FileTree, names: readonly string[]): Promise<string | undefined> {
   const has = async (base: string): Promise<boolean> => {
     for (const name of names) if (await tree.file(base + name)) return true;

@@ -50,7 +50,7 @@ interface Described {
   readonly mediaType?: string;
 }
 
-/** End of metadata that contains only data of the storage and the directory index, with the digest of the preceding bytes. */
+/** Returns the end of metadata that has only data of the storage and the directory index. @param digest of the bytes before */
 export const sealed = (digest: string): string =>
   `,\n{"@id":"#export","@type":"PropertyValue","propertyID":"sha256","value":"${digest}"}]}\n`;
 
@@ -235,7 +235,7 @@ function describedBy(entity: Entity, { path, terms, options, tools, metadata }: 
   };
 }
 
-/** Returns the links, or none if links cannot express them. The values remain in the metadata file. */
+/** Returns relations as links, or no links if a relation cannot be a link. The values remain in the metadata file. */
 function linksOf(relations: ReadonlyMap<string, unknown[]>, read: (object: unknown) => Links): Links {
   try {
     return read(Object.fromEntries(relations));

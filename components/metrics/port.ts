@@ -1,4 +1,4 @@
-/** Separate port for metrics, on the loopback address only, where local processes need no credential. */
+/** Separate port for metrics, only on the loopback address. Local processes need no credential there. */
 import { createServer, type Server } from 'node:http';
 import { SettingsError } from '../../lib/plugin/component.js';
 import type { Metrics } from './registry.js';

@@ -1,4 +1,4 @@
-/** Collects metrics: observed ones, those that server and components compute on demand, and process metrics of prom-client. */
+/** Collects observed metrics, metrics that server and components compute on demand, and process metrics of prom-client. */
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { Answered, Metric, WrittenBatch } from '../../lib/plugin/component.js';
 import { Histogram, type Sample } from './histogram.js';
@@ -6,10 +6,10 @@ import { Histogram, type Sample } from './histogram.js';
 const prefix = 'quadpod_';
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];
 
-/** Methods that are counted separately (RFC 9110, RFC 5789, QUERY). All others are counted together. */
+/** Methods that are counted separately (RFC 9110, RFC 5789, QUERY). All other methods are counted together. */
 const methods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'MOVE', 'COPY', 'QUERY']);
 
-/** Process metrics, shared by all storages: their observers of the garbage collector and the event loop cannot be removed. */
+/** Process metrics, shared by all storages: prom-client cannot remove its observers of the garbage collector and event loop. */
 const ofProcess = new Registry();
 collectDefaultMetrics({ register: ofProcess });
 

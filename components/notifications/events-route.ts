@@ -73,7 +73,7 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
     { frees: true },
   );
   past = new PastEvents(options, since, Math.max(now, changes.committed));
-  // Send a byte, because proxies and clients report the stream as open only after the first one.
+  // Send a byte, because proxies and clients report the stream as open only after the first byte.
   body.write('\n');
   if (since !== undefined) void tellPast(past, body, mayGoOn, goesOn);
   return {

@@ -161,7 +161,7 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Sub
   } else assertBelow(limits.ofOthers, isLike, ['There are', 'max-of-others']);
 }
 
-/** Asserts that deliveries to an inbox are allowed, as every delivery does. @throws LwsError `malformed-body` */
+/** Asserts that deliveries to an inbox are allowed, with the check of every delivery. @throws LwsError `malformed-body` */
 export async function assertInbox(
   { admit, platform }: Pick<SubscriptionEndpoint, 'admit' | 'platform'>,
   inbox: string,

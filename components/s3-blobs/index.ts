@@ -10,7 +10,7 @@ import {
 } from '../../lib/plugin/component.js';
 import type { S3Address } from './s3-client.js';
 
-/** Bucket, and optional prefix. Allows only characters that need no escapes in a URL or in XML. */
+/** Matches a bucket with an optional prefix, in characters that need no escapes in a URL or in XML. */
 const place = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/;
 
 const isPlace = (value: string): boolean => {

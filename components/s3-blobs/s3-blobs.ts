@@ -27,7 +27,7 @@ import { blobKeyOf, markKeyOf, PartBuffers, partBytes, S3Upload } from './s3-upl
 /** Key of the object with the IRI of the storage that owns the blobs. */
 const ownerKey = 'storage';
 const doubtMs = 24 * 3_600_000;
-/** Maximum part buffers in memory, and maximum wait of an upload for one, in milliseconds. */
+/** Maximum count of part buffers in memory, and maximum wait of an upload for a buffer, in milliseconds. */
 const [maxParts, maxWaitMs] = [32, 30_000];
 /** Time for which the result of a check is cached, in milliseconds. */
 const readyMs = 5_000;
@@ -106,7 +106,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
     return new S3Upload(blob, this.client, this.buffers);
   }
 
-  /** Cached, because anonymous callers can trigger the check. */
+  /** Asserts that the store is available. The result is cached, because anonymous callers can trigger the check. */
   async assertReady(): Promise<void> {
     await this.space.assertSome();
     const now = Date.now();
@@ -162,7 +162,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
     return { client: this.client, prefix: this.address.prefix, folder };
   }
 
-  /** First aborts abandoned uploads, which no resource can refer to. */
+  /** Returns blobs with an old marker. First aborts abandoned uploads, to which no resource can refer. */
   async inDoubt(): Promise<string[]> {
     for await (const { key, uploadId, ageMs } of openUploads(this.listing('blobs/')))
       if (ageMs > doubtMs && !(await this.isMarkYoung(key.slice(blobKeyOf('').length))))
@@ -209,7 +209,7 @@ export interface ListingOptions {
   readonly client: S3Client;
   /** Prefix of all keys of the store. */
   readonly prefix: string;
-  /** Prefix of the keys to list, after that of the store. */
+  /** Prefix of the keys to list, after the prefix of the store. */
   readonly folder: string;
   readonly pageSize?: number;
 }

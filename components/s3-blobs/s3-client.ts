@@ -43,13 +43,13 @@ export class S3Refusal extends Error {
 
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 const [connections, connectTimeoutMs, idleMs] = [64, 5_000, 20_000];
-/** Timeout of a request, in milliseconds. Its body adds time, for slow connections. */
+/** Timeout of a request, in milliseconds, and bytes of the body for which a millisecond is added, for slow connections. */
 const answerMs = 15_000;
 const minBytesPerMs = 64;
 /** Maximum attempts, and first delay, which doubles for each attempt. After `lastTryMs` no attempt starts. In milliseconds. */
 const [maxTries, firstDelayMs, lastTryMs] = [4, 100, 10_000];
 const maxTextBytes = 8 << 20;
-/** Maximum cached signing keys, of which there is one per day. */
+/** Maximum count of cached signing keys. Each day has another key. */
 const maxSigningKeys = 8;
 
 export class S3Client {
@@ -102,7 +102,7 @@ export class S3Client {
     }
   }
 
-  /** Deletes an object, which need not exist: some stores then report an error. */
+  /** Deletes an object. Ignores the error that some stores report if the object does not exist. */
   async delete(key: string, { query, maxTries }: Pick<S3Request, 'query' | 'maxTries'> = {}): Promise<void> {
     await this.find({ method: 'DELETE', key, ...(query ? { query } : {}), ...(maxTries ? { maxTries } : {}) });
   }

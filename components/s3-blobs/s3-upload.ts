@@ -12,7 +12,7 @@ const unaskedBytes = 256 << 10;
 const maxPartsOnTheWay = 2;
 /** Maximum parts that S3 allows: 80 GiB with parts of 8 MiB. */
 const maxParts = 10_000;
-/** Interval at which the marker is renewed, in milliseconds, so that a long upload is not taken for an abandoned one. */
+/** Interval at which the marker is renewed, in milliseconds, so that a long upload is not considered abandoned. */
 const remarkMs = 3_600_000;
 
 export const blobKeyOf = (blob: string): string => `blobs/${blob}`;
@@ -189,7 +189,7 @@ export class S3Upload implements BlobWriter {
     this.part = new Part();
   }
 
-  /** Deletes the upload. Never throws, so that the original error is kept. The rest has its marker, and is deleted later. */
+  /** Deletes the upload. Never throws, so that the original error is kept. Remaining data has a marker and is deleted later. */
   async abort(): Promise<void> {
     this.letGo();
     try {
@@ -201,7 +201,7 @@ export class S3Upload implements BlobWriter {
       if (wasSent) await this.client.delete(key, { maxTries: 1 });
       if (!this.isInDoubt) await this.client.delete(markKeyOf(this.blob), { maxTries: 1 });
     } catch {
-      // Ignore the error. The later deletion reports it, if it fails too.
+      // Ignore the error: if the later deletion fails too, it reports the error.
     }
   }
 }

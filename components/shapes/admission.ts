@@ -1,7 +1,7 @@
 /**
- * Transaction listener that admits only graphs that conform to their shapes, so that every writer is subject to them. Inside
- * the transaction, it only checks if the new graphs were validated against the current shapes. If not, they are validated
- * outside, and the transaction is repeated.
+ * Transaction listener that admits only graphs that conform to their shapes, from all writers. Inside the transaction, it only
+ * checks if the new graphs were validated against the current shapes. If not, they are validated outside of the transaction,
+ * and the transaction is repeated.
  */
 import { callerOf } from '../../lib/authorization/audit.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -120,7 +120,7 @@ export class Admission {
     }
   }
 
-  /** Validates graphs, and caches those that conform. @throws LwsError `shape-violation` for the first graph that does not */
+  /** Validates graphs, and caches which graphs conform. @throws LwsError `shape-violation` for the first that does not */
   private async validate(access: Access | undefined, all: readonly Written[]): Promise<void> {
     const groups = new Map<string, Written[]>();
     for (const written of all) {

@@ -10,7 +10,7 @@ import { LwsError } from '../../lib/tools/errors.js';
 import type { Constraint } from './links.js';
 import { type ShapesVersion, UnusableDocument } from './validator.js';
 
-/** The document was replaced before it was read. A transaction is repeated. */
+/** Thrown if the document was replaced before it was read. A transaction is then repeated. */
 export class Outdated extends LwsError {
   constructor() {
     super('too-busy', 'The shapes were changed at the same time. Retry.', { fields: { 'Retry-After': '1' } });

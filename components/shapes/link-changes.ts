@@ -41,7 +41,7 @@ const maxViolating = 20;
 /** Maximum time for which writes wait for a change of links, in milliseconds. */
 const longestHoldMs = 3_000;
 
-/** Slots instead of turns: for a MOVE of a container, the caller already holds its only turn. */
+/** Limits concurrent checks. `inTurn` cannot do this, because a MOVE of a container already runs in the caller's turn. */
 const slots = new Slots(
   { controller: 4, known: 2, stranger: 1 },
   'Too many resources are being validated against new shapes. Retry in a minute.',
@@ -81,7 +81,7 @@ export class LinkChanges {
 
   /**
    * Makes writes to a resource and its descendants wait: otherwise they could outdate the check of a change again and again.
-   * The change requires control of the resource, so its caller can only delay writes to it.
+   * The change requires control of the resource, so that its caller can delay only writes to this resource.
    */
   private hold(iri: string): void {
     if (this.holds.has(iri)) return;
@@ -114,7 +114,7 @@ export class LinkChanges {
     if (!access || tx.handling === 'restore') return undefined;
     await this.assertControl(tx, access, change.iri);
     const { iri, after } = change;
-    // Without links of its own, the resource gets those of the nearest container.
+    // If the resource has no own links, the links of the nearest container apply.
     const shapes = after.length > 0 ? after : (this.links.above(iri, tx)?.shapes ?? []);
     if (shapes.length === 0) return undefined;
     if (after.length > 0) await this.assertReadable(tx, access, after);
@@ -134,7 +134,7 @@ export class LinkChanges {
     return undefined;
   }
 
-  /** Checks existing resources before a change. A repeated check covers only those written since, while other writes wait. */
+  /** Checks existing resources before a change. Other writes wait while a repeated check covers resources written since. */
   private async check(
     access: Access,
     {
@@ -149,7 +149,7 @@ export class LinkChanges {
     if (known) this.hold(iri);
     else this.checked.set(name, { iri, changed: new Set() });
     try {
-      // Wait for the commits of earlier transactions. Later ones are recorded as changed.
+      // Wait for the commits of earlier transactions. Resources of later transactions are recorded as changed.
       await this.platform.store.transact(() => {});
       if (known) this.checked.set(name, { iri, changed: new Set() });
       await this.parts.validator.validate(access, versions, []);
@@ -163,7 +163,7 @@ export class LinkChanges {
   /** Requires control of the resource, and of the container whose links the change overrides. */
   private async assertControl(tx: Transaction, access: Access, iri: string): Promise<void> {
     const above = this.links.above(iri, tx)?.of;
-    // Also in the state before the transaction: a caller that replaces a resource may become its owner.
+    // Check also the state before the transaction: a caller that replaces a resource may become its owner.
     for (const each of above === undefined ? [iri] : [iri, above])
       for (const view of tx.before.record(each) ? [tx.before, tx] : [tx])
         if (!(await this.platform.authorizer.allows({ view, access, mode: 'control', iri: each })))

@@ -28,9 +28,7 @@ export interface Violating {
 
 const graphsAtATime = 100;
 
-/**
- * Returns the record keys of all descendants of a container, in order. @param after IRI of the last one of the previous page
- */
+/** Returns the record keys of all descendants of a container, in order. @param after last IRI of the previous page */
 function membersBelow(container: string, after: string | undefined): KeyRange {
   const [range] = recordsIn(subtree(container)) as [KeyRange];
   return after === undefined ? range : { ...range, gte: `${recordKey(after)}\u0000` };

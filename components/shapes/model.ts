@@ -14,12 +14,12 @@ export interface Shapes {
 
 export interface Shape {
   readonly node: TermKey;
-  /** Absent for a node shape. */
+  /** Path of a property shape. Absent for a node shape. */
   readonly path: Path | undefined;
   readonly severity: TermKey;
   readonly messages: readonly TermKey[];
   readonly isDeactivated: boolean;
-  /** Added after the shape is created, because shapes may refer to themselves. */
+  /** Checks of the shape, added after its creation, because shapes may refer to themselves. */
   readonly checks: Check[];
 }
 
@@ -45,7 +45,7 @@ export interface FoundViolation {
   /** Message after the name of the node, such as `must be an IRI`. */
   readonly must: string;
   readonly value?: TermKey;
-  /** Default: the path of the shape. */
+  /** Path of the violation. Default: the path of the shape. */
   readonly path?: Path;
 }
 

@@ -1,4 +1,4 @@
-/** SHACL property paths (2.3.1): parsing, evaluation, and their SPARQL notation. They can be nested. */
+/** SHACL property paths (2.3.1): parsing, evaluation, and their SPARQL notation. Paths can be nested. */
 import { isBlank, isIri, type TermKey } from '../../lib/query/access/terms.js';
 import { rdf } from '../../lib/rdf/vocabulary.js';
 import { reachableFrom, type TokenGraph } from './token-graph.js';

@@ -35,7 +35,7 @@ export interface ShapesEndpoints {
 
 const [validatePath, violationsPath] = ['{prefix}/validate', '{prefix}/violations'];
 
-/** Maximum body of a dry run in bytes: for unprivileged callers, and for all others. */
+/** Maximum body of a dry run in bytes: for unprivileged callers, and for other callers. */
 const [longestOfStrangers, longestDryRun] = [256 << 10, 8 << 20];
 /** Maximum requests per minute from one address of unprivileged callers. */
 export const perMinute = 60;
@@ -68,7 +68,7 @@ export const shapesServices = (platform: Platform) => [
   { type: `${lws.namespace}ShapeViolationService`, serviceEndpoint: urlOfRoute(platform, violationsPath) },
 ];
 
-/** Returns the shapes for a dry run, and the IRI for the data. @throws LwsError as a write there, or a read of the shapes */
+/** Returns shapes and data IRI for a dry run. @throws LwsError as a write to this IRI, or a read of the shapes */
 async function wanted(
   { platform, links }: ShapesEndpoints,
   { access, query }: Pick<RouteRequest, 'access' | 'query'>,
@@ -166,7 +166,7 @@ async function resultsOf(
 
 /** Limits of a page: violating resources, validated resources, and duration in milliseconds. */
 const [pageSize, maxValidated, maxMs] = [50, 5_000, 2_000];
-/** Maximum time without a resource that the caller can read, in milliseconds. */
+/** Maximum duration of a page in milliseconds, as long as it has no resource that the caller can read. */
 const longestMs = 10_000;
 
 interface Page {
@@ -189,7 +189,7 @@ async function violations(endpoints: ShapesEndpoints, { query, access }: RouteRe
     const subjects = await subjectsAmong(endpoints, access, records);
     await addViolations(endpoints, access, { subjects, page });
     count += subjects.length;
-    // The name of a hidden resource must not appear in the URL of the next page.
+    // The name of an unreadable resource must not appear in the URL of the next page.
     last = subjects.at(-1)?.record.iri ?? last;
     const ms = performance.now() - began;
     isPartial = last !== '' && (page.items.length >= pageSize || count >= maxValidated || ms > maxMs);

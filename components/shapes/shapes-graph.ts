@@ -123,7 +123,7 @@ export class ShapesGraph implements Shapes {
     }
   }
 
-  /** Warns about a property that SHACL does not define. Warns once, because a document may use it in each shape. */
+  /** Warns about a property that SHACL does not define, but only once: a document may use the property in each shape. */
   private ignore(name: string, { node }: Shape): void {
     if (this.ignored.has(name) || this.ignored.size >= maxWarnings) return;
     this.ignored.add(name);

@@ -28,7 +28,7 @@ export interface Task {
   readonly graphs: readonly SentKeys[];
 }
 
-/** Results of each graph; or the first reason why a document cannot be applied; or that validation takes too much memory. */
+/** Results of each graph, the first reason why a document cannot be applied, or a sign that memory was insufficient. */
 export type ValidationOutcome =
   | { readonly results: readonly (readonly Result[])[]; readonly warnings: readonly string[] }
   | { readonly unusable: { readonly version: string; readonly why: string } }

@@ -8,7 +8,7 @@ import type { ShapesGraph, ShapeTarget } from './shapes-graph.js';
 import { reachableFrom, type TokenGraph } from './token-graph.js';
 import { subClassOf, violation } from './vocabulary.js';
 
-/** Maximum results for a graph, and maximum characters of them, because they are sent between threads. */
+/** Maximum results for a graph, and maximum characters of all results, because the results are sent between threads. */
 export const maxResults = 1000;
 const maxCharacters = 1 << 20;
 
@@ -31,7 +31,7 @@ export class Validation implements ValidationRun {
     readonly data: TokenGraph,
   ) {}
 
-  /** Validates all targets. After the maximum of results, only searches for a violation, if there was none. */
+  /** Validates all targets. If the maximum of results is reached without a violation, searches only for a violation. */
   run(): readonly Result[] {
     this.untilEnd(() => {
       for (const target of this.shapes.targets)

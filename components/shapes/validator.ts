@@ -17,7 +17,7 @@ export interface ShapesVersion {
   readonly load: () => Promise<SentShapes>;
 }
 
-/** A shapes document cannot be applied. */
+/** Thrown if a shapes document cannot be applied. */
 export class UnusableDocument extends Error {
   constructor(
     readonly iri: string,
@@ -27,7 +27,7 @@ export class UnusableDocument extends Error {
   }
 }
 
-/** Timeout of a validation in milliseconds. Then its thread is killed, because regular expressions cannot be interrupted. */
+/** Timeout of a validation in milliseconds. Afterwards the thread is killed: regular expressions cannot be interrupted. */
 const deadlineMs = 2_000;
 /** Maximum triples of a validated graph. */
 export const maxTriples = 200_000;

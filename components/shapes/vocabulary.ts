@@ -22,5 +22,5 @@ export const unsupported: ReadonlySet<string> = new Set(
   uniqueValuesFor update validator value values zeroOrMorePath zeroOrOnePath`.split(/\s+/),
 );
 
-/** A shapes graph cannot be applied. The message names the construct. */
+/** Thrown if a shapes graph cannot be applied. The message names the construct. */
 export class UnusableShapes extends Error {}

@@ -15,20 +15,20 @@ const packed = promisify(gzip);
 const unpacked = promisify(gunzip);
 
 export interface Checkpoint {
-  /** Unique number of the checkpoint, under which its parts are stored. */
+  /** Unique key of the checkpoint, with which its parts are stored. */
   readonly key: number;
-  /** Number of the last journal row that it includes. */
+  /** Sequence number of the last journal row in the checkpoint. */
   readonly seq: number;
   readonly parts: number;
   readonly bytes: number;
 }
 
-/** Returns the last published checkpoint, which is complete. */
+/** Returns the last published checkpoint, which is complete, or `undefined`. */
 export async function lastCheckpoint(connection: Connection): Promise<Checkpoint | undefined> {
   const { rows } = await connection.query<{ value: string }>("SELECT value FROM meta WHERE name = 'checkpoint'");
   if (!rows[0]) return undefined;
   const found = JSON.parse(rows[0].value) as Checkpoint;
-  // Earlier versions stored the parts under the number of the journal row (`seq`).
+  // Earlier versions stored the parts under the sequence number of the journal row (`seq`).
   return { ...found, key: found.key ?? found.seq };
 }
 
@@ -43,17 +43,16 @@ export async function work(replica: Replica, { address, keptMinutes }: Checkpoin
   await writeCheckpoint(replica, connection, keptMinutes).finally(() => connection.close());
 }
 
-/** Age after which parts of unpublished checkpoints are removed. No server takes that long. */
+/** Age after which parts of unpublished checkpoints are removed. No server needs that long for a checkpoint. */
 const abandonedMs = 7 * 24 * 3_600_000;
 /** Returns a unique key: the negative time in microseconds, which shows the age, with random digits. */
 const newKey = (): number => -(Date.now() * 1000 + randomInt(1000));
 
 /**
  * Writes the state of a copy as a checkpoint, and removes the previous checkpoint and the journal rows that no server needs.
- * Several servers may do this concurrently, and each may be delayed: the published checkpoint is always complete, and never
- * replaced by an older one.
- * @param keptMinutes younger rows stay, for servers that are stopped
- * @returns the published checkpoint, which may be one of another server with a later state
+ * Several servers may do this concurrently, and each may be delayed: the published checkpoint is always complete, and an older
+ * checkpoint never replaces it. @param keptMinutes age up to which rows are kept, for servers that are stopped @returns the
+ * published checkpoint, which may be a later checkpoint of another server
  */
 export async function writeCheckpoint(
   replica: Replica,

@@ -37,7 +37,7 @@ async function nameOf({ dataDir, place }: JoinOptions['blobs']): Promise<string>
   return readFile(file, 'utf8');
 }
 
-/** Synchronizes the secrets between the servers: each has them in files of its data directory, and the database has a copy. */
+/** Synchronizes the secrets between the servers: each server has files with the secrets, and the database has a copy. */
 class SharedSecrets {
   /** Secrets that the database had at the last synchronization, by name. */
   private readonly known = new Map<string, string>();

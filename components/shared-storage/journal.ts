@@ -15,7 +15,7 @@ export interface JournalRow {
   readonly body: Buffer;
 }
 
-/** It is unknown if the journal has the appended row. */
+/** Thrown if it is unknown whether the journal has the appended row. */
 export class AppendInDoubtError extends LwsError {}
 
 const questionMs = 10_000;
@@ -96,7 +96,7 @@ export class Journal {
 
   /** Returns the next rows after a position, in order, up to a maximum count and size. @throws LwsError `too-busy` */
   async after(place: JournalPlace): Promise<JournalRow[]> {
-    // Not on `reader`, whose queries must not wait for long rows.
+    // Do not use `reader`, whose queries must not wait for long rows.
     return rowsAfter(place, await this.others.query<StoredRow>(nextRows, [place.seq, rowsAtATime + 1, bytesAtATime]));
   }
 
@@ -157,10 +157,9 @@ export class Journal {
 
   /**
    * Appends a row, and releases the lock. If the connection is lost, or the database returns a warning, checks with a new
-   * connection if the row exists. By then a standby has confirmed it (`Connection.commitFirst`).
-   * @param hasNewTerms true if the row has terms of RDF 1.2, which servers of an earlier format cannot read
-   * @returns the position of the row
-   * @throws LwsError `too-busy` if the row does not exist, for example because the session with the lock had ended;
+   * connection if the row exists. A standby has confirmed the row by then (`Connection.commitFirst`). @param hasNewTerms true
+   * if the row has terms of RDF 1.2, which servers of an earlier format cannot read @returns the position of the row @throws
+   * LwsError `too-busy` if the row does not exist, for example because the session with the lock had ended, or
    * AppendInDoubtError if the check failed for `doubtMs`
    */
   async append(seq: number, body: Buffer, hasNewTerms = false): Promise<JournalPlace> {

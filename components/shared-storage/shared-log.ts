@@ -24,7 +24,7 @@ export class SharedLog {
   private isTurn = false;
   private applying: Promise<unknown> = Promise.resolve();
   private question: Promise<void> | undefined;
-  /** Number of the last row that is known to exist. */
+  /** Sequence number of the last row that is known to exist. */
   private head = 0;
   private isClosed = false;
   private polling: NodeJS.Timeout | undefined;

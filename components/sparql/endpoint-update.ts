@@ -1,6 +1,6 @@
 /**
- * Executes SPARQL Update at the endpoint. A query thread computes the changes on a snapshot. One transaction writes them,
- * unless a graph has changed in between: then they are computed again.
+ * Executes SPARQL Update at the endpoint. A query thread computes the changes on a snapshot. One transaction writes the
+ * changes. If a graph has changed in between, the changes are computed again.
  */
 
 import type { Reply } from '../../lib/http/reply.js';
@@ -43,7 +43,7 @@ export async function updateAtEndpoint(endpoint: SparqlEndpoint, asker: Asker, a
   return reply(endpoint, await updateGraphs(platform.storage, { access: asker.access, compute, conditions }));
 }
 
-/** @throws LwsError `bad-request` */
+/** Parses the preconditions of a request. @throws LwsError `bad-request` */
 function conditionsOf({ req }: Asker): NonNullable<ReturnType<typeof parseStates>> {
   if (req.headers['if-match'] !== undefined)
     throw new LwsError(

@@ -11,10 +11,10 @@ import type { Purpose, QueryTask } from './pool/messages.js';
 import type { SparqlEndpoint } from './service-endpoint.js';
 import { serviceCalls } from './services/service-calls.js';
 
-/** Client for fair queueing: the subject, or the address of an anonymous caller. */
+/** Client for fair queueing: identified by the subject, or by the address of an anonymous caller. */
 export type Asker = Pick<RouteRequest, 'access' | 'address' | 'req'>;
 
-/** Access modes by purpose. One of them is required. */
+/** Access modes by purpose. The caller needs one mode. */
 const modesFor: Readonly<Record<Exclude<Purpose, 'read'>, readonly Mode[]>> = {
   know: ['read', 'write', 'delete'],
   make: ['append'],

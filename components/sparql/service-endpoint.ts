@@ -14,7 +14,7 @@ export interface SparqlEndpoint {
   readonly services: ServiceCallsOptions;
   /** Maximum size of an update, in bytes. Absent: updates are off. */
   readonly maxUpdateBytes?: number | undefined;
-  /** IRI of the resource to which changes of the default graph apply. Undefined: they are rejected. */
+  /** IRI of the resource to which changes of the default graph apply. Undefined: such changes are rejected. */
   readonly defaultGraph: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Statistics of the caller's readable graphs: triples, classes and predicates. A query with the rights of the caller counts
- * them, so that no count reveals other data. Requests wait for it only briefly.
+ * them, so that no count reveals other data. Requests wait only briefly for this query.
  */
 import { createHash } from 'node:crypto';
 import { text } from 'node:stream/consumers';

@@ -141,7 +141,7 @@ function readLiteral(value: string): ParameterTerm | undefined {
       ? { literal: object.value }
       : { literal: object.value, datatype };
   } catch {
-    // The parser's message would refer to an N-Triples line that the client did not write.
+    // Omit the parser's message, which would refer to an N-Triples line that the client did not write.
     return undefined;
   }
 }

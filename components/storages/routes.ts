@@ -1,4 +1,4 @@
-/** Endpoint for the storages of a deployment: `{prefix}/storages` of the home storage. Its controllers are the operators. */
+/** Endpoint for the storages of a deployment: `{prefix}/storages` of the home storage, whose controllers are the operators. */
 
 import { controls } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -137,7 +137,7 @@ class StoragesEndpoint {
   }
 }
 
-/** Returns a function that tests if the caller can see a record: operators see all records, others the ones they own. */
+/** Returns a function that tests if the caller can see a record: operators see all records, other callers their own. */
 function seenBy({ principal }: Access, isOperator: boolean): (record: StorageRecord) => boolean {
   if (isOperator) return () => true;
   const subject = principal?.subject ?? '';

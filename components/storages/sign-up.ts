@@ -26,7 +26,7 @@ export interface SignUpSettings {
 export class SignUp {
   /** URL of the endpoint, which is the audience of invitations. */
   readonly url: string;
-  /** Runs sign-ups one after the other, so that an invitation is used only once, and limits hold. */
+  /** Last sign-up. Sign-ups run one after the other, so that an invitation is used only once, and limits hold. */
   private last: Promise<unknown> = Promise.resolve();
   /** Limits attempts per client address and minute, because anyone can create identities. */
   private readonly attempts: Throttle;

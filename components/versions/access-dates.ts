@@ -1,6 +1,6 @@
 /**
- * Stores for each ACL since which position its rules have given `read` without interruption: by reader, separately for its
- * resource and for inherited access below it. The entry is kept when the ACL is deleted, as access to the resource is then
+ * Stores for each ACL the positions since which its rules have given `read` without interruption: by reader, separately for its
+ * resource and for inherited access below it. If the ACL is deleted, the entry is kept, because access to the resource is then
  * inherited.
  */
 
@@ -11,7 +11,7 @@ import { fitsOrigin, readPastReaders } from '../../lib/authorization/wac.js';
 import type { Transaction } from '../../lib/storage/transactions/transaction.js';
 import { accessKey } from './entries.js';
 
-/** Value of an entry. `at`: last change of the ACL, from which readers without an earlier position have access. */
+/** Value of an entry. `at` is the last change of the ACL: since then, readers without an own position have access. */
 interface ListDates {
   readonly at: number;
   readonly own?: Readonly<Record<string, number>>;
@@ -63,7 +63,7 @@ interface DateQuestion {
   readonly known?: Map<string, number>;
 }
 
-/** Returns since which position a reader has been able to read a resource, by the ACL of `of`. */
+/** Returns the position since which a reader can read a resource without interruption, by the ACL of `of`. */
 function dateOf({ rootIri }: Deciding, view: View, iri: string, { of, key, known }: DateQuestion): number {
   const { at: last, own } = datesIn(view.entry(accessKey(iri)));
   const since = own?.[key] ?? last;
@@ -106,7 +106,7 @@ export function noteList(deciding: Deciding, tx: Transaction, iri: string, posit
   tx.putEntry(accessKey(iri), JSON.stringify(dates));
 }
 
-/** Positions for one caller, in one state. Data that several resources share is read once. */
+/** Positions since which one caller can read resources, in one state. Data that several resources share is read once. */
 export class CallerDates {
   private readonly known = new Map<string, number>();
   /** Resource of an ACL and reader keys of the caller in its rules, by the text of the ACL. */
@@ -118,7 +118,7 @@ export class CallerDates {
     private readonly access: Access,
   ) {}
 
-  /** Returns since which position the caller has been able to read a resource that it can now read by an ACL. */
+  /** Returns the position since which the caller can read a resource without interruption. Its ACL gives access now. */
   since(iri: string): number {
     const { deciding, view, known } = this;
     const text = deciding.authorizer.readersOf?.(view, iri);

@@ -1,4 +1,4 @@
-/** Provides earlier states of graphs for queries (rule 27.8). Query threads load it. It reads the snapshot of a query. */
+/** Provides earlier states of graphs for queries (rule 27.8), from the snapshot of a query. Query threads load this module. */
 import { trashOf } from '../../lib/authorization/trash.js';
 import { recordIn } from '../../lib/query/memory/index-data.js';
 import type { PastContent, PastContext, ReadPast } from '../../lib/query/past-graphs.js';
@@ -63,7 +63,7 @@ export const pastGraphs: ReadPast = async (context) => {
       `The graphs that have changed since then had ${quads} triples, more than ${maxQuads}. Name the graphs to read, or ask for a later date.`,
     );
   const trash = trashOf(storage);
-  // Linksets and the trash are left out.
+  // Omit linksets and the trash.
   const isOther = (graph: string): boolean => graph.endsWith('.meta') || graph.startsWith(trash);
   const past = states.filter(({ record }) => !same.has(record.iri));
   return {
@@ -112,7 +112,7 @@ class Snapshot implements HistoryStore, PastSource {
     return keys.map((key) => this.entry(key));
   }
 
-  /** Yields keys through one iterator: a seek is faster. With `count`, it does not pass deleted keys behind the graph. */
+  /** Yields keys through one iterator, because a seek is faster. With `count`, does not read deleted keys after the graph. */
   async *keys({ gte, lt }: KeyRange, count = Number.POSITIVE_INFINITY): AsyncGenerator<readonly string[]> {
     const { level, snapshot } = this.context;
     this.iterator ??= level.keys({ ...allQuads, snapshot, ...block });

@@ -18,7 +18,7 @@ import { yieldToEventLoop } from '../../lib/tools/event-loop.js';
 export interface EndedState {
   /** Position of the transaction that began the state. It identifies the version. */
   readonly began: number;
-  /** Position of the transaction that ended it. */
+  /** Position of the transaction that ended the state. */
   readonly ended: number;
   /** Position since which the resource is known to have had its name, if its content is older. */
   readonly named?: number | undefined;
@@ -33,9 +33,9 @@ export interface EndedState {
   readonly pieces?: number | undefined;
   /** A small difference as packed lists (`shortList`), which is stored in the record instead of pieces. */
   readonly short?: string | undefined;
-  /** Client-managed links at the end of the state, as text. Absent: those of the state that follows, if its links have the same date. */
+  /** Client-managed links at the end of the state. Absent: equal to the links of the next state, if their date is the same. */
   readonly links?: string | undefined;
-  /** True while the triples of the deleted graph are moved to this version. The others are still under the graph's keys. */
+  /** True while the triples of the deleted graph are moved to this version. Other triples still have the keys of the graph. */
   readonly isOpen?: true | undefined;
 }
 
@@ -46,7 +46,7 @@ export type HistoryState = Omit<EndedState, 'ended'> & { readonly ended?: number
 export interface Head {
   readonly revision: string;
   readonly began: number;
-  /** Beginning of the oldest version, since the resource was created or its versions have been kept. */
+  /** Position at which the oldest version began: the creation of the resource, or the first state that was kept. */
   readonly first: number;
   readonly actor?: string | undefined;
   /** Count of differences since the last version with all triples (`deltas`), and of triples in them (`changed`). */
@@ -60,7 +60,7 @@ export const noLinks = '{}';
 /** Maximum length of a piece, in characters. */
 const pieceCharacters = 1 << 20;
 
-/** Keys that are packed together, and maximum keys and characters of a small difference. */
+/** Count of keys that are packed together, and maximum counts of keys and characters of a small difference. */
 const [keysAtATime, shortKeys, shortCharacters] = [1_000, 10, 2_000];
 
 /** Cache of the last text, because transactions use the same position several times. */
@@ -77,7 +77,7 @@ export const dataKey = (iri: string, ended: number, piece: number): string =>
   entryKey('versions-data', iri, paddedPosition(ended), paddedPiece(piece));
 export const dataRange = (iri: string, ended: number): KeyRange =>
   entryRange('versions-data', iri, paddedPosition(ended));
-/** Returns the key of the version that gets the triples of a dropped graph. Value: its end, and count of pieces so far. */
+/** Returns the key of the version for the triples of a dropped graph. Value: end of the version, and count of pieces so far. */
 export const openKey = (iri: string): string => entryKey('versions-open', iri);
 /** Returns the key of the names changed at a position. Names of created resources follow a plus sign in the value. */
 export const changedKey = (position: number, piece: number): string =>
@@ -86,17 +86,17 @@ export const allChanged = entryRange('versions-at');
 /** Returns the key range of the names of resources that were changed by transactions after a position. */
 export const changedAfter = (position: number): KeyRange => ({ gte: changedKey(position + 1, 0), lt: allChanged.lt });
 export const createdMark = '+';
-/** Returns the key of the position since which versions below or of a resource are kept. Empty name: of all resources. */
+/** Returns the key of the position since which versions of a resource or below it are kept. Empty IRI: of all resources. */
 export const sinceKey = (iri: string): string => entryKey('versions-since', iri);
 export const allSince = entryRange('versions-since');
 /** Key of the position up to which versions have expired, so that earlier states of the storage are incomplete. */
 export const horizonKey = entryKey('versions-horizon', '');
 export const allHeads = entryRange('versions-heads');
-/** Returns the key of the positions of an ACL (`access-dates`). Empty name: of the settings (`permissions`). */
+/** Returns the key of the positions of an ACL (`access-dates`). Empty IRI: of the settings (`permissions`). */
 export const accessKey = (iri: string): string => entryKey('versions-access', iri);
 export const accessSpace = 'versions-access';
 
-/** Returns the range of the versions that ended after one position, up to another one. */
+/** Returns the range of the versions that ended after a position, and not after another position. */
 export const versionsBetween = (iri: string, after: number, upTo = Number.MAX_SAFE_INTEGER): KeyRange => ({
   gte: versionKey(iri, after + 1),
   lt: versionKey(iri, upTo + 1),
@@ -154,7 +154,7 @@ export function shortList(graph: KeptTriples): string | undefined {
   return list.length <= shortCharacters ? list : undefined;
 }
 
-/** Yields packed lists: of all keys, or alternately of added and removed ones. */
+/** Yields packed lists: of all keys, or alternately of added and removed keys. */
 async function* packedLists(graph: KeptTriples): AsyncGenerator<string> {
   if ('added' in graph) {
     const { added, removed } = graph;

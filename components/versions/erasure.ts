@@ -24,9 +24,8 @@ const [versionsAtATime, piecesAtATime] = [100, 50];
 type Admit = (tx: Transaction) => Promise<void>;
 
 /**
- * Erases a version. The preceding version then gets all of its triples, which may be a difference to the erased one, and its
- * links.
- * @throws LwsError `conflict` if these cannot be read
+ * Erases a version. The preceding version then gets all of its triples, which may be a difference to the erased version, and
+ * its links. @throws LwsError `conflict` if these cannot be read
  */
 export async function erase(
   { store, iri }: { readonly store: Store; readonly iri: string },

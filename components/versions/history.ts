@@ -58,7 +58,7 @@ export class History {
     return state?.began === position && isIn(reach, state) ? state : undefined;
   }
 
-  /** Returns the state at a position if the caller may read it. Before the first readable state, returns that one. */
+  /** Returns the state at a position if the caller may read it. Before the first readable state, returns the first one. */
   async at(position: number, reach: Reach, record: ResourceRecord | undefined): Promise<HistoryState | undefined> {
     const from = Math.max(position, reach.after);
     const [found] = await versionsIn(this.store, versionsBetween(this.iri, from), { limit: 1 });

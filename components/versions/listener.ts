@@ -63,7 +63,7 @@ const [resourcesAtATime, triplesAtATime, piecesAtATime] = [100, 2_000, 10];
 
 type Listening = Pick<Platform, 'store' | 'rootIri' | 'storage' | 'authorizer'>;
 
-/** Returns the listener. If versions of a resource are off, its next change ends the history: a gap would make it invalid. */
+/** Returns the listener. If versions of a resource are off, its next change ends the history, to prevent a gap. */
 export function versionListener(platform: Listening, switches: Switches): (tx: Transaction) => Promise<void> {
   const { store, storage, rootIri } = platform;
   const trash = trashOf(rootIri);
@@ -103,8 +103,8 @@ export function versionListener(platform: Listening, switches: Switches): (tx: T
 }
 
 /**
- * Returns a listener that packs the graphs of deleted resources. For a transaction that changes many resources, it runs ahead
- * (`TransactOptions.ahead`), because all others wait for the transaction itself.
+ * Returns a listener that packs the graphs of deleted resources. For a transaction that changes many resources, it runs before
+ * the transaction (`TransactOptions.ahead`), because all other transactions wait while a transaction runs.
  */
 export function packingListener(switches: Switches): (tx: Transaction) => Promise<void> {
   return async (tx) => {
@@ -129,7 +129,7 @@ function putChanged(tx: Transaction, end: number, names: readonly string[]): voi
     tx.putEntry(changedKey(end, first + at / namesAtATime), JSON.stringify(names.slice(at, at + namesAtATime)));
 }
 
-/** Adds the position to the marks of deleted subtrees. States of their resources end there, not when they are removed. */
+/** Adds the position to the marks of deleted subtrees. States in a subtree end at this position, not when they are removed. */
 function noteSubtrees(tx: Transaction, position: () => number): void {
   const marks: (readonly [key: string, mark: string])[] = [];
   for (const [key, mark] of tx.entries)
@@ -147,7 +147,7 @@ function endOf(tx: Transaction, iri: string): number {
   return Math.min(tx.position, ...marks.map((mark) => positionOfMark(mark ?? ''))) || tx.position;
 }
 
-/** Records since when ACLs and settings apply, because they do not give access to earlier versions. */
+/** Records the positions since which ACLs and settings apply, because these do not give access to earlier versions. */
 function noteAccess(tx: Transaction, position: number, platform: Listening): void {
   const prefix = aclKey('');
   const changed: string[] = [];
@@ -246,7 +246,7 @@ async function unknownHead({ tx, rootIri }: Staging, { iri, revision, modified }
 const changedBy = ({ added, removed }: KeyDifference, { changed = 0 }: Head): number =>
   changed + added.length + removed.length;
 
-/** Returns the triples to store, none of a damaged graph. `removed`: later transactions store them, of a dropped graph. */
+/** Returns the triples to store, none for a damaged graph. `removed`: later transactions store those of a dropped graph. */
 async function graphOf(
   { tx, isOn }: Staging,
   [before, after]: readonly [ResourceRecord, ResourceRecord | undefined],
@@ -307,7 +307,7 @@ async function stageVersion(
   const count = (kept === undefined ? 0 : readKeptBlob(kept).count) + 1;
   const isFree = kept !== undefined && readKeptBlob(kept).isFree;
   const flags = isFree ? { isFree } : tx.removedBlobs.has(blob) ? {} : { isShared: true as const };
-  // Earlier versions would count the size of a shared blob twice.
+  // Earlier versions of Quadpod would count the size of a shared blob twice.
   if (flags.isShared) tx.addFeature(shortVersions);
   const value: KeptBlob = { count, size, sha256: sha256!, ...flags };
   tx.putEntry(keptBlobKey(blob), JSON.stringify(value));

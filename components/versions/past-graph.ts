@@ -178,7 +178,7 @@ export class PastGraph implements OpenGraph {
     const read = (count?: number) => source.keys(graphRange(record.iri), count);
     if ('ended' in base) {
       yield* unpacked(this.pieces(base));
-      // The keys of a dropped graph are removed in order, so the remaining ones follow the pieces.
+      // The keys of a dropped graph are removed in order, so the remaining keys follow the keys in the pieces.
       if (base.isOpen) yield* read();
     } else if (!source.onReturned) yield* read(base.triples);
     else

@@ -9,8 +9,8 @@ import { type HistoryState, noLinks, readVersion, versionsBetween } from './entr
 const maxVersions = 1_100;
 
 /**
- * Returns the client-managed links of a state as text: its own, or those of a later state with the same date of links.
- * @returns `undefined` if they are not kept, as by earlier versions of Quadpod
+ * Returns the client-managed links of a state as text: its own, or those of a later state whose links have the same date.
+ * @returns `undefined` if the links were not kept, as by earlier versions of Quadpod
  */
 export async function pastLinks(
   { level }: Pick<Store, 'level'>,
@@ -19,7 +19,7 @@ export async function pastLinks(
   const { iri, linked, created } = record;
   if (links !== undefined) return links;
   if (linked === undefined) return noLinks;
-  // Each write of links has a later date, and a MOVE keeps the date of creation.
+  // Each write of links sets a later date, and a MOVE keeps the date of creation. So states with equal dates have equal links.
   const isSame = (other: ResourceRecord): boolean => other.linked === linked && other.created === created;
   const snapshot = new StoreSnapshot(level);
   try {

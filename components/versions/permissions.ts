@@ -35,7 +35,7 @@ function settingsOf(view: View, { rootIri: iri, storage: { acls }, authorizer }:
   if (acls) return `lists ${view.record(iri)?.acl}`;
   const known = fixed.get(authorizer);
   if (known !== undefined) return known;
-  // The rule shows if all callers can read, by `lws.public-read` or in open mode. This is decided synchronously, before grants.
+  // The rule shows if all callers can read (`lws.public-read` or open mode). This is decided synchronously, before grants.
   const decision = authorizer.decide({ view, access: {}, mode: 'read', iri });
   const found = decision instanceof Promise || !decision.allowed ? 'owners' : decision.rule;
   fixed.set(authorizer, found);
@@ -50,7 +50,7 @@ export function noteSettings(tx: Transaction, position: number, platform: Decidi
   const settings = settingsOf(tx, platform);
   const known = tx.derived(settingsKey, (value) => JSON.parse(value) as SettingsSince);
   if (known?.settings === settings) return;
-  // If this transaction only changes the root ACL, that has positions of its own (`access-dates`).
+  // If this transaction only changes the root ACL, the positions of this ACL apply (`access-dates`).
   const isList = tx.entries.has(aclKey(platform.rootIri)) && known?.settings === settingsOf(tx.before, platform);
   tx.putEntry(
     settingsKey,

@@ -96,7 +96,7 @@ function askedOf(context: Context): Asked | undefined {
 }
 
 /**
- * Returns false for a read of a resource without versions, if the value is no position: sites add such values against caches.
+ * Returns false for a read of a resource without versions, if the value is no position: sites add such values to bypass caches.
  */
 const isVersion = ({ exchange, switches, platform, iri }: Context, value: string): boolean =>
   !isRead(exchange) || /^\d{14,16}$/.test(value) || switches.isKept(iri) || !platform.store.record(iri);
@@ -182,7 +182,7 @@ function ofVersion(asked: Asked, url: string): Record<string, string> {
 
 const versionUrl = (url: string, { began }: HistoryState): string => `${url}?version=${began}`;
 
-/** @param links undefined if they are not kept */
+/** Returns the header fields of a version. @param links undefined if the links were not kept */
 function mementoFields(
   { platform: { storage }, iri, url }: Context,
   state: HistoryState,
@@ -229,7 +229,7 @@ export function reachIn(
   return caller.of(record, first ?? Number.MAX_SAFE_INTEGER - 1);
 }
 
-/** @throws LwsError as GET of the resource */
+/** Returns the readable part of a history. @throws LwsError as GET of the resource */
 async function admitted(context: Context): Promise<Admitted> {
   const { platform, switches, exchange, iri } = context;
   const { store } = platform;

@@ -44,7 +44,7 @@ export function noteLinks(tx: Transaction, rootIri: string, position: () => numb
   }
 }
 
-/** Records since when versions are kept: by the setting, or by links restored to another base URI. @param position of now */
+/** Records since which position versions are kept, by the setting or by restored links. @param position present position */
 export async function noteSince(store: Store, all: boolean, position: number): Promise<void> {
   const names = all ? [''] : [];
   for await (const keys of store.keys(entryRange('versions-on')))
@@ -59,19 +59,19 @@ export async function noteSince(store: Store, all: boolean, position: number): P
 }
 
 export class Switches {
-  /** @param all every resource has versions (`lws.versions.all`) */
+  /** @param all true if every resource has versions (`lws.versions.all`) */
   constructor(
     readonly all: boolean,
     private readonly platform: Pick<Platform, 'rootIri' | 'store'>,
   ) {
     this.areUsed = all || hasVersions(platform.store);
-    // Set before readers see the transaction.
+    // Set `areUsed` before readers see the transaction.
     platform.store.onStage((tx) => {
       if (tx.entries.has(featuresKey)) this.areUsed ||= hasVersions(tx);
     });
   }
 
-  /** Cached, because it is read several times for each request. */
+  /** True if the storage has versions. Cached, because each request reads this several times. */
   private areUsed: boolean;
 
   /** Returns true if a resource has versions, or had them. */

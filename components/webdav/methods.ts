@@ -1,4 +1,4 @@
-/** Implements PROPFIND, PROPPATCH and MKCOL. Other WebDAV methods (PUT, DELETE, MOVE, COPY) are not specific to WebDAV here. */
+/** Implements PROPFIND, PROPPATCH and MKCOL. Other methods (PUT, DELETE, MOVE, COPY) are the same as without WebDAV. */
 import { Readable } from 'node:stream';
 import { LwsError, type Platform } from '../../lib/plugin/component.js';
 import { type Reply, type RouteRequest, readBody } from '../../lib/plugin/requests.js';
@@ -36,8 +36,8 @@ export class WebDav {
   }
 
   /**
-   * Handles PROPPATCH (RFC 4918 9.2): rejects every property, because live properties are computed, and others are not stored.
-   * Returns the rejections as 207: clients ignore them, but would treat an error status as a failed write.
+   * Handles PROPPATCH (RFC 4918 9.2): rejects every property, because live properties are computed, and other properties are
+   * not stored. Returns the rejections as 207: clients ignore them, but would treat an error status as a failed write.
    */
   async proppatch(request: RouteRequest): Promise<Reply> {
     const { resource } = await this.target(request);

@@ -37,7 +37,7 @@ export class DocumentFactory extends DataFactory<Quad> {
     this.expansion = new Expansion(length, { triples: Number.POSITIVE_INFINITY });
   }
 
-  /** @throws LwsError `malformed-body` for an IRI that is too long */
+  /** Creates an IRI term. @throws LwsError `malformed-body` if the IRI is too long */
   override namedNode<Iri extends string>(value: Iri): NamedNode<Iri> {
     assertIriLength(value);
     return super.namedNode(value);
@@ -58,10 +58,10 @@ export class DocumentFactory extends DataFactory<Quad> {
     assertTripleDepth(object);
     const { rewriting } = this;
     if (!rewriting) return super.quad(subject, predicate, object, graph);
-    // Successive quads usually share subject and graph: their rewritten terms are cached.
+    // Cache the rewritten subject and graph, which successive quads usually share.
     if (this.subject?.from !== subject) this.subject = { from: subject, to: rewriting.term(subject) };
     if (graph && this.graph?.from !== graph) this.graph = { from: graph, to: rewriting.term(graph) };
-    // The terms of a triple term were rewritten when it was made.
+    // The terms of a triple term were rewritten when the triple term was made.
     const own = object.termType === 'Quad' ? object : rewriting.term(object);
     return super.quad(this.subject.to, rewriting.term(predicate), own, graph && this.graph?.to);
   }

@@ -1,4 +1,4 @@
-/** Converts file names to IRI segments and back, and recognizes files without content of the user. Pure. */
+/** Converts file names to IRI segments and back, and recognizes files that programs have added. Has no side effects. */
 
 /** Returns the IRI segment for a file name: everything except `pchar` (RFC 3986 3.3) is percent-encoded. */
 export const segmentOf = (name: string): string =>
@@ -13,7 +13,7 @@ export function nameOfSegment(segment: string): string {
     const name = decodeURIComponent(segment);
     return segmentOf(name) === segment && !/[%\\/]/.test(name) ? name : segment;
   } catch {
-    // The percent-encoded bytes are not UTF-8: the segment is kept.
+    // The percent-encoded bytes are not UTF-8: return the segment unchanged.
     return segment;
   }
 }

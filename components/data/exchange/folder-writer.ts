@@ -11,16 +11,16 @@ import { TurtleFiles } from './text-files.js';
 /** IRIs are relative to the resource if possible. ACLs, owners and the state of components are not written. */
 export class FolderWriter implements Writer {
   private readonly index = new Map<string, FileFacts>();
-  /** Paths of files that differ from those of their resources: they must stay unique. */
+  /** Paths of files that differ from the paths of their resources. Each path must be unique. */
   private readonly taken = new Set([indexName]);
   /** Directories whose names differ from those of their containers. */
   private readonly folders = new Map<string, string>();
   private readonly graphs: TurtleFiles;
-  /** The file of the last graph, and its links. */
+  /** Path of the last graph's file, and links of this graph. */
   private graphFile = '';
   private graphLinks: ClientLinks | undefined;
 
-  /** @param of the IRI of the exported container */
+  /** @param of IRI of the exported container */
   constructor(
     private readonly sink: TreeSink,
     of: string,
@@ -53,14 +53,14 @@ export class FolderWriter implements Writer {
       this.graphFile = this.fileOf(first, (name) => (mediaTypeOf(name) === 'text/turtle' ? name : `${name}.ttl`));
       return this.graphFile;
     });
-    // Any part of a graph may have the links.
+    // The links of a graph can be in any of its parts.
     if (hasLinks(member)) this.graphLinks = member.links;
     if (member.hasMore) return;
     if (this.graphLinks) this.index.set(this.graphFile, { ...this.index.get(this.graphFile), links: this.graphLinks });
     this.graphLinks = undefined;
   }
 
-  /** Returns the path of a member's file. Adds the facts that the name does not express to the index. */
+  /** Returns the path of a member's file. Adds facts to the index that the file name does not express. */
   private fileOf(member: ResourceMember, named: (name: string) => string): string {
     const segment = lastSegment(member.path);
     const slash = member.kind === 'container' ? '/' : '';
@@ -76,7 +76,7 @@ export class FolderWriter implements Writer {
     return file + slash;
   }
 
-  /** Returns an unused path. Members are sorted by name: a later member with this name gets another path itself. */
+  /** Returns an unused path. Members are sorted by name: if a later member has this name, the member gets another path. */
   private freePath(path: string): string {
     if (!this.taken.has(path)) return path;
     const [, start, extension] = /^(.*?)(\.[^./]*)?$/s.exec(path)!;

@@ -90,7 +90,7 @@ class FolderReading {
     else yield* this.fileSteps(file);
   }
 
-  /** @param known the parts read so far, see `rdfParts` */
+  /** Yields the members in a file. @param known the parts read so far, see `rdfParts` */
   private async *fileSteps(file: TreeFile, known = ''): AsyncGenerator<ReadStep> {
     const facts = this.index.get(file.path);
     const mediaType = facts?.type ?? mediaTypeOf(file.path);
@@ -201,14 +201,14 @@ export interface FileFacts {
   readonly name?: string;
   /** The media type, with its parameters. */
   readonly type?: string;
-  /** The file is stored as bytes despite its RDF media type. */
+  /** True if the file is stored as bytes despite its RDF media type. */
   readonly bytes?: true;
   readonly links?: ClientLinks;
 }
 
 type FolderIndex = ReadonlyMap<string, FileFacts>;
 
-/** Reads the index of a tree. Without one, the index is empty. @throws TransferError if it is invalid */
+/** Reads the index of a tree. If the tree has none, returns an empty index. @throws TransferError if the index is invalid */
 async function readIndex(tree: FileTree): Promise<FolderIndex> {
   const file = await tree.file(indexName);
   if (!file) return new Map();

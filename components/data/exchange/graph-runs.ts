@@ -8,7 +8,7 @@ const [maxQuads, maxSize] = [10_000, 8 << 20];
 /** Maximum number of graphs and origins listed individually in the report. */
 const maxNamed = 100;
 
-/** Triples skipped for one reason: their number, and the position of the first. */
+/** Count of the triples that were skipped for one reason, and position of the first triple. */
 type Count = [triples: number, source: string];
 
 /** Counts of skipped triples by reason, small enough for a cursor. */
@@ -43,8 +43,8 @@ export class LeftOuts {
 }
 
 /**
- * A reason is a letter for its kind, followed by the graph or its origin. After `maxNamed` of these, the others are counted under
- * an empty name.
+ * Prefixes of reasons. A reason is a prefix, followed by the graph or its origin. After `maxNamed` reasons, further triples are
+ * counted under a prefix alone.
  */
 const [noGraph, blankGraph, container, noPath, outside] = ['d:', 'b:', 'c:', 'f:', 'o:'] as const;
 
@@ -79,7 +79,7 @@ function placeOf(graph: Term, into: string): { readonly path: string } | { reado
 const originOf = (iri: string): string =>
   (/^[^:/?#]+:\/\/[^/?#]*\/?/.exec(iri)?.[0] ?? /^[^:]*:/.exec(iri)?.[0] ?? '').slice(0, 200);
 
-/** The position of a quad: its line for messages, and the bytes or characters before it. */
+/** Position of a quad: its line for messages, and the count of bytes or characters before the quad. */
 export interface RunPlace {
   readonly source: string;
   readonly size: number;
@@ -117,7 +117,7 @@ export class GraphRun {
     else this.skipped++;
   }
 
-  /** Returns the finished part, or `undefined` if there is none or it is skipped. @param next the quad after it */
+  /** Returns the finished part, or `undefined` if there is none or it is skipped. @param next the quad after the part */
   take(next?: Quad): GraphMember | undefined {
     const { graph, place, quads, source } = this;
     if (graph === undefined || place === undefined) return undefined;

@@ -18,28 +18,28 @@ export interface Block {
   readonly end: readonly [at: number, line: number];
   /** Bytes of the source read so far. */
   readonly read: number;
-  /** The line after the last of these quads is invalid. No block follows. */
+  /** Fault of the line after the last quad. No block follows. */
   readonly fault?: SyntaxFault;
 }
 
 /** Maximum length of a line in bytes: enough for the longest storable literal, escaped. */
 const longestLine = 20 << 20;
-/** A line that declares a version of RDF (RDF 1.2 N-Quads). */
+/** Matches a line that declares a version of RDF (RDF 1.2 N-Quads). */
 const version = /^VERSION[ \t]*(["'])1\.[12](?:-basic)?\1[ \t]*(?:#.*)?\r?\n?$/i;
 const [tab, lineFeed, carriageReturn, space, hash, upperV, lowerV] = [9, 10, 13, 32, 35, 86, 118];
 
 /** The lines of a block that contain statements. */
 interface Lines {
   readonly bytes: Buffer;
-  /** Offset of the text. */
+  /** Offset of the text in `bytes`. */
   readonly first: number;
-  /** Number of lines before it. */
+  /** Count of lines before the text. */
   readonly before: number;
   readonly starts: readonly number[];
 }
 
 interface Start {
-  /** The name, for messages. */
+  /** Name of the source, for messages. */
   readonly name: string;
   /** The byte offset of the first piece in the text, and the number of lines before it. */
   readonly offset: number;
@@ -140,7 +140,7 @@ class BlockReader {
     return { ...block, quads };
   }
 
-  /** Parses a line. With a callback for quads, n3 parses token by token: of a line with a million statements it reads two. */
+  /** Parses a line. With a callback for quads, n3 parses token by token: of a million statements in a line, it reads two. */
   private oneLine(line: Buffer): Quad {
     if (!isUtf8(line)) throw new Error('It is not UTF-8');
     const text = new EventEmitter();

@@ -1,6 +1,6 @@
 /**
- * Parses the usual forms of N-Quads statements, ten times as fast as n3. All others are left to n3, which supports the whole
- * syntax and reports errors.
+ * Parses the usual forms of N-Quads statements, ten times as fast as n3. n3 parses all other statements, because it supports
+ * the whole syntax and reports errors.
  */
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject } from '@rdfjs/types';
 import type { DataFactory } from 'rdf-data-factory';
@@ -15,7 +15,7 @@ const unescaped = (text: string): string =>
   text.includes('\\') ? text.replace(/\\(.)/g, (_, letter: string) => escapes[letter] ?? letter) : text;
 
 export class UsualStatements {
-  /** The character after the last statement, where the next line begins. */
+  /** Offset of the next line: the character after the last statement. */
   end = 0;
   // The last subject and graph, usually shared by successive statements. `iri` is the text: the factory may give the term another value.
   private subject: { readonly iri: string | undefined; readonly term: Quad_Subject } | undefined;
@@ -34,7 +34,7 @@ export class UsualStatements {
     if (!found) return undefined;
     const { factory } = this;
     const [, subject, subjectLabel, predicate, , , , , datatype, graph] = found;
-    // n3 rejects these because they lack a language.
+    // n3 rejects the datatypes of RDF that require a language.
     if (datatype?.startsWith(rdf.namespace)) return undefined;
     this.end = usual.lastIndex;
     if (subject === undefined) this.subject = { iri: subject, term: factory.blankNode(subjectLabel) };

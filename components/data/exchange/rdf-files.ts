@@ -38,7 +38,7 @@ interface RdfFile {
   readonly rewrite: readonly Rewrite[];
   /** The parser of another component, for a type without a parser here. */
   readonly parse?: ParseDocument | undefined;
-  /** Reads each graph of N-Quads and TriG. Otherwise files with named graphs are rejected. */
+  /** True to read each graph of N-Quads and TriG. Otherwise files with named graphs are rejected. */
   readonly takesGraphs?: boolean;
 }
 
@@ -46,11 +46,11 @@ interface RdfFile {
 type Found = Pick<GraphMember, 'quads' | 'prefixes'>;
 
 export interface RdfPart extends Found {
-  /** The file has further parts. */
+  /** True if the file has further parts. */
   readonly hasMore: boolean;
-  /** The next part belongs to the same graph. */
+  /** True if the next part belongs to the same graph. */
   readonly isOpen: boolean;
-  /** The place of its graph, in files of a syntax with named graphs. */
+  /** Resource for the graph, in files of a syntax with named graphs. */
   readonly place: GraphPlace | undefined;
   /** Number of triples of this part and of all earlier parts. */
   readonly count: number;
@@ -104,7 +104,7 @@ export async function* rdfParts(file: RdfFile, known = ''): AsyncGenerator<RdfPa
 
 const isDataset = ({ type }: RdfFile): boolean => type === 'application/n-quads' || type === 'application/trig';
 
-/** @throws SyntaxFault for N3-only terms, and for named graphs unless they are read */
+/** Rejects quads that a graph cannot contain. @throws SyntaxFault for N3-only terms, and named graphs unless requested */
 function assertPlain({ subject, predicate, object, graph }: Quad, file: RdfFile): void {
   const isPlain =
     (graph.termType === 'DefaultGraph' || (file.takesGraphs === true && isDataset(file))) &&
@@ -140,7 +140,7 @@ async function* streamed(rdf: RdfFile, rewrites: readonly Rewrite[]): AsyncGener
   } else yield* streamedQuads(pieces, { format: type, base, name }, new DocumentFactory(rewrites, key));
 }
 
-/** @throws SyntaxFault if the file is invalid or has too many graphs */
+/** Assigns IRIs to the graphs of a file. @throws SyntaxFault if the file is invalid or has too many graphs */
 async function placesOf(rdf: RdfFile): Promise<GraphPlaces> {
   const places = new GraphPlaces(rdf.file.path, rdf.rewrite);
   // Graphs are added by their names in the file.
@@ -174,9 +174,9 @@ async function wholeDocument({ file, type, base, rewrite, parse }: RdfFile): Pro
 const maxGraphs = 100_000;
 
 interface GraphPlace {
-  /** The segment of its IRI in the container made from the file. `undefined`: the file has one graph and becomes the resource. */
+  /** Segment of the graph's IRI in the container for the file. `undefined` if the file has one graph, which is the resource. */
   readonly name: string | undefined;
-  /** The IRIs of the graph in the file. Empty if it had none. */
+  /** The IRIs of the graph in the file. Empty if the graph had none. */
   readonly oldNames: readonly string[];
 }
 
@@ -197,7 +197,7 @@ class GraphPlaces {
     this.rewrite = new IriRewriting(rewrites).iri;
   }
 
-  /** @param graph with its name in the file @throws SyntaxFault if there are too many */
+  /** Assigns an IRI to a graph. @param graph with its name in the file @throws SyntaxFault if there are too many graphs */
   add(graph: Term): void {
     if (this.last?.equals(graph)) return;
     this.last = graph;
@@ -215,7 +215,7 @@ class GraphPlaces {
     else this.places.set(key, { name: this.freeName(graph), oldNames });
   }
 
-  /** @param graph with its name after rewriting */
+  /** Returns the resource for a graph. @param graph with its name after rewriting */
   of(graph: Term): GraphPlace | undefined {
     const place = this.places.get(this.keyOf(graph.termType, graph.value));
     return place && this.places.size === 1 ? { ...place, name: undefined } : place;

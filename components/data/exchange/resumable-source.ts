@@ -16,11 +16,11 @@ const changed = (name: string): TransferError =>
       'Restore the earlier content, or import it again without --resume, with --on-conflict skip or replace.',
   );
 
-/** Digests of the part read so far. */
+/** Digest of the source up to a position. */
 export interface Known {
   /** Called with each quad, if the digest is one of quads. */
   add?(quad: Quad): void;
-  /** Adds everything up to `end` to the digest and frees its memory. @param end the byte offset, or the number of the quad */
+  /** Adds everything up to `end` to the digest and frees its memory. @param end byte offset, or count of quads */
   pass(end: number): void;
   /** Returns the digest up to a position. @param end never before an earlier argument */
   digest(end: number): string;
@@ -31,15 +31,15 @@ interface KnownEnd {
   readonly digest: string;
 }
 
-/** The digest of a text. The reader is ahead of the quads from the parser. */
+/** Digest of a text up to a quad. At that time, more of the text has been read. */
 export class ResumableSource implements Known {
   private readonly hash = createHash('sha256');
-  /** Pieces already read but not in the digest yet. */
+  /** Pieces that have been read but are not in the digest yet. */
   private ahead: Buffer[] = [];
   /** Bytes of the text in the digest. */
   private at = 0;
 
-  /** Passes the pieces on and keeps them for the digest. */
+  /** Yields the pieces, and keeps them for the digest. */
   async *follow(pieces: AsyncIterable<FilePiece>): AsyncGenerator<FilePiece> {
     for await (const piece of pieces) {
       this.ahead.push(piece.bytes);
@@ -87,7 +87,7 @@ export class ResumableSource implements Known {
   }
 }
 
-/** The digest of quads, for syntaxes whose reader cannot continue at a byte offset. */
+/** Digest of quads, for syntaxes that cannot be read from a byte offset. */
 export class KnownQuads implements Known {
   private readonly hash = createHash('sha256');
   private text = '';
@@ -107,7 +107,7 @@ export class KnownQuads implements Known {
     return digestOf(this.hash);
   }
 
-  /** @throws TransferError if the digest differs */
+  /** Asserts that the digest has a known value. @throws TransferError if the digest differs */
   assert(known: string, name: string): void {
     if (this.digest() !== known) throw changed(name);
   }

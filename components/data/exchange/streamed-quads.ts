@@ -7,7 +7,7 @@ import { SyntaxFault } from '../../../lib/exchange/member.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import type { DocumentFactory } from './document-factory.js';
 
-/** Maximum number of bytes without a triple, of prefixes, and of nested brackets: more than any dump has, and little memory. */
+/** Maximum counts of bytes without a triple, of prefixes, and of nested brackets: above any dump, and with little memory. */
 const [longestStatement, maxPrefixes, deepest] = [20 << 20, 10_000, 1_000];
 
 export interface Quads {
@@ -38,7 +38,7 @@ interface Observer {
 
 const [opening, closing] = [new Set(['[', '(', '{', '<<', '<<(', '{|']), new Set([']', ')', '}', '>>', ')>>', '|}'])];
 
-/** Yields the quads of each piece. @throws SyntaxFault with the line, after the quads before it */
+/** Yields the quads of each piece. @throws SyntaxFault with the line of the error, after the quads before this line */
 export async function* streamedQuads(
   pieces: AsyncIterable<FilePiece>,
   syntax: QuadSyntax,
@@ -115,7 +115,7 @@ class Reading {
     }
   }
 
-  /** Runs the work and yields the quads found by the parser. */
+  /** Calls `work`, and yields the quads that the parser found. @throws SyntaxFault of the parser, after these quads */
   *take(work: () => void, read: number): Generator<Quads> {
     try {
       if (!this.fault) work();

@@ -31,7 +31,7 @@ export class TurtleFiles {
   private waiting: Waiting | undefined;
   private streamed: Streamed | undefined;
 
-  /** @param of the base of the member paths. References are relative if possible */
+  /** @param of base of the member paths. References are relative if possible */
   constructor(
     private readonly sink: TreeSink,
     private readonly of: string,
@@ -82,16 +82,16 @@ export class TextOutput {
   private readonly failed: Promise<never>;
   private waiting = '';
 
-  /** @param out is ended by `end` */
+  /** @param out stream, which `end` ends */
   constructor(out: Writable, isGzip = false) {
     this.first = isGzip ? createGzip({ level: 1 }) : new PassThrough();
     this.sent = pipeline(this.first as Readable, out);
     this.failed = this.sent.then(() => new Promise<never>(() => {}));
-    // `write` and `end` throw the error. Until then it must not be reported as unhandled.
+    // `write` and `end` throw the error. Until then, the rejection must not be reported as unhandled.
     this.failed.catch(() => {});
   }
 
-  /** Returns when more may be written. @throws the errors of the output */
+  /** Writes a text. Returns when the next text may be written. @throws the errors of the output */
   async write(text: string): Promise<void> {
     this.waiting += text;
     if (this.waiting.length >= maxWaiting) await this.flush();
@@ -117,7 +117,7 @@ export const quadLines = nTriplesWriter(true);
 /** Returns a triple as a line. */
 export const quadLine = (quad: Quad): string => quadLines([quad]);
 
-/** @param factory makes all terms, blank nodes by their labels @throws Error of n3 for invalid N-Triples */
+/** Parses N-Triples. @param factory makes all terms, blank nodes by their labels @throws Error of n3 for invalid N-Triples */
 export function readQuadLines(text: string, factory: DataFactory<Quad>): Quad[] {
   // This prefix keeps labels unchanged.
   const parser = new Parser({ format: 'application/n-triples', blankNodePrefix: '_:', factory: factory as never });

@@ -27,7 +27,7 @@ export function jobRoutes<S extends JobState>(
   jobs: Pick<JobRunner<Job<S>>, 'find' | 'cancel'>,
   { path, missing, hasProgress, report }: JobRoutesOptions<S>,
 ) {
-  /** @throws LwsError `not-found` */
+  /** Returns the job of a request. @throws LwsError `not-found` */
   const find = ({ parameters }: RouteRequest): S => {
     const state = jobs.find(parameters['id'] ?? '');
     if (!state) throw new LwsError('not-found', missing);

@@ -26,7 +26,7 @@ export interface Job<S extends JobState = JobState> {
   stop(): Promise<void>;
 }
 
-/** Maximum number of jobs in the list. Older ones are deleted. */
+/** Maximum count of jobs in the list. Older jobs are deleted. */
 const maxRetained = 50;
 
 export abstract class JobRunner<J extends Job> {
@@ -37,7 +37,7 @@ export abstract class JobRunner<J extends Job> {
   /** True while the body of a request for a job is being received. */
   private isReceiving = false;
 
-  /** @param kind `name`: in messages and of the directory; `slots`: of all storages; `busy`: error while a job is running */
+  /** @param kind `name` for messages and the directory, `slots` of all storages, `busy`: the error while a job is running */
   constructor(
     protected readonly platform: Platform,
     protected readonly kind: { readonly name: string; readonly slots: Slots; readonly busy: string },
@@ -69,7 +69,7 @@ export abstract class JobRunner<J extends Job> {
     this.deleteFiles(id);
   }
 
-  /** Adds jobs of an earlier process. Those that were running are interrupted. */
+  /** Adds jobs of an earlier process. Jobs that were running become interrupted. */
   protected restore(states: readonly J['state'][]): void {
     for (const state of states)
       this.states.set(state.id, state.status === 'running' ? { ...state, status: 'interrupted' } : state);
@@ -89,7 +89,7 @@ export abstract class JobRunner<J extends Job> {
     return [...this.states.values()].sort((a, b) => b.began - a.began);
   }
 
-  /** @throws LwsError `conflict` if another job is running */
+  /** Asserts that no job is running. @throws LwsError `conflict` */
   protected assertIdle(): void {
     if (this.isBusy) throw new LwsError('conflict', this.kind.busy);
   }
@@ -153,7 +153,7 @@ export abstract class JobRunner<J extends Job> {
     for (const { id } of this.all().slice(maxRetained)) if (this.running?.job.state.id !== id) await this.forget(id);
   }
 
-  /** Stops a running job, and deletes any other. @throws LwsError `conflict` if it runs on another server */
+  /** Stops a running job, and deletes any other. @throws LwsError `conflict` if the job runs on another server */
   async cancel(id: string): Promise<void> {
     if (this.running?.job.state.id === id) return this.stop();
     const message = `This ${this.kind.name} is running on another server of the storage. Cancel it there.`;

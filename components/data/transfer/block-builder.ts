@@ -39,7 +39,7 @@ import {
 const maxQuads = 4_000;
 const maxItems = 500;
 const maxBytes = 16 << 20;
-/** Maximum length of the terms in a block, in characters: they are in memory several times, and four times in a batch. */
+/** Maximum length of the terms in a block, in characters: the thread has several copies of them, and a batch has four. */
 const maxCharacters = 8 << 20;
 /** Maximum number of quads up to which parts of a graph are joined into one item. */
 const maxJoined = 20_000;
@@ -47,16 +47,16 @@ const maxJoined = 20_000;
 const longestJson = 16 << 20;
 
 interface BuilderOptions extends Pick<ImportTask, 'into' | 'seed' | 'acls' | 'texts'> {
-  /** Absent: contents are measured but not stored (a dry run). */
+  /** Store of the blobs. Undefined in a dry run: contents are measured but not stored. */
   readonly blobs: Blobs | undefined;
 }
 
 /** A block, and the data of its items that stay in the reading thread. */
 export interface BuiltBlock {
   readonly block: ImportBlock;
-  /** All keys of each graph item. */
+  /** All keys of each graph, by index of the item. */
   readonly keys: readonly (readonly string[] | undefined)[];
-  /** The blob of each item that has one. */
+  /** Blobs by index of the item, undefined for items without a blob. */
   readonly blobs: readonly (BlobWriter | undefined)[];
 }
 
@@ -66,7 +66,7 @@ type Item = { item: BlockItem; keys: readonly string[] | undefined; blob: BlobWr
 
 export class BlockBuilder {
   private readonly items: (Item | undefined)[] = [];
-  /** Index in `items` of each encoded graph. */
+  /** Index in `items` of each encoded graph, by path. */
   private readonly encoded = new Map<string, number>();
   private readonly graphs = new Map<string, { member: GraphMember; quads: GraphMember['quads'][] }>();
   private readonly states: BlockState[] = [];
@@ -99,14 +99,14 @@ export class BlockBuilder {
     return many || this.quads >= maxQuads || this.contentBytes >= maxBytes;
   }
 
-  /** @throws TransferError from the source, LwsError `storage-full` */
+  /** Adds a member to the block. @throws TransferError from the source, LwsError `storage-full` */
   async add(step: ReadStep): Promise<void> {
     const { member } = step;
     this.isOpen = false;
     if (member.kind === 'left-out') this.leftOut.push({ source: member.source, why: member.why });
     else if (member.kind === 'rdf') this.addGraph(member);
     else await this.addOther(member);
-    // Set after the member is added: if adding fails, a continued import reads the member again.
+    // Set the position after the member is added: if adding fails, a continued import reads the member again.
     this.at = step;
   }
 
@@ -169,7 +169,7 @@ export class BlockBuilder {
 
   private finish(blob: BlobWriter): void {
     const finished = blob.finish();
-    // `build` throws the error. Until then it must not be reported as unhandled.
+    // `build` throws the error. Until then, the rejection must not be reported as unhandled.
     finished.catch(() => {});
     this.finishing.push(finished);
   }
@@ -253,13 +253,13 @@ export class BlockBuilder {
   }
 }
 
-/** Blank node labels made by the storage. Other software does not make such labels. */
+/** Matches blank node labels made by the storage. Other software does not make such labels. */
 const ours = /^b[0-9a-f]{24}x[0-9a-z]{4,}$/;
 
 /**
- * Gives blank nodes unique labels: that of their document, or one computed from the import's seed, the resource and the label.
- * The labels are stable across the parts of a graph and after continuing an import. Labels made by this storage are kept, so that
- * an exported graph is imported unchanged.
+ * Returns quads whose blank nodes have unique labels: the label of their document, or a label computed from the import's seed,
+ * the resource and the original label. The labels are stable across the parts of a graph and after continuing an import. Labels
+ * made by this storage are kept, so that an exported graph is imported unchanged.
  */
 const relabelled = (quads: readonly Quad[], seed: string, path: string): readonly Quad[] =>
   relabeller((label) => {
@@ -269,8 +269,8 @@ const relabelled = (quads: readonly Quad[], seed: string, path: string): readonl
   })(quads);
 
 /**
- * Returns the keys indexed by transaction listeners: the subject is the resource or a fragment of it, and the object an IRI.
- * @param texts include those with a text as object
+ * Returns the keys that transaction listeners index: the subject is the resource or a fragment of it, and the object an IRI.
+ * @param texts true to include keys with a text as object
  */
 function ownKeys(iri: string, keys: readonly string[], texts: boolean): string[] {
   const from = graphPrefix(iri).length;
@@ -312,10 +312,8 @@ const namedIn = ({ rules }: Acl): string[] =>
   );
 
 /**
- * Stores bytes as a blob.
- * @param blobs undefined: bytes are only measured
- * @returns the content and its blob. Call `finish` on the blob before a record refers to it
- * @throws LwsError `storage-full`, errors of the source
+ * Stores bytes as a blob. @param blobs undefined to measure the bytes only @returns the content and its blob. Call `finish` on
+ * the blob before a record refers to it @throws LwsError `storage-full`, errors of the source
  */
 async function storeMember(member: BytesMember, blobs: Blobs | undefined) {
   const { mediaType, size: announced } = member;

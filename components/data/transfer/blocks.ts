@@ -31,16 +31,16 @@ export type BlockState = Omit<Extract<Member, { kind: 'state' }>, 'kind'>;
 /** Entry of the report on a part of the source, such as the reason for skipping it. */
 export type ReportEntry = Omit<LeftOut, 'kind'>;
 
-/** Maximum number of sentences in a report, because all are written with each block. More are only counted. */
+/** Maximum count of sentences in a report, because all are stored with each block. Further sentences are only counted. */
 export const maxTold = 500;
 
 export interface ImportTask {
-  /** File or folder. */
+  /** Path of the file or directory. */
   readonly source: string;
   /** Name of the source in messages, with its extension. */
   readonly name: string;
   readonly format?: string | undefined;
-  /** Modules of formats. */
+  /** URLs of format modules. */
   readonly formats: readonly string[];
   readonly mediaType?: string | undefined;
   readonly into: string;
@@ -68,7 +68,7 @@ export interface BlockPart {
   readonly items: readonly number[];
 }
 
-/** A batch that the thread writes. */
+/** Batch that the reading thread writes. */
 export interface BlockWrite {
   readonly block: number;
   /** Indexes of items whose blobs are retained, and of items whose quads are written. */

@@ -20,16 +20,16 @@ const parameters = ['of', 'format'];
 const perClient = { controller: 2, known: 1, stranger: 1 } as const;
 /** Maximum number of concurrent exports of a caller class, because new identities cost nothing. */
 const inAll = { controller: 8, known: 4, stranger: 2 } as const;
-/** Time that a client may leave an export unread (`ReadingTime`, ms), because it holds a snapshot of the store. */
+/** Maximum time between reads by the client (`ReadingTime`, ms): an export holds a snapshot of the store. */
 const idleMs = 10 * 60_000;
 
-/** @param strangersMs maximum duration of an export by unprivileged callers (ms) */
+/** Returns the routes of exports. @param strangersMs maximum duration of an export by unprivileged callers (ms) */
 export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly Route[] {
   /** Maximum duration of an export (ms). Controllers have no limit. */
   const maxMs = { controller: undefined, known: 10 * 60_000, stranger: strangersMs } as const;
   const slots = new Slots(inAll, 'Too many exports are running. Try again in a minute.', perClient);
   const answer = async ({ query, access, address }: RouteRequest): Promise<Reply> => {
-    // A misspelled "of" would export the whole storage.
+    // Reject unknown parameters: with a misspelled `of`, the whole storage would be exported.
     const unknown = [...query.keys()].find((name, at, all) => !parameters.includes(name) || all.indexOf(name) !== at);
     if (unknown !== undefined)
       throw new LwsError(
@@ -55,7 +55,7 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
       release();
       throw error;
     });
-    // The code that sends the body handles errors, and may not listen yet.
+    // Ignore errors here: the code that sends the body handles them, but may not listen yet.
     body.on('error', () => {}).once('end', release);
     // A failure before the first bytes becomes an error response.
     if (body.readableLength === 0) await Promise.race([once(body, 'readable'), once(body, 'end')]);
@@ -64,7 +64,7 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
   return [route('filtered', `GET ${exportPath}`, answer)];
 }
 
-/** @throws LwsError `bad-request` */
+/** Returns the requested format. @throws LwsError `bad-request` */
 function formatOf(query: URLSearchParams, formats: Formats): [name: string, isGzip: boolean, format: Format] {
   const wanted = query.get('format') ?? 'zip';
   const isGzip = wanted.endsWith('.gz');

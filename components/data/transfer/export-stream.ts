@@ -30,7 +30,7 @@ export interface ExportRequest {
 
 /**
  * Starts an export. The stream fails if the export cannot be completed, so that the receiver can detect an incomplete response.
- * @param onEnd called once, after its thread has released LevelDB
+ * @param onEnd called once, after the thread of the export has released LevelDB
  */
 export async function exportStream(platform: Platform, request: ExportRequest, onEnd: () => void): Promise<Readable> {
   const { authorizer, store, rootIri: storage } = platform;
@@ -97,7 +97,7 @@ function whyBroken(error: Error, { log }: Platform): Error {
   return new TransferError('The server failed. See its log.');
 }
 
-/** Returns the keys of component state with all targets in a container. */
+/** Returns the keys of the component state whose targets are all in a container. */
 async function keptState(platform: Platform, of: string): Promise<ReadonlySet<string>> {
   const kept = new Set<string>();
   for (const space of stateSpaces)

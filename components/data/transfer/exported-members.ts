@@ -83,7 +83,7 @@ export interface ExportQuestions {
   returned(keys: ReturnedKeys): Promise<void>;
 }
 
-/** Count of members of a container that are read at a time. */
+/** Count of members of a container that are read together. */
 const pageLength = 1000;
 /** Maximum number of quads in a part of a graph. */
 const quadsAtATime = 10_000;

@@ -1,6 +1,6 @@
 /**
- * Runs one import: a thread reads, and this code decides for each item and stages it. Each block is one transaction, which also
- * stores the progress.
+ * Runs one import: a thread reads the source, and this code authorizes and stages each item. Each block is one transaction,
+ * which also stores the progress.
  */
 import { join, resolve } from 'node:path';
 import { attribute } from '../../../lib/authorization/audit.js';
@@ -91,7 +91,7 @@ async function stageItems(
   const [incomplete, written]: [number[], number[]] = [[], []];
   const stored = new Set<string>();
   for (const [index, item] of items.entries()) {
-    // Yield, because read requests must not wait, unlike other transactions.
+    // Yield to the event loop, so that read requests do not wait for a large block.
     if (index % itemsAtATime === itemsAtATime - 1) await yieldToEventLoop();
     const name = nameInSet(item.iri);
     const existing = seen.has(name) || stored.has(name) ? 'merge' : conflict;
@@ -212,7 +212,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     await this.thread?.abandon();
   }
 
-  /** @throws ImportStopped */
+  /** Asserts that the import was not stopped. @throws ImportStopped */
   private assertGoing(): void {
     if (this.isStopped || this.thread?.isEnding) throw new ImportStopped();
   }

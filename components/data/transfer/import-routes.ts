@@ -45,7 +45,7 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
 /** Rejects a request without a body. An empty body with a Content-Type is an empty dump. @throws LwsError `bad-request` */
 function assertBody({ req: { headers, httpVersionMajor } }: RouteRequest): void {
   const length = headers['content-length'];
-  // HTTP/2 has bodies without either field.
+  // In HTTP/2, a request with a body can lack both fields.
   const isAbsent = length === undefined && headers['transfer-encoding'] === undefined && httpVersionMajor < 2;
   if (headers['content-type'] === undefined && (length === '0' || isAbsent))
     throw new LwsError(
@@ -61,7 +61,7 @@ function nearest({ store, rootIri: storage }: Platform, into: string): string {
   return at;
 }
 
-/** @throws LwsError `bad-request` */
+/** Parses the parameters of an import request. @throws LwsError `bad-request` */
 function importRequest(
   { rootIri: storage, systemPrefix }: Platform,
   { query }: RouteRequest,
@@ -98,7 +98,7 @@ function importRequest(
   };
 }
 
-/** @throws LwsError `bad-request` */
+/** Returns true if a parameter is `yes`. @throws LwsError `bad-request` if it is neither `yes` nor `no` */
 function isAsked(query: URLSearchParams, name: string): boolean {
   const given = query.get(name) ?? 'no';
   if (given !== 'yes' && given !== 'no') throw new LwsError('bad-request', `"${name}" must be yes or no.`);

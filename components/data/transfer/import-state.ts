@@ -34,15 +34,15 @@ export interface ImportFacts {
   /** True to import grants, requests and subscriptions (`grants`), and ACLs (`acls`). Absent in states of earlier versions. */
   readonly grants?: boolean;
   readonly acls?: boolean;
-  /** Milliseconds since the epoch. */
+  /** Start time, in milliseconds since the epoch. */
   readonly began: number;
 }
 
 export interface ImportState extends ImportFacts, JobState {
-  /** Position in the source after the last stored block. Empty before the first. */
+  /** Position in the source after the last stored block. Empty before the first block. */
   cursor: string;
   blocks: number;
-  /** Bytes of the source read so far, and its size if known. */
+  /** Bytes of the source read so far, and size of the source if known. */
   bytes: number;
   total?: number | undefined;
   quads: number;
@@ -165,7 +165,7 @@ function allNamed(
   return longer([], distinct);
 }
 
-/** Appends to a list, up to `maxTold`. */
+/** Returns a list with more entries, up to `maxTold`. */
 const longer = (known: readonly ReportEntry[], more: readonly ReportEntry[]): readonly ReportEntry[] => [
   ...known,
   ...more.slice(0, maxTold - known.length).map(({ source, why }) => ({ source: cut(source), why: cut(why) })),
@@ -190,7 +190,7 @@ export function unsupportedFields(
   return undefined;
 }
 
-/** Returns imported state as the component of its entry space reads it. @param id its name in the space */
+/** Returns imported state as the component of the entry space reads it. @param id name of the entry in the space */
 export const foreignState = (
   { offered }: Pick<Platform, 'offered'>,
   ...of: Parameters<Offer<'readState'>>

@@ -49,7 +49,7 @@ export class ImportThread {
     this.thread = new Thread<ImportFunctions>({
       script: new URL('./import-worker.js', import.meta.url),
       data: task,
-      // A block is garbage as soon as it is written: with the default of 16 MiB, a quarter of the time is spent copying it.
+      // A written block is garbage: with the default of 16 MiB, copying blocks would take a quarter of the time.
       limits: { maxYoungGenerationSizeMb: 96, maxOldGenerationSizeMb: heapMb },
     });
     this.finished = new Promise((done, fail) => {
@@ -98,7 +98,7 @@ export class ImportThread {
     this.last = before.then(() => stored);
   }
 
-  /** True if the thread was asked to end, or has ended. Nothing more may then be staged for it. */
+  /** True if the thread was asked to end, or has ended. Then nothing may be staged for the thread. */
   get isEnding(): boolean {
     return this.thread.isEnding;
   }
@@ -129,13 +129,13 @@ export class ImportThread {
     });
   }
 
-  /** Stops reading, and ends the thread after all started blocks are settled. Returns when it has closed LevelDB. */
+  /** Stops reading, and ends the thread after all started blocks are settled. Returns when the thread has closed LevelDB. */
   stop(): Promise<void> {
     this.isStopped = true;
     return this.thread.end();
   }
 
-  /** Ends the thread without waiting for blocks. Only while no transaction can run. Returns when it has closed LevelDB. */
+  /** Ends the thread without waiting for blocks, while no transaction can run. Returns when the thread has closed LevelDB. */
   abandon(): Promise<void> {
     this.thread.call('abandon', undefined).catch(() => {});
     return this.stop();

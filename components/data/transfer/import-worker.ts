@@ -1,6 +1,6 @@
 /**
- * Thread of an import: reads, encodes, and writes the batches, because it has most of their content. The HTTP thread decides
- * for each item.
+ * Thread of an import: reads, encodes, and writes the batches, because it has most of their content. The HTTP thread authorizes
+ * each item.
  */
 import type { Blobs } from '../../../lib/storage/blobs/blobs.js';
 import { blobsAt } from '../../../lib/storage/blobs/blobs-at.js';
@@ -12,7 +12,7 @@ import { BlockBuilder, type BuiltBlock } from './block-builder.js';
 import type { BlockPart, BlockWrite, ImportTask, Operation, ReadPart } from './blocks.js';
 import { Formats } from './formats/index.js';
 
-/** Maximum number of blocks that wait for their verdict or the disk while the next one is read. */
+/** Maximum count of blocks that wait for the HTTP thread or the disk while the next block is read. */
 const maxWaiting = 3;
 const itemsAtATime = 100;
 const quadsAtATime = 2000;
@@ -52,7 +52,7 @@ async function filled(level: Level, { keys }: BuiltBlock, items: readonly number
 
 const graphsOf = ({ keys }: BuiltBlock): number[] => [...keys.keys()].filter((index) => keys[index] !== undefined);
 
-/** Prepares the batch of a block while the HTTP thread decides, because mostly all graphs of a block are written. */
+/** Prepares the batch of a block before the HTTP thread has authorized it, because mostly all graphs are written. */
 function prepare(level: Level, built: BuiltBlock): void {
   if (!task.writes || !isUsual) return;
   const batch = filled(level, built, graphsOf(built));
@@ -61,7 +61,7 @@ function prepare(level: Level, built: BuiltBlock): void {
   prepared.set(built.block.number, batch);
 }
 
-/** Returns the prepared batch. @param fits true if it can be written unchanged; otherwise it is closed */
+/** Returns the prepared batch. @param fits true if the batch can be written unchanged. Otherwise it is closed */
 async function takePrepared(number: number, fits: boolean): Promise<PreparedBatch | undefined> {
   const batch = await prepared.get(number);
   prepared.delete(number);
@@ -166,7 +166,7 @@ const functions = {
     return items.map((index) => keys[index] ?? []);
   },
 
-  /** Writes a batch. After a failure it may be stored: its blobs are kept, and the next start resolves this. */
+  /** Writes a batch. After a failure, the batch may have been stored, so its blobs are kept until the next start. */
   async write(given: BlockWrite): Promise<void> {
     try {
       await write(level!, waiting.get(given.block)!, given);
@@ -178,7 +178,7 @@ const functions = {
   /** Drops a block. Removes its blobs, except those of the given items. */
   drop: ({ block, items }: BlockPart) => drop(block, items),
 
-  /** Drops all blocks: no verdicts will follow. */
+  /** Drops all blocks. The HTTP thread sends no further verdicts. */
   async abandon(): Promise<void> {
     await Promise.all([...waiting.keys()].map((number) => drop(number, [])));
   },

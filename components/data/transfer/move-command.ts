@@ -22,14 +22,14 @@ export async function runMove(context: CommandContext, method: 'MOVE' | 'COPY'):
   return 0;
 }
 
-/** @throws CommandError for an IRI of another server */
+/** Returns the IRI for an operand. @throws CommandError for an IRI of another server */
 function iriOf(baseUri: string, operand: string): string {
   const iri = operand.startsWith('/') ? baseUri + operand : operand;
   if (!iri.startsWith(`${baseUri}/`)) throw new CommandError(`${operand} is not an IRI of this storage: ${baseUri}/.`);
   return iri;
 }
 
-/** @throws CommandError without a running server */
+/** Asserts that a server is running. @throws CommandError */
 async function assertServer(context: CommandContext): Promise<void> {
   context.assertStorage();
   const isOpen = await context

@@ -1,14 +1,14 @@
-/** Set of resource names. Each needs eight bytes, plus half for empty slots, because an import may have many millions. */
+/** Set of resource names, for many millions of resources: a name needs eight bytes, plus half for empty slots. */
 import { hash } from 'node:crypto';
 
 /** Returns the name of a resource in the set: 72 bits of its hash, to save memory. */
 export const nameInSet = (iri: string): string => hash('sha256', iri, 'base64url').slice(0, 12);
 
-/** The number of slots is a power of two. At most three quarters are used. */
+/** Initial count of slots, which is always a power of two, and maximum share of slots in use. */
 const [firstSlots, share] = [1024, 0.75];
 
 export class NameSet {
-  /** Two numbers per slot. Both are zero in empty slots only. */
+  /** Two integers per slot. Both are zero in empty slots only. */
   private slots = new Uint32Array(2 * firstSlots);
   private count = 0;
 
@@ -16,7 +16,7 @@ export class NameSet {
     return this.count;
   }
 
-  /** @param name see `nameInSet` */
+  /** Returns true if the set contains a name. @param name see `nameInSet` */
   has(name: string): boolean {
     const [low, high] = halvesOf(name);
     return this.slots[this.slotOf(low, high) + 1] !== 0;
@@ -54,7 +54,7 @@ export class NameSet {
   }
 }
 
-/** Returns a name as two numbers. The second is never zero, so that no name looks like an empty slot. */
+/** Returns a name as two integers. The second is never zero, so that no name looks like an empty slot. */
 function halvesOf(name: string): readonly [low: number, high: number] {
   const bytes = Buffer.from(name, 'base64url');
   return [bytes.readUInt32LE(0), bytes.readUInt32LE(4) || 1];

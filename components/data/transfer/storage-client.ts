@@ -13,7 +13,7 @@ const [maxTries, longestWait] = [6, 30];
 export interface Sending {
   readonly method: 'HEAD' | 'PUT';
   readonly headers?: Readonly<Record<string, string>>;
-  /** A stream can be sent only once. */
+  /** Body of the request. A stream can be sent only once. */
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
@@ -39,8 +39,8 @@ export class StorageClient {
   private token: string | undefined;
 
   /**
-   * @param tokenFile the file with a bearer token
-   * @throws TransferError for a file without one, and for a target without TLS, where the token would be sent unencrypted
+   * @param tokenFile the file with a bearer token @throws TransferError for a file without a token, and for a target without
+   * TLS, where the token would be sent unencrypted
    */
   constructor(
     target: string,
@@ -85,7 +85,7 @@ export class StorageClient {
       return { status: answer.status, headers: answer.headers, detail: await detailOf(answer) };
     } catch (cause) {
       const inner = (cause as Error).cause as Error | undefined;
-      // The source failed while its content was sent.
+      // Rethrow an error of the source, which failed while its content was sent.
       for (const error of [cause, inner]) if (error instanceof TransferError) throw error;
       throw new TransferError(`${this.origin} does not respond: ${reasonOf(cause)}. ${goesOn}`, { cause });
     }

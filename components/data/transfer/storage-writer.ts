@@ -28,9 +28,9 @@ export class StorageWriter implements Writer {
   private readonly graphs: TurtleFiles;
   /** Short names of the resources already sent: a graph may occur again. */
   private readonly sent = new NameSet();
-  /** Containers: `undefined` if they exist, otherwise the reason why they cannot be created. */
+  /** Reasons why containers cannot be created, by path. `undefined` for containers that exist. */
   private readonly containers = new Map<string, string | undefined>();
-  /** The current graph. With `facts` undefined, it is skipped. */
+  /** The current graph. If `facts` is undefined, the graph is skipped. */
   private graph: { readonly facts: GraphMember | undefined } | undefined;
   /** The last graph sent as a stream. */
   private streamed: Readable | undefined;
@@ -78,7 +78,7 @@ export class StorageWriter implements Writer {
     else if (this.isNew(member)) await this.writeBytes(member);
   }
 
-  /** Waits for all responses. @throws TransferError like the first failed request */
+  /** Waits for all responses. @throws TransferError of the first failed request */
   async end(): Promise<void> {
     await this.requests.end();
     const { lists, states, options } = this;
@@ -117,7 +117,7 @@ export class StorageWriter implements Writer {
       this.graph = { facts: why === undefined && this.isNew(member) ? member : undefined };
     }
     const { facts } = this.graph;
-    // Links may be in any part. A streamed graph gets those of its first part.
+    // Any part may have links. A streamed graph gets the links of its first part.
     if (facts) this.graph = { facts: { ...facts, ...(member.links ? { links: member.links } : {}) } };
     if (facts) {
       this.state.quads += member.quads.length;
@@ -174,7 +174,7 @@ export class StorageWriter implements Writer {
     return (await this.client.send(this.options.into + path, { method: 'HEAD' })).status === 200;
   }
 
-  /** Sends a content when a request is free. A stream has been sent when this returns. */
+  /** Sends a content as soon as the limit on requests permits it. Returns after a stream was sent. */
   private async send(facts: Facts, type: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
     if (content instanceof Uint8Array) {
       this.requests.add(() => this.store(facts, type, content));

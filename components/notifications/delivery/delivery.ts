@@ -79,7 +79,7 @@ function signedFields(
   const values: Readonly<Record<(typeof covered)[number], string>> = {
     '@method': 'POST',
     '@scheme': url.protocol.slice(0, -1),
-    // RFC 9421 2.2.3: lower case, without the default port. `host` of `URL` has this form.
+    // RFC 9421 2.2.3: lower case, without the default port. The property `host` of a `URL` has this form.
     '@authority': url.host,
     '@path': url.pathname,
     'content-type': contentType,
@@ -146,7 +146,7 @@ export class Deliveries {
   private readonly lines = new Map<string, Promise<void>>();
   private readonly again = new Set<string>();
   private readonly gate: Gate;
-  /** Rate limiters by class. The first delays attempts before they take a slot. The second limits again, after the wait. */
+  /** Two rate limiters per caller class: for attempts before they take a slot, and again after the wait for a slot. */
   private readonly paces: Readonly<Record<Exclude<CallerClass, 'controller'>, readonly [Pace, Pace]>>;
   private readonly aftermath: Aftermath;
   private readonly ending = new AbortController();
@@ -165,7 +165,7 @@ export class Deliveries {
     setMaxListeners(0, this.ending.signal);
   }
 
-  /** Resumes the outbox left by an earlier process, and follows commits. */
+  /** Resumes deliveries that an earlier process has left in the outbox, and follows commits. */
   async start(): Promise<void> {
     const { store } = this.options;
     store.onCommit(({ entries }) => {
@@ -297,7 +297,7 @@ export class Deliveries {
   private async send(delivery: Delivery, subscription: string | undefined): Promise<Outcome> {
     const { inbox, activity, traceparent } = delivery;
     const { fetch, key, storage, clock, log, subscriptions } = this.options;
-    // Called again when the delivery gets its slot, which may be much later.
+    // True if the subscription still exists. Called again when the delivery gets a slot, which may be much later.
     const isWanted = (): boolean => subscription === undefined || subscriptions.get(subscription) !== undefined;
     const url = new URL(inbox);
     const body = Buffer.from(JSON.stringify(notificationOf(activity, storage)));

@@ -26,7 +26,7 @@ export interface PendingEvent {
   /** Ids of the subscriptions to notify. Absent: all subscriptions to `topics`. */
   readonly subscriptions?: readonly string[];
   readonly topics?: readonly string[];
-  /** Subscribers to `topics` that could read the resource at the event (`subscriberOf`). Absent: all of them. */
+  /** Subscribers to `topics` that could read the resource at the event (`subscriberOf`). Absent: all subscribers. */
   readonly readers?: readonly string[];
   /** Id of the last subscription that is done. Later ids are pending. */
   readonly after?: string;
@@ -51,7 +51,7 @@ export interface SubscriptionPage {
 
 export type Distributions = Readonly<Record<CallerClass, FanOut>>;
 
-/** Maximum outbox entries per transaction, and maximum subscriptions that they notify. */
+/** Maximum count of outbox entries per transaction, and of subscriptions that these entries notify. */
 const [atOnce, idsAtOnce] = [100, 1000];
 /** Maximum deliveries that are staged directly in the transaction of the event. */
 const maxImmediate = 25;
@@ -120,7 +120,7 @@ export class FanOut {
     store.coordination.onLeading(() => this.run(store));
   }
 
-  /** Returns the notifications of an event if they can be staged with it: they are few, and no earlier event waits. */
+  /** Returns the notifications of an event if they are few and no earlier event waits: these are staged with the event. */
   fewOf(tx: Transaction, pending: PendingEvent): PendingEvent | undefined {
     const limits = { most: maxImmediate, inboxes: maxImmediate };
     const { ids, rest } =

@@ -86,7 +86,7 @@ export class Outbox {
   private readonly readers = new WeakMap<ResourceChange, readonly Reader[]>();
 
   constructor(private readonly options: OutboxOptions) {
-    // Used so that a new subscription gets no events from before its creation.
+    // A new subscription stores the last sequence number, so that it gets no events from before its creation.
     options.subscriptions.sequence = () => this.last;
   }
 
@@ -178,7 +178,7 @@ export class Outbox {
       });
   }
 
-  /** True if an event stream or channel is connected. One that connects during a transaction reads its events from the log. */
+  /** True if a stream or channel is connected. Connected during a transaction, it reads the events from the log. */
   private get hasListeners(): boolean {
     return this.options.followers.size > 0 || !this.options.channels.areNone;
   }
@@ -211,7 +211,7 @@ export class Outbox {
 
   /**
    * Queues the notifications of an event. For controllers, a few notifications are staged directly, unless earlier events wait,
-   * so that each inbox gets its events in order. For others, one queue entry holds any count of subscriptions.
+   * so that each inbox gets its events in order. For other callers, one queue entry holds any count of subscriptions.
    */
   private queue(tx: Transaction, pending: PendingEvent, callerClass: CallerClass = 'controller'): void {
     const distribution = this.options.distributions[callerClass];

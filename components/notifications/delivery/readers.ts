@@ -23,7 +23,7 @@ export interface Follower extends Reader {
 /** Caller with the access of every authenticated identity. RFC 6761 reserves the host name, so no real identity has it. */
 const anybody: Access = { principal: { subject: 'https://anybody.invalid/' } };
 
-/** Access objects of subscribers and listeners. One object per caller, because decisions for one state are cached on it. */
+/** Access objects of subscribers and listeners: one object per caller, because decisions for one state are cached on it. */
 export class Subscribers {
   private readonly known = new Map<string, Access>();
 
@@ -33,7 +33,7 @@ export class Subscribers {
     return this.one(name, { principal: { subject, ...(client === undefined ? {} : { client }) } });
   }
 
-  /** Returns an authenticated caller without grants. What it can read, every subscriber can read. */
+  /** Returns an authenticated caller without grants. Every subscriber can read the resources that this caller can read. */
   anybody(): Access {
     return this.one('anybody', anybody);
   }

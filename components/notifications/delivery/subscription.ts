@@ -19,11 +19,11 @@ export interface Subscription {
   readonly isStranger?: boolean;
   readonly topics: readonly string[];
   readonly inbox: string;
-  /** Milliseconds since the epoch. */
+  /** Times of creation and expiry, in milliseconds since the epoch. */
   readonly created: number;
   readonly expires: number;
   readonly active: boolean;
-  /** Milliseconds since the epoch. Absent: never. */
+  /** Times of the last success and failure, in milliseconds since the epoch. Absent: never. */
   readonly lastSuccess?: number;
   readonly lastFailure?: number;
   /** Count of consecutive failed deliveries. */

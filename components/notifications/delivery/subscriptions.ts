@@ -1,4 +1,4 @@
-/** Active subscriptions, indexed by topic, so that an event reads only matching ones. Every commit updates the index. */
+/** Active subscriptions by topic, so that an event reads only matching subscriptions. Every commit updates the index. */
 
 import type { Tally } from '../../../lib/authentication/tally.js';
 import type { CallerClass } from '../../../lib/authorization/authorizer.js';
@@ -63,13 +63,13 @@ export class Subscriptions {
     return subscriptions;
   }
 
-  /** Returns a subscription, unless it has expired (expired ones may not be deleted yet). */
+  /** Returns a subscription, or `undefined` if it has expired, even if it is not deleted yet. */
   get(id: string): Subscription | undefined {
     const found = this.byId.get(id);
     return found && found.expires > this.clock() ? found : undefined;
   }
 
-  /** Returns the rate limit class of a subscription; undefined for controllers, which have no limit. */
+  /** Returns the rate limit class of a subscription, or `undefined` for controllers, which have no limit. */
   turnOf(id = ''): Exclude<CallerClass, 'controller'> | undefined {
     const callerClass = this.byId.has(id) ? standingOf(this.byId.get(id)!) : 'controller';
     return callerClass === 'controller' ? undefined : callerClass;

@@ -31,15 +31,15 @@ export interface Channel extends Reader {
 
 /** Interval of heartbeats, in milliseconds. */
 const beatMs = 15_000;
-/** Minimum interval between access checks of channels, in milliseconds. The first commit after it triggers a check at once. */
+/** Minimum interval between access checks of channels, in milliseconds. The first commit afterwards triggers a check. */
 const lookMs = 200;
-/** Channels that are checked concurrently. */
+/** Maximum count of channels that are checked concurrently. */
 const together = 50;
 
 export class Channels {
   private readonly byKey = new Map<string, Channel>();
   private readonly byTopic = new Map<string, Set<Channel>>();
-  /** Channels whose access check is in progress. True: repeat the check when it ends. */
+  /** Channels whose access check is in progress. If the value is true, the check is repeated. */
   private readonly looking = new Map<Channel, boolean>();
   private readonly timer: NodeJS.Timeout;
   private nextLook: NodeJS.Timeout | undefined;
@@ -50,7 +50,7 @@ export class Channels {
     this.timer = setInterval(() => this.beat(), beatMs).unref();
   }
 
-  /** Called after every commit, because a commit may revoke access. */
+  /** Checks the access of the channels. Called after every commit, because a commit may revoke access. */
   readonly committed = (): void => {
     if (this.nextLook || this.byKey.size === 0) return;
     const wait = this.lastLook + lookMs - performance.now();
@@ -119,7 +119,7 @@ export class Channels {
     if (channel.listeners.size === 0 && channel.expected === 0) this.close(channel);
   }
 
-  /** Closes all channels, and rejects new ones. */
+  /** Closes all channels, and rejects new channels. */
   end(): void {
     this.isEnded = true;
     clearInterval(this.timer);
@@ -198,7 +198,7 @@ export class Channels {
 
   private async mayGoOn({ access: kept, topics }: Channel): Promise<boolean> {
     const { store, authorizer } = this.platform;
-    // Use a new object, because decisions are cached on it.
+    // Use a new object, because decisions are cached on the object.
     const access = { ...kept };
     for (const iri of topics) {
       const record = store.record(iri);

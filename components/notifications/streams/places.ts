@@ -30,7 +30,7 @@ export class StreamSlots {
     return this.taken.size;
   }
 
-  /** Acquires a slot for a stream. @returns a function that releases it, idempotent @throws LwsError `too-many-requests` */
+  /** Acquires a slot for a stream. @returns an idempotent function that releases it @throws LwsError `too-many-requests` */
   async take(access: Access, from: string): Promise<() => void> {
     const { callerClass } = await clientFor(this.platform, access, from);
     const place = { subject: access.principal?.subject, address: clientOf(from), callerClass };

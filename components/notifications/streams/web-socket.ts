@@ -269,7 +269,7 @@ function readChannel(document: unknown, now: number): ChannelWish {
 /** Returns the channel that the triples describe, as a JSON object. */
 function channelOfGraph(quads: readonly Quad[]): object {
   const channel = quads.find(({ predicate, object }) => predicate.value === rdf.type && types.includes(object.value));
-  // Without a prototype, because the client chooses the keys.
+  // Use an object without prototype, because the client chooses the keys.
   const members: Record<string, string[]> = Object.create(null);
   for (const { subject, predicate, object } of quads)
     if (subject.equals(channel?.subject)) {

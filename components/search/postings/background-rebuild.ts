@@ -18,7 +18,7 @@ interface Part {
   readonly isLast: boolean;
 }
 
-/** Entries per transaction. Writes of clients wait while it runs. */
+/** Maximum count of entries per transaction. Writes of clients wait while the transaction runs. */
 const entriesAtATime = 1_000;
 /** Poll interval while a graph is being written, in milliseconds. */
 const lookMs = 100;
@@ -116,7 +116,7 @@ export class BackgroundRebuild {
     return found;
   }
 
-  /** Adds the entries of a resource. If they are few, they are written together with those of the next resources. */
+  /** Adds the entries of a resource. Few entries are written together with the entries of the next resources. */
   private async add(iri: string): Promise<void> {
     const record = this.store.record(iri);
     if (!record) return;

@@ -22,7 +22,7 @@ export interface IndexDefinition {
   prepare?(): Promise<void>;
   /** Yields the entries of a resource in its committed state, in blocks. */
   entriesOf(store: Store, record: ResourceRecord): AsyncIterable<Entries>;
-  /** Called by a background rebuild before it writes the last entries of a resource. Removes entries that they replace. */
+  /** Called by a background rebuild before it writes the last entries of a resource. Removes the entries that these replace. */
   replaced?(tx: Transaction, iri: string): void;
   /** True if two values of an entry are equivalent. Default: if they are equal. */
   isSame?(found: string | undefined, expected: string): boolean;

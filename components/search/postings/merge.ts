@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { SortedStream } from '../../../lib/storage/level/entry-cursor.js';
 
-/** Maximum duration of a merge before it yields to the event loop, in milliseconds, and steps between two checks of it. */
+/** Maximum duration of a merge before it yields to the event loop, in milliseconds, and count of steps between time checks. */
 const [maxMs, stepsPerTest] = [5, 256];
 
 /** Yields the texts that are in every stream, in order, in blocks of a maximum size. Yields to the event loop in between. */
@@ -10,8 +10,8 @@ export const intersection = (streams: readonly SortedStream[], blockSize?: numbe
   matches(streams, (text) => text, blockSize);
 
 /**
- * Like `intersection`, with a result for each text.
- * @param take called when all streams are at the text; may advance them beyond it. Returns `undefined` to omit the text
+ * Like `intersection`, with a result for each text. @param take called when all streams are at the text. It may advance the
+ * streams beyond the text, and returns `undefined` to omit the text
  */
 export async function* matches<T>(
   streams: readonly SortedStream[],

@@ -13,7 +13,7 @@ import { intersection, union } from './merge.js';
 
 interface List {
   readonly iris: readonly string[];
-  /** Number of this state. No other state of any list has it. */
+  /** Version of this state, unique among all states of all lists. */
   readonly version: number;
   /** Changes committed since this state, which the next request applies. */
   readonly changes: Map<string, boolean>;

@@ -21,14 +21,13 @@ export const postingRanges = (ranges: readonly IriRange[]): readonly IriRange[] 
 /** A stream that may have to be closed, because it reads from LevelDB. */
 type Opened = SteppedStream & { close?(): unknown };
 
-/** Reads no postings outside of the ranges, so that they do not affect the response time. */
+/** Stream that reads no postings outside of the ranges, so that these postings do not affect the response time. */
 export class RangedStream implements SteppedStream {
   private at = 0;
   private stream: Opened | undefined;
 
   /**
-   * @param ranges sorted and disjoint
-   * @param open opens the postings from the start of a range. They may continue beyond its end
+   * @param ranges sorted and disjoint @param open opens the postings from the start of a range. The stream may exceed the range
    */
   constructor(
     private readonly ranges: readonly IriRange[],
@@ -65,8 +64,8 @@ export class RangedStream implements SteppedStream {
 }
 
 /**
- * Reads postings outside of the ranges too, and skips the ranges without postings. The time depends on the other postings, so
- * that the response time must be rounded (`Searched.isStepped`).
+ * Stream that also reads postings outside of the ranges, and skips ranges without postings. The time depends on the other
+ * postings, so the response time must be rounded (`Searched.isStepped`).
  */
 export class SkippingStream implements SteppedStream {
   private at = 0;

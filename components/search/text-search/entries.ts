@@ -1,7 +1,7 @@
 /**
- * Index entries of texts. A posting is a key without value: token, resource, place (which text of the resource), and
- * positions of the token in that text. Each text has its own postings, so that a change of a graph stages only those
- * of the changed statements.
+ * Index entries of texts. A posting is a key without value: token, resource, place (identifies a text of the resource), and
+ * positions of the token in that text. Each text has its own postings, so that a change of a graph stages only the postings of
+ * the changed statements.
  */
 import { spansOfKey } from '../../../lib/storage/keys/quad-decoding.js';
 import { entryKey } from '../../../lib/storage/keys/records.js';
@@ -12,7 +12,7 @@ import { writtenWords } from './tokens.js';
 
 /** Key layout: `text`, token, resource, place, positions. */
 export const textSpace = 'text';
-/** Key layout: `text-of`, resource, `DocumentFacts`. Postings of resources without it belong to graphs that are not visible. */
+/** Key layout: `text-of`, resource, `DocumentFacts`. If a resource has postings but no such entry, its graph is not visible. */
 export const documentSpace = 'text-of';
 export const textPostings = { space: textSpace, parts: 1, of: 'postings' } as const;
 export const documentPostings = { space: documentSpace, parts: 0 } as const;

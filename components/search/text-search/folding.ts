@@ -1,13 +1,13 @@
 /** Folds texts for comparison: Unicode NFKC_Casefold, and letters that a search does not distinguish. */
 
 const isAscii = /^[\u0000-\u007f]*$/;
-/** Zero width spaces separate words, for example in Khmer. Other default-ignorable characters are removed. */
+/** Zero width spaces separate words, for example in Khmer. Other default-ignorable characters are removed from texts. */
 const [divider, ignored] = [/\u200b/g, /\p{Default_Ignorable_Code_Point}/gu];
 /** Typographic apostrophes, and the apostrophe letter (U+02BC). */
 const apostrophe = /[\u2018\u2019\u02bc]/g;
-/** Fraction characters. A space is inserted before them, so that their digits do not join preceding ones. */
+/** Fraction characters. A space is inserted before them, so that their digits do not join the digits before the fraction. */
 const fraction = /[\u00bc-\u00be\u2150-\u215e\u2189]/g;
-/** Characters that are normalized together with the preceding one: marks, vowels and finals of Hangul and Kirat Rai. */
+/** Characters that are normalized together with the preceding character: marks, vowels and finals of Hangul and Kirat Rai. */
 const joining =
   /[\p{M}\u1160-\u11ff\u3131-\u318e\uff9e\uff9f\uffa0-\uffdc\u{16d63}-\u{16d6a}]|(?!\u200b)\p{Default_Ignorable_Code_Point}/u;
 /** Maximum characters normalized at once: reordering a run of marks takes quadratic time. */

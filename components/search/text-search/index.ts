@@ -52,7 +52,7 @@ export default defineComponent({
     store.readsLiterals = true;
     const listener = index.listener((tx) => indexTexts(store, tx));
     store.onTransaction(listener, () => index.isComplete);
-    // The other half of the cache is for hits in lists of words.
+    // Each cache of lists has a quarter of the memory. The other half is for hits in lists of words.
     const documents = new PostingLists(store, documentPostings, cacheBytes / 4);
     const texts = new PostingLists(store, textPostings, cacheBytes / 4);
     const endpoints = { platform, documents, texts, pageSize, index };

@@ -60,7 +60,7 @@ class Pace {
 
   constructor(private readonly tx: Transaction) {}
 
-  /** Called after each statement with its word count. @throws LwsError `too-large` unless `isBounded` */
+  /** Counts a statement. Returns a promise if it is time to yield. @throws LwsError `too-large` unless `isBounded` */
   next(words: number, isBounded: boolean): Promise<void> | undefined {
     const { size } = this.tx.postings;
     this.statements++;
@@ -189,7 +189,7 @@ interface WordFacts {
   readonly hasGraph: boolean;
   readonly graphWords: number;
   readonly otherWords: number;
-  /** Serialized by `Words.written`. */
+  /** Words, serialized by `Words.written`. */
   readonly words: string;
 }
 

@@ -28,7 +28,7 @@ export interface FoundLabel {
 /** Languages of the caller in lower case, best first. */
 export type Languages = readonly string[];
 
-/** Maximum graphs read for the labels of one IRI, labels of an IRI in a response, and labels found by their beginning. */
+/** Maximum counts of graphs read for the labels of an IRI, of returned labels of an IRI, and of labels with a beginning. */
 const [maxGraphs, maxLabels, maxBeginnings] = [100, 20, 50];
 
 const found = ([rank, language, value]: Label): FoundLabel => ({
@@ -117,7 +117,7 @@ function best(texts: readonly string[], languages: Languages): readonly FoundLab
     .map(found);
 }
 
-/** Returns the results whose graphs are visible, which graphs being written or removed are not. */
+/** Returns the results except those in graphs that are being written or removed. */
 const visible = <T extends { readonly iri: string }>({ hidden }: Searched, results: readonly T[]): readonly T[] =>
   hidden.size === 0 ? results : results.filter(({ iri }) => !hidden.has(iri));
 
@@ -208,7 +208,7 @@ interface Ordered extends Candidate {
   readonly order: string;
 }
 
-/** Resources read before yielding to others, and labels in memory above which all but the best are dropped. */
+/** Count of resources read before yielding to other searches, and of labels in memory above which only the best are kept. */
 const [resourcesAtATime, maxInMemory] = [200, 2_000];
 
 /** Returns the labels for the response, in order. */

@@ -21,8 +21,8 @@ interface Candidate {
 }
 
 /**
- * Maximum literals read to find those with the predicate and an IRI subject; literals read at a time; maximum characters of all
- * results, which the query thread receives at once.
+ * Maximum count of literals read to find literals with the predicate and an IRI subject, count read at a time, and maximum
+ * characters of all results, which the query thread receives in one message.
  */
 const [maxRead, readAtATime, maxCharacters] = [50_000, 100, 8 << 20];
 
@@ -107,7 +107,7 @@ async function read(
   });
 }
 
-/** Answers a `text:query` pattern of a query. @param rebuild of the index, which must be complete */
+/** Evaluates a `text:query` pattern of a query. @param rebuild rebuild of the index, which must be complete */
 export async function answerTexts(
   index: TextIndex,
   rebuild: BackgroundRebuild,

@@ -29,8 +29,8 @@ export interface Hit {
 const maxHits = 1_000_000;
 
 /**
- * Opens the lists of a term. Must run in the same synchronous section as the snapshot was taken.
- * @returns a function that finds the readable resources that match the term, in order. @throws LwsError `bad-request`
+ * Opens the lists of a term. Must be called synchronously after the snapshot was taken. @returns a function that finds the
+ * readable resources that match the term, in order. @throws LwsError `bad-request`
  */
 export function openTerm(searched: Searched, term: Term, language: Language): () => Promise<readonly Hit[]> {
   if (term.kind === 'prefix') return async () => union(await expanded(searched, term.token, language));
@@ -42,7 +42,7 @@ export function openTerm(searched: Searched, term: Term, language: Language): ()
   }
   const opened = lookupsOf(term, language).map((lookup) => {
     const { token } = lookup;
-    // Has the committed state, in which postings of a staged graph may occur.
+    // This list has the committed state, in which postings of a staged graph may occur.
     const list = scope === 'everything' ? texts.list(snapshot, token) : undefined;
     list?.catch(() => {});
     return { lookup, list, open: openPostings(searched, token) };
@@ -65,7 +65,7 @@ export function openTerm(searched: Searched, term: Term, language: Language): ()
 /** Minimum readable hits of a word for which its list is cached. */
 const frequent = 1_000;
 
-/** Cached hits in complete lists, by word and language, for all callers. They take about twice the memory of their list. */
+/** Cached hits in complete lists, by word and language, for all callers. Hits take about twice the memory of their list. */
 const known = new WeakMap<readonly string[], Map<string, readonly Hit[]>>();
 
 async function hitsIn(list: readonly string[], lookup: TermLookup, key: string): Promise<readonly Hit[]> {
@@ -143,7 +143,7 @@ function listed(
   return matches([postings], (iri) => ifReadable(searched, iri, take));
 }
 
-/** Calls `take` if a resource is readable. Checks this before reading its postings, because many may be unreadable. */
+/** Calls `take` if a resource is readable. Checks access first, because the postings of many resources may be unreadable. */
 function ifReadable(
   searched: Searched,
   iri: string,
@@ -168,7 +168,7 @@ function counterOf({ accepts }: Pick<TermLookup, 'accepts'>): Count {
   };
 }
 
-/** Returns the matches in a resource, or `undefined` if there are no visible ones. */
+/** Returns the matches in a resource, or `undefined` if no match is visible. */
 function hitOf(
   { hidden }: Pick<Searched, 'hidden'>,
   { iri, tails }: { readonly iri: string; readonly tails: readonly string[] },

@@ -7,7 +7,7 @@ import { areMany, postingRanges, RangedStream, SkippingStream } from '../posting
 import { textSpace } from './entries.js';
 import type { Searched } from './searched.js';
 
-/** Groups postings by resource, the first part of each. */
+/** Stream of the resources in a list of postings. The first part of a posting is its resource. */
 export class Grouped implements SortedStream {
   /** Next posting that has not been consumed. */
   private text: string | undefined;
@@ -76,8 +76,8 @@ class OfToken implements SteppedStream {
 }
 
 /**
- * Opens the list of a token. Must run in the same synchronous section as the snapshot was taken.
- * @returns a function that opens its postings: only those of readable resources, unless access is evaluated per resource
+ * Opens the list of a token. Must be called synchronously after the snapshot was taken. @returns a function that opens the
+ * postings: only those of readable resources, unless access is evaluated per resource
  */
 export function openPostings(searched: Searched, token: string): () => Grouped {
   const { texts, snapshot, scope } = searched;

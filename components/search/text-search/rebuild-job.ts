@@ -45,7 +45,7 @@ export class RebuildJob {
     });
   }
 
-  /** Stops the rebuild for good. After a restart of the server, it begins from scratch. */
+  /** Stops the rebuild permanently. After a restart of the server, the rebuild begins from scratch. */
   async stop(): Promise<void> {
     this.ended.abort();
     await this.running;

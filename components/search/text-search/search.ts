@@ -58,7 +58,7 @@ export interface Match {
   scoreOf(counts: readonly number[]): number;
 }
 
-/** Opens the lists of a search. Must run in the same synchronous section as the snapshot was taken. */
+/** Opens the lists of a search. Must be called synchronously after the snapshot was taken. */
 export function openSearch(
   searched: Searched,
   { terms, type, within, ...language }: TextSearch,
@@ -184,7 +184,7 @@ const sumsOf = (list: readonly string[]): Float64Array =>
 const factsOf = (posting: string): ReturnType<typeof readFacts> =>
   readFacts(posting.slice(posting.indexOf('\u0000') + 1));
 
-/** Opens the list of resources. Must run in the same synchronous section as the snapshot was taken. */
+/** Opens the list of resources. Must be called synchronously after the snapshot was taken. */
 function openStatistics(searched: Searched): () => Promise<Statistics> {
   const list = searched.documents.cached();
   const ranges = rangesOf(searched.scope);

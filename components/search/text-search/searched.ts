@@ -29,7 +29,7 @@ export interface Searched extends TextIndex {
   /** Scope of the readable resources. `decide`: access is evaluated per resource. */
   readonly scope: Exclude<ReadScope, 'nothing'>;
   readonly snapshot: StoreSnapshot;
-  /** Resources looked up one by one, sorted: those of the scope's owner, and the ranges of one resource if there are many. */
+  /** Resources looked up one by one, sorted: those of the scope's owner, and ranges of one resource, if many ranges are. */
   single: readonly string[];
   /** Remaining ranges of the scope. */
   readonly ranges: readonly IriRange[];
@@ -37,7 +37,7 @@ export interface Searched extends TextIndex {
   hidden: StagedNames;
   /** Words of the resources in `single`, and words that begin with a prefix of the search. */
   vocabulary: Vocabulary;
-  /** True if the search reads unreadable resources. The response time is then rounded up, to hide their number. */
+  /** True if the search reads unreadable resources. The response time is then rounded up, to hide the count of resources. */
   isStepped: boolean;
   /** Cached decisions, if access is evaluated per resource. */
   readonly decided: Map<string, boolean>;
@@ -69,7 +69,7 @@ function divided(all: readonly IriRange[]): Parts {
 
 const empty: Vocabulary = { tokens: new Map(), beginnings: new Map() };
 
-/** Waits for the caller's turn, then runs work on one snapshot. @throws LwsError `too-busy` */
+/** Waits until the caller may search, then runs work on one snapshot. @throws LwsError `too-busy` */
 export const onState = async <T>(index: TextIndex, work: (searched: Searched) => Promise<T>): Promise<T> => {
   const began = performance.now();
   let stepMs: number | undefined;
@@ -121,11 +121,11 @@ const tokensOfTerm = (term: Term, language: Language): readonly string[] => {
   return term.kind === 'phrase' ? term.tokens : [];
 };
 
-/** Streams that restrict an intersection to readable resources. They come first, so that other resources are skipped. */
+/** Returns streams that restrict an intersection to readable resources. They come first, to skip other resources. */
 export const scopeStreams = ({ scope, single }: Pick<Searched, 'scope' | 'single'>): readonly SortedStream[] =>
   typeof scope === 'object' ? [either([new RangeStream(scope.ranges), new ListStream(single)])] : [];
 
-/** Returns true if a resource within the scope is readable. Only for the scope `decide` does this need an evaluation. */
+/** Returns true if a resource within the scope is readable. Access is evaluated only for the scope `decide`. */
 export function mayRead({ storage, access, scope, decided }: Searched, iri: string): boolean | Promise<boolean> {
   if (scope !== 'decide') return true;
   const known = decided.get(iri);

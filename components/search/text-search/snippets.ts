@@ -25,11 +25,11 @@ interface Snippet {
 /** Maximum length of an excerpt, and of its text before the first match. */
 const [length, lead] = [240, 60];
 /**
- * Length of the beginning in which every word is compared; length of the parts of the rest, in which words are compared only if
- * the part contains a word of the query; maximum parts that are compared.
+ * Maximum length of the beginning in which every word is compared. Length of the parts of the rest: only parts with a word of
+ * the query are compared. Maximum count of compared parts.
  */
 const [longestSearched, partLength, maxParts] = [1 << 14, 1 << 12, 12];
-/** Maximum statements of a subject that are read to find the wanted one. */
+/** Maximum count of statements of a subject that are read to find one statement. */
 const maxStatements = 20_000;
 
 type Source = Pick<Snippet, 'text' | 'language' | 'subject' | 'predicate'>;

@@ -34,8 +34,8 @@ export function textStatement(key: string, spans = spansOfKey(key)): TextStateme
 const longestFragment = 12;
 
 /**
- * Returns the place of a statement in its graph: a hash, and a suffix that tells where the subject is. `#…`: that fragment of
- * the resource. `!`: stored in an entry (`subjectSpace`). None: the resource itself.
+ * Returns the place of a statement in its graph: a hash, and a suffix for the subject. The suffix is `#…` for this fragment of
+ * the resource, `!` for a subject in an entry (`subjectSpace`), empty for the resource itself.
  */
 export function statementPlace(iri: string, key: string, [graph, subject] = spansOfKey(key)): string {
   const digest = hash('sha1', key.slice(graph!.end), 'base64url').slice(0, 10);

@@ -87,7 +87,7 @@ export function isMatch(written: string, language: string, term: Term): boolean 
 /** A posting list that a query word matches, and the test for its postings. */
 export interface TermLookup {
   readonly token: string;
-  /** Returns true if postings of a language match. @param isStem for the postings of words with this stem, not of this form */
+  /** Returns true if postings of a language match. @param isStem true for words with the token as stem, not as form */
   accepts(language: string, isStem: boolean): boolean;
 }
 

@@ -13,8 +13,8 @@ export interface Word {
 /** Maximum characters of a token. Longer words are counted, but not indexed. */
 export const longestToken = 64;
 /**
- * Characters that are divided at once: of Latin text; of other text with `Intl.Segmenter`, which treats a run of Chinese or
- * Thai as one unit; and characters read ahead for the latter, because word boundaries depend on what follows.
+ * Maximum characters that are divided at once in Latin text and in other text, because `Intl.Segmenter` treats a run of Chinese
+ * or Thai as one unit. Characters read ahead in other text, because word boundaries depend on what follows.
  */
 const [latinLength, pieceLength, readAhead] = [4096, 1024, 128];
 /** Minimum characters of a piece of Latin text, except at the end of the text. */

@@ -27,7 +27,7 @@ interface WordRequest {
   /** Words to find in `single` only. In ranges, postings are found without the vocabulary. */
   readonly tokens: readonly string[];
   readonly beginnings: readonly string[];
-  /** Called before the words of a resource are used in a result. */
+  /** Returns true if the resource is readable. Called before its words are used in a result. */
   isReadable(iri: string): boolean | Promise<boolean>;
 }
 
@@ -80,7 +80,7 @@ export async function readVocabulary(
   };
   const hasBeginning = (words: string): boolean => beginnings.some((beginning) => words.includes(`\n${beginning}`));
   let noted = 0;
-  /** Returns `undefined` if no waiting is needed: most entries need no promise. */
+  /** Records words of a resource. Returns `undefined` instead of a promise if it need not wait, as for most entries. */
   const note = (iri: string, value: string, isOwned: boolean): Promise<void> | undefined => {
     const words = value.slice(value.indexOf('\n'));
     if (isOwned)
@@ -124,7 +124,7 @@ function* beginningWith(beginning: string, words: string): Generator<string> {
     yield words.slice(at + 1, words.indexOf('\n', at + 1));
 }
 
-/** Stored instead of the words if there are too many. The words are then read from the texts. */
+/** Value that is stored instead of too many words. The words are then read from the texts. */
 const many = '\n*';
 const maxCharacters = 32 << 10;
 

@@ -29,9 +29,8 @@ export function filterOfQuery(parameters: URLSearchParams): Filter {
 }
 
 /**
- * Parses a filter document. Members that begin with `@` are JSON-LD keywords and ignored. The others are relations with an array
- * of values (AND), each an IRI or an array of IRIs (OR).
- * @param refusal error code for a filter that is too complex
+ * Parses a filter document. Members that begin with `@` are JSON-LD keywords and ignored. Other members are relations with an
+ * array of values (AND), each an IRI or an array of IRIs (OR). @param refusal error code for a filter that is too complex
  * @throws LwsError `malformed-filter`, or `refusal`
  */
 export function filterOfDocument(document: unknown, refusal: 'malformed-filter' | 'too-complex'): Filter {

@@ -62,7 +62,7 @@ export default defineComponent({
       example: 'reindex --data-dir=lws-data',
       async run({ onStore, progress, print }) {
         for (const index of allIndexes) {
-          // Skip indexes that are disabled or outdated: a server rebuilds them when it starts with them.
+          // Skip indexes that are disabled or outdated: a server rebuilds an index when it starts with this index enabled.
           const rebuild = async (store: Store): Promise<number | undefined> =>
             index === typeIndex || index.isComplete(store)
               ? index.rebuild(store, progress(`Rebuilding the ${index.name}`))

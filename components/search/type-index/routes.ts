@@ -61,7 +61,7 @@ async function answerSearch(
   filter: Filter,
 ): Promise<Reply> {
   const page = pageNumber(request.query);
-  // Loaded here, because this module loads the query engine.
+  // Import the module here, because it loads the query engine.
   const { searchTypes } = await import('./search.js');
   const { items, total } = await searchTypes({ platform, lists, access: request.access }, filter, {
     from: (page - 1) * pageSize,

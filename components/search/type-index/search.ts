@@ -157,7 +157,7 @@ async function* readableBlocks(
     yield scope === 'decide' ? await readableOf(platform, access, block) : block;
 }
 
-/** Maximum characters of types on a page, because a resource may have 10 000 types. The rest shows only declared types. */
+/** Maximum characters of types on a page: a resource may have 10 000 types. Other resources show declared types only. */
 const maxCharacters = 1 << 20;
 
 async function typedRecords(snapshot: StoreSnapshot, iris: readonly string[]): Promise<ResourceRecord[]> {

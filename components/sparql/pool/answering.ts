@@ -22,7 +22,7 @@ import { scopeFromMessage } from './scope-message.js';
 
 const encoder = new TextEncoder();
 
-/** If more changed graphs than this must be read, a query reads the graphs that it names without the index. */
+/** Maximum count of changed graphs for which a query updates the index. Above, it reads the graphs that it names instead. */
 const fewPending = 100;
 
 /** Maximum number of a caller's own resources to load. With more, each graph is authorized separately. */
@@ -32,7 +32,7 @@ export interface QueryHost extends Pick<AskOptions, 'loadEngine' | 'assertTerm'>
   readonly level: Level;
   readonly layers: MemoryLayers;
   readonly storage: string;
-  /** Cache of staged graphs. Absent: they are read for each query. */
+  /** Cache of staged graphs. Absent: staged graphs are read for each query. */
   readonly hidden?: RememberedStaged;
   /** Returns a check that is called between two blocks of rows, and throws when the query must end. */
   limits(limit: TimeLimit): () => void;

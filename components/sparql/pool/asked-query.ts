@@ -23,20 +23,20 @@ export interface QueryJob {
   readonly scope: () => Promise<GraphScope>;
   /** Returns a signal that aborts when the client disconnects. */
   readonly gone: () => AbortSignal;
-  /** Decides for graphs that the thread cannot decide. */
+  /** Authorizes graphs for which the thread has no decision. Returns one result for each IRI. */
   readonly decide: (iris: readonly string[], purpose: Purpose) => Promise<readonly boolean[]>;
   /** Calls another endpoint, at most until the query ends. */
   readonly callService: (call: ServiceCall, ended: AbortSignal) => Promise<ServiceAnswer>;
-  /** Decides which earlier states the caller may read, if the task has one. */
+  /** Returns, for each earlier state, true if the caller may read it. Present if the task has an earlier state. */
   readonly admits?: (states: readonly PastFact[]) => Promise<readonly boolean[]>;
-  /** Searches texts that the caller may read, if the task has a text search. */
+  /** Searches texts that the caller may read. Present if the task has a text search. */
   readonly searchTexts?: SearchTexts;
 }
 
 export interface QueryAnswer {
   readonly mediaType: string;
   readonly hint?: string | undefined;
-  /** A small result is one buffer. */
+  /** Result of the query. A small result is one buffer. */
   readonly body: Buffer | Readable;
 }
 
@@ -48,7 +48,7 @@ export interface QueryRules {
   readonly memory?: MemoryIndex | undefined;
 }
 
-/** Share of the time limit that a query waits for the index. Then the response is 503 instead of 422. */
+/** Maximum share of the time limit that a query waits for the index. Afterwards the response is 503 instead of 422. */
 const waitShare = 0.8;
 
 export class AskedQuery {
@@ -86,8 +86,8 @@ export class AskedQuery {
     const { job } = this;
     const { memory, limit } = this.rules;
     let asked = memory?.asked;
-    // Sends the read access with the query, which saves a round trip: most callers have the same access to all graphs. Not for
-    // the index, or a new thread: changes until they start are not known yet.
+    // Send the read access with the query, to save a round trip: most callers have the same access to all graphs. Not with the
+    // index or a new thread, because the access may change before the query starts.
     if (!asked && thread.isReady) {
       const scope = await this.answered(job.scope());
       if (typeof scope === 'string') this.presumed = scope;
@@ -161,7 +161,7 @@ export class AskedQuery {
     } else this.begun({ body: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), ...head });
   }
 
-  /** @throws LwsError if a question of the query cannot be answered */
+  /** Returns the answer to a question of the query. @throws LwsError if the answer fails */
   private answered<T>(promise: Promise<T>): Promise<T> {
     return promise.catch((cause: unknown) => {
       throw new LwsError('query-limit', 'The query was interrupted.', { cause });

@@ -19,18 +19,18 @@ export interface QueryTask extends Omit<SparqlRequest, 'isUpdate'> {
   readonly within?: string;
   readonly formats: AcceptedFormats;
   readonly maxResults: number;
-  /** Ends the result at `maxResults` rows, or at the row that exceeds this many characters, instead of failing. */
+  /** Maximum characters of the result. If present, the result ends at this size or at `maxResults` rows, instead of failing. */
   readonly cutAt?: number;
   /** Origin of `timeoutMs`, for messages. Default: the parameter of the request. */
   readonly limitedBy?: string;
   readonly maxBytes: number;
-  /** For updates, whose result is the changes to make. */
+  /** Present for updates, whose result is the changes to make. */
   readonly update?: { readonly systemPrefix: string; readonly defaultGraph: string | undefined };
   /** Hosts allowed in SERVICE. */
   readonly allowedServices: readonly AllowedHost[];
   /** Earlier state to query. */
   readonly past?: PastTask | undefined;
-  /** True if there is a text search. Then `text:query` patterns are replaced by its rows. */
+  /** True if there is a text search. Then `text:query` patterns are replaced by the rows of the search. */
   readonly hasTextSearch?: boolean;
 }
 
@@ -58,17 +58,17 @@ export interface AnswerPart {
 
 /** Questions of a query thread. */
 export interface QueryQuestions {
-  /** Evaluated after the snapshot is taken, so that earlier revocations apply. */
+  /** Returns the read access, evaluated after the snapshot is taken, so that earlier revocations apply. */
   scope(): Promise<{ readonly scope: ScopeMessage; readonly changes: GraphChanges | undefined }>;
-  /** Decisions, in the order of the IRIs. */
+  /** Returns access decisions, in the order of the IRIs. */
   decide(iris: readonly string[], purpose: Purpose): Promise<readonly boolean[]>;
-  /** Resolves when the index is ready or not needed; `undefined` if there is none. */
+  /** Resolves when the index is ready or not needed, with `undefined` if there is no index. */
   index(): Promise<MemoryAsked | undefined>;
   /** Drops the index because a file is damaged. */
   damaged(why: string): void;
   /** Sends a SERVICE request, because the thread opens no sockets. */
   service(call: ServiceCall): Promise<ServiceAnswer>;
-  /** Decisions on earlier states, in their order. */
+  /** Returns access decisions on earlier states, in the order of the states. */
   past(states: readonly PastFact[]): Promise<readonly boolean[]>;
   /** Runs a text search. Returns only rows that the caller may read. */
   texts(call: TextCall): Promise<TextAnswer>;

@@ -32,7 +32,7 @@ export interface RunTaskOptions extends Omit<AskOptions, 'memory' | 'past'> {
   /** True if `memory` must read many changed graphs. */
   readonly isBehind: boolean;
   readonly assertTime: () => void;
-  /** Absent: there is no text search. */
+  /** Runs a text search. Absent if there is none. */
   readonly searchTexts?: SearchTexts | undefined;
 }
 
@@ -78,7 +78,7 @@ const notThen: SearchTexts = async () => {
   );
 };
 
-/** Returns the quads to query. @param named reads few graphs without the index; throws NeedsIndexError if others are needed */
+/** Returns the quads to query. @param named reads few graphs without the index, or throws NeedsIndexError */
 async function quadsOf(
   { memory, isBehind }: Pick<RunTaskOptions, 'memory' | 'isBehind'>,
   named: () => Promise<AskOptions['memory']>,
@@ -117,8 +117,8 @@ async function startQuery(task: QueryTask, query: ReadQuery, answers: QueryAnswe
 }
 
 /**
- * Returns the dataset. The one of the request overrides that of the query (SPARQL 1.1 Protocol 2.1.4). A query on one resource
- * reads only this resource, unless it names others. Unreadable graphs stay unreadable in any case.
+ * Returns the dataset. A dataset in the request overrides the dataset in the query (SPARQL 1.1 Protocol 2.1.4). A query on one
+ * resource reads only this resource, unless the dataset names other graphs. Unreadable graphs stay unreadable in any case.
  */
 function graphsOf(
   { defaultGraphs, namedGraphs, within }: QueryTask,

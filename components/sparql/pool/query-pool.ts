@@ -36,8 +36,8 @@ const idleMs = 600_000;
 const graceMs = 200;
 
 /**
- * When the HTTP thread loads the modules for short queries: after `manyQueries` queries, and after an interval (`pauseMs`) with
- * at most `pauseShare` of load, or `mostLooks` intervals, because a busy server gains most.
+ * When the HTTP thread loads the modules for short queries: after `manyQueries` queries, in the first interval (`pauseMs`) with
+ * at most `pauseShare` of load. Loads them after `mostLooks` intervals at the latest, because a busy server gains most.
  */
 const [manyQueries, pauseMs, pauseShare, mostLooks] = [8, 250, 0.2, 20];
 
@@ -101,7 +101,7 @@ export class QueryPool {
     });
   }
 
-  /** Waits until the thread is nearly idle: loading blocks it for 0.1 s. */
+  /** Loads the modules for short queries when the thread is nearly idle: loading blocks it for 0.1 s. */
   private loadShort(store: Store): void {
     const { eventLoopUtilization } = performance;
     let before = eventLoopUtilization();

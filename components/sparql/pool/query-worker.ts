@@ -22,7 +22,7 @@ import { answered } from './answering.js';
 import type { AnswerPart, AskedTask, QueryQuestions, QueryThreadData, TimeLimit } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';
 
-/** Maximum attempts of a query. It restarts when the index that it needs is ready, and again if a newer one exists by then. */
+/** Maximum attempts of a query, which restarts when its index is ready, and again if a newer index exists by then. */
 const maxAttempts = 5;
 
 const { folder: first } = threadData as QueryThreadData;
@@ -40,7 +40,7 @@ function limits(limit: TimeLimit): AssertTime {
 }
 
 const functions = {
-  /** Closes a storage, and opens another one. Later messages concern the new one. */
+  /** Closes a storage, and opens another one. Later messages concern the new storage. */
   async turnTo({ folder, storage: next }: QueryThreadData): Promise<void> {
     [storage, layers] = [next, new MemoryLayers()];
     opened = opened.then(release).then(() => acquire(() => openLevel(folder)));
@@ -53,7 +53,7 @@ const functions = {
   },
 
   async answer(given: AskedTask, caller: Caller<QueryQuestions, AnswerPart>): Promise<AnswerPart> {
-    // End this thread if its memory is exhausted. The client receives 503, and the next query another thread.
+    // End this thread if its memory is exhausted. The client receives 503, and the next query uses another thread.
     if (isWorn()) process.exit(1);
     const level = await opened;
     for (let attempt = 0; attempt < maxAttempts; attempt++)

@@ -68,7 +68,7 @@ export async function runUpdate(
   return { mediaType: 'application/x-ndjson', chunks: linesOf(graphUpdates(graphs, update.prefixes)) };
 }
 
-/** @throws LwsError unless the name is valid for an RDF resource */
+/** Asserts that a name is valid for an RDF resource. @throws LwsError */
 function assertGraph(
   iri: string,
   names: { readonly rootIri: string; readonly systemPrefix: string },
@@ -87,7 +87,7 @@ function assertGraph(
   }
   if (isContainerIri(iri))
     throw new LwsError('bad-request', `The graph ${shown} cannot be changed: it is the name of a container.`);
-  // The quads of a graph that is being deleted would be visible again.
+  // Reject a graph that is being deleted, because its quads would be visible again.
   if (hidden.has(iri)) throw interrupted();
 }
 

@@ -15,7 +15,7 @@ export const scopeMessage = (scope: GraphScope): ScopeMessage =>
 
 const textOf = (ranges: readonly IriRange[]): string => ranges.map(({ from, to }) => `${from}\n${to}`).join('\n');
 
-/** Ranges of the last callers. Equal ranges are the same array, so that what is computed from them can be cached by it. */
+/** Ranges of the last callers. Equal ranges are the same array, so that the array can be the key of caches. */
 const known = lruCache<readonly IriRange[]>(8);
 
 export const scopeFromMessage = (message: ScopeMessage): GraphScope =>

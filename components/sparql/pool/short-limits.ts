@@ -1,6 +1,6 @@
 /** Limits the work and the CPU time of a short query. */
 
-/** Thrown when a query exceeds the limits of a short one. */
+/** Thrown when a query exceeds the limits of a short query. */
 export class NotShortError extends Error {}
 
 /**
@@ -12,9 +12,9 @@ const maxWork = 8000;
 export const maxMs = 20;
 
 export interface Clocks {
-  /** Milliseconds. */
+  /** Returns the current time in milliseconds. */
   now(): number;
-  /** CPU time of the process in milliseconds. */
+  /** Returns the CPU time of the process in milliseconds. */
   cpu(): number;
 }
 
@@ -46,7 +46,7 @@ export class ShortLimits {
     this.left = maxWork / weight;
   }
 
-  /** Called between blocks. @throws NotShortError */
+  /** Charges work. Called between blocks. @throws NotShortError over a limit */
   check(work: number): void {
     this.left -= work;
     if (this.left < 0) throw new NotShortError();

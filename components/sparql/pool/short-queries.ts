@@ -39,8 +39,8 @@ const maxChanged = 2000;
  */
 const [maxWaiting, maxWaitMs] = [64, 20];
 /**
- * A form that has exceeded the limits `maxVain` times since it last stayed within them is not tried for `longMs`; one failure
- * may be chance. After a failure, unprivileged callers pause for `pauseTimes` times the time that the query has used.
+ * After `maxVain` queries in a row that exceeded the limits, queries of the same form are not tried for `longMs`. After each,
+ * unprivileged callers pause for `pauseTimes` times the time that the query has used.
  */
 const [maxVain, longMs, pauseTimes] = [3, 10_000, 20];
 
@@ -128,7 +128,7 @@ function shortWeight(algebra: Algebra.Operation): number | undefined {
   return begins && (calculated === 0 || longest <= longestLiteral) ? weight : undefined;
 }
 
-/** @throws NotShortError for a literal that is too long to calculate with */
+/** Rejects a literal that is too long to calculate with. @throws NotShortError */
 function assertShortTerm(token: TermKey): void {
   if (token.length > longestLiteral && !isIri(token)) throw new NotShortError();
 }
@@ -242,7 +242,7 @@ export class ShortQueries implements Answerer {
     { query, explain, update, past, parameters, timeoutMs, limitedBy }: QueryTask,
     { memory }: QueryRules,
   ): boolean {
-    // The timeout of a request may be shorter than a short query: leave it to the query threads.
+    // The timeout of a request may be shorter than a short query: leave such requests to the query threads.
     const hasTimeout = timeoutMs !== undefined && limitedBy === undefined;
     const isPlain = !explain && !update && !past && !hasTimeout && Object.keys(parameters ?? {}).length === 0;
     return (

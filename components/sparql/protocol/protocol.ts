@@ -69,7 +69,7 @@ const request = (
   };
 };
 
-/** @throws LwsError `bad-request` */
+/** Returns the value of the parameter `explain`. @throws LwsError `bad-request` */
 function explainOf([text, ...others]: readonly string[]): Explain {
   const found = explains.find((each) => each === text);
   if (others.length > 0 || !found)
@@ -80,7 +80,7 @@ function explainOf([text, ...others]: readonly string[]): Explain {
   return found;
 }
 
-/** Parses seconds, as other servers do. An empty text and 0, which forms of Virtuoso send, count as absent. @throws LwsError `bad-request` */
+/** Parses a timeout in seconds. Empty texts and 0, as in forms of Virtuoso, count as absent. @throws LwsError `bad-request` */
 function timeoutOf(parameters: URLSearchParams): Pick<SparqlRequest, 'timeoutMs'> {
   const [text = '', ...others] = parameters.getAll('timeout');
   if (others.length > 0 || !/^(?:\d{1,9}(?:\.\d{1,9})?)?$/.test(text))
@@ -146,7 +146,7 @@ export async function requestOfBody(
   return found;
 }
 
-/** @throws LwsError `bad-request` unless there is one update and no query, `too-large` */
+/** Parses the update in a form. @throws LwsError `bad-request` unless there is one update and no query, `too-large` */
 function updateOfForm(parameters: URLSearchParams, maxBytes: number): SparqlRequest {
   const updates = parameters.getAll('update');
   if (updates.length !== 1 || parameters.has('query'))

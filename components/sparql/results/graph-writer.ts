@@ -19,7 +19,7 @@ const lineFormats: ReadonlySet<RdfFormat> = new Set<RdfFormat>([
   'application/trig',
 ]);
 
-/** @throws LwsError `not-acceptable` if the format cannot represent the graph */
+/** Yields the chunks of a graph. @throws LwsError `not-acceptable` if the format cannot represent the graph */
 export async function* graphChunks(
   blocks: AsyncIterable<readonly Quad[]>,
   format: RdfFormat,

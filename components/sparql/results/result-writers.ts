@@ -60,7 +60,7 @@ const escapes: Readonly<Record<string, string>> = {
   '"': '&quot;',
   '\r': '&#13;',
 };
-/** XML 1.0 cannot represent most control characters. They become U+FFFD. */
+/** Escapes a text for XML. Most control characters become U+FFFD, because XML 1.0 cannot represent them. */
 const xml = (text: string): string =>
   text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')

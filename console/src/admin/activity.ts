@@ -54,7 +54,7 @@ export class AdminActivity extends Page {
       const ask = async (query: string): Promise<Response> =>
         request('GET', await systemUrl(`events${query}`), { signal: stop.signal });
       const past = await ask(`?since=${new Date(Date.now() - dayMs).toISOString()}&newest=${most}`);
-      // The log of the server does not reach back a day.
+      // Status 410: the log of the server does not reach back a day.
       const response = past.status === 410 ? await ask('') : past;
       this.events = [];
       this.arrived = [];
@@ -70,13 +70,13 @@ export class AdminActivity extends Page {
   }
 
   private take(activity: Activity): void {
-    // One deletion moves many resources into the trash, which has a page of its own.
+    // Omit events in the trash, which has its own page: one deletion moves many resources into the trash.
     const { id } = activity.object;
     if (id.startsWith(`${storageUri}.trash/`)) return;
     if (id.startsWith(systemPrefix) && !isNewRequest(activity)) return;
     if (this.arrived.length === 0) requestAnimationFrame(() => this.show());
     this.arrived.push(activity);
-    // A hidden tab has no frames.
+    // Limit the events here, because a hidden tab renders no frames.
     if (this.arrived.length > 2 * most) this.arrived = this.arrived.slice(-most);
   }
 
@@ -148,10 +148,10 @@ type Group = readonly [Activity, ...Activity[]];
 
 /** Maximum time between two events of a group, in milliseconds. */
 const gapMs = 60_000;
-/** Fewer events are listed one by one. */
+/** Minimum count of events in a group. Fewer events are listed one by one. */
 const minGroup = 3;
 
-/** Puts events together that repeat each other. */
+/** Groups successive events of the same kind by the same user. */
 function groupsOf(events: readonly Activity[]): readonly Group[] {
   const isNext = (one: Activity, other: Activity): boolean =>
     one.actor === other.actor &&
@@ -171,7 +171,7 @@ function groupsOf(events: readonly Activity[]): readonly Group[] {
 
 const deeds: Readonly<Record<string, string>> = { Create: 'Created', Update: 'Changed', Delete: 'Deleted' };
 
-/** `Created stations.ttl and 17 more items`. */
+/** Returns a sentence such as `Created stations.ttl and 17 more items`. */
 function sentenceOf([event, ...others]: Group): TemplateResult {
   const deed = event.type.map((each) => deeds[each] ?? each).join(', ');
   if (others.length === 0) return html`${deed} ${linkOf(event)} ${checkOf(event)}`;
@@ -182,7 +182,7 @@ function sentenceOf([event, ...others]: Group): TemplateResult {
 const linkOf = ({ object: { id: iri } }: Activity): TemplateResult =>
   html`<a href=${openHref(iri)}>${iri === storageUri ? headingOf(iri) : iriName(iri, compact(iri))}</a>`;
 
-/** Link to the explanation of the access of the one who changed it. */
+/** Returns a link that explains the access of the user who made the change. */
 const checkOf = ({ object: { id: iri }, actor: as = '' }: Activity): TemplateResult =>
   html`<a class="check" href=${placeHref('admin', { tab: 'explain', iri, as })} aria-label=${`Check access to ${iri}`}>Check access</a>`;
 

@@ -1,4 +1,4 @@
-/** Agents: access, what they called, their end, and new ones. */
+/** Agents: lists their access, calls and expiry, removes them, and adds new agents. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import '../browse/folder-field.js';

@@ -29,7 +29,7 @@ const methods: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 };
 
-/** Sentences for rules of the server, which are shown beside them. */
+/** Explanations of rules that the server returns. The page shows both. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/\(foaf:Agent\)$|^lws\.public-read$|^open mode \(/, 'Anybody may'],
   [/\(acl:AuthenticatedAgent\)$/, 'Anybody who is signed in may'],

@@ -80,7 +80,7 @@ export class AdminStorage extends Page {
 const tile = (name: string, value: string, note: unknown): TemplateResult =>
   html`<div class="card"><dt>${name}</dt><dd>${value}</dd><dd class="note">${note}</dd></div>`;
 
-/** The settings file contains every setting, most with its default. */
+/** Returns true if a setting was set. The settings file does not count: it contains every setting, most with the default. */
 const isSet = (source: string): boolean => /^(?:environment|flag) /.test(source);
 
 function durationText(seconds: number): string {

@@ -19,7 +19,7 @@ export class AskChart extends Page {
   private readonly theme = matchMedia('(prefers-color-scheme: dark)');
   private drawnWidth = 0;
   private readonly sizes = new ResizeObserver(() => {
-    // Drawing changes the height.
+    // Compare only the width, because drawing changes the height.
     if (this.clientWidth !== this.drawnWidth) this.redraw();
   });
 
@@ -45,7 +45,7 @@ export class AskChart extends Page {
     this.redraw();
   }
 
-  /** Uses the current colours and width. */
+  /** Draws the chart again, with the current colours and width. */
   private readonly redraw = (): void => {
     const place = this.querySelector<HTMLElement>('.chart');
     if (!place || !this.plot) return;
@@ -81,7 +81,7 @@ export class AskChart extends Page {
       <div class="chart" role="img" aria-label=${said} ?hidden=${plot.ys.length === 0}></div>`;
   }
 
-  /** A column that can be drawn, with its colour. */
+  /** Returns the checkbox of a column that can be drawn, with the colour of the column. */
   private choice(index: number): TemplateResult {
     const at = this.plot!.ys.indexOf(index);
     return html`<label class="inline"><input type="checkbox" .checked=${at >= 0}
@@ -90,7 +90,7 @@ export class AskChart extends Page {
       }${this.answer.columns[index]}</label>`;
   }
 
-  /** Saves the chart as a picture on the colour of the page. */
+  /** Saves the chart as an image, with the background colour of the page. */
   private download(): void {
     const drawn = this.drawing?.ctx.canvas;
     if (!drawn) return;
@@ -118,12 +118,12 @@ export class AskChart extends Page {
 }
 
 const colourCount = 6;
-/** Maximum number of horizontal bars. More stand upright. */
+/** Maximum count of horizontal bars. More bars are vertical. */
 const mostAcross = 40;
-/** Thickest bar and radius of its corners, in pixels. */
+/** Maximum thickness of a bar, and radius of its corners, in pixels. */
 const [thickest, corner] = [24, 3];
 
-/** Names of a few letters, such as months, have an order and room below a bar. */
+/** Returns true if all names are short, such as months: their order matters, and they fit below vertical bars. */
 const areShort = (names: readonly string[]): boolean => names.length >= 4 && names.every((name) => name.length <= 4);
 
 function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
@@ -165,13 +165,13 @@ function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
       width,
       height,
       scales: {
-        // Half a step at both ends, for bars. A single value needs space too.
+        // Add half a step at both ends for bars, and some space for a single value.
         x: {
           time: data.scale === 'time',
           ...(isAcross ? ({ ori: 1, dir: -1 } as const) : {}),
           ...(data.scale === 'names' ? { range: [-0.6, data.xs.length - 0.4] } : {}),
         },
-        // The length of a bar shows its value.
+        // The axis of bars starts at 0, because the length of a bar shows its value.
         y: {
           ...(isAcross ? ({ ori: 0 } as const) : {}),
           ...(kind === 'bars' ? { range: (_chart, least, most) => fromZero(least, most) } : {}),
@@ -198,14 +198,14 @@ function draw(place: HTMLElement, answer: TableAnswer, plot: Plot): uPlot {
 }
 
 interface BarSize {
-  /** Number of the series, and of all series. */
+  /** Index of the series, and count of all series. */
   readonly index: number;
   readonly of: number;
-  /** Length of the axis that the bars stand on. */
+  /** Length of the axis with the names of the bars. */
   readonly pixels: number;
 }
 
-/** Thickness of a bar in units of its axis. */
+/** Returns the thickness of a bar in units of its axis. */
 function thicknessOf({ xs, scale }: PlotData, { of, pixels }: Omit<BarSize, 'index'>): number {
   const steps = xs.slice(1).map((x, i) => x - xs[i]!);
   const step = steps.reduce((least, each) => (each > 0 && each < least ? each : least), Number.POSITIVE_INFINITY);
@@ -244,18 +244,18 @@ function writeValues(
 
 function fromZero(least: number | null, most: number | null): uPlot.Range.MinMax {
   const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
-  // Room for the value at the end of the longest bar.
+  // Extend the range, for the value at the end of the longest bar.
   return low === high ? [0, 1] : uPlot.rangeNum(low, high, 0.08, true);
 }
 
 /** Distances between axis labels, for names and integers: 1, 2, 5, 10, 20, … */
 const wholeSteps = Array.from({ length: 45 }, (_, at) => [1, 2, 5][at % 3]! * 10 ** Math.floor(at / 3));
-/** About the width of a letter, in pixels. */
+/** Approximate width of a letter, in pixels. */
 const letter = 7;
 
 const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
-/** Names beside horizontal bars, which use up to 45 % of the width. */
+/** Returns the axis with the names beside horizontal bars, which use up to 45 % of the width. */
 function leftOf(data: PlotData, width: number): Partial<uPlot.Axis> {
   const longest = Math.max(0, ...data.names.map((name) => name.length));
   const size = Math.min(0.45 * width, 24 + longest * letter);
@@ -290,7 +290,7 @@ function bottomText({ scale, names }: PlotData, value: number | null): string {
   return scale === 'time' ? new Date(value * 1000).toLocaleString() : value.toLocaleString();
 }
 
-/** Bars of several series are drawn side by side. */
+/** Returns a function that draws the bars of one series. Bars of several series are side by side. */
 function barsOf(data: PlotData, size: BarSize): uPlot.Series.PathBuilder {
   const { xs } = data;
   const width = thicknessOf(data, size);

@@ -16,7 +16,7 @@ export const geometries: ReadonlySet<string> = new Set(
 
 export const isWkt = (term: ResultTerm | undefined): term is ResultTerm => term?.datatype === `${geosparql}wktLiteral`;
 
-/** Number in a literal, which may be a string: data often has no datatypes. */
+/** Returns the number in a literal, which may be a string, because data often has no datatypes. */
 export function degreesOf(term: ResultTerm | undefined): number | undefined {
   if (term?.kind !== 'literal' || term.value.trim() === '') return undefined;
   const value = Number(term.value);
@@ -30,11 +30,11 @@ export type Coordinates =
 
 interface Found {
   readonly coordinates: Coordinates;
-  /** True if most rows have coordinates, or several triples. */
+  /** True if most rows, or several triples, have coordinates. */
   readonly areMany: boolean;
 }
 
-/** A sample decides, since results are long. */
+/** Maximum count of rows that are tested for coordinates, because results can be long. */
 const looked = 1000;
 
 export function coordinatesIn({ kind, columns, rows }: TableAnswer): Found | undefined {

@@ -1,7 +1,7 @@
 /** Borders and names of countries (Natural Earth) and names of cities (GeoNames), by `build.mjs`. Loaded on demand. */
 
 declare const bordersPath: string;
-/** JSON. */
+/** Names of countries and cities, as JSON. */
 declare const countryNames: string;
 declare const cityNames: string;
 
@@ -10,9 +10,9 @@ export type CountryName = readonly [name: string, longitude: number, latitude: n
 
 export type CityName = readonly [name: string, longitude: number, latitude: number];
 
-/** Path in units of 1/50 degree. */
+/** Units of the path per degree. */
 export const borderUnits = 50;
 export const borders: string = bordersPath;
 export const countries: readonly CountryName[] = JSON.parse(countryNames);
-/** The most populous first. */
+/** Cities, most populous first. */
 export const cities: readonly CityName[] = JSON.parse(cityNames);

@@ -1,7 +1,7 @@
 /** Example queries, as questions. Most also run on an empty storage. */
 import { selectBriefly } from '../storage/brief-select.js';
 
-/** How the answer is shown, for an icon. */
+/** View of the answer, for an icon. */
 export type AnswerKind = 'table' | 'chart' | 'graph' | 'map';
 
 export interface Example {
@@ -61,7 +61,7 @@ LIMIT 100`,
   },
 ];
 
-/** Queries with data of their own: how a graph and a chart look. */
+/** Queries that contain their data, as examples of a graph and a chart. */
 export const demonstrations: readonly Example[] = [
   {
     name: 'Example of a graph',
@@ -94,7 +94,7 @@ const prefixes = `PREFIX foaf: <http://xmlns.com/foaf/0.1/>
 PREFIX geo: <http://www.w3.org/2003/01/geo/wgs84_pos#>
 PREFIX schema: <http://schema.org/>`;
 
-/** Questions that only some storages can answer, each with the pattern that shows it. */
+/** Questions that only some storages can answer, each with a pattern that tests if the data can answer it. */
 const offered: readonly (Example & { readonly pattern: string })[] = [
   {
     name: 'Who is described here?',
@@ -127,7 +127,7 @@ LIMIT 1000`,
   },
 ];
 
-/** Returns the questions that the readable data can answer. Without a response in time, those for every storage. */
+/** Returns the questions that the readable data can answer, or those for every storage if the server responds too late. */
 export async function examplesOfData(): Promise<readonly Example[]> {
   const tests = offered.map(({ pattern }, at) => `(EXISTS { ${pattern} } AS ?has${at})`).join(' ');
   const [found = {}] = (await selectBriefly(`${prefixes}\nSELECT ${tests} {}`).catch(() => [])) ?? [];

@@ -1,7 +1,7 @@
-/** Places of the names of nodes and links in a graph, so that none covers another. */
+/** Positions of the names of nodes and links in a graph, so that no name covers another. */
 import type { DrawnGraph, DrawnNode, NodePair } from './graph-model.js';
 
-/** Room that a text or a node takes, in units of the picture. */
+/** Area of a text or a node, in units of the picture. */
 export interface Box {
   readonly left: number;
   readonly right: number;
@@ -17,30 +17,30 @@ export interface PlacedName {
   readonly box: Box;
 }
 
-/** What the size of texts depends on. */
+/** Values that determine the size of texts. */
 export interface Sizes {
   /** Units of the picture per pixel. Names have the same size on the screen at each zoom. */
   readonly unit: number;
-  /** Part of the picture that is in sight. Names that are cut have no place. */
+  /** Visible part of the picture. Names that would be cut off are omitted. */
   readonly sight: Box;
   readonly nameOf: (node: DrawnNode) => string;
   readonly linkNameOf: (pair: NodePair) => string;
 }
 
 type Side = readonly [x: number, y: number];
-/** Right, left, below and above a node. The first one is used if all are equally free. */
+/** Sides of a node: right, left, below and above. The first side is used if all are equally free. */
 const sides: readonly Side[] = [
   [1, 0],
   [-1, 0],
   [0, 1],
   [0, -1],
 ];
-/** About the width of a letter, height of a line and padding of a pill, in pixels. */
+/** Approximate width of a letter, height of a line, and padding of a pill, in pixels. */
 const [letterWidth, lineHeight, pillPadding] = [7.2, 16, 6];
-/** Parts of a link at which its name is placed. */
+/** Possible positions of a name on its link, as fractions of the length. */
 const parts = [0.5, 0.4, 0.6, 0.3, 0.7];
 
-/** Radius of a node, in units of the picture. */
+/** Returns the radius of a node, in units of the picture. */
 export const radiusOf = (unit: number): number => 7 * Math.min(2, Math.max(0.6, unit));
 
 const areOverlapping = (one: Box, other: Box): boolean =>
@@ -67,7 +67,7 @@ function labelAt({ x = 0, y = 0 }: DrawnNode, [dx, dy]: Side, letters: number, u
   };
 }
 
-/** Sides of each node, the one with the fewest links first. */
+/** Returns the sides of each node, the side with the fewest links first. */
 function freeSides({ nodes, links }: DrawnGraph): ReadonlyMap<DrawnNode, readonly Side[]> {
   const directions = new Map<DrawnNode, Side[]>(nodes.map((node) => [node, []]));
   const add = (from: DrawnNode, to: DrawnNode): void => {
@@ -84,7 +84,7 @@ function freeSides({ nodes, links }: DrawnGraph): ReadonlyMap<DrawnNode, readonl
   return new Map(
     nodes.map((node) => [
       node,
-      // Names above and below are further away from what they name.
+      // Names above and below are further away from their nodes.
       sides
         .map((side, at) => ({ side, cost: cost(node, side) + at * 0.05 }))
         .sort((a, b) => a.cost - b.cost)
@@ -94,8 +94,8 @@ function freeSides({ nodes, links }: DrawnGraph): ReadonlyMap<DrawnNode, readonl
 }
 
 /**
- * Frame of the nodes with their names on the freest side, whether they have room there or not.
- * @param most number of letters of a name that the frame has room for
+ * Returns the frame of the nodes with their names on the freest side, even if names overlap. @param most maximum letters of a
+ * name for which the frame has room
  */
 export function extentOf(graph: DrawnGraph, { unit, nameOf }: Omit<Sizes, 'sight'>, most: number): Box {
   const free = freeSides(graph);
@@ -112,8 +112,8 @@ export function extentOf(graph: DrawnGraph, { unit, nameOf }: Omit<Sizes, 'sight
 }
 
 /**
- * Places the names of nodes, of those with the most links first, and then the names of links. Names without room have no place.
- * @param pairs links whose names are wanted
+ * Positions the names of nodes, those with the most links first, and then the names of links. Omits names without room. @param
+ * pairs links whose names are wanted
  */
 export function placeNames(graph: DrawnGraph, pairs: readonly NodePair[], { unit, sight, nameOf, linkNameOf }: Sizes) {
   const free = freeSides(graph);
@@ -148,7 +148,7 @@ export function placeNames(graph: DrawnGraph, pairs: readonly NodePair[], { unit
   return { nodes, links };
 }
 
-/** Name of a link on a pill. @param part of the link that is before it, from 0 to 1 */
+/** Returns the position of a link's name on a pill. @param part position on the link, from 0 to 1 */
 export function pillAt({ source, target }: NodePair, part: number, letters: number, unit: number): PlacedName {
   const x = (source.x ?? 0) + ((target.x ?? 0) - (source.x ?? 0)) * part;
   const y = (source.y ?? 0) + ((target.y ?? 0) - (source.y ?? 0)) * part;

@@ -4,12 +4,12 @@ import * as d3 from 'd3-force';
 import type { ResultRow, ResultTerm } from './terms.js';
 
 const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
-/** Number of types that have a colour. */
+/** Count of types that have a colour. */
 const colourCount = 6;
 
 export interface DrawnNode extends d3.SimulationNodeDatum {
   readonly term: ResultTerm;
-  /** First type (rdf:type), which is its colour. */
+  /** First rdf:type, which determines the colour. */
   type?: string;
 }
 
@@ -29,15 +29,15 @@ export interface DrawnGraph {
 }
 
 export const maxNodes = 500;
-/** Maximum number of nodes on a circle, and steps until the layout of more is at rest. */
+/** Maximum count of nodes on a circle. For more nodes, count of steps until the layout is at rest. */
 const [nodesOfCircle, settleSteps] = [8, 300];
 
-/** @param rows subject, predicate and object of each triple */
+/** Returns the nodes and links of triples. @param rows subject, predicate and object of each triple */
 export function graphOf(rows: readonly ResultRow[]): DrawnGraph {
   const nodes = new Map<string, DrawnNode>();
   const links: GraphLink[] = [];
   let isCut = false;
-  // A result of types alone has them as nodes.
+  // If a result has only types, the types are nodes.
   const hasLinks = rows.some(([, predicate, object]) => !isType(predicate, object));
   const node = (term: ResultTerm, key: string): DrawnNode | undefined => {
     const known = nodes.get(key);
@@ -68,7 +68,7 @@ export function graphOf(rows: readonly ResultRow[]): DrawnGraph {
 const isType = (predicate: ResultTerm | undefined, object: ResultTerm | undefined): boolean =>
   predicate?.value === rdfType && object?.kind === 'iri';
 
-/** Types of the nodes, the most frequent first. */
+/** Returns the types of the nodes, most frequent first. */
 function frequentTypes(nodes: readonly DrawnNode[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { type } of nodes) if (type !== undefined) counts.set(type, (counts.get(type) ?? 0) + 1);
@@ -103,7 +103,7 @@ export function pairsOf(links: readonly GraphLink[]): readonly NodePair[] {
   );
 }
 
-/** Nodes that are connected with each other, the largest groups first. */
+/** Returns the groups of connected nodes, largest groups first. */
 function groupsOf({ nodes, links }: DrawnGraph): readonly (readonly DrawnNode[])[] {
   const next = new Map<DrawnNode, DrawnNode[]>(nodes.map((node) => [node, []]));
   for (const { source, target } of links) {
@@ -167,7 +167,7 @@ export function layout(graph: DrawnGraph, room: Room): Layout {
   return simulation;
 }
 
-/** Few nodes are on an ellipse, connected ones beside each other. They stay there. */
+/** Arranges few nodes on an ellipse, connected nodes beside each other, and fixes their positions. */
 function arrangeOnCircle(nodes: readonly DrawnNode[], { width, height, nameWidth }: Room): void {
   const widest = Math.max(0, ...nodes.map(nameWidth));
   const y = Math.max(60, height / 2 - 60);
@@ -180,7 +180,7 @@ function arrangeOnCircle(nodes: readonly DrawnNode[], { width, height, nameWidth
   });
 }
 
-/** Puts groups beside each other in rows, in about the shape of the picture. */
+/** Arranges groups in rows, in about the proportions of the picture. */
 function arrangeGroups(groups: readonly (readonly DrawnNode[])[], room: Room, simulation: Layout): void {
   const ratio = room.width / room.height;
   const boxes = groups.map((group) => {
@@ -215,13 +215,13 @@ function arrangeGroups(groups: readonly (readonly DrawnNode[])[], room: Room, si
     }
     y += row.height;
   }
-  // Groups stay apart when a node is dragged.
+  // These forces keep groups apart when a node is dragged.
   simulation
     .force('x', d3.forceX<DrawnNode>((node) => homes.get(node)![0]).strength(0.05))
     .force('y', d3.forceY<DrawnNode>((node) => homes.get(node)![1]).strength(0.05));
 }
 
-/** Gives a group about the shape of the picture. */
+/** Stretches a group to about the proportions of the picture. */
 function stretch(group: readonly DrawnNode[], ratio: number): void {
   const sizeOf = (values: readonly number[]): number => Math.max(1, Math.max(...values) - Math.min(...values));
   const own = sizeOf(group.map(({ x = 0 }) => x)) / sizeOf(group.map(({ y = 0 }) => y));

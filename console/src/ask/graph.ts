@@ -8,18 +8,18 @@ import { counted, type Frame, legend, Picture } from './picture.js';
 import { hrefOf, isOutside } from './table.js';
 import { plainText, type ResultRow, type ResultTerm } from './terms.js';
 
-/** Maximum number of links with names. More would hide the picture. */
+/** Maximum count of links with names. More names would cover the picture. */
 const maxNamedLinks = 12;
-/** Distance of the graph from the edges of the picture, and about the width of a letter, in pixels. */
+/** Distance of the graph from the edges of the picture, and approximate width of a letter, in pixels. */
 const [padding, letterWidth] = [24, 7.2];
-/** Maximum length of a name on a screen and on a phone, and of those that a phone reserves room for, in characters. */
+/** Maximum characters of a name on a screen and on a phone, and characters for which a phone reserves room. */
 const [longestLabel, longestNarrow, roomNarrow] = [28, 18, 9];
-/** Number of nodes from which a phone reserves no room for names. */
+/** Count of nodes from which a phone reserves no room for names. */
 const manyNodes = 40;
-/** Largest factor by which a small graph is enlarged. */
+/** Maximum factor by which a small graph is enlarged. */
 const largest = 1.5;
 
-/** What nodes are, for the legend. */
+/** Descriptions of the kinds of nodes, for the legend. */
 const kinds = { iri: 'thing with an address', blank: 'thing without one', literal: 'value', triple: 'triple term' };
 
 @customElement('ask-graph')
@@ -28,25 +28,25 @@ export class AskGraph extends Picture {
   @property({ attribute: false }) prefixes: Readonly<Record<string, string>> = {};
   private graph: DrawnGraph = { nodes: [], links: [], types: [], isCut: false };
   private simulation: ReturnType<typeof layout> | undefined;
-  /** Roving tabindex: Tab reaches this node, arrow keys move on. */
+  /** Node that Tab focuses. Arrow keys focus other nodes (roving tabindex). */
   private reachable: DrawnNode | undefined;
   /** Node that a pointer drags. */
   private dragged: DrawnNode | undefined;
-  /** Number of letters of the names that the frame has room for. */
+  /** Total letters of the names for which the frame was computed. */
   private letters = -1;
-  /** Frame that the picture opened with. The user has not moved it as long as it is the current one. */
+  /** Initial frame of the picture. While this is the current frame, the user has not moved the picture. */
   private opening: Frame | undefined;
   private pairs: readonly NodePair[] = [];
   /** Pair of nodes whose line the pointer entered or pressed last. The name of its links is shown even without room for it. */
   @state() private pointed: NodePair | undefined;
-  /** Node that was selected, whose name is below the picture. */
+  /** Selected node. Its name is shown below the picture. */
   @state() private selected: DrawnNode | undefined;
   private wasSelected = false;
 
   protected override willUpdate(changed: PropertyValues): void {
     this.follow(labels);
     if (changed.has('rows')) this.draw();
-    // Labels arrive after the layout.
+    // Labels may load after the layout. Then the frame is computed again.
     const letters = this.graph.nodes.reduce((sum, { term }) => sum + this.label(term).length, 0);
     if (letters === this.letters) return;
     this.letters = letters;
@@ -62,14 +62,14 @@ export class AskGraph extends Picture {
     this.selected = undefined;
     this.reachable = this.graph.nodes.find(({ term }) => hrefOf(term.value) !== undefined && term.kind === 'iri');
     const nameWidth = ({ term }: DrawnNode): number => this.label(term).length * letterWidth;
-    // Layout is computed before it is shown, so nothing moves by itself, also with reduced motion.
+    // Compute the layout before it is shown, so that nothing moves by itself, also with reduced motion.
     this.simulation = layout(this.graph, { ...this.room, nameWidth });
     this.simulation.on('tick', () => this.requestUpdate());
     this.letters = -1;
     this.opening = this.frame;
   }
 
-  /** Size of the picture in pixels, as in the style sheet. It is not rendered yet when it opens. */
+  /** Size of the picture in pixels, as in the style sheet, because the picture is not rendered yet when it opens. */
   private get room(): { readonly width: number; readonly height: number } {
     const height = isNarrow() ? 0.5 * innerHeight : Math.min(0.7 * innerHeight, 576);
     return { width: this.clientWidth || 800, height };
@@ -92,7 +92,7 @@ export class AskGraph extends Picture {
     this.simulation?.stop();
   }
 
-  /** Shows all nodes. Names have the same size at each zoom, so their part of the width depends on it. */
+  /** Shows all nodes. Names have the same size at each zoom, so the zoom determines how much of the width they need. */
   protected fit(): void {
     if (this.graph.nodes.length === 0) return;
     const { width, height } = this.room;
@@ -108,7 +108,7 @@ export class AskGraph extends Picture {
     this.frame = { x: (left + right) / 2, y: (top + bottom) / 2, width: width * unit, height: height * unit };
   }
 
-  /** What the picture shows, and what it leaves out. */
+  /** Returns a summary of what the picture shows and omits. */
   private summary(unnamed: number, unnamedLinks: number): string {
     const { nodes, links, isCut } = this.graph;
     const part = isCut ? `the first ${links.length} of` : 'all';
@@ -145,7 +145,7 @@ export class AskGraph extends Picture {
       ${this.colours()}`;
   }
 
-  /** Class of the colour of a node: that of its type, or of its kind. */
+  /** Returns the colour class of a node: by its type, otherwise by its kind. */
   private kindOf({ type, term }: DrawnNode): string {
     const at = type === undefined ? -1 : this.graph.types.indexOf(type);
     return at >= 0 ? `type-${at + 1}` : this.graph.types.length > 0 && term.kind === 'iri' ? 'blank' : term.kind;
@@ -161,14 +161,14 @@ export class AskGraph extends Picture {
     ]);
   }
 
-  /** Labels can arrive after the layout. */
+  /** Returns the label of a term. Labels may load after the layout. */
   private label(term: ResultTerm): string {
     const text = term.kind === 'iri' ? labelOf(term.value, this.prefixes) : plainText(term);
     const most = isNarrow() ? longestNarrow : longestLabel;
     return text.length > most ? `${text.slice(0, most - 1)}…` : text;
   }
 
-  /** Names of the links of a pair, without prefixes. */
+  /** Returns the names of the links of a pair, without prefixes. */
   private linkName({ links }: NodePair): string {
     const names = links.map(({ predicate }) => this.label(predicate).replace(/^[\w-]*:(?=\S)/, ''));
     const text = [...new Set(names)].join(', ');
@@ -218,7 +218,7 @@ export class AskGraph extends Picture {
       >${inside}</a>`;
   }
 
-  /** Without a pointer that hovers, the first tap shows the name, and the second one opens the node. */
+  /** If the pointer cannot hover, the first tap shows the name, and the second tap opens the node. */
   private onOpen(event: Event): void {
     if (matchMedia('(hover: none)').matches && !this.wasSelected) event.preventDefault();
   }

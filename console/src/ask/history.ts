@@ -11,9 +11,9 @@ import { dateText } from '../storage/names.js';
 
 interface Past {
   readonly query: string;
-  /** Milliseconds since the epoch. */
+  /** Time of the run, in milliseconds since the epoch. */
   readonly at: number;
-  /** Such as the number of rows. */
+  /** Outcome of the run, such as the count of rows. */
   readonly outcome: string;
 }
 
@@ -21,11 +21,11 @@ interface Past {
 const [maxQueries, maxCharacters] = [100, 300_000];
 const shownCharacters = 120;
 
-/** Fires `change`. */
+/** Fires `change` when the history has changed. */
 const changes = new EventTarget();
 const keyNow = (): string => storedKey(`history ${subjectNow()}`);
 
-/** Stored data of an earlier version, or modified data, can have any form. */
+/** Reads the history. Data of an earlier version, or modified data, can have any structure. */
 function read(): readonly Past[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(keyNow()) ?? '[]');
@@ -37,7 +37,7 @@ function read(): readonly Past[] {
   }
 }
 
-/** Read again before each write: other windows write too. */
+/** Stores the history. Callers read it again before each write, because other windows write too. */
 function write(list: readonly Past[]): void {
   const kept: Past[] = [];
   let characters = 0;

@@ -1,4 +1,4 @@
-/** Grid, scale bar, and names of countries and cities of a map: what says where a picture is. */
+/** Grid, scale bar, and names of countries and cities, which show the location of a map. */
 import { svg, type TemplateResult } from 'lit';
 import type { CityName, CountryName } from './countries.js';
 import type { Frame } from './picture.js';
@@ -17,23 +17,23 @@ const kilometresPerDegree = 111.32;
 const steps = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 0.0005];
 const letterPixels = 6.6;
 
-/** A text of constant size: fonts scale with the picture. */
+/** Returns a text of constant size on the screen. Fonts scale with the picture. */
 const textAt = (x: number, y: number, pixel: number, text: string, anchor = 'start'): TemplateResult =>
   svg`<text transform=${`translate(${x} ${y}) scale(${pixel})`} text-anchor=${anchor}>${text}</text>`;
 
 const lessThan = (value: number, parts: readonly number[]): number =>
   parts.findLast((each) => each <= value) ?? parts[0]!;
 
-/** Largest length of 1, 2 or 5 times a power of ten that is at most as long. */
+/** Returns the largest length up to a maximum that is 1, 2 or 5 times a power of ten. */
 function roundLength(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   return lessThan(most / power, [1, 2, 5]) * power;
 }
 
-/** Longest scale bar, and its distance from the edges, in pixels. */
+/** Maximum length of the scale bar, and its distance from the edges, in pixels. */
 const [longestBar, barMargin] = [110, 14];
 
-/** Room that no name may cover. */
+/** Returns the area of the scale bar, which no name may cover. */
 export const roomOfScale = ({ frame, pixel }: MapView): Placed => ({
   name: '',
   x: frame.x + frame.width / 2 - (barMargin + longestBar / 2) * pixel,
@@ -41,7 +41,7 @@ export const roomOfScale = ({ frame, pixel }: MapView): Placed => ({
   half: (longestBar / 2) * pixel,
 });
 
-/** Room of the buttons at the other end. */
+/** Returns the area of the buttons at the other end, which no name may cover. */
 export const roomOfSteps = ({ frame, pixel }: MapView): Placed => ({
   name: '',
   x: frame.x - frame.width / 2 + 40 * pixel,
@@ -49,7 +49,7 @@ export const roomOfSteps = ({ frame, pixel }: MapView): Placed => ({
   half: 32 * pixel,
 });
 
-/** At the right: degrees of latitude are at the left. */
+/** Returns the scale bar, which is at the right, because degrees of latitude are at the left. */
 export function scaleBar({ frame, pixel, degree }: MapView): TemplateResult {
   const perKilometre = degree / kilometresPerDegree;
   const length = roundLength((longestBar * pixel) / perKilometre);
@@ -61,7 +61,7 @@ export function scaleBar({ frame, pixel, degree }: MapView): TemplateResult {
     ${textAt(left + (length * perKilometre) / 2, y - 7 * pixel, pixel, text, 'middle')}</g>`;
 }
 
-/** Meridians and parallels, with their degrees at the edges. */
+/** Returns meridians and parallels, with their degrees at the edges. */
 export function grid({ frame, pixel, x, y, degree }: MapView): TemplateResult {
   const step = steps.findLast((each) => frame.height / degree / each <= 6) ?? 30;
   const [left, right] = [frame.x - frame.width / 2, frame.x + frame.width / 2];
@@ -84,7 +84,7 @@ export function grid({ frame, pixel, x, y, degree }: MapView): TemplateResult {
 }
 
 const [tilePixels, deepestZoom] = [256, 19];
-/** Latitude of the upper edge of a row of tiles (Web Mercator), of `count`. */
+/** Returns the latitude of the upper edge of a row of tiles (Web Mercator). @param count count of rows */
 const edgeOf = (row: number, count: number): number =>
   (Math.atan(Math.sinh(Math.PI * (1 - (2 * row) / count))) * 180) / Math.PI;
 const rowOf = (latitude: number, count: number): number => {
@@ -93,7 +93,7 @@ const rowOf = (latitude: number, count: number): number => {
   return Math.floor(((1 - Math.asinh(Math.tan(angle)) / Math.PI) / 2) * count);
 };
 
-/** Tiles of the part in sight. Each is stretched between its edges: within a tile, Mercator differs from this map by little. */
+/** Returns the visible tiles, stretched between their edges: within a tile, Mercator differs little from this map. */
 export function tilesInSight(template: string, { frame, pixel, x, y, degree }: MapView): TemplateResult[] {
   const lonUnit = x(1) - x(0);
   const zoom = Math.max(0, Math.min(deepestZoom, Math.round(Math.log2((360 / tilePixels) * (lonUnit / pixel)))));
@@ -109,14 +109,14 @@ export function tilesInSight(template: string, { frame, pixel, x, y, degree }: M
     for (let column = left!; column <= right!; column++) {
       const [west, north, south] = [(column / count) * 360 - 180, edgeOf(row, count), edgeOf(row + 1, count)];
       const url = template.replace('{z}', `${zoom}`).replace('{x}', `${column}`).replace('{y}', `${row}`);
-      // A little larger, without gaps from rounding.
+      // Enlarge tiles slightly, to prevent gaps from rounding.
       tiles.push(svg`<image href=${url} x=${x(west)} y=${y(north)} preserveAspectRatio="none"
         width=${(360 / count) * lonUnit + pixel / 2} height=${(north - south) * degree + pixel / 2}></image>`);
     }
   return tiles;
 }
 
-/** Room of a name: its middle, and half of its width. */
+/** Area of a name: its centre, and half of its width. */
 interface Placed {
   readonly name: string;
   readonly x: number;
@@ -128,7 +128,10 @@ const halfOf = (name: string, pixel: number): number => (name.length * letterPix
 const isFree = (one: Placed, placed: readonly Placed[], pixel: number): boolean =>
   placed.every((other) => Math.abs(other.y - one.y) > 16 * pixel || Math.abs(other.x - one.x) > other.half + one.half);
 
-/** Names to the right of the points of a result, or to the left at the edge, where they cover no other. @param others room that is taken @returns also the room that points and names take */
+/**
+ * Returns the names to the right of the points of a result, or to the left at the edge, if they cover no other name. @param
+ * others occupied areas @returns also the areas that points and names occupy
+ */
 export function namesOfPoints(
   points: readonly (readonly [name: string, longitude: number, latitude: number])[],
   { frame, pixel, x, y }: MapView,
@@ -162,12 +165,12 @@ export function namesOfPoints(
   return { names, placed };
 }
 
-/** Maximum width of a map with cities, in degrees. Names of countries fill others. */
+/** Maximum width of a map with cities, in degrees. Wider maps have only names of countries. */
 const mostWithCities = 60;
 
 /**
- * Names in sight that fit: those of countries, the largest first, and then those of cities, the most populous first.
- * @param others room that is taken
+ * Returns the visible names that fit: first of countries, the largest first, then of cities, the most populous first. @param
+ * others occupied areas
  */
 export function namesInSight(
   { countries, cities }: { readonly countries: readonly CountryName[]; readonly cities: readonly CityName[] },
@@ -193,7 +196,7 @@ export function namesInSight(
   const gap = 5 * pixel;
   if (frame.width < x(mostWithCities) - x(0))
     for (const [name, longitude, latitude] of cities) {
-      // The result names it already.
+      // The result already shows this name.
       if (others.some((other) => other.name === name)) continue;
       const [left, middle, half] = [x(longitude), y(latitude), halfOf(name, pixel) + gap];
       if (place({ name, x: left + half - gap, y: middle, half }))

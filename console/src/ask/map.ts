@@ -1,6 +1,6 @@
 /**
- * Map of the places of a result over the coasts of the world, with the table beside it. Loaded on demand. Fetches nothing but the
- * tiles that the operator has set.
+ * Map of the places of a result over the coasts of the world, with the table beside it. Loaded on demand. Fetches only tiles
+ * that the operator has configured.
  */
 import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
@@ -18,12 +18,12 @@ import type { MapShape, Position } from './wkt.js';
 declare const landPath: string;
 const landUnits = 20;
 
-/** Tiles that the operator has set (`lws.console.map-tiles`). */
+/** URL template and attribution of the map tiles (`lws.console.map-tiles`). */
 const { tiles = '', attribution = '' } = document.documentElement.dataset;
 
-/** Size of the data in units of the picture, whatever their distance: browsers compute with single precision. */
+/** Size of the data in units of the picture, at any distance, because browsers compute with single precision. */
 const extent = 1000;
-/** Distance shown around a single point, and minimum distance of several, in degrees. */
+/** Degrees shown around a single point, and minimum degrees shown for several points. */
 const [aroundOne, leastDegrees] = [20, 0.001];
 const wrongText = 'not valid, out of range, or of an unsupported form or reference system';
 /** Maximum number of places with their names on the map, and of characters of a name. */
@@ -35,7 +35,7 @@ const reach = 12;
 interface Projection {
   readonly x: (longitude: number) => number;
   readonly y: (latitude: number) => number;
-  /** Transformation of outlines. @param units of a degree */
+  /** Returns the SVG transformation of outlines. @param units units per degree */
   readonly outline: (units: number) => string;
   /** Units per degree of latitude. */
   readonly degree: number;
@@ -85,7 +85,7 @@ export class AskMap extends Picture {
     const drawn = (form: MapShape['form']): string =>
       list.map(({ shape }) => (shape.form === form ? pathOf(shape, this.projection) : '')).join('');
     this.paths = { points: drawn('points'), lines: drawn('lines'), areas: drawn('areas') };
-    // Down to a street, up to the whole world.
+    // Zoom range from a street to the whole world.
     this.widths = [(leastDegrees / 2) * scale, 400 * scale];
     this.frame = { x: 0, y: 0, width: width * scale * 1.2, height: height * scale * 1.2 };
   }
@@ -120,12 +120,12 @@ export class AskMap extends Picture {
     return html`<div class="zoom steps">${button('Previous place', '‹', -1)}${button('Next place', '›', 1)}</div>`;
   }
 
-  /** Borders are of a map of the world: at this width, a place near one can appear on the wrong side. */
+  /** True if the zoom is too high for borders of a world map: a place near a border can appear on the wrong side. */
   private get isNear(): boolean {
     return tiles === '' && this.places.list.length > 0 && this.frame.width < 4 * this.projection.degree;
   }
 
-  /** Names of few places, as the table shows them. */
+  /** Returns the names of places as in the table, if there are few. */
   private named(): (readonly [name: string, longitude: number, latitude: number])[] {
     const { list } = this.places;
     if (list.length > maxNamed) return [];
@@ -136,7 +136,7 @@ export class AskMap extends Picture {
     });
   }
 
-  /** What the map shows, and what it leaves out. @param unnamed number of names without room */
+  /** Returns a summary of what the map shows and omits. @param unnamed count of names without room */
   private summary(unnamed: number): string {
     const { list, wrong, isCut } = this.places;
     const isOfRows = this.answer.kind === 'rows';
@@ -161,7 +161,7 @@ export class AskMap extends Picture {
     const { points, lines, areas } = this.paths;
     const chosen = this.places.list[this.selected]?.shape;
     const [width, height] = this.size;
-    // One of the sides may show more than the frame.
+    // In one direction, the picture may show more than the frame.
     const pixel = Math.max(this.frame.width / width, this.frame.height / height);
     const view = { ...this.projection, pixel, frame: { ...this.frame, width: width * pixel, height: height * pixel } };
     const { outline } = this.projection;
@@ -254,7 +254,7 @@ const projectionAt = ([longitude, latitude]: Position, shrink: number, scale: nu
 
 function pathOf({ form, paths }: MapShape, { x, y }: Projection): string {
   const at = ([longitude, latitude]: Position): string => `${+x(longitude).toFixed(4)} ${+y(latitude).toFixed(4)}`;
-  // A line of length 0 with round caps is a point.
+  // Draw a point as a line of length 0 with round caps.
   if (form === 'points')
     return paths
       .flat()
@@ -265,7 +265,7 @@ function pathOf({ form, paths }: MapShape, { x, y }: Projection): string {
 
 type Relative = readonly (readonly [x: number, y: number])[];
 
-/** Distance of the origin from a shape: 0 inside of an area. */
+/** Returns the distance of the origin from a shape, 0 inside of an area. */
 function distanceTo(paths: readonly Relative[], form: MapShape['form']): number {
   let [least, isInside] = [Number.POSITIVE_INFINITY, false];
   for (const path of paths)

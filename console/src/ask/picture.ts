@@ -6,30 +6,30 @@ import { Page } from '../frame/page.js';
 /** Centre and size, in units of the picture. */
 export type Frame = Readonly<Record<'x' | 'y' | 'width' | 'height', number>>;
 
-/** Pixels that a pointer moves during a click. */
+/** Maximum pixels that a pointer may move during a click. */
 const tolerance = 4;
 
-/** What the colours of a picture mean, unless there is only one. @param entries class of the dot, and text */
+/** Returns a legend for the colours of a picture, unless there is only one colour. @param entries class of the dot, and text */
 export const legend = (entries: readonly (readonly [kind: string, text: string])[]): TemplateResult | typeof nothing =>
   entries.length < 2
     ? nothing
     : html`<ul class="legend soft" aria-label="Colours">${entries.map(([kind, text]) => html`<li><i class="dot ${kind}"></i> ${text}</li>`)}</ul>`;
 
-/** A number with a noun, for the summary of a picture. */
+/** Returns a count with a noun, for the summary of a picture. */
 export const counted = (count: number, noun: string): string =>
   `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'}`;
 
 export abstract class Picture extends Page {
   @state() protected frame: Frame = { x: 0, y: 0, width: 800, height: 500 };
-  /** Minimum and maximum width. */
+  /** Minimum and maximum width of the frame. */
   protected widths: readonly [number, number] = [60, 20_000];
   private held: { x: number; y: number; moved: boolean } | undefined;
   /** Positions of the pointers on the picture. Two fingers zoom. */
   private readonly pointers = new Map<number, readonly [x: number, y: number]>();
 
-  /** Shows everything. */
+  /** Changes the frame so that it shows everything. */
   protected abstract fit(): void;
-  /** A click at a position of the picture. */
+  /** Called for a click at a position of the picture. */
   protected clicked(_x: number, _y: number): void {}
 
   override firstUpdated(): void {
@@ -46,7 +46,7 @@ export abstract class Picture extends Page {
     return `${x - width / 2} ${y - height / 2} ${width} ${height}`;
   }
 
-  /** Buttons over a corner of the picture. */
+  /** Returns the buttons over a corner of the picture. */
   protected buttons(): TemplateResult {
     const button = (name: string, path: string, act: () => void): TemplateResult =>
       html`<button type="button" aria-label=${name} title=${name} @click=${act}>
@@ -106,7 +106,7 @@ export abstract class Picture extends Page {
     return Math.max(this.frame.width / width, this.frame.height / height);
   }
 
-  /** Position in the picture that a pointer is at. */
+  /** Returns the position of a pointer in the picture. */
   private placeOf({ clientX, clientY }: Pick<MouseEvent, 'clientX' | 'clientY'>): [number, number] {
     const { left, top, width, height } = this.picture!.getBoundingClientRect();
     const scale = this.unitsPerPixel;
@@ -118,7 +118,7 @@ export abstract class Picture extends Page {
     this.zoom(event.deltaY > 0 ? 1.1 : 1 / 1.1, this.placeOf(event));
   }
 
-  /** @param at position that stays where it is (default: the centre) */
+  /** Zooms the picture. @param at fixed position (default: the centre) */
   protected zoom(factor: number, [x, y]: readonly [number, number] = [this.frame.x, this.frame.y]): void {
     const { frame } = this;
     const width = Math.min(this.widths[1], Math.max(this.widths[0], frame.width * factor));

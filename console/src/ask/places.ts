@@ -11,16 +11,16 @@ export interface MapPlace {
 
 export interface MapPlaces {
   readonly list: readonly MapPlace[];
-  /** Number of coordinates that are not valid, out of range, or of another form or reference system. */
+  /** Count of coordinates that are not valid, out of range, or of another format or reference system. */
   readonly wrong: number;
-  /** True if there are more places. */
+  /** True if the result has more places. */
   readonly isCut: boolean;
 }
 
-/** Limits of what a map draws. */
+/** Maximum counts of places and positions that a map draws. */
 const [maxPlaces, maxPositions] = [20_000, 200_000];
 
-/** A place without a shape has wrong coordinates. */
+/** Place, or wrong coordinates, which have no shape. */
 type Candidate = Partial<Pick<MapPlace, 'shape'>> & Pick<MapPlace, 'name'>;
 
 export function placesOf({ rows }: TableAnswer, coordinates: Coordinates): MapPlaces {
@@ -50,7 +50,7 @@ function* ofRows(
   }
 }
 
-/** @param terms WKT, which may have several shapes, or longitude and latitude */
+/** Returns the places for a name. @param terms WKT, which may have several shapes, or longitude and latitude */
 function candidates(name: ResultTerm | undefined, terms: readonly (ResultTerm | undefined)[]): readonly Candidate[] {
   const point = terms.length === 1 ? undefined : pointOf(terms);
   const shapes = isWkt(terms[0]) && terms.length === 1 ? parseWkt(terms[0].value) : point ? [point] : [];

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { scrollTable } from '../frame/page.js';
 import { compact } from '../storage/labels.js';
 
-/** As returned by the server (`explain=run`). */
+/** Operator of a plan, as returned by the server (`explain=run`). */
 export interface PlanPart {
   readonly operator: string;
   readonly about?: string;
@@ -17,7 +17,7 @@ const heads = ['Operator', 'Estimated matches', 'Rows', 'Time'];
 
 type Prefixes = Readonly<Record<string, string>>;
 
-/** @param prefixes of the query */
+/** Returns the table of a plan. @param prefixes prefixes of the query */
 export const planTable = (plan: PlanPart, prefixes: Prefixes): TemplateResult => html`<div class="plan">
     ${scrollTable(
       'Plan',
@@ -37,7 +37,7 @@ const flat = (part: PlanPart, depth = 0): Level[] => [
   ...(part.parts ?? []).flatMap((each) => flat(each, depth + 1)),
 ];
 
-/** IRIs by name, except in strings. */
+/** Replaces IRIs by their names, except in strings. */
 const readable = (about: string, prefixes: Prefixes): string =>
   about.replace(/"(?:[^"\\]|\\.)*"|<([^<>\s]+)>/g, (written: string, iri?: string) => {
     const name = iri === undefined ? undefined : compact(iri, prefixes);

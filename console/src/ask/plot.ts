@@ -1,4 +1,4 @@
-/** Selects the columns of a chart and their values. Drawing is elsewhere. */
+/** Selects the columns of a chart and their values. Does not draw. */
 import { kindName, labelOf } from '../storage/labels.js';
 import { numberOf, plainText, type ResultRow, timeOf } from './terms.js';
 
@@ -18,7 +18,7 @@ interface Table {
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
-/** Type of a column's values. A sample decides, since results are long. */
+/** Maximum count of rows that determine the type of a column, because results can be long. */
 const looked = 1000;
 
 export function scaleOf({ rows }: Table, column: number): Scale {
@@ -54,7 +54,7 @@ function isRepeated({ rows }: Table, column: number): boolean {
 const maxRatio = 20;
 
 /**
- * Columns of numbers that one axis can have. A measure, which has fractions, is drawn alone: counts beside it mean something else.
+ * Returns the columns of numbers that can share an axis. A measure, which has fractions, is drawn without columns of counts.
  */
 function comparable({ rows }: Table, columns: readonly number[]): readonly number[] {
   const numberIn = (row: ResultRow, column: number): number => numberOf(row[column]) ?? 0;
@@ -76,9 +76,9 @@ export interface PlotData {
   readonly names: readonly string[];
 }
 
-/** Values in order of the horizontal axis, without rows that have no value there. */
+/** Returns the values in the order of the horizontal axis, without rows that have no value there. */
 export function dataOf(table: Table, { x, ys, kind }: Plot): PlotData {
-  // Bars have equal distances, whatever their values.
+  // Bars have equal distances, for all values.
   const own = scaleOf(table, x);
   const scale = kind === 'bars' && own === 'number' ? 'names' : own;
   const rows = table.rows.filter((row) => row[x] !== undefined);
@@ -105,7 +105,7 @@ const longestName = 40;
 
 function nameOf(term: ResultRow[number], prefixes: Table['prefixes']): string {
   const name = term?.kind === 'iri' ? labelOf(term.value, prefixes) : plainText(term);
-  // Names of classes.
+  // Show a class by the name of its kind.
   const text = term?.kind === 'iri' && /^[\w-]*:\p{Lu}/u.test(name) ? kindName(term.value) : name;
   return text.length > longestName ? `${text.slice(0, longestName - 1)}…` : text;
 }

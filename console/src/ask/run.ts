@@ -18,7 +18,7 @@ type State =
     }
   | { readonly is: 'answered'; readonly milliseconds: number; readonly answer: QueryAnswer; readonly query: string };
 
-/** How a result is shown. */
+/** Views of a result. */
 export type ResultView = 'table' | 'plan' | 'chart' | 'graph' | 'map' | 'raw';
 
 export class QueryRun {
@@ -32,7 +32,7 @@ export class QueryRun {
   /** @param changed called on each state change, and every second while running */
   constructor(private readonly changed: () => void) {}
 
-  /** @param isExplained returns the plan instead of the result */
+  /** Runs a query. @param isExplained true to get the plan instead of the result */
   async start(query: string, isExplained = false): Promise<void> {
     this.end();
     const controller = new AbortController();
@@ -49,7 +49,7 @@ export class QueryRun {
       },
     );
     clearInterval(ticking);
-    // Cancelled, and possibly started again.
+    // The run was cancelled, and another one may have started.
     if (this.controller !== controller) return;
     this.controller = undefined;
     this.become(after);
@@ -71,7 +71,7 @@ export class QueryRun {
 const secondsText = (milliseconds: number): string =>
   milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 
-/** Outcome of a run in words. Empty until it ends. */
+/** Returns the outcome of a run in words. Empty until the run ends. */
 export function outcomeOf(state: State): string {
   if (state.is === 'idle' || state.is === 'running') return '';
   const time = secondsText(state.milliseconds);
@@ -109,12 +109,12 @@ export type QueryAnswer =
 const resultsJson = 'application/sparql-results+json';
 const turtle = 'text/turtle';
 
-/** URL of the SPARQL endpoint, or `undefined` if this storage has none. */
+/** Returns the URL of the SPARQL endpoint, or `undefined` if this storage has none. */
 export const queryEndpoint = (): Promise<string | undefined> => serviceEndpoint('SparqlQueryService');
 
 /**
- * @param wanted `isExplained`: runs the query and returns its plan
- * @throws Refusal with the server's message; DOMException `AbortError` after cancellation; Error for an incomplete response
+ * Sends a query. @param wanted `isExplained`: runs the query and returns its plan @throws Refusal with the server's message,
+ * DOMException `AbortError` after cancellation, Error for an incomplete response
  */
 async function ask(
   query: string,
@@ -146,7 +146,7 @@ async function wholeText(response: Response, signal: AbortSignal): Promise<strin
     return await response.text();
   } catch (error) {
     if (signal.aborted) throw error;
-    // The server aborts instead of presenting a part as the whole.
+    // The server aborts the response, so that a part does not look like a complete result.
     throw new Error('The response is incomplete: a server limit was reached, or the connection was lost.');
   }
 }
@@ -177,7 +177,7 @@ function termOfJson(term: Binding | undefined): ResultTerm | undefined {
 }
 
 async function readTurtle(text: string): Promise<Pick<TableAnswer, 'columns' | 'rows' | 'prefixes'>> {
-  // SELECT results need no parser.
+  // Load the parser only here: SELECT results do not need it.
   const { parseTurtle } = await import('./turtle.js');
   return { columns: ['subject', 'predicate', 'object'], ...parseTurtle(text) };
 }

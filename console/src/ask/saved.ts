@@ -14,16 +14,16 @@ export interface Saved {
   readonly query: string;
 }
 
-/** A replaced query keeps its metadata. */
+/** Header fields for a new query. A replaced query keeps its metadata. */
 const fresh = { 'If-None-Match': '*', Prefer: 'set-linkset', Link: `<${queryType}>; rel="type"` };
 
 const tagOf = (response: Response): string => response.headers.get('ETag') ?? '';
 
-/** Parameters of a link to a query: its URL while it is unchanged, so that readers see the current version. */
+/** Returns the parameters of a link to a query: the IRI of an unchanged query, so that readers see the current version. */
 export const linkOf = ({ query, saved }: Pick<Saved, 'query'> & { readonly saved?: Saved }): Record<string, string> =>
   saved?.query === query ? { from: saved.iri } : { query };
 
-/** @throws Refusal with the server's message; Error if the resource is not a query */
+/** Reads a saved query. @throws Refusal with the server's message, or Error if the resource is not a query */
 export async function readSaved(iri: string): Promise<Saved> {
   const response = await succeed('GET', iri, { headers: { Accept: sparqlQuery } });
   if (essenceOf(response) !== sparqlQuery) throw new Error('The link does not lead to a query.');

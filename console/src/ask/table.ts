@@ -6,13 +6,13 @@ import { storageUri } from '../session/session.js';
 import { compact, iriName, labelled, labelOf, labels } from '../storage/labels.js';
 import { compareTerms, numberOf, plainText, type ResultRow, type ResultTerm } from './terms.js';
 
-/** Up to this many rows are all in the document and wrap their text. */
+/** Maximum count of rows that are all in the document and wrap their text. */
 const fewRows = 300;
-/** Pixels, as in the style sheet. */
+/** Height of a row in pixels, as in the style sheet. */
 const rowHeight = 32;
-/** Extra rows above and below the visible ones. */
+/** Count of extra rows above and below the visible rows. */
 const spare = 20;
-/** Browsers limit the page height to some 17 million pixels. */
+/** Maximum count of rows: browsers limit the height of a page to some 17 million pixels. */
 const maxRows = 400_000;
 
 type Direction = 'ascending' | 'descending';
@@ -27,11 +27,11 @@ export class AskTable extends Page {
   @state() private from = 0;
   private inSight = 40;
   private chosen: readonly ResultRow[] = [];
-  /** Language or datatype that all terms of a column share, for its heading. Empty: cells have their own. */
+  /** Language or datatype that all terms of a column share, shown in the heading. Empty: shown in each cell. */
   private notes: readonly string[] = [];
-  /** Columns of numbers, whose headings are at the end as well. */
+  /** True for columns of numbers, whose headings are also aligned at the end. */
   private numeric: readonly boolean[] = [];
-  /** Decimals of columns of numbers, which put their points below each other. */
+  /** Decimals of columns of numbers, so that decimal points are aligned. */
   private decimals: readonly number[] = [];
 
   protected override willUpdate(changed: PropertyValues): void {
@@ -57,7 +57,7 @@ export class AskTable extends Page {
     if (scroll) scroll.scrollTop = 0;
   }
 
-  /** Reads all rows, so it compares terms and makes one note. */
+  /** Returns the language or datatype that all terms of a column share. Compares the terms, because this reads all rows. */
   private sharedNote(column: number): string {
     let first: ResultTerm | undefined;
     for (const { [column]: term } of this.rows) {
@@ -72,7 +72,7 @@ export class AskTable extends Page {
     return this.rows.every(isNumber) && this.rows.some((row) => row[column]);
   }
 
-  /** Largest number of decimals, unless a number has very many. */
+  /** Returns the largest count of decimals in a column, or 0 if a number has very many. */
   private decimalsIn(column: number): number {
     const most = this.rows.reduce((found, { [column]: term }) => Math.max(found, decimalsOf(term?.value ?? '')), 0);
     return most <= maxDecimals ? most : 0;
@@ -84,7 +84,7 @@ export class AskTable extends Page {
     return this.rows.filter((row) => row.some((term) => this.textOf(term, wanted).toLowerCase().includes(wanted)));
   }
 
-  /** Text that is searched: the value, and for an IRI its label and its name with a prefix. */
+  /** Returns the text that is searched: the value, and for an IRI its label and its name with a prefix. */
   private textOf(term: ResultTerm | undefined, wanted: string): string {
     if (term?.kind !== 'iri') return plainText(term);
     return `${term.value} ${labels.peek(term.value)} ${wanted.includes(':') ? compact(term.value, this.prefixes) : ''}`;
@@ -132,7 +132,7 @@ export class AskTable extends Page {
       </div>`;
   }
 
-  /** Invisible digits after the decimals of a number. */
+  /** Returns invisible digits after the decimals of a number, for alignment. */
   private filler(term: ResultTerm | undefined, column: number): TemplateResult | typeof nothing {
     const [own, all] = [decimalsOf(term?.value ?? ''), this.decimals[column] ?? 0];
     if (!term || own >= all) return nothing;
@@ -141,7 +141,7 @@ export class AskTable extends Page {
 
   private heading(name: string, index: number): TemplateResult {
     const note = this.notes[index] ?? '';
-    // The type of numbers and dates is of little interest.
+    // Hide the XSD datatypes, as of numbers and dates.
     const isHidden = note.startsWith('xsd:');
     const direction = this.order?.column === index ? this.order.direction : undefined;
     return html`<th scope="col" class=${this.numeric[index] ? 'number' : ''} aria-sort=${direction ?? 'none'}>
@@ -169,7 +169,7 @@ export class AskTable extends Page {
     const { scrollTop, clientHeight } = event.target as HTMLElement;
     const at = Math.floor(scrollTop / rowHeight);
     this.inSight = Math.ceil(clientHeight / rowHeight);
-    // A new window only when half of the extra rows are used.
+    // Change the rendered rows only when half of the extra rows are used.
     if (Math.abs(at - this.from) >= spare / 2) this.from = at;
   }
 }
@@ -178,7 +178,7 @@ export class AskTable extends Page {
 const maxDecimals = 6;
 const decimalsOf = (number: string): number => (/^[+-]?\d*\.(\d+)$/.exec(number)?.[1] ?? '').length;
 
-/** Link target of an IRI: a page of the console inside the storage, the IRI itself on the web, `undefined` for other schemes. */
+/** Returns the link target of an IRI: a console page for the storage, the IRI on the web, `undefined` for other schemes. */
 export function hrefOf(iri: string): string | undefined {
   if (!iri.startsWith(storageUri)) return /^https?:\/\//i.test(iri) ? iri : undefined;
   const at = iri.replace(/#.*$/s, '').replace(/\.meta$/, '');
@@ -187,7 +187,7 @@ export function hrefOf(iri: string): string | undefined {
 
 export const isOutside = (iri: string): boolean => !iri.startsWith(storageUri);
 
-/** Language or datatype of a literal. */
+/** Returns the language or datatype of a literal. */
 function noteOf({ language, datatype }: ResultTerm, prefixes: Readonly<Record<string, string>>): string {
   if (language !== '') return `@${language}`;
   return datatype === '' ? '' : labelOf(datatype, prefixes);
@@ -196,7 +196,7 @@ function noteOf({ language, datatype }: ResultTerm, prefixes: Readonly<Record<st
 const noted = (note: string): TemplateResult | typeof nothing =>
   note === '' ? nothing : html` <span class="soft term-note">${note}</span>`;
 
-/** @param hasNote shows the language or datatype of a literal */
+/** Renders a term. @param hasNote true to show the language or datatype of a literal */
 export function termContent(
   term: ResultTerm | undefined,
   prefixes: Readonly<Record<string, string>>,

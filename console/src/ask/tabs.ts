@@ -11,7 +11,7 @@ export interface QueryTab {
   readonly id: string;
   readonly name: string;
   readonly query: string;
-  /** Resource that it was loaded from or saved to. */
+  /** Resource from which the query was loaded, or to which it was saved. */
   readonly saved?: Saved;
 }
 
@@ -46,7 +46,7 @@ function freeName(list: readonly QueryTab[]): string {
 
 const areTexts = (...values: readonly unknown[]): boolean => values.every((value) => typeof value === 'string');
 
-/** Stored data of an earlier version, or modified data, can have any form. */
+/** Parses stored tabs. Data of an earlier version, or modified data, can have any structure. */
 function readKept(text: string | null): Tabs | undefined {
   if (text === null) return undefined;
   let kept: Partial<Tabs> | null;
@@ -79,7 +79,7 @@ export class Keeper implements ReactiveController {
     removeEventListener('storage', this.heard);
   }
 
-  /** Another window of this browser may change the stored queries. */
+  /** Handles changes of the stored queries by another window of this browser. */
   private readonly heard = ({ key: changed, newValue }: StorageEvent): void => {
     const kept = changed === key ? readKept(newValue) : undefined;
     if (kept) this.adopt(kept.list);

@@ -2,7 +2,7 @@
 
 export interface ResultTerm {
   readonly kind: 'iri' | 'blank' | 'literal' | 'triple';
-  /** Of a triple term, its text. */
+  /** Value of the term. For a triple term, its text. */
   readonly value: string;
   /** Language of a literal, with `--` and its base direction, or empty. */
   readonly language: string;
@@ -14,7 +14,7 @@ export interface ResultTerm {
   readonly terms?: readonly ResultTerm[];
 }
 
-/** A variable may be unbound in a row. */
+/** Terms of a row. `undefined` for unbound variables. */
 export type ResultRow = readonly (ResultTerm | undefined)[];
 
 export const xsd = 'http://www.w3.org/2001/XMLSchema#';
@@ -33,7 +33,7 @@ export const literalTerm = (value: string, language = '', datatype = ''): Result
   datatype: language !== '' || datatype === `${xsd}string` ? '' : datatype,
 });
 
-/** Triple term. */
+/** Returns a triple term. */
 export const termOfTriple = (terms: readonly ResultTerm[]): ResultTerm => ({
   kind: 'triple',
   value: `<<( ${terms.map(plainText).join(' ')} )>>`,
@@ -42,25 +42,25 @@ export const termOfTriple = (terms: readonly ResultTerm[]): ResultTerm => ({
   terms,
 });
 
-/** Numeric value of a term, or `undefined`. Infinities are undefined too. */
+/** Returns the numeric value of a term, or `undefined`, also for infinities. */
 export function numberOf(term: ResultTerm | undefined): number | undefined {
   if (term?.kind !== 'literal' || !numeric.has(term.datatype)) return undefined;
   const value = Number(term.value);
   return Number.isFinite(value) ? value : undefined;
 }
 
-/** Time value of a term in milliseconds since the epoch. */
+/** Returns the time value of a term in milliseconds since the epoch, or `undefined`. */
 export function timeOf(term: ResultTerm | undefined): number | undefined {
   if (term?.kind !== 'literal' || !times.has(term.datatype)) return undefined;
   const value = Date.parse(term.value);
   return Number.isNaN(value) ? undefined : value;
 }
 
-/** Text for filtering and sorting. */
+/** Returns the text of a term for filtering and sorting. */
 export const plainText = (term: ResultTerm | undefined): string =>
   term === undefined ? '' : term.kind === 'blank' ? `_:${term.value}` : term.value;
 
-/** Numbers by value, times by order, everything else as text; unbound values first. */
+/** Compares numbers by value, times by order, and other terms as text. Unbound values are first. */
 export function compareTerms(a: ResultTerm | undefined, b: ResultTerm | undefined): number {
   const [x, y] = [numberOf(a) ?? timeOf(a), numberOf(b) ?? timeOf(b)];
   if (x !== undefined && y !== undefined) return x - y;

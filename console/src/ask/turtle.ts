@@ -4,7 +4,7 @@ import { storageUri } from '../session/session.js';
 import type { TableAnswer } from './run.js';
 import { iriTerm, literalTerm, type ResultTerm, termOfTriple } from './terms.js';
 
-/** @throws Error of the parser for invalid Turtle */
+/** Parses Turtle. @throws Error of the parser for invalid Turtle */
 export function parseTurtle(text: string): Pick<TableAnswer, 'rows' | 'prefixes'> {
   const { quads, prefixes } = parseRdf(text, storageUri);
   return { rows: quads.map(({ subject, predicate, object }) => [subject, predicate, object].map(termOf)), prefixes };
@@ -15,6 +15,6 @@ function termOf(term: RdfTerm): ResultTerm {
   if (termType === 'Quad') return termOfTriple(termsIn(term).map(termOf));
   if (termType === 'Literal') return literalTerm(value, tagOf(term), datatype?.value);
   if (termType !== 'BlankNode') return iriTerm(value);
-  // The parser prefixes labels with a number.
+  // Remove the number that the parser puts before labels.
   return { kind: 'blank', value: value.replace(/^b\d+_/, ''), language: '', datatype: '' };
 }

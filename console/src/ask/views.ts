@@ -1,10 +1,10 @@
-/** Views of a result, and the one that it opens in. */
+/** Views of a result, and its initial view. */
 import { coordinatesIn } from './coordinates.js';
 import { plotOf, scaleOf } from './plot.js';
 import type { QueryAnswer, ResultView, TableAnswer } from './run.js';
 import { plainText } from './terms.js';
 
-/** Maximum bars, and triples of a picture, that a result opens with. */
+/** Maximum count of bars, and of triples, with which a result opens as a picture. */
 const [maxBars, maxTriples] = [40, 150];
 
 export function viewsOf(answer: QueryAnswer): readonly ResultView[] {

@@ -4,11 +4,11 @@ export type Position = readonly [longitude: number, latitude: number];
 
 export interface MapShape {
   readonly form: 'points' | 'lines' | 'areas';
-  /** Rings of areas are drawn by the even-odd rule. */
+  /** Positions of each path. Rings of areas are drawn by the even-odd rule. */
   readonly paths: readonly (readonly Position[])[];
 }
 
-/** Longer texts are not drawn. */
+/** Maximum characters of a geometry. Longer texts are not drawn. */
 const maxCharacters = 2_000_000;
 
 const reference = /^(?:<([^<>]*)> ?|SRID=(\d{1,6}); ?)?/i;
@@ -16,7 +16,7 @@ const tag = /^(MULTI)?(POINT|LINESTRING|POLYGON) ?(?:ZM?|M)? ?\(/i;
 const collection = /^GEOMETRYCOLLECTION ?(?:ZM?|M)? ?\((.+)\)$/i;
 const forms = { POINT: 'points', LINESTRING: 'lines', POLYGON: 'areas' } as const;
 
-/** Reference systems with degrees of WGS 84, and whether the latitude is first. */
+/** Returns true if a reference system has the latitude first, or `undefined` if it has no degrees of WGS 84. */
 function isLatitudeFirst(system: string): boolean | undefined {
   if (/^https?:\/\/www\.opengis\.net\/def\/crs\/OGC\/[\d.]+\/CRS84$/.test(system)) return false;
   return /^https?:\/\/www\.opengis\.net\/def\/crs\/EPSG\/[\d.]+\/4326$/.test(system) ? true : undefined;
@@ -42,7 +42,7 @@ export function parseWkt(literal: string): readonly MapShape[] {
   return shapes.every((each) => each !== undefined) ? shapes : [];
 }
 
-/** Geometries of a collection, which are separated by commas outside of parentheses; the text itself if it is none. */
+/** Returns the geometries of a collection, separated by commas outside of parentheses, or the text if it is no collection. */
 function membersOf(text: string): readonly string[] {
   const inner = collection.exec(text)?.[1];
   if (inner === undefined) return [text];
@@ -72,7 +72,7 @@ function shapeOf(text: string, isSwapped: boolean): MapShape | undefined {
   );
 }
 
-/** Parentheses as arrays, and coordinates as positions without height and measure. */
+/** Converts parentheses to arrays, and coordinates to positions without height and measure. */
 function nestedIn(text: string): unknown[] | undefined {
   const json = text
     .replace(/[^(),]+/g, positionText)

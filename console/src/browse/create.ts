@@ -47,7 +47,7 @@ export interface Deletion {
   readonly told: (deleted: number) => void;
 }
 
-/** A larger container is emptied step by step: a single request would show no progress. */
+/** Maximum count of members for a single request. A larger container is emptied step by step, to show progress. */
 const maxInOne = 500;
 const atOnce = 6;
 
@@ -111,7 +111,7 @@ async function empty(container: string, work: Deletion): Promise<Refusal | undef
       const some = members.slice(start, start + atOnce);
       const refusals = await Promise.all(some.map(({ iri }) => deleteMember(iri, work, '*')));
       const refusal = refusals.find(Boolean);
-      // Another user may have deleted one meanwhile. If all are rejected there is no progress.
+      // Another user may have deleted a member meanwhile. If all deletions are rejected, there is no progress.
       const isGone = refusal?.status === 404 || refusal?.status === 412;
       if (refusal && (!isGone || refusals.every(Boolean))) return refusal;
     }

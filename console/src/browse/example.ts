@@ -26,7 +26,7 @@ const stationsTurtle = (): string =>
     )
     .join('');
 
-/** A sine around the mean of the year, so that the chart has a shape. */
+/** Returns a temperature from a sine around the mean of the year, so that the chart has a shape. */
 const monthly = (mean: number, range: number, month: number): string =>
   (mean - range * Math.cos(((month - 0.5) * Math.PI) / 6)).toFixed(1);
 

@@ -1,4 +1,4 @@
-/** `<first-page>`: an empty storage, for its owner. `<example-data>`: what to try with the example, and its removal. */
+/** `<first-page>`: page of an empty storage, for its owner. `<example-data>`: suggestions for the example, and its removal. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { openHref, Page, placeHref } from '../frame/page.js';

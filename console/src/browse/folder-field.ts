@@ -1,4 +1,4 @@
-/** `<folder-field>`: field of a form for a folder, which a button shows and opens a list for. */
+/** `<folder-field>`: form field for a folder. A button shows the folder, and opens a list of folders. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
@@ -11,7 +11,7 @@ export class FolderField extends Page {
   /** Name of the field in the form. */
   @property() field = '';
   @property() label = '';
-  /** Files can be chosen, too. */
+  /** True if files can be chosen, too. */
   @property({ type: Boolean }) hasFiles = false;
   @property() value = storageUri;
   @state() private isOpen = false;
@@ -57,7 +57,7 @@ export class FolderField extends Page {
       <label ?hidden=${!isOpen}>Address <input name=${field} type="url" required .value=${live(value)} spellcheck="false" @change=${this.type}></label>`;
   }
 
-  /** A path is one of the storage. The field is valid when it is folded, since a browser cannot show a problem there. */
+  /** Sets the value to an IRI or to a path of the storage. A folded field is valid, because a browser cannot show its error. */
   private readonly type = ({ target }: Event): void => {
     const text = (target as HTMLInputElement).value.trim();
     this.value = URL.canParse(text) ? text : new URL(`./${text.replace(/^\/+/, '')}`, storageUri).href;

@@ -7,9 +7,9 @@ import { readContainer } from '../storage/container.js';
 import { decoded, isContainer, parentIri, shortName } from '../storage/names.js';
 import { itemIcon } from './icon.js';
 
-/** Its items are restored, not chosen. */
+/** Trash, which is not listed: its items are restored, not chosen. */
 const trash = `${storageUri}.trash/`;
-/** Pages of a container that are searched for folders. */
+/** Maximum count of pages of a container that are searched for folders. */
 const maxPages = 5;
 
 @customElement('folder-picker')
@@ -17,7 +17,7 @@ export class FolderPicker extends Page {
   /** Open folder. */
   @property() at = storageUri;
   @property() legend = 'Folder:';
-  /** Lists files, too. */
+  /** True to list files, too. */
   @property({ type: Boolean }) hasFiles = false;
   @state() private items: readonly string[] | undefined;
   @state() private isCut = false;

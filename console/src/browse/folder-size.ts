@@ -1,4 +1,4 @@
-/** `<folder-size>`: size of the selected folders, computed when asked for. */
+/** `<folder-size>`: size of the selected folders, computed on request. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
@@ -6,7 +6,7 @@ import { storageUri } from '../session/session.js';
 import { json } from '../storage/api.js';
 import { isContainer, itemsText, sizeText } from '../storage/names.js';
 
-/** Sum over what the user can read. */
+/** Size of all resources that the user can read. */
 interface Size {
   readonly bytes: number;
   readonly resources: number;

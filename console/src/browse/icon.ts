@@ -9,7 +9,7 @@ const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['text', /^text\/|pdf|\.(?:md|txt|html?)$/],
 ];
 
-/** Icon of a folder or a file, in a colour of its kind. */
+/** Returns the icon of a folder or a file, in a colour of its kind. */
 export function itemIcon(iri: string, mediaType?: string): TemplateResult {
   const isFolder = isContainer(iri);
   const kind = isFolder ? 'folder' : kinds.find(([, pattern]) => pattern.test(mediaType ?? iri))?.[0];

@@ -10,7 +10,7 @@ export interface Order {
 
 const { compare } = new Intl.Collator(undefined, { numeric: true });
 
-/** Sorts members: folders first, in both directions. Those without a value of the column are last. */
+/** Sorts members: folders first, in both directions. Members without a value in the column are last. */
 function sorted(members: readonly ListedMember[], { column, isUp }: Order): readonly ListedMember[] {
   const keyOf = (member: ListedMember): string | number | undefined =>
     ({ name: shortName(member.iri), type: typeText(member), size: member.size, modified: member.modified })[column];
@@ -26,14 +26,14 @@ function sorted(members: readonly ListedMember[], { column, isUp }: Order): read
     .map(({ member }) => member);
 }
 
-/** Kind of a member: its own types before its media type. */
+/** Returns the kind of a member, after its declared types if there are any. */
 export function typeText({ iri, types, mediaType }: ListedMember): string {
   const own = types.filter((type) => !/^(?:Container|DataResource)$/.test(type)).map(shortName);
   const kind = isContainer(iri) ? 'Folder' : formatName(mediaType ?? '');
   return own.length > 0 ? `${own.slice(0, 3).join(', ')} (${kind})` : kind;
 }
 
-/** Larger images have no thumbnail. */
+/** Maximum size of an image with a thumbnail, in bytes. */
 export const maxThumbnailBytes = 1 << 20;
 
 export const hasThumbnail = ({ mediaType = '', size = Number.POSITIVE_INFINITY }: ListedMember): boolean =>
@@ -42,10 +42,10 @@ export const hasThumbnail = ({ mediaType = '', size = Number.POSITIVE_INFINITY }
 export class ContainerListing extends EventTarget {
   /** Total number of members, as far as reported. */
   total = 0;
-  /** Error of reading. */
+  /** Error of the last read. */
   failure: unknown;
   loaded = false;
-  /** Rows with matching names, or in another order. Absent: all, in the order of the server. */
+  /** Rows with matching names, or in another order. Absent: all members, in the order of the server. */
   found: readonly ListedMember[] | undefined;
   /** Number of members fetched so far by a running search or sort. Undefined if none is running. */
   searched: number | undefined;
@@ -86,7 +86,7 @@ export class ContainerListing extends EventTarget {
     return this.arrange();
   }
 
-  /** Sorts by a column, or in the other direction if it is sorted by it. */
+  /** Sorts by a column. If the rows are already sorted by this column, reverses the direction. */
   sort(column: Column): Promise<void> {
     const isUp = this.order.column !== column || !this.order.isUp;
     this.order = { column, isUp };
@@ -125,7 +125,7 @@ export class ContainerListing extends EventTarget {
       if (Array.isArray(members))
         found = found.concat(members.filter(({ iri }) => shortName(iri).toLowerCase().includes(wanted)));
       if (wasLoaded && page < last) continue;
-      // Matches are shown as they arrive, sorted rows at the end. What is in order already is sorted in linear time.
+      // Matches are shown as they arrive, sorted rows at the end. Sorting ordered rows again takes linear time.
       if (page === last || wanted !== '') {
         found = sorted(found, order);
         this.found = found;

@@ -26,7 +26,7 @@ export class MoveDialog extends Page {
     this.dialog?.showModal();
   }
 
-  /** Path of the only selected member in a folder, or of the folder for several. */
+  /** Returns the path of the only selected member in a folder, or of the folder for several members. */
   private pathIn(folder: string): string {
     const [only = ''] = this.selected;
     const name = this.selected.size === 1 ? /[^/]*\/?$/.exec(only)![0].replace(/\/$/, '') : '';
@@ -67,7 +67,7 @@ export class MoveDialog extends Page {
     });
   }
 
-  /** Moves members. After a refusal, those that were not moved stay selected, and the dialog stays open. @throws Refusal */
+  /** Moves members. After a refusal, members that were not moved stay selected, and the dialog stays open. @throws Refusal */
   async move(iris: readonly string[], place: string): Promise<void> {
     const moved = new Map<string, string>();
     try {

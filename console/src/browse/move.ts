@@ -2,7 +2,7 @@
 import { succeed } from '../storage/api.js';
 import { isContainer } from '../storage/names.js';
 
-/** Type of dragged members in a DataTransfer: their IRIs, one a line. */
+/** Type of dragged members in a DataTransfer: their IRIs, one per line. */
 export const dragType = 'application/x-quadpod-members';
 
 /**

@@ -13,12 +13,10 @@ export interface Removing {
 }
 
 /**
- * Deletes members after a confirmation.
- * @param show called with the progress, and with `undefined` at the end
- * @param restored called after the user restored them
- * @param isSure no confirmation is needed if the storage has a trash
- * @returns true if all are deleted; `undefined` if the user declined
- * @throws Error if it is unknown whether the storage has a trash
+ * Deletes members after a confirmation. @param show called with the progress, and with `undefined` at the end @param restored
+ * called after the user restored the members @param isSure true if no confirmation is needed when the storage has a trash
+ * @returns true if all are deleted, or `undefined` if the user declined @throws Error if it is unknown whether the storage has
+ * a trash
  */
 export async function removeMembers(
   chosen: readonly string[],
@@ -56,7 +54,7 @@ export async function removeMembers(
   return !ending.signal.aborted && refusals.length === 0;
 }
 
-/** @param days of the trash; `undefined`: there is none */
+/** Returns the consequences of a deletion. @param days days of the trash, `undefined` if there is none */
 function consequence(chosen: readonly string[], days: number | undefined): string {
   const goes = chosen.some(isContainer)
     ? ' with everything in them, their metadata and their access rules'

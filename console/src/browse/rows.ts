@@ -1,4 +1,4 @@
-/** Table of members that renders visible rows only, so that 100 000 scroll as fast as ten. */
+/** Table of members that renders visible rows only, so that 100 000 rows scroll as fast as ten. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { copyLink, linkIsCopied, openHref, Page, placeHref } from '../frame/page.js';
@@ -10,7 +10,7 @@ import { itemIcon } from './icon.js';
 import { type Column, type ContainerListing, hasThumbnail, typeText } from './listing.js';
 import { dragType } from './move.js';
 
-/** Pixels, as in the style sheet: rows of phones have two lines. */
+/** Height of a row in pixels, as in the style sheet: rows of phones have two lines. */
 const rowHeight = matchMedia('(max-width: 45rem)').matches ? 60 : 40;
 const spare = 12;
 
@@ -24,7 +24,7 @@ export interface MovingRow {
 export interface RowKey {
   readonly key: 'F2' | 'Delete';
   readonly member: ListedMember | undefined;
-  /** The action was chosen in the menu of the row, and leaves other selected members alone. */
+  /** True if the action was chosen in the menu of the row. It then does not apply to other selected members. */
   readonly isAlone?: boolean;
 }
 
@@ -38,7 +38,7 @@ export class Rows extends Page {
   @property({ attribute: false }) listing!: ContainerListing;
   @property({ attribute: false }) selected: ReadonlySet<string> = new Set();
   @property({ type: Boolean }) isMovable = false;
-  /** The user may share the members. */
+  /** True if the user may share the members. */
   @property({ type: Boolean }) canShare = false;
   /** Member whose menu is open. */
   @state() private chosen: ListedMember | undefined;
@@ -46,7 +46,7 @@ export class Rows extends Page {
   @state() private target = '';
   @state() private first = 0;
   @state() private last = 40;
-  /** Row of the last click. */
+  /** Index of the row of the last click. */
   private anchor: number | undefined;
 
   protected override willUpdate(): void {
@@ -110,7 +110,7 @@ export class Rows extends Page {
       }`;
   }
 
-  /** The button is measured first, because the update may move its row. */
+  /** Opens the menu of a row. Measures the button first, because the update may move its row. */
   private async openMenu(member: ListedMember, { currentTarget }: Event): Promise<void> {
     const place = (currentTarget as HTMLElement).getBoundingClientRect();
     this.chosen = member;
@@ -195,7 +195,7 @@ export class Rows extends Page {
   private readonly selectAll = (event: Event): Promise<void> =>
     this.select(0, this.listing.length, (event.target as HTMLInputElement).checked);
 
-  /** With the Shift key, selects the rows since the last click too. */
+  /** Selects a row, and with the Shift key also the rows since the last click. */
   private clicked(index: number, event: MouseEvent): void {
     const isOn = (event.target as HTMLInputElement).checked;
     const from = event.shiftKey ? (this.anchor ?? index) : index;
@@ -235,7 +235,7 @@ export class Rows extends Page {
   }
 }
 
-/** Second line of a row on a phone. */
+/** Returns the second line of a row on a phone. */
 const factsOf = ({ iri, size, modified }: ListedMember): string =>
   [size === undefined || isContainer(iri) ? '' : sizeText(size), modified ? dateText(modified) : '']
     .filter(Boolean)

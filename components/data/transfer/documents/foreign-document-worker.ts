@@ -1,4 +1,4 @@
-/** Thread in which rdf-parse reads a document, for `documentQuads`. It must not send requests. */
+/** Thread in which rdf-parse reads a document, for `documentQuads`. The thread must not send requests. */
 import { Readable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { type ParseOptions, rdfParser } from 'rdf-parse';
@@ -11,7 +11,7 @@ import { quadLine } from '../../exchange/text-files.js';
 const linesAtATime = 4000;
 const load = contextLoader({});
 
-/** The keys of Comunica's `KeysRdfParseJsonLd` and `KeysInitQuery`, passed on by rdf-parse. */
+/** Options that prevent requests: rdf-parse passes the keys of Comunica's `KeysRdfParseJsonLd` and `KeysInitQuery` on. */
 const offline = {
   '@comunica/actor-rdf-parse-jsonld:documentLoader': {
     load: async (iri: string) => (await load(iri)).document,

@@ -29,13 +29,13 @@ export interface ArchiveHead {
   readonly storage: string;
   /** The exported container, with a trailing slash. */
   readonly container: string;
-  /** ISO 8601. */
+  /** Time of the export, in ISO 8601. */
   readonly made: string;
 }
 
 export interface ArchivePart {
   readonly bytes: number;
-  /** In base64. */
+  /** SHA-256 of the part, in base64. */
   readonly sha256: string;
 }
 
@@ -57,8 +57,8 @@ export const blobFile = (index: number): string => `blobs/${Math.floor(index / 1
 const version = 1;
 
 /**
- * Bytes after which a written part ends at the next line; maximum size of a part when reading; maximum length of the triples in
- * a line.
+ * `fullPart`: bytes after which a written part ends at the next line. `longestPart`: maximum bytes of a part that is read.
+ * `longestTriples`: maximum length of the triples in a line.
  */
 export const [fullPart, longestPart, longestTriples] = [1 << 20, 96 << 20, 1 << 20];
 /** Maximum size of content stored in its line, in bytes. Longer content is a separate file. */
@@ -71,7 +71,7 @@ export const headBytes = ({ storage, container, made }: ArchiveHead): Buffer =>
 
 export const trailerBytes = (trailer: ArchiveTrailer): Buffer => Buffer.from(`${JSON.stringify(trailer)}\n`);
 
-/** @throws TransferError if the tree is not an archive, or one of a later version */
+/** Reads the head of an archive. @throws TransferError if the tree is not an archive, or one of a later version */
 export async function readHead(tree: FileTree): Promise<ArchiveHead> {
   const head = await objectOfFile(await requiredFile(tree, headFile, 'this is not a Quadpod archive'), longestHead);
   const found = head['quadpod-archive'];
@@ -105,7 +105,7 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (val
 
 export type Line = Readonly<Record<string, unknown>>;
 
-/** Where the bytes of a content are: in the line as text or base64, or in a file. */
+/** Location of a content: in the line, as text or base64, or in a file. */
 export type ArchivedContent = { readonly text: string } | { readonly base64: string } | { readonly file: string };
 
 /** Returns the properties common to all lines of resources, or for a container the whole line. */
@@ -119,7 +119,7 @@ export const commonLine = ({ path, kind, links, acl, created, modified, owner }:
   acl: acl && { prefixes: acl.prefixes, triples: quadLines(acl.quads) },
 });
 
-/** Yields the lines of a graph. None is much longer than `longestTriples`. */
+/** Yields the lines of a graph. No line is much longer than `longestTriples`. */
 export function* graphLines(member: GraphMember): Generator<Line> {
   const { path, kind, quads, prefixes, hasMore } = member;
   let start: Line = { ...commonLine(member), prefixes };
@@ -153,7 +153,7 @@ export interface OpenedContent {
 export class LineReader {
   private readonly rewriting: IriRewriting;
 
-  /** @param place creates and rewrites terms; `into` is the target */
+  /** @param place `into` is the target of the import, `rewrites` are applied to IRIs, `factory` creates terms */
   constructor(
     private readonly place: {
       readonly into: string;
@@ -165,7 +165,7 @@ export class LineReader {
     this.rewriting = new IriRewriting(place.rewrites);
   }
 
-  /** Returns the member of a line. @throws Error for an invalid line or value; the message is the end of a sentence */
+  /** Returns the member of a line. @throws Error for an invalid line or value. The message is the end of a sentence */
   member(line: Line, source: string): Member {
     if (line['kind'] === 'state') {
       const [key, value] = this.rewriting.entry(text(line, 'key'), text(line, 'value'));
@@ -196,7 +196,7 @@ export class LineReader {
 
   private graph(line: Line, common: Omit<GraphMember, 'quads' | 'prefixes'>): GraphMember {
     const triples = text(line, 'triples');
-    // `graphLines` limits a line: a longer one would fill the memory of the thread before a block is full.
+    // `graphLines` limits the length of lines: a longer line would fill the memory of the thread before a block is full.
     if (triples.length > longestTriples && triples.indexOf('\n') < triples.length - 1)
       throw new Error(`Its triples have ${triples.length} characters; the limit of a line is ${longestTriples}.`);
     const hasMore = line['hasMore'] === true ? { hasMore: true } : {};

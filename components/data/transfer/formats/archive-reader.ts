@@ -80,7 +80,7 @@ function memberOf(reader: LineReader, text: string, source: string): { readonly 
   }
 }
 
-/** @throws TransferError if the digest of the content differs */
+/** Yields the bytes of a content. @throws TransferError if the digest of the content differs */
 async function* contentOf(tree: FileTree, { content, size, sha256 }: OpenedContent): AsyncGenerator<Uint8Array> {
   const digest = createHash('sha256');
   let length = 0;

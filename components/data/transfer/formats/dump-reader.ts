@@ -1,7 +1,7 @@
 /**
- * Reads dataset dumps: N-Quads and TriG, optionally gzipped. Each graph below the target container is a resource. Must not
- * import the store. Blank node labels of the storage are kept, so that export, import and export give the same bytes. Other
- * labels are scoped to their document, with all its graphs and parts (`DocumentFactory`).
+ * Reads dataset dumps: N-Quads and TriG, optionally gzipped. Each graph below the target container is a resource. This module
+ * must not import the store. Blank node labels of the storage are kept, so that export, import and export give the same bytes.
+ * Other labels are scoped to their document, with all its graphs and parts (`DocumentFactory`).
  */
 import type { Quad } from '@rdfjs/types';
 import { type ByteSource, type FilePiece, textOf, withStart } from '../../../../lib/exchange/byte-source.js';
@@ -51,7 +51,7 @@ function cursorOf(text: string | undefined): Cursor {
 /** Quads from a parser, with the position of each quad. */
 interface Batch {
   readonly quads: readonly Quad[];
-  /** Line numbers. */
+  /** Line number of each quad. */
   readonly lines: readonly number[];
   /** Position after each quad, from which reading can be resumed. */
   readonly ends: readonly number[];
@@ -109,18 +109,18 @@ interface Start {
   readonly into: string;
   readonly cursor: Cursor;
   readonly key: string;
-  /** The initial size. */
+  /** Size before the first quad, see `sizes`. */
   readonly size: number;
   readonly known: Known;
 }
 
-/** Yields the members that the quads form, and at the end the skipped ones. */
+/** Yields the members that the quads form, and at the end the skipped members. */
 async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGenerator<ReadStep> {
   const { name, into, cursor, key, known } = start;
   const { leftOut } = cursor;
   const run = new GraphRun(into, leftOut);
   let [at, line, size, bytes] = [cursor.at, cursor.line, start.size, 0];
-  /** Computes the digest for the cursor of the last step, before more quads change it. */
+  /** Computes the digest for the cursor of the last step, before further quads change the digest. */
   let keep = (): void => {};
   const step = (member: Member | LeftOut, rest = String(leftOut)): ReadStep => {
     const [place, end] = [`${at} ${line} ${key}`, at];

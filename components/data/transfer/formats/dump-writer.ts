@@ -18,7 +18,7 @@ const linesAtATime = 100;
 export class DumpWriter implements Writer {
   private readonly output: TextOutput;
 
-  /** @param of the IRI of the exported container */
+  /** @param of IRI of the exported container */
   constructor(
     out: Writable,
     private readonly of: string,
@@ -52,7 +52,7 @@ export class TriGWriter implements Writer {
   private readonly sent: Promise<void>;
   private readonly failed: Promise<never>;
 
-  /** @param of the IRI of the exported container */
+  /** @param of IRI of the exported container */
   constructor(
     out: Writable,
     private readonly of: string,
@@ -60,7 +60,7 @@ export class TriGWriter implements Writer {
   ) {
     this.sent = this.send(new TextOutput(out, isGzip));
     this.failed = this.sent.then(() => new Promise<never>(() => {}));
-    // `add` and `end` throw the error. Until then it must not be reported as unhandled.
+    // `add` and `end` throw the error. Until then, the rejection must not be reported as unhandled.
     this.failed.catch(() => {});
   }
 

@@ -14,7 +14,7 @@ import { openZipTree } from '../trees/zip-tree.js';
 /** Source of an import: a file or directory on this machine. */
 export interface Source {
   readonly path: string;
-  /** The original name of an uploaded file, which its path does not have: `dump.nq.gz`. */
+  /** Original name of an uploaded file, such as `dump.nq.gz`. The path has another name. */
   readonly name?: string;
   /** The media type given by the caller, if any. */
   readonly mediaType?: string;
@@ -25,7 +25,7 @@ export interface Source {
 export class Formats {
   private constructor(private readonly all: ReadonlyMap<string, Format>) {}
 
-  /** @param modules the URLs of format modules, see `Platform` */
+  /** Loads the formats of all components. @param modules the URLs of format modules, see `Platform` */
   static async of(modules: readonly string[]): Promise<Formats> {
     const loaded = (await Promise.all(modules.map((module) => import(module)))) as FormatModule[];
     return new Formats(new Map(loaded.flatMap(({ formats }) => Object.entries(formats))));
@@ -63,9 +63,8 @@ export class Formats {
   }
 
   /**
-   * Opens a source.
-   * @param format its name. Detected from the file name and the content if absent
-   * @throws TransferError if the source does not exist or has an unknown format
+   * Opens a source. @param format name of the format. If absent, it is detected from the file name and the content @throws
+   * TransferError if the source does not exist or has an unknown format
    */
   async openReader(source: Source, format?: string): Promise<MemberReader> {
     const name = format ?? (await this.detect(source));

@@ -1,4 +1,4 @@
-/** Opens targets of exports. Separate from `Formats`, so that the thread of an import does not load sinks. */
+/** Opens targets of exports. Separate from `Formats`, so that the thread of an import does not load the writers. */
 import type { Writable } from 'node:stream';
 import type { TreeSink } from '../../../../lib/exchange/file-tree.js';
 import type { Format, WriteOptions } from '../../../../lib/exchange/format.js';
@@ -29,7 +29,7 @@ export async function openWriter(
   throw new TransferError('This format is a single file: name a file, not a directory.');
 }
 
-/** Name of exported files, from the IRI of the container. */
+/** Returns the name of an exported file for the IRI of its container. */
 export const exportName = (of: string): string =>
   of
     .split('/')

@@ -1,4 +1,4 @@
-/** Writes files to an empty folder, with modes for its owner only. Nothing is written outside of the folder. */
+/** Writes files to an empty folder, with permissions for the file owner only. Nothing is written outside of the folder. */
 import { mkdir, open, readdir, utimes } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { TreeSink } from '../../../../lib/exchange/file-tree.js';

@@ -7,7 +7,7 @@ import { TransferError } from '../../../../lib/exchange/member.js';
 import { slices } from '../../../../lib/tools/collections.js';
 import { faultOfPath, nameOfBytes, shownPath } from './tree-names.js';
 
-/** Flags for opening files. `O_NONBLOCK`: if a pipe has replaced a file, opening it would wait for a writer. */
+/** Flags for opening files. Without `O_NONBLOCK`, opening a pipe that has replaced a file would wait for a writer. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** Opens the tree of a directory and adds up its size. @throws TransferError if the directory does not exist or is not readable */

@@ -1,4 +1,4 @@
-/** Validates names of files in trees, for trees and for file systems. Pure. */
+/** Validates names of files in trees, for trees and for file systems. Has no side effects. */
 import { isUtf8 } from 'node:buffer';
 
 /** Maximum length of a path in a tree, in characters, the same as for resources. */

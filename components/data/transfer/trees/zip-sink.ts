@@ -29,7 +29,7 @@ export class ZipSink implements TreeSink {
       this.zip.on('error', reject);
       this.sent.catch(reject);
     });
-    // `add` and `end` throw the error. Until then it must not be reported as unhandled.
+    // `add` and `end` throw the error. Until then, the rejection must not be reported as unhandled.
     this.failed.catch(() => {});
   }
 
@@ -114,7 +114,7 @@ export const zipFolder = async (
   onRefused: (refused: RefusedFile) => void,
 ): Promise<void> => copyTree(await openFolderTree(folder), new ZipSink(out), onRefused);
 
-/** Writes the files of a ZIP to an empty or missing folder. @param isNested true to omit the directory at its top */
+/** Writes the files of a ZIP to an empty or missing folder. @param isNested true to omit the top-level directory of the ZIP */
 export async function unzipInto(file: string, folder: string, isNested: boolean): Promise<void> {
   const sink = await openFolderSink(folder);
   const nested: TreeSink = {

@@ -78,18 +78,18 @@ async function entriesOf(zip: ZipFile): Promise<Entries> {
   return { kept, refused };
 }
 
-/** Bit of the general purpose flags of an entry with a name in UTF-8 (APPNOTE 4.4.4, D.2), and the id of its Unicode Path field (4.6.9). */
+/** Flag of entries whose name is in UTF-8 (APPNOTE 4.4.4, D.2), and ID of the Unicode Path field (4.6.9). */
 const [utf8Flag, unicodePath] = [0x800, 0x7075];
 
 /**
- * Returns the name of an entry; `undefined` if it is invalid. It is UTF-8 with the flag, the Unicode Path field if that belongs
- * to the name, and otherwise code page 437. Many programs write UTF-8 without the flag, which is recognized.
+ * Returns the name of an entry, or `undefined` if the name is invalid. With the flag, the name is UTF-8. Without the flag, it
+ * is the Unicode Path field if that belongs to the name, UTF-8 if recognized as such, or code page 437.
  */
 function nameOf(entry: Entry): string | undefined {
   const bytes = entry.fileName as unknown as Uint8Array;
   if ((entry.generalPurposeBitFlag & utf8Flag) !== 0) return nameOfBytes(bytes);
   for (const { id, data } of entry.extraFields) {
-    // Version, CRC-32 of the name in the header, name. A field with another CRC-32 is that of a former name.
+    // The field has a version, the CRC-32 of the name in the header, and a name. With another CRC-32, the name is outdated.
     if (id !== unicodePath || data.length < 6 || data[0] !== 1 || data.readUInt32LE(1) !== crc32(bytes)) continue;
     return nameOfBytes(data.subarray(5));
   }
@@ -98,13 +98,13 @@ function nameOf(entry: Entry): string | undefined {
 
 const shown = (path: string, last: string): string => path.slice(0, 200) || `(without a name, after ${last})`;
 
-/** Returns why an entry is skipped, as the end of a sentence, or `undefined` if it is not. */
+/** Returns the reason why an entry is skipped, as the end of a sentence, or `undefined` if the entry is not skipped. */
 function faultOf(entry: Entry, path: string, kept: ReadonlyMap<string, Kept>): string | undefined {
   if (path.includes('\\')) return 'its name contains a backslash, a separator on some systems';
   if (/^[A-Za-z]:\//.test(path)) return 'its name is absolute';
   const fault = path.length > longestTreePath ? 'its path is too long' : faultOfPath(path);
   if (fault !== undefined) return fault;
-  // The upper half contains the file mode if the ZIP was made on Unix. 0o120000 is a symbolic link.
+  // The upper half of the attributes contains the file mode if the ZIP was made on Unix. 0o120000 is a symbolic link.
   const mode = entry.externalFileAttributes >>> 16;
   if ((mode & 0o170000) === 0o120000) return 'it is a symbolic link; these are not followed';
   if (![0, 0o100000, 0o040000].includes(mode & 0o170000)) return 'it is neither a file nor a directory';
@@ -213,7 +213,7 @@ async function* inflated(raw: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** Returns the directories on a path, including the path itself if it is one, except those that are also on the path of `folder`. */
+/** Yields the directories on a path, including the path if it is one, except directories on the path of `folder`. */
 function* foldersBetween(folder: string, path: string): Generator<string> {
   for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
     const each = path.slice(0, at + 1);

@@ -174,7 +174,7 @@ export interface ResourceFacts {
   readonly types: readonly string[];
 }
 
-/** Returns true if a resource fulfils a constraint. Constraints with unknown operands never hold. */
+/** Returns true if a resource fulfils a constraint, and false for constraints with unknown operands. */
 export function resourceFulfils({ leftOperand, operator, rightOperand }: Constraint, facts: ResourceFacts): boolean {
   if (!rightOperand || !ofResource.has(leftOperand)) return false;
   const left = leftOperand === 'type' ? facts.types : facts.format === undefined ? [] : [facts.format];

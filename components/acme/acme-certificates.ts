@@ -18,7 +18,7 @@ import {
 
 /** ACME authority (RFC 8555), from which certificates are ordered with the http-01 challenge. */
 export interface Authority extends Pick<CertificateEquipment, 'authorities'> {
-  /** E-mail address of the account, to which the authority sends messages. */
+  /** URL of the ACME directory. */
   readonly directory: string;
   /** E-mail address of the account, for messages of the authority. */
   readonly email: string | null;

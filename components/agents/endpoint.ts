@@ -176,7 +176,7 @@ async function readContents(platform: Platform, caller: ToolCaller, { uri }: Mem
   return { contents: [{ uri, mimeType: mediaType, text }] };
 }
 
-/** Converts errors of resource requests that are not tool calls. */
+/** Awaits a resource request outside of a tool call, and converts its errors. */
 async function orAbsent<T>(found: Promise<T>): Promise<T> {
   try {
     return await found;

@@ -8,13 +8,12 @@ import { childrenOf, onlyChild, textContentOf } from './document.js';
 import { assertionNamespace as saml } from './identifiers.js';
 import { refuse, shownName } from './refusal.js';
 
-/** Format of times in SAML (SAML 2.0 Core 1.3.3): xs:dateTime in UTC. */
+/** Matches times in SAML (SAML 2.0 Core 1.3.3): xs:dateTime in UTC. */
 const form = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z$/;
 
 /**
- * Parses a time to milliseconds since the epoch, without fractions of a second.
- * @param name name of the attribute, for the log
- * @throws LwsError `invalid-token` for another time zone or form, or a nonexistent day or time
+ * Parses a time to milliseconds since the epoch, without fractions of a second. @param name name of the attribute, for the log
+ * @throws LwsError `invalid-token` for another time zone or format, or a nonexistent day or time
  */
 function readInstant(value: string, name: string): number {
   const [, seconds] = form.exec(value) ?? [];

@@ -14,7 +14,7 @@ export interface SignedAssertion {
   readonly signatureValue: XmlElement;
 }
 
-/** Allowed identifiers: no colon (NCName), and no quote, because xml-crypto inserts the identifier into an XPath expression. */
+/** Matches allowed identifiers: no colon (NCName), and no quote, because xml-crypto inserts them into an XPath expression. */
 const identifier = /^[A-Za-z_][\w.-]{0,255}$/;
 
 /** Elements that must be unique, because xml-crypto uses the first one in the document with this local name. */

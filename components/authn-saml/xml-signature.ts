@@ -75,7 +75,7 @@ function check(verifier: SignedXml, xml: string, { signature }: SignedAssertion)
   }
 }
 
-/** Returns a verifier of xml-crypto with one algorithm of each kind. Its only keys are those that `isSigned` tries. */
+/** Returns a verifier of xml-crypto with one algorithm of each kind. It uses only the keys that `isSigned` tries. */
 function createVerifier(expected: SignedInfo, isSigned: (octets: string) => boolean): SignedXml {
   const verifier = new SignedXml({ publicCert: 'not used: isSigned has the keys', getCertFromKeyInfo: () => null });
   verifier.CanonicalizationAlgorithms = Object.fromEntries(

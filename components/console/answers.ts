@@ -35,7 +35,7 @@ export const rightsRoute = (platform: Platform): Route =>
       throw new LwsError('bad-request', 'The query parameter iri must be the IRI of a resource of this storage.');
     await requireAccess(platform, view, access, 'read', iri);
     const may = async (mode: Mode, of = iri): Promise<boolean> => authorizer.allows({ view, access, mode, iri: of });
-    // Grants require control of the storage, access control lists control of the resource.
+    // Grants require control of the storage. Access control lists require control of the resource.
     const share =
       (await may('control', rootIri)) || (administration.addedOwners === undefined && (await may('control')));
     return jsonReply(200, { append: await may('append'), write: await may('write'), share });

@@ -16,7 +16,7 @@ const server = 'urn:npm:solid:community-server:';
 const [parameter, parameterValue] = [`${server}meta:contentTypeParameter`, `${server}meta:value`];
 const label = 'http://www.w3.org/2000/01/rdf-schema#label';
 const format = 'http://www.w3.org/ns/ma-ont#format';
-/** Predicates of triples that the server generates for every resource. */
+/** Predicates of triples that Community Solid Server generates for every resource. */
 const ownPredicates: ReadonlySet<string> = new Set([`${ldp}contains`, 'http://purl.org/dc/terms/modified']);
 const posix = 'http://www.w3.org/ns/posix/stat#';
 const isOwnType = (type: string): boolean => type.startsWith(ldp) || type === 'http://www.w3.org/ns/pim/space#Storage';

@@ -108,7 +108,7 @@ class CssReading {
     if (why !== undefined) yield this.leftOut(path, why);
   }
 
-  /** Returns the reason why a file, or a part of it, is not imported. */
+  /** Returns the reason why a file, or a part of it, is not imported, or `undefined`. */
   private async faultOf(file: TreeFile): Promise<string | undefined> {
     const { path } = file;
     if (path.startsWith(internal))

@@ -88,7 +88,7 @@ export class CssWriter implements Writer {
     return true;
   }
 
-  /** Returns the reason why Community Solid Server cannot have a resource. */
+  /** Returns the reason why Community Solid Server cannot have a resource, or `undefined`. */
   private faultOf(path: string): string | undefined {
     if (path === '') return undefined;
     if (this.leftContainer !== undefined && path.startsWith(this.leftContainer)) return 'Its container is skipped.';

@@ -29,7 +29,7 @@ export interface S3Request {
   readonly maxTries?: number;
 }
 
-/** The store rejected a request permanently. `code` is the S3 code, such as `AccessDenied`, or empty. */
+/** Thrown if the store rejects a request permanently. `code` is the S3 code, such as `AccessDenied`, or empty. */
 export class S3Refusal extends Error {
   constructor(
     readonly status: number,
@@ -46,7 +46,7 @@ const [connections, connectTimeoutMs, idleMs] = [64, 5_000, 20_000];
 /** Timeout of a request, in milliseconds, and bytes of the body for which a millisecond is added, for slow connections. */
 const answerMs = 15_000;
 const minBytesPerMs = 64;
-/** Maximum attempts, and first delay, which doubles for each attempt. After `lastTryMs` no attempt starts. In milliseconds. */
+/** Maximum attempts, first delay (doubled for each attempt), and time after which no attempt starts, in milliseconds. */
 const [maxTries, firstDelayMs, lastTryMs] = [4, 100, 10_000];
 const maxTextBytes = 8 << 20;
 /** Maximum count of cached signing keys. Each day has another key. */

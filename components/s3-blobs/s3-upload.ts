@@ -173,7 +173,7 @@ export class S3Upload implements BlobWriter {
       // The store starts its response before the result is known, so the response can be an error despite status 200.
       if (text.includes('<Error>')) throw away(new Error(`Completing an upload: ${firstValue(text, 'Code')}`));
     } catch (error) {
-      // The first attempt may have succeeded, and its response was lost.
+      // The first attempt may have succeeded although its response was lost.
       if (!(error instanceof S3Refusal && error.code === 'NoSuchUpload') || !(await this.isComplete())) throw error;
     }
     this.uploadId = undefined;
@@ -215,7 +215,7 @@ export interface PartBuffer {
   release(): void;
 }
 
-/** Pool of buffers. Without reuse, garbage collection frees them so late that uploads take several times the memory. */
+/** Pool of buffers. Without reuse, garbage collection frees buffers so late that uploads take several times the memory. */
 export class PartBuffers {
   private readonly waiting = new Set<() => void>();
   private readonly idle: Buffer[] = [];

@@ -94,7 +94,7 @@ async function wanted(
 interface Sent {
   readonly client: Client;
   readonly mediaType: string;
-  /** Returns the data. @throws LwsError `too-large` */
+  /** Returns the data. @param longest maximum bytes @throws LwsError `too-large` */
   bytes(longest: number): Promise<Uint8Array>;
 }
 

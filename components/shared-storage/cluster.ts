@@ -69,7 +69,7 @@ class SharedSecrets {
 
   private async give(name: string, value: string): Promise<void> {
     const before = this.known.get(name);
-    // If two servers change a secret, the first one wins. The other reads it at the next synchronization.
+    // If two servers change a secret, the first one wins. The other server reads the secret at the next synchronization.
     const [statement, values] =
       before === undefined
         ? ['INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, value]]

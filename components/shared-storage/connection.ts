@@ -51,7 +51,7 @@ export class Connection {
 
   /**
    * Returns and clears the last warning. If the wait of a commit for the standby is cancelled, the commit succeeds with a
-   * warning, and the standby may lack it.
+   * warning, and the standby may lack the commit.
    */
   takeWarning(): string | undefined {
     const { warning } = this;

@@ -100,13 +100,13 @@ export class Journal {
     return rowsAfter(place, await this.others.query<StoredRow>(nextRows, [place.seq, rowsAtATime + 1, bytesAtATime]));
   }
 
-  /** Returns the position of a row. Its id is undefined if the row was removed. */
+  /** Returns the position of a row. The id of a removed row is undefined. */
   async find(seq: number): Promise<JournalPlace> {
     const { rows } = await this.reader.query<{ id: string }>('SELECT id FROM journal WHERE seq = $1', [seq]);
     return { seq, id: rows[0]?.id };
   }
 
-  /** Returns true if the journal has all rows after a given one. */
+  /** Returns true if the journal has all rows after a given row. */
   async reaches(seq: number): Promise<boolean> {
     const { rows } = await this.reader.query(
       'SELECT 1 FROM head WHERE seq <= $1 OR EXISTS (SELECT 1 FROM journal WHERE journal.seq = $1 + 1)',

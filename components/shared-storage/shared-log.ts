@@ -8,7 +8,7 @@ import { databaseAway } from './connection.js';
 import type { CommitQueue, JournalPlace, Replica } from './contract.js';
 import { AppendInDoubtError, contradict, type Journal, type JournalRow, setBack } from './journal.js';
 
-/** Maximum bytes of a turn: every server holds its row in memory, and applies it before responding. */
+/** Maximum bytes of a turn: every server holds the row of the turn in memory, and applies it before responding. */
 const maxTurnBytes = 32 << 20;
 
 const pollMs = 250;

@@ -31,7 +31,7 @@ import { everything } from './permissions.js';
 
 /** Maximum count of quads in changed graphs that a query reads, and of names of changed graphs. */
 const [maxQuads, maxNames] = [1_000_000, 500_000];
-/** Keys that are read at once. */
+/** Count of keys that are read together. */
 const keysAtATime = 5_000;
 /** Count of states that the HTTP thread authorizes at a time. */
 const decidedAtOnce = 100;

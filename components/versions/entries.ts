@@ -63,7 +63,7 @@ const pieceCharacters = 1 << 20;
 /** Count of keys that are packed together, and maximum counts of keys and characters of a small difference. */
 const [keysAtATime, shortKeys, shortCharacters] = [1_000, 10, 2_000];
 
-/** Cache of the last text, because transactions use the same position several times. */
+/** Last position and its text, cached because transactions use the same position several times. */
 let [lastPosition, lastText] = [-1, ''];
 export function paddedPosition(position: number): string {
   if (position !== lastPosition) [lastPosition, lastText] = [position, String(position).padStart(16, '0')];
@@ -173,7 +173,7 @@ async function* packedLists(graph: KeptTriples): AsyncGenerator<string> {
 
 const ahead = new WeakMap<readonly string[], string>();
 
-/** Packs the keys of a graph ahead, and caches the result for `packedPieces`. */
+/** Packs the keys of a graph before they are needed, and caches the result for `packedPieces`. */
 export function packAhead(keys: readonly string[]): void {
   if (!ahead.has(keys)) ahead.set(keys, packed(keys));
 }

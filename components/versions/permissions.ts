@@ -1,6 +1,6 @@
 /**
  * Authorizes reads of earlier states. A caller can read a state if its permission to read the present state already applied
- * before the earlier one ended. So a state never becomes readable for callers who could not read it when it was current.
+ * before the earlier state ended. So a state never becomes readable for callers who could not read it when it was current.
  * Controllers can read everything.
  */
 import { aclKey } from '../../lib/authorization/acl.js';
@@ -70,7 +70,7 @@ export async function areDatesWhole(store: Store): Promise<boolean> {
 export interface Reach {
   /** True if the whole history is readable, including states before the resource was created again. */
   readonly isController: boolean;
-  /** Position: states that ended later are readable. */
+  /** Position after which a state must have ended to be readable. */
   readonly after: number;
   /** If given, only states with this owner are readable. */
   readonly owner?: string | undefined;
@@ -81,7 +81,7 @@ export const everything: Reach = { isController: true, after: 0 };
 /** Decides which earlier states a caller can read. Create one per request, because it caches access decisions. */
 export class CallerReach {
   private readonly dates: CallerDates;
-  /** Undefined until it is decided. */
+  /** True if the caller is a controller. Undefined until it is decided. */
   private isController: boolean | undefined;
   private settingsSince: number | undefined;
 

@@ -251,7 +251,7 @@ async function represented({ platform, exchange }: Context, state: HistoryState)
   const { storage } = platform;
   const { access, address, req } = exchange;
   const reader = (): Promise<Client> => clientFor(platform, access, address);
-  // Called for small graphs, and for RDF/XML of large ones, unless the representation is cached.
+  // Returns the graph. Called for small graphs, and for RDF/XML of large graphs, unless the representation is cached.
   const graph = async () => {
     const keys = await pastKeys(storage.store, state, await reader());
     return keys && { record, keys };

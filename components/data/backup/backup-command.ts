@@ -74,7 +74,7 @@ export async function backUp(context: CommandContext): Promise<number> {
       ...{ storage, version, made, state: name, sha256: await digestOfFile(files.state) },
       quads: written ? withFile(earlier?.quads ?? [], written) : [],
       ...{ entries: blobs.entries, blobs: blobs.names.size, keys },
-      // The running server may be of an earlier version.
+      // The server may be of an earlier version, and use format 2.
       ...(format === 2 ? { hasVersions: true } : {}),
     };
     await syncNames(folder);
@@ -289,9 +289,8 @@ export class RunningServer {
   ) {}
 
   /**
-   * Starts a backup on the server. If a proxy rejects a request body of this size, a full backup is requested.
-   * @param known graphs to omit
-   * @throws CommandError if the server does not start it
+   * Starts a backup on the server. If a proxy rejects the request body as too large, a full backup is requested. @param known
+   * graphs to omit @throws CommandError if the server does not start it
    */
   static async begin(context: CommandContext, known: GraphSet | undefined): Promise<RunningServer> {
     const body = known ? { body: known.bytes, headers: { 'Content-Type': 'application/octet-stream' } } : {};

@@ -14,7 +14,7 @@ import {
 import { hasVersionData, openVersions, versionEntries } from '../../../lib/storage/keys/version-entries.js';
 import { CommandError } from '../../../lib/tools/errors.js';
 
-/** The backup is truncated, modified, or not a backup. The message is for users. */
+/** Thrown if the backup is truncated, modified, or not a backup. The message is for users. */
 export class BackupError extends CommandError {}
 
 /**
@@ -44,7 +44,7 @@ export interface Trailer {
 export interface BackupSection {
   /** IRI of the graph. Empty for a part of the other entries. */
   readonly name: string;
-  /** Revision of the resource; for a linkset a digest of its links; for a part a digest of its entries. */
+  /** Revision of the resource, digest of the links of a linkset, or digest of the entries in a part. */
   readonly token: string;
   /** Count of triples in the record, or of entries in a part. Undefined for linksets. */
   readonly count: number | undefined;

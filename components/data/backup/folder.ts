@@ -95,7 +95,7 @@ export function readManifest(folder: string): Manifest {
   throw new BackupError(`${file} is of a later version.`);
 }
 
-/** Returns the count of lines in all files, as far as the manifest contains it. */
+/** Returns the count of lines in all files, as far as the manifest records it. */
 export const linesInFiles = ({ quads, entries }: Manifest): number =>
   quads.reduce((sum, { triples, others = 0 }) => sum + triples + others, entries);
 
@@ -150,7 +150,7 @@ export const keyFiles = (dataDir: string): string[] =>
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);
 
-/** Reads a quads file to its end, to determine its facts. @throws BackupError if it is truncated */
+/** Reads a quads file to its end, and returns its size, digest and counts. @throws BackupError if it is truncated */
 export async function quadsFile(file: string): Promise<Omit<QuadsFile, 'name' | 'made'>> {
   let [graphs, triples, others] = [0, 0, 0];
   const reader: StateReader = {

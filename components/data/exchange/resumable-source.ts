@@ -18,7 +18,7 @@ const changed = (name: string): TransferError =>
 
 /** Digest of the source up to a position. */
 export interface Known {
-  /** Called with each quad, if the digest is one of quads. */
+  /** Called with each quad, if the digest is computed from quads. */
   add?(quad: Quad): void;
   /** Adds everything up to `end` to the digest and frees its memory. @param end byte offset, or count of quads */
   pass(end: number): void;

@@ -33,9 +33,7 @@ import {
   type ReportEntry,
 } from './blocks.js';
 
-/**
- * Maximum number of quads in a block. Larger transactions delay others and outlive V8's young generation; smaller are slower.
- */
+/** Maximum quads in a block. Larger transactions delay others and outlive V8's young generation. Smaller ones are slower. */
 const maxQuads = 4_000;
 const maxItems = 500;
 const maxBytes = 16 << 20;
@@ -43,7 +41,7 @@ const maxBytes = 16 << 20;
 const maxCharacters = 8 << 20;
 /** Maximum number of quads up to which parts of a graph are joined into one item. */
 const maxJoined = 20_000;
-/** Maximum size of a JSON document in bytes. Longer ones are stored as binary, without parsing. */
+/** Maximum size of a JSON document in bytes. Longer documents are stored as binary, without parsing. */
 const longestJson = 16 << 20;
 
 interface BuilderOptions extends Pick<ImportTask, 'into' | 'seed' | 'acls' | 'texts'> {

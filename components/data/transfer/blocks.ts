@@ -1,4 +1,4 @@
-/** Messages between the thread that reads an import and the HTTP thread, which decides for each item. */
+/** Messages between the thread that reads an import and the HTTP thread, which authorizes each item. */
 import type { LeftOut, Member } from '../../../lib/exchange/member.js';
 import type { BulkItem } from '../../../lib/resources/bulk.js';
 import type { BlobLocation } from '../../../lib/storage/blobs/blobs.js';
@@ -17,7 +17,7 @@ export interface ImportBlock {
   readonly bytes: number;
   /** Quads in this block. */
   readonly quads: number;
-  /** Approximate size of the GSPO keys of its quads, in bytes. */
+  /** Approximate size of the GSPO keys of the block's quads, in bytes. */
   readonly keyBytes: number;
 }
 

@@ -16,7 +16,7 @@ import { exportName } from './formats/open-writer.js';
 const exportPath = '{prefix}/export';
 const parameters = ['of', 'format'];
 
-/** Maximum number of concurrent exports per subject (per address for anonymous callers). Each one has a thread. */
+/** Maximum number of concurrent exports per subject (per address for anonymous callers). Each export has a thread. */
 const perClient = { controller: 2, known: 1, stranger: 1 } as const;
 /** Maximum number of concurrent exports of a caller class, because new identities cost nothing. */
 const inAll = { controller: 8, known: 4, stranger: 2 } as const;

@@ -63,7 +63,7 @@ export interface ExportTask extends ExportQuestion {
   /** The IRI of the storage. */
   readonly storage: string;
   readonly format: string;
-  /** Modules of formats. */
+  /** URLs of format modules. */
   readonly formats: readonly string[];
   readonly isGzip: boolean;
 }

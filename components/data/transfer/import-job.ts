@@ -200,7 +200,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     }
   }
 
-  /** Stops the import. Stored resources stay, and it can be resumed. */
+  /** Stops the import. Stored resources stay, and the import can be resumed. */
   async stop(): Promise<void> {
     this.isStopped = true;
     await this.thread?.stop();

@@ -171,7 +171,7 @@ const longer = (known: readonly ReportEntry[], more: readonly ReportEntry[]): re
   ...more.slice(0, maxTold - known.length).map(({ source, why }) => ({ source: cut(source), why: cut(why) })),
 ];
 
-/** Appends to a report. */
+/** Returns the changed members of a report with additional entries. */
 export const addReport = (
   state: Pick<ImportState, 'leftOut' | 'told'>,
   told: readonly ReportEntry[],

@@ -92,7 +92,7 @@ export class ImportThread {
       },
     );
     const stored = staged.then((taken) => taken.stored);
-    // `last` awaits the promise after all earlier ones. Until then a rejection must not count as unhandled.
+    // `last` awaits the promise after all earlier promises. Until then a rejection must not count as unhandled.
     stored.catch(() => {});
     this.staged = staged;
     this.last = before.then(() => stored);

@@ -29,7 +29,7 @@ const prepared = new Map<number, Promise<PreparedBatch>>();
 let isUsual = true;
 let settled: (() => void) | undefined;
 
-/** Waits until at most `most` blocks are pending. */
+/** Waits until at most `most` blocks are pending, or until `isEnough` returns true. */
 const room = async (most: number, isEnough = (): boolean => false): Promise<void> => {
   while (waiting.size > most && !isEnough())
     await new Promise<void>((resolve) => {

@@ -153,7 +153,7 @@ export class StorageWriter implements Writer {
     if (why !== undefined) this.leaveOut(facts.source, why);
   }
 
-  /** Creates a container. @returns the reason why it cannot be created */
+  /** Creates a container. @returns the reason why it cannot be created, or `undefined` */
   private async containerAt(facts: Facts): Promise<string | undefined> {
     if (this.options.dryRun) {
       if (!(await this.isStored(facts))) this.state.created++;

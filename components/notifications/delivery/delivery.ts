@@ -186,7 +186,7 @@ export class Deliveries {
     for await (const [name] of queuedInboxes(this.options.store)) this.wake(name);
   }
 
-  /** True after the stop, and while another server is the leader: only the leader delivers. */
+  /** True after `stop`, and while another server is the leader: only the leader delivers. */
   private get isOver(): boolean {
     return this.stopped || !this.options.store.coordination.leads;
   }

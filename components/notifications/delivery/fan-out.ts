@@ -1,7 +1,6 @@
 /**
- * Distributes notifications to inboxes after the commit, page by page, so that writes do not wait for many
- * subscribers. Rate-limited, except for controllers. Until then, the notifications are stored as one entry per event.
- * Does not check permissions.
+ * Distributes notifications to inboxes after the commit, page by page, so that writes do not wait for many subscribers. Before,
+ * one entry per event stores its notifications. The rate is limited, except for controllers. Does not check permissions.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,7 +27,7 @@ export interface PendingEvent {
   readonly topics?: readonly string[];
   /** Subscribers to `topics` that could read the resource at the event (`subscriberOf`). Absent: all subscribers. */
   readonly readers?: readonly string[];
-  /** Id of the last subscription that is done. Later ids are pending. */
+  /** Id of the last notified subscription. Subscriptions with later ids are pending. */
   readonly after?: string;
   /** Inboxes that are notified without a subscription. */
   readonly inboxes: readonly string[];

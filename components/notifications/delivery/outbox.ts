@@ -134,7 +134,7 @@ export class Outbox {
     return this.last.toString(36).padStart(12, '0');
   }
 
-  /** Ensures that later sequence numbers are greater than one of another process. */
+  /** Ensures that later sequence numbers are greater than a sequence number of another process. */
   private pass(sequence = '0'): void {
     this.last = Math.max(this.last, Number.parseInt(sequence, 36));
   }

@@ -1,4 +1,4 @@
-/** An index that every transaction updates. It is rebuilt after a time in which it was switched off. */
+/** Index that every transaction updates. If the index was switched off for a time, it is rebuilt. */
 import { StagedNames } from '../../../lib/storage/graphs/staged-keys.js';
 import { declareDerivedEntries } from '../../../lib/storage/keys/derived-entries.js';
 import { featureOf, featuresKey, readFeatures } from '../../../lib/storage/keys/features.js';
@@ -18,7 +18,7 @@ export interface IndexDefinition {
   readonly state: string;
   /** Entry spaces of the index. */
   readonly spaces: readonly string[];
-  /** Called before `entriesOf`. */
+  /** Prepares the computation of entries. Called before `entriesOf`. */
   prepare?(): Promise<void>;
   /** Yields the entries of a resource in its committed state, in blocks. */
   entriesOf(store: Store, record: ResourceRecord): AsyncIterable<Entries>;

@@ -43,7 +43,7 @@ type Posting = readonly string[];
 export interface PostingSpace {
   readonly space: string;
   readonly parts: number;
-  /** Where transactions stage the postings. Default: entries. */
+  /** Part of a transaction in which the postings are staged. Default: entries. */
   readonly of?: 'entries' | 'postings';
 }
 

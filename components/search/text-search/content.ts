@@ -3,7 +3,7 @@ import type { ClientLinks } from '../../../lib/resources/linkset.js';
 import type { Blobs } from '../../../lib/storage/blobs/blobs.js';
 import { blobFacts, nameOf, parentOf, type ResourceRecord } from '../../../lib/storage/keys/records.js';
 
-/** Maximum indexed bytes of a text. JSON documents above it are not indexed, because they cannot be parsed in part. */
+/** Maximum indexed bytes of a text. Longer JSON documents are not indexed, because they cannot be parsed in part. */
 const longestContent = 1 << 20;
 
 /** Returns the name of a resource as words; empty for the root of an origin. */
@@ -14,9 +14,9 @@ export function nameText(iri: string): string {
   try {
     decoded = decodeURIComponent(name);
   } catch {
-    // A percent sign that does not start an escape: index the name unchanged.
+    // If a percent sign does not start an escape, index the name unchanged.
   }
-  // In names, these characters separate words, while in texts they join them.
+  // These characters separate words in names, but join words in texts.
   return decoded.replace(/[._:\u0000]/g, ' ');
 }
 

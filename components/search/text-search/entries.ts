@@ -43,7 +43,7 @@ export interface EntryTarget {
   pause(): Promise<void>;
 }
 
-/** Puts the entries of a statement. @returns its word count, 0 if its object is not a text; a promise if the text is long */
+/** Puts the entries of a statement. @returns the word count, 0 if the object is not a text, or a promise for a long text */
 export function putStatement(iri: string, key: string, target: EntryTarget): number | Promise<number> {
   const spans = spansOfKey(key);
   const statement = textStatement(key, spans);
@@ -80,7 +80,7 @@ const [costAtATime, postingsAtATime] = [4_096, 2_500];
 /** Maximum length of a text that is indexed without yielding to the event loop. */
 const shortText = 1_024;
 
-/** Puts the postings of a text. @returns its word count; a promise if the text is long */
+/** Puts the postings of a text. @returns the word count, or a promise for a long text */
 export function putText(text: PlacedText, target: EntryTarget): number | Promise<number> {
   const found = new Found(text.language);
   if (text.text.length > shortText) return putLongText(found, text, target);
@@ -112,7 +112,7 @@ function putPosting([token, key]: readonly [string, string], { put, words }: Ent
 
 /** Collects the words of a text. */
 class Found {
-  /** Words so far. */
+  /** Count of words so far. */
   count = 0;
   private readonly tokens = new Map<string, Occurrences>();
 

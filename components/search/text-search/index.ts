@@ -44,7 +44,7 @@ export default defineComponent({
     const { store } = platform;
     await loadStemmers();
     const progress = platform.progress('Rebuilding the text index');
-    // Servers that share a storage see each other's transactions, but not the phases of a background rebuild.
+    // Servers that share a storage rebuild the index at the start: they do not see the phases of a background rebuild.
     if (!textIndex.isComplete(store) && (isQuicklyIndexed(store) || store.coordination.hasOthers))
       await textIndex.rebuild(store, progress);
     const index = new BackgroundRebuild(textIndex, store);

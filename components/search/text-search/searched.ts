@@ -55,7 +55,7 @@ type Parts = Pick<Searched, 'single' | 'ranges'>;
 
 const everything: Parts = { single: [], ranges: [whole] };
 
-/** Cached parts of ranges, which are the same array while the access of a caller does not change. */
+/** Cached parts by ranges. The ranges of a caller are the same array while its access does not change. */
 const known = new WeakMap<readonly IriRange[], Parts>();
 
 const partsOf = (scope: Searched['scope']): Parts =>

@@ -133,7 +133,7 @@ export class QueryPool {
     return { timeoutMs: most, by: `lws.sparql.endpoint.${isStranger ? 'stranger-' : ''}timeout-seconds` };
   }
 
-  /** Metrics of the pool. */
+  /** Returns the metrics of the pool. */
   metrics(): readonly Metric[] {
     const { threads, busy, killed, waiting, begun } = this.threads.state;
     return [

@@ -30,7 +30,7 @@ const processClocks: Clocks = {
 export class ShortLimits {
   private left: number;
   private startedAt: number | undefined;
-  /** CPU time when it was read, and the milliseconds from the start until then. */
+  /** Last reading of the CPU time, and the milliseconds from the start to this reading. */
   private reading: { readonly cpu: number; readonly after: number } | undefined;
 
   /**

@@ -1,6 +1,6 @@
 /**
  * Runs short queries in the HTTP thread, because a lookup costs less than the round trip to a query thread. The form of a query
- * determines if it qualifies. If it exceeds the limits, it restarts in a query thread. Independent of the caller.
+ * determines if it qualifies. A query that exceeds the limits restarts in a query thread. Independent of the caller.
  */
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { isIri, type TermKey } from '../../../lib/query/access/terms.js';

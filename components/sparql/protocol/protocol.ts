@@ -182,7 +182,7 @@ export interface AcceptedFormats {
 /** Cached results, because clients send the same few `Accept` fields. */
 const chosen = [lruCache<AcceptedFormats>(500), lruCache<AcceptedFormats>(500)] as const;
 
-/** Chooses formats. @param strict true to omit the default if the client accepts none of the formats: it gets 406 (rule 7.1) */
+/** Chooses formats. @param strict true to omit the default if the client accepts no format: it then gets 406 (rule 7.1) */
 export function acceptedFormats(accept = '', strict = true): AcceptedFormats {
   const known = chosen[strict ? 1 : 0].get(accept);
   if (known) return known;

@@ -233,7 +233,7 @@ function writeValues(
       const y = valToPos(data.xs[at]! + (index - (data.ys.length - 1) / 2) * thickness, 'x', true);
       const width = ctx.measureText(text).width;
       const end = valToPos(value, 'y', true);
-      // Negative bars end at the left.
+      // Values of negative bars are at the left.
       const left = value < 0 ? end - width - 6 * ratio : end + 6 * ratio;
       ctx.textAlign = 'left';
       ctx.fillText(text, Math.max(bbox.left, left), y);

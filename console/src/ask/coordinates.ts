@@ -9,7 +9,7 @@ const names = (...all: readonly string[]) =>
 
 export const latitudes: ReadonlySet<string> = names('lat', 'latitude');
 export const longitudes: ReadonlySet<string> = names('long', 'longitude');
-/** Predicates from a thing to its geometry. */
+/** Predicates from a resource to its geometry. */
 export const geometries: ReadonlySet<string> = new Set(
   ['hasGeometry', 'hasDefaultGeometry', 'defaultGeometry', 'hasCentroid'].map((name) => geosparql + name),
 );

@@ -133,7 +133,7 @@ function groupsOf({ nodes, links }: DrawnGraph): readonly (readonly DrawnNode[])
 
 const keyOf = ({ kind, value }: ResultTerm): string => `${kind} ${value}`;
 
-/** Size of the picture that a graph is laid out for, in pixels, and the width of a name. */
+/** Size of the picture for which a graph is laid out, in pixels, and width of a name. */
 export interface Room {
   readonly width: number;
   readonly height: number;

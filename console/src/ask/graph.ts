@@ -244,12 +244,12 @@ export class AskGraph extends Picture {
     }
     dragged.fx = dragged.x = (dragged.x ?? 0) + dx;
     dragged.fy = dragged.y = (dragged.y ?? 0) + dy;
-    // The other nodes follow, unless reduced motion is preferred.
+    // Move the other nodes too, unless reduced motion is preferred.
     if (!matchMedia('(prefers-reduced-motion: reduce)').matches) this.simulation?.alpha(0.2).restart();
     this.requestUpdate();
   }
 
-  /** Arrow keys move to the nearest node in their direction. */
+  /** Moves the focus to the nearest node in the direction of an arrow key. */
   private onKey(event: KeyboardEvent, from: DrawnNode): void {
     const directions: Record<string, readonly [number, number]> = {
       ArrowRight: [1, 0],

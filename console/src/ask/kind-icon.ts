@@ -1,4 +1,4 @@
-/** Small pictures of the kinds of answers. */
+/** Icons for the views of answers. */
 import { html, type TemplateResult } from 'lit';
 import type { AnswerKind } from './examples.js';
 

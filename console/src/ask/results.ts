@@ -22,7 +22,7 @@ const titles: Readonly<Record<ResultView, string>> = {
 /** Maximum characters of raw text shown. The file contains everything. */
 const maxRaw = 200_000;
 
-/** Chart, picture and map are loaded on demand. */
+/** Functions that load chart, picture and map on demand. */
 const loads: Partial<Record<ResultView, () => Promise<unknown>>> = {
   chart: () => import('./chart.js'),
   graph: () => import('./graph.js'),

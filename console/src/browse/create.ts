@@ -41,7 +41,7 @@ export function suggestedName(kind: Kind, name: string): string {
 export interface Deletion {
   /** Called with the id of each item that was moved to the trash. */
   readonly trashed?: (id: string) => void;
-  /** Stops between two requests. */
+  /** Stops the deletion between two requests. */
   readonly signal: AbortSignal;
   /** Called with the number of successful requests since the last call. */
   readonly told: (deleted: number) => void;

@@ -30,7 +30,7 @@ export class FolderField extends Page {
 
   private readonly clear = (): void => {
     [this.value, this.isOpen] = [storageUri, false];
-    // The form empties its fields after this event.
+    // Render again, because the form empties its fields after this event.
     setTimeout(() => this.requestUpdate());
   };
 

@@ -119,7 +119,7 @@ export class ContainerListing extends EventTarget {
     for (let page = 1; page <= last; page++) {
       const wasLoaded = Array.isArray(this.pages.get(page));
       await this.fetch(page);
-      // Another search or order was started.
+      // Stop, because another search or order was started.
       if (run !== this.runs || this.controller.signal.aborted) return;
       const members = this.pages.get(page);
       if (Array.isArray(members))

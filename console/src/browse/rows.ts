@@ -203,7 +203,7 @@ export class Rows extends Page {
     void this.select(Math.min(from, index), Math.max(from, index) + 1, isOn);
   }
 
-  /** Arrows move between the rows, and with the Shift key select them. Enter opens a row. */
+  /** Handles keys: arrows move between the rows, and with the Shift key select them. Enter opens a row. */
   private readonly typed = (event: KeyboardEvent): void => {
     const target = event.target as HTMLElement;
     const row = target.closest('tr[aria-rowindex]')?.querySelector<HTMLElement>('[data-row]')?.dataset['row'];

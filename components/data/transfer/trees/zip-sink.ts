@@ -95,7 +95,9 @@ const pathFault = (path: string): string | undefined =>
       ? 'its name contains a backslash'
       : faultOfPath(path);
 
-/** @param onRefused called for files that are not copied, such as symbolic links. May throw @throws TransferError for unreadable files */
+/**
+ * Copies a tree. @param onRefused called for files that are not copied, may throw @throws TransferError for unreadable files
+ */
 async function copyTree(tree: FileTree, sink: TreeSink, onRefused: (refused: RefusedFile) => void): Promise<void> {
   try {
     for await (const file of tree.files())

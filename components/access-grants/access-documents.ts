@@ -18,7 +18,7 @@ type TargetType = 'Container' | 'DataResource' | 'StorageResource';
 interface Constraint {
   readonly leftOperand: string;
   readonly operator: string;
-  /** Values to compare with. If a member is not a string, `undefined`: then all comparisons fail. */
+  /** Values to compare with, or `undefined` if a value is not a string: then all comparisons fail. */
   readonly rightOperand: readonly string[] | undefined;
 }
 

@@ -45,7 +45,7 @@ const modeOf: Readonly<Record<Action, Mode>> = { read: 'read', create: 'append',
 
 export class GrantIndex implements PermissionSource {
   private readonly grants = new Map<string, Map<string, Grant[]>>();
-  /** Issuers that control the storage, cached per request: first for decisions outside of transactions, then inside. */
+  /** Caches of issuers that control the storage, per request: outside of transactions, and inside. */
   private readonly controllers = [
     new HiddenField<Access, Controllers>(),
     new HiddenField<Access, Controllers>(),

@@ -88,7 +88,7 @@ export interface AcmeOptions extends Authority, Omit<CertificateEquipment, 'data
 }
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
-/** First and maximum delay in milliseconds, doubled by each failure. Authorities allow five failed validations per hour. */
+/** First delay (doubled by each failure), and maximum delay. Authorities allow five failed validations per hour. */
 const [firstPause, longestPause] = [2 * minute, 12 * hour];
 /** Maximum delay of one timer. A longer wait uses several timers, because timers are limited and clocks are adjusted. */
 const longestSleep = 12 * hour;

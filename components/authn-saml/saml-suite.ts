@@ -43,7 +43,7 @@ function assertTimes({ issued, notBefore, notOnOrAfter }: Claims, now: number): 
   return first.time;
 }
 
-/** Asserts that each audience restriction contains this server (Core 2.5.1.4). @throws LwsError `invalid-token` */
+/** Asserts that each restriction names an audience of this server (Core 2.5.1.4). @throws LwsError `invalid-token` */
 function assertAudiences(restrictions: Claims['audiences'], { own, general }: AudienceRule): void {
   if (own === null) {
     if (restrictions.length === 0) assertAudience(undefined, general);
@@ -158,6 +158,6 @@ function verifyAssertion(credential: string, rules: AssertionRules): VerifiedCre
   assertAudiences(claims.audiences, rules.audience);
 
   const { subject, client, issuer } = claims;
-  // The result is cached until it expires, so it must expire before the certificate does.
+  // The result is cached until it expires, so it must expire with the certificate at the latest.
   return { principal: { subject, client, issuer }, expires: Math.min(end, content.certificate.validTo) };
 }

@@ -25,7 +25,6 @@ export interface S3Request {
   readonly body?: readonly Uint8Array[];
   /** SHA-256 of the body in hexadecimal. */
   readonly sha256?: string;
-  /** Maximum attempts. */
   readonly maxTries?: number;
 }
 

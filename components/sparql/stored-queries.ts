@@ -99,10 +99,7 @@ function prefixLine(name: string, namespace: string): string {
 
 const aVariableName = new RegExp(`^${variableName}$`, 'u');
 
-/**
- * Parses values of variables: IRIs in `<>`, literals in N-Triples syntax, other values as strings. @throws LwsError
- * `bad-request`
- */
+/** Parses values of variables: IRIs in `<>`, literals in N-Triples syntax, others as strings. @throws LwsError `bad-request` */
 export function parametersOf(given: Iterable<readonly [name: string, value: string]>): Parameters {
   const found: Record<string, ParameterTerm> = Object.create(null);
   for (const [name, value] of given) {

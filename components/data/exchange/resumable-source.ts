@@ -31,7 +31,7 @@ interface KnownEnd {
   readonly digest: string;
 }
 
-/** Digest of a text up to a quad. At that time, more of the text has been read. */
+/** Digest of a text up to a position. Text that was read beyond this position is kept until it is added. */
 export class ResumableSource implements Known {
   private readonly hash = createHash('sha256');
   /** Pieces that have been read but are not in the digest yet. */

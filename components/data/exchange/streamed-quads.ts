@@ -7,7 +7,7 @@ import { SyntaxFault } from '../../../lib/exchange/member.js';
 import { LwsError } from '../../../lib/tools/errors.js';
 import type { DocumentFactory } from './document-factory.js';
 
-/** Maximum counts of bytes without a triple, of prefixes, and of nested brackets: above any dump, and with little memory. */
+/** Maximum bytes without a triple, prefixes, and nested brackets: more than any dump has, and little memory. */
 const [longestStatement, maxPrefixes, deepest] = [20 << 20, 10_000, 1_000];
 
 export interface Quads {

@@ -166,7 +166,6 @@ export abstract class JobRunner<J extends Job> {
     return this.stop();
   }
 
-  /** Stops the running job. */
   async stop(): Promise<void> {
     const { running } = this;
     await running?.job.stop();

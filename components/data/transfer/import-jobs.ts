@@ -60,7 +60,6 @@ export class ImportJobs extends JobRunner<ImportJob> {
     return resolve(this.platform.dataDir, source);
   }
 
-  /** Returns metrics of imports. */
   metrics(): readonly Metric[] {
     const { quads = 0, created = 0, bytes = 0, total = 0 } = this.running?.job.state ?? {};
     return [

@@ -8,7 +8,7 @@ import { ImportJob } from './import-job.js';
 import type { ImportJobs } from './import-jobs.js';
 import { newState } from './import-state.js';
 
-/** Imports the template if it exists, after an interruption from the start. @throws TransferError, LwsError if unreadable */
+/** Imports the template, if it exists. Interrupted imports start again. @throws TransferError, LwsError if it is unreadable */
 export async function takeTemplate(platform: Platform, jobs: ImportJobs): Promise<void> {
   const source = join(resolve(platform.dataDir), templateFolder);
   if (!existsSync(source)) return;

@@ -1,6 +1,6 @@
 /**
- * Distributes notifications to inboxes after the commit, page by page, so that writes do not wait for many subscribers. Before,
- * one entry per event stores its notifications. The rate is limited, except for controllers. Does not check permissions.
+ * Distributes notifications to inboxes after the commit, page by page, so that writes do not wait for many subscribers. Before
+ * that, one entry per event stores the notifications. The rate is limited, except for controllers. Does not check permissions.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -119,7 +119,7 @@ export class FanOut {
     store.coordination.onLeading(() => this.run(store));
   }
 
-  /** Returns the notifications of an event if they are few and no earlier event waits: these are staged with the event. */
+  /** Returns the notifications of an event if they are few and no earlier event waits. They are then staged with the event. */
   fewOf(tx: Transaction, pending: PendingEvent): PendingEvent | undefined {
     const limits = { most: maxImmediate, inboxes: maxImmediate };
     const { ids, rest } =

@@ -178,7 +178,7 @@ export class Outbox {
       });
   }
 
-  /** True if a stream or channel is connected. Connected during a transaction, it reads the events from the log. */
+  /** True if a stream or channel is connected. One that connects during a transaction reads its events from the log. */
   private get hasListeners(): boolean {
     return this.options.followers.size > 0 || !this.options.channels.areNone;
   }

@@ -39,7 +39,7 @@ const together = 50;
 export class Channels {
   private readonly byKey = new Map<string, Channel>();
   private readonly byTopic = new Map<string, Set<Channel>>();
-  /** Channels whose access check is in progress. If the value is true, the check is repeated. */
+  /** Channels whose access check is in progress. If the value is true, the check is repeated when it ends. */
   private readonly looking = new Map<Channel, boolean>();
   private readonly timer: NodeJS.Timeout;
   private nextLook: NodeJS.Timeout | undefined;

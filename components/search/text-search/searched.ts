@@ -29,7 +29,7 @@ export interface Searched extends TextIndex {
   /** Scope of the readable resources. `decide`: access is evaluated per resource. */
   readonly scope: Exclude<ReadScope, 'nothing'>;
   readonly snapshot: StoreSnapshot;
-  /** Resources looked up one by one, sorted: those of the scope's owner, and ranges of one resource, if many ranges are. */
+  /** Resources looked up one by one, sorted: resources of the scope's owner, and ranges of one resource if there are many. */
   single: readonly string[];
   /** Remaining ranges of the scope. */
   readonly ranges: readonly IriRange[];

@@ -39,8 +39,8 @@ const maxChanged = 2000;
  */
 const [maxWaiting, maxWaitMs] = [64, 20];
 /**
- * After `maxVain` queries in a row that exceeded the limits, queries of the same form are not tried for `longMs`. After each,
- * unprivileged callers pause for `pauseTimes` times the time that the query has used.
+ * After `maxVain` queries in a row that exceeded the limits, queries of the same form are not tried for `longMs`. After each
+ * such query, unprivileged callers pause for `pauseTimes` times the time that the query has used.
  */
 const [maxVain, longMs, pauseTimes] = [3, 10_000, 20];
 

@@ -201,7 +201,7 @@ interface BarSize {
   /** Index of the series, and count of all series. */
   readonly index: number;
   readonly of: number;
-  /** Length of the axis with the names of the bars. */
+  /** Length of the base axis of the bars, in pixels. */
   readonly pixels: number;
 }
 

@@ -23,7 +23,7 @@ const { tiles = '', attribution = '' } = document.documentElement.dataset;
 
 /** Size of the data in units of the picture, at any distance, because browsers compute with single precision. */
 const extent = 1000;
-/** Degrees shown around a single point, and minimum degrees shown for several points. */
+/** Width in degrees shown around a single point, and minimum width for several points. */
 const [aroundOne, leastDegrees] = [20, 0.001];
 const wrongText = 'not valid, out of range, or of an unsupported form or reference system';
 /** Maximum number of places with their names on the map, and of characters of a name. */

@@ -169,7 +169,7 @@ export class AskTable extends Page {
     const { scrollTop, clientHeight } = event.target as HTMLElement;
     const at = Math.floor(scrollTop / rowHeight);
     this.inSight = Math.ceil(clientHeight / rowHeight);
-    // Change the rendered rows only when half of the extra rows are used.
+    // Render other rows only when half of the extra rows are used.
     if (Math.abs(at - this.from) >= spare / 2) this.from = at;
   }
 }

@@ -95,9 +95,7 @@ const pathFault = (path: string): string | undefined =>
       ? 'its name contains a backslash'
       : faultOfPath(path);
 
-/**
- * Copies a tree. @param onRefused called for files that are not copied, may throw @throws TransferError for unreadable files
- */
+/** Copies a tree. @param onRefused called for files not copied. May throw @throws TransferError for unreadable files */
 async function copyTree(tree: FileTree, sink: TreeSink, onRefused: (refused: RefusedFile) => void): Promise<void> {
   try {
     for await (const file of tree.files())

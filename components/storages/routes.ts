@@ -1,4 +1,4 @@
-/** Endpoint for the storages of a deployment: `{prefix}/storages` of the home storage, whose controllers are the operators. */
+/** Endpoint for the storages of a deployment: `{prefix}/storages` of the home storage. Its controllers are the operators. */
 
 import { controls } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';

@@ -1,6 +1,6 @@
 /**
- * Self-service creation of storages: with an invitation of an operator, which is valid for one storage, or with an ID token of
- * an issuer in `lws.storages.sign-up`. The caller becomes the owner, and can only choose the name.
+ * Self-service creation of storages: with an operator's invitation for one storage, or with an ID token of an issuer in
+ * `lws.storages.sign-up`. The caller becomes the owner, and can only choose the name.
  */
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
@@ -24,7 +24,7 @@ export interface SignUpSettings {
 }
 
 export class SignUp {
-  /** URL of the endpoint, which is the audience of invitations. */
+  /** URL of the endpoint, and audience of invitations. */
   readonly url: string;
   /** Last sign-up. Sign-ups run one after the other, so that an invitation is used only once, and limits hold. */
   private last: Promise<unknown> = Promise.resolve();

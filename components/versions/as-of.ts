@@ -254,7 +254,7 @@ class ContentThen implements PastContent {
   async difference(): Promise<KeyDifference | undefined> {
     const found = this.state.graph === 'delta' ? (await this.open())?.difference() : undefined;
     if (found) await this.graph!.close();
-    // Otherwise the caller iterates over the graph, which closes it.
+    // Otherwise the caller iterates over the graph, and thereby closes it.
     return found;
   }
 

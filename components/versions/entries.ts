@@ -31,7 +31,7 @@ export interface EndedState {
   readonly graph?: 'whole' | 'delta' | undefined;
   /** Count of entries with the triples (pieces). */
   readonly pieces?: number | undefined;
-  /** A small difference as packed lists (`shortList`), which is stored in the record instead of pieces. */
+  /** A small difference as packed lists (`shortList`), stored in the record instead of pieces. */
   readonly short?: string | undefined;
   /** Client-managed links at the end of the state. Absent: equal to the links of the next state, if their date is the same. */
   readonly links?: string | undefined;
@@ -46,7 +46,7 @@ export type HistoryState = Omit<EndedState, 'ended'> & { readonly ended?: number
 export interface Head {
   readonly revision: string;
   readonly began: number;
-  /** Position at which the oldest version began: the creation of the resource, or the first state that was kept. */
+  /** Beginning of the oldest version: the creation of the resource, or the first state that was kept. */
   readonly first: number;
   readonly actor?: string | undefined;
   /** Count of differences since the last version with all triples (`deltas`), and of triples in them (`changed`). */

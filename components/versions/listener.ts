@@ -49,13 +49,13 @@ import { noteLinks, type Switches } from './switches.js';
 
 /** Limits between two versions with all triples: count of differences, and changed triples per triple of the graph. */
 const [maxDeltas, maxChanged] = [32, 4];
-/** For large graphs, which are seldom stored completely: count of differences, and changed triples, which readers load. */
+/** For large graphs, seldom stored completely: count of differences, and of changed triples that readers load. */
 const [maxDeltasOfLarge, maxChangedOfLarge] = [1_000, 50_000];
 
 /** Maximum number of heads in memory. */
 const maxHeads = 1_000;
 
-/** Maximum number of names in an entry, which then has at most 1 MiB. */
+/** Maximum number of names in an entry, so that the entry has at most 1 MiB. */
 const namesAtATime = 250;
 
 /** Count of resources, triples to pack, and pieces to erase, after which control returns to the event loop. */
@@ -197,7 +197,7 @@ interface Staging {
   /** True if states of the resource are kept: after the transaction (`isOn`), and before it (`wasOn`). */
   readonly isOn: boolean;
   readonly wasOn?: boolean;
-  /** Position at which the state ends. */
+  /** Position of the end of the state. */
   readonly end: number;
 }
 

@@ -98,9 +98,8 @@ export class PastGraph implements OpenGraph {
   }
 
   /**
-   * Opens the graph of a state. The caller must close it, which closes the source too.
-   * @returns `undefined` if its triples are not kept, or the state was erased
-   * @throws DamagedGraphError, LwsError `too-busy`
+   * Opens the graph of a state. The caller must close the graph, and thereby closes the source. @returns `undefined` if its
+   * triples are not kept, or the state was erased @throws DamagedGraphError, LwsError `too-busy`
    */
   static async open(source: PastSource, state: HistoryState, reader?: Client): Promise<PastGraph | undefined> {
     const { record } = state;

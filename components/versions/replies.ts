@@ -165,7 +165,7 @@ async function versionReply(
   return { ...reply, fields };
 }
 
-/** Returns the modes of the caller on a version, which can only be read. */
+/** Returns the modes of the caller on a version. Versions can only be read. */
 async function modesOf(context: Context, state: HistoryState): Promise<string> {
   const { platform, exchange, iri } = context;
   const { origin } = exchange.access;

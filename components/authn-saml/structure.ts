@@ -17,7 +17,7 @@ export interface SignedAssertion {
 /** Matches allowed identifiers: no colon (NCName), and no quote, because xml-crypto inserts them into an XPath expression. */
 const identifier = /^[A-Za-z_][\w.-]{0,255}$/;
 
-/** Elements that must be unique, because xml-crypto uses the first one in the document with this local name. */
+/** Elements that must be unique, because xml-crypto uses the first element in the document with this local name. */
 const onceAlone =
   'Signature SignedInfo SignatureValue CanonicalizationMethod SignatureMethod Transforms DigestMethod DigestValue'.split(
     ' ',

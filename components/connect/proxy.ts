@@ -178,7 +178,7 @@ class Forwarder {
     yield rest;
   }
 
-  /** Converts a URL of the proxy to one of the storage. */
+  /** Converts a URL of the proxy to a URL of the storage. */
   private remote(reference: string): string {
     const { prefix, authority } = this.entrance;
     const own = `http://${authority}${prefix}`;
@@ -186,7 +186,7 @@ class Forwarder {
     return start === undefined ? reference : this.session.place.storage + reference.slice(start.length);
   }
 
-  /** Converts a URL of the storage to one of the proxy. Returns other URLs unchanged. */
+  /** Converts a URL of the storage to a URL of the proxy. Returns other URLs unchanged. */
   private local(reference: string): string {
     const { prefix, authority } = this.entrance;
     const { storage } = this.session.place;

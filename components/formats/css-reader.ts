@@ -234,9 +234,8 @@ class CssLists {
   }
 
   /**
-   * Returns the ACL of a resource, or `undefined` if it has none. If an ACL cannot be parsed, returns one that grants nothing:
-   * without an ACL, the resource would inherit access.
-   * @param path in the tree, without `$.` extension
+   * Returns the ACL of a resource, or `undefined` if it has none. If an ACL cannot be parsed, returns an ACL that grants
+   * nothing: without an ACL, the resource would inherit access. @param path in the tree, without `$.` extension
    */
   async listOf(path: string): Promise<AccessList | undefined> {
     const name = `${path}.acl`;

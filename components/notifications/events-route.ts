@@ -41,7 +41,7 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
   if (since !== undefined) await changes.next(since);
   const body = new PassThrough({ highWaterMark: maxBehind });
   const isOpen = (): boolean => !body.destroyed && !body.writableEnded;
-  // Use a new object: decisions are cached on the object of the request.
+  // Decides with a new object: decisions are cached on the object of the request.
   const mayGoOn = async (): Promise<boolean> =>
     isOpen() && (await controls(platform, platform.store, freshAccess(access)));
   const options = { platform, access, includeActor, covers: () => true, announcements: true };

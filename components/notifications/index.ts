@@ -171,7 +171,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     readState: foreignState(platform, given, subscriptions),
     ...background(platform, given, { subscriptions, distributions, streams }),
     isFollowed: () => followers.size > 0,
-    // Event streams never end by themselves. Close them when the server stops, so that they do not delay it.
+    // Closes the event streams, so that they do not delay the stop of the server: event streams never end by themselves.
     drain() {
       for (const { end } of followers) end();
       streams.drain();
@@ -193,7 +193,7 @@ function foreignState(
       : undefined;
 }
 
-/** Background jobs while the server runs: deliveries, and deletion of expired subscriptions. */
+/** Returns the background jobs: deliveries, and deletion of expired subscriptions. */
 function background(
   platform: Platform,
   given: Given,

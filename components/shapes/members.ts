@@ -22,7 +22,7 @@ import type { Validator } from './validator.js';
 /** A stored resource that violates its shapes. */
 export interface Violating {
   readonly iri: string;
-  /** Absent for a large graph, which is not validated here. */
+  /** Results of the validation. Absent for a large graph, which is not validated here. */
   readonly results: readonly Result[] | undefined;
 }
 

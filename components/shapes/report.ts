@@ -43,7 +43,7 @@ function reportQuads(results: readonly Result[], showsShapes: boolean): Quad[] {
     says(node, `${sh}${path.kind}Path`, inner);
     return node;
   };
-  // Prefix the labels of shapes, because the data can use the same labels.
+  // Converts a term of the shapes. Its label gets a prefix, because the data can use the same labels.
   const ofShapes = (token: TermKey): Node => {
     const term = termOf(token);
     return isBlank(token) ? factory.blankNode(`shape-${term.value}`) : (term as Node);

@@ -90,7 +90,7 @@ export class CountedStatistics {
     return (await Promise.race([counted, sleep(waitMs, undefined, { ref: false })])) ?? shown;
   }
 
-  /** Concurrent requests for the same statistics share one count. */
+  /** Begins a count. Concurrent requests for the same statistics share one count. */
   private begin(key: string, by: Counting | undefined): Promise<Statistics | undefined> {
     const { version } = this;
     const began = Date.now();

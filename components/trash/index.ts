@@ -27,11 +27,11 @@ const path = '{prefix}/trash';
 export default defineComponent({
   name: 'trash',
   settings,
-  // Enabled even with 0 days: deletes the remains of interrupted deletions.
+  // True even with 0 days, to delete the remains of interrupted deletions.
   isEnabled: () => true,
   install(platform, { days }) {
     const trash = new Trash(platform.storage);
-    // With 0 days, only empty items are deleted.
+    // Deletes expired items. With 0 days, deletes only empty items.
     const expire = () => trash.expire(days > 0 ? platform.clock() - days * dayMs : 0);
     return {
       ...(days > 0 ? offered(platform, trash, days) : {}),

@@ -63,7 +63,7 @@ export const pastGraphs: ReadPast = async (context) => {
       `The graphs that have changed since then had ${quads} triples, more than ${maxQuads}. Name the graphs to read, or ask for a later date.`,
     );
   const trash = trashOf(storage);
-  // Omit linksets and the trash.
+  // Returns true for linksets and the trash, which are omitted.
   const isOther = (graph: string): boolean => graph.endsWith('.meta') || graph.startsWith(trash);
   const past = states.filter(({ record }) => !same.has(record.iri));
   return {
@@ -163,7 +163,7 @@ async function isRemoving({ names, within, admits }: PastContext, store: Snapsho
   return isController === true;
 }
 
-/** Graphs changed since a position, with their states then. `undefined`: nonexistent then, or the state was erased. */
+/** Graphs changed since a position, with their states at the position. `undefined`: nonexistent then, or erased. */
 type Changed = Map<string, EndedState | undefined>;
 
 async function statesOf({ position }: PastContext, store: HistoryStore, names: Iterable<string>): Promise<Changed> {

@@ -14,7 +14,7 @@ import {
 import { positionsPerMs } from '../../lib/storage/log/change-entry.js';
 import { yieldToEventLoop } from '../../lib/tools/event-loop.js';
 
-/** A state of a data resource that was replaced or deleted. Positions are those of the change log. */
+/** A state of a data resource that was replaced or deleted. Positions refer to the change log. */
 export interface EndedState {
   /** Position of the transaction that began the state. It identifies the version. */
   readonly began: number;

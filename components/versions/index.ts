@@ -38,8 +38,7 @@ const dayMs = 86_400_000;
 export default defineComponent({
   name: 'versions',
   settings,
-  // Enabled even if the setting is off: the component then ends the histories of changed resources, in which later differences
-  // would be missing.
+  // True even if the setting is off: the component then ends the histories of changed resources, to prevent gaps.
   isEnabled: () => true,
   async install(platform: Platform, { all, days }: SettingsOf<typeof settings>): Promise<Installation> {
     const { store, log } = platform;

@@ -220,7 +220,7 @@ export async function openPast(store: Store, state: HistoryState, reader?: Clien
   return undefined;
 }
 
-/** Returns the keys of the graph of a state, also of a large one: see `PastGraph.open`. */
+/** Returns the keys of the graph of a state, also of a large graph: see `PastGraph.open`. */
 export async function pastKeys(
   store: Store,
   state: HistoryState,

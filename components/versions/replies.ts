@@ -213,7 +213,7 @@ async function describedState(
 }
 
 interface Admitted {
-  /** Undefined if the resource was deleted and the caller is a controller. */
+  /** Record of the resource. Undefined if the resource was deleted and the caller is a controller. */
   readonly record: ResourceRecord | undefined;
   readonly reach: Reach;
   readonly history: History;

@@ -144,7 +144,7 @@ async function stateInto(
   }
 }
 
-/** The local copy of a storage in a database may lack recent writes of other servers: update the copy, if possible. */
+/** Backs up the local copy of a storage in a database. If possible, first updates the copy with writes of other servers. */
 async function copyInto(
   { dataDir, onStore, print }: CommandContext,
   copy: 'whole' | 'unfinished',

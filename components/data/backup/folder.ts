@@ -80,7 +80,7 @@ export async function* backupEntries(
   yield* readState(join(folder, state));
 }
 
-/** Reads the manifest. @throws BackupError if the directory is not a backup, or has one of a later version */
+/** Reads the manifest. @throws BackupError if the directory is not a backup, or has a backup of a later version */
 export function readManifest(folder: string): Manifest {
   const file = join(folder, manifestName);
   if (!existsSync(file)) throw new BackupError(`${folder} is not a backup: ${manifestName} is missing.`);

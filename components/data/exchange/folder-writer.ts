@@ -13,7 +13,7 @@ export class FolderWriter implements Writer {
   private readonly index = new Map<string, FileFacts>();
   /** Paths of files that differ from the paths of their resources. Each path must be unique. */
   private readonly taken = new Set([indexName]);
-  /** Directories whose names differ from those of their containers. */
+  /** Directories whose names differ from the names of their containers. */
   private readonly folders = new Map<string, string>();
   private readonly graphs: TurtleFiles;
   /** Path of the last graph's file, and links of this graph. */

@@ -167,7 +167,7 @@ class FolderReading {
   }
 }
 
-/** Makes a member from a graph of a file, or from a part of one. */
+/** Makes a member from a graph of a file, or from a part of a graph. */
 function graphMember(common: Omit<GraphMember, 'kind' | 'quads' | 'prefixes'>, part: RdfPart): GraphMember {
   const { quads, prefixes, isOpen, place } = part;
   const { name, oldNames = [] } = place ?? {};

@@ -40,7 +40,7 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
     onEnd();
     return emptyExport(request, platform);
   }
-  // Copy `access`: decisions are cached by this object, and may change during a long export.
+  // Decides with a copy of `access`: decisions are cached by this object, and may change during a long export.
   const allows = async (mode: AskedMode, iri: string): Promise<boolean> => {
     if (isOperator) return true;
     const question = { view: store, access: freshAccess(access), iri };

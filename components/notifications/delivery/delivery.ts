@@ -339,7 +339,7 @@ export class Deliveries {
 const hasFailed = (told: ReadonlyMap<string, Subscription>): boolean =>
   [...told.values()].some(({ failures }) => failures > 0);
 
-/** Returns the outcome of a response: 2xx is done, 410 permanent, 429 and 5xx retry, all others rejected (rule 16.8). */
+/** Returns the outcome of a response: 2xx is done, 410 permanent, 429 and 5xx retry, other statuses rejected (rule 16.8). */
 function outcomeOf(status: number): Outcome {
   if (status >= 200 && status < 300) return 'done';
   if (status === 410) return 'gone';

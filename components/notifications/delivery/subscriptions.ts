@@ -169,6 +169,6 @@ export class Subscriptions {
   }
 }
 
-/** Returns the index of the first id that is greater than a given one. */
+/** Returns the index of the first id that is greater than a given id. */
 const indexBehind = (ids: readonly string[], id: string): number =>
   partitionPoint(0, ids.length, (at) => ids[at]! <= id);

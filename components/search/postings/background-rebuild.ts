@@ -34,7 +34,7 @@ export class BackgroundRebuild {
   private progress = 0;
   private parts: Part[] = [];
   private size = 0;
-  /** Resources that are being read. Transactions that change them wait. */
+  /** Resources that are being read. Transactions that change these resources wait. */
   private readonly held = new Map<string, Promise<void>>();
 
   constructor(

@@ -129,7 +129,7 @@ export class MaintainedIndex {
 
 /** Removes the entries of a space. Requires that no entries are added meanwhile. @throws the reason of the signal */
 export async function clear(store: Store, space: string, signal?: AbortSignal): Promise<void> {
-  // Use one iterator: a new one would first skip the tombstones of all removed entries.
+  // Use one iterator: a new iterator would first skip the tombstones of all removed entries.
   for await (const entries of store.keys(entryRange(space)))
     for (const some of slices(entries, entriesAtATime)) {
       signal?.throwIfAborted();

@@ -152,7 +152,7 @@ class Found {
   }
 }
 
-/** Marks that the positions of stems equal those of words. */
+/** Marks that the positions of stems equal the positions of words. */
 const same = '=';
 
 /** The part of a posting after its resource. */

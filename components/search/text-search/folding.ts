@@ -41,7 +41,7 @@ export function* normalizedSlices(text: string): Generator<string> {
 /** Maximum characters by which a short text may grow. */
 const longestExpansion = 4096;
 
-/** Returns the end of a slice: before a character that does not join the preceding one, if there is any. */
+/** Returns the end of a slice: before a character that does not join the preceding character, if there is one. */
 function endOfSlice(text: string, from: number): number {
   const end = from + sliceLength;
   if (end >= text.length) return text.length;

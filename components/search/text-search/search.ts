@@ -54,7 +54,7 @@ export interface Match {
   readonly iri: string;
   readonly hits: readonly Hit[];
   readonly score: number;
-  /** Returns the score of a part of the resource with these counts, one per term. */
+  /** Returns the score of a part of the resource. @param counts counts of matches, one per term */
   scoreOf(counts: readonly number[]): number;
 }
 

@@ -48,7 +48,7 @@ export interface Searched extends TextIndex {
 /** Maximum time of a seek in a list on disk. A search seeks at most once to each range or resource. */
 const msPerRange = 0.05;
 
-/** Minimum count of one-resource ranges for which reading their words is faster than a seek to each. */
+/** Minimum count of one-resource ranges for which reading all words is faster than a seek to each range. */
 const manySingle = 16;
 
 type Parts = Pick<Searched, 'single' | 'ranges'>;

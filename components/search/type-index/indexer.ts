@@ -132,7 +132,7 @@ const keysOf = async (store: Store, { iri, kind, triples = 0 }: ResourceRecord):
   return isLargeGraph(triples) ? store.keys(subjectRange(iri, iri)) : ((await store.graph(iri))?.keys ?? []);
 };
 
-/** Returns the types in a fixed order, for comparison: an owner's entry can have them in any order. */
+/** Returns the types in a fixed order, for comparison: an owner's entry can have the types in any order. */
 const sorted = (types: string): string => JSON.stringify((JSON.parse(types) as string[]).sort());
 
 export const typeIndex = new MaintainedIndex({

@@ -34,7 +34,7 @@ const maxParts = 4;
  */
 const maxChanged = 2000;
 /**
- * Maximum number of queued queries, and milliseconds in which one of them must end, because a query may have to fetch a remote
+ * Maximum number of queued queries, and milliseconds in which a query must end, because a query may have to fetch a remote
  * group. More queries use the query threads.
  */
 const [maxWaiting, maxWaitMs] = [64, 20];

@@ -218,7 +218,7 @@ export class AskGraph extends Picture {
       >${inside}</a>`;
   }
 
-  /** If the pointer cannot hover, the first tap shows the name, and the second tap opens the node. */
+  /** Handles a click on a node. If the pointer cannot hover, the first tap shows the name, and the second opens the node. */
   private onOpen(event: Event): void {
     if (matchMedia('(hover: none)').matches && !this.wasSelected) event.preventDefault();
   }

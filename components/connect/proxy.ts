@@ -133,7 +133,7 @@ class Forwarder {
     const [, resource, query] = /^([^?]*)\??(.*)$/s.exec(path)!;
     const { sparql } = this.session.place;
     if (method !== 'POST' || sparql === undefined || resource !== new URL(sparql).pathname) return false;
-    // With a content coding, the storage would read other parameters than those visible here.
+    // With a content coding, the parameters that the storage reads are not visible here.
     if (new URLSearchParams(query).has('update') || headers['content-encoding'] !== undefined) return false;
     const [type] = (headers['content-type'] ?? '').split(';');
     if (type!.trim().toLowerCase() === 'application/sparql-query') return true;

@@ -27,7 +27,7 @@ import { type Subscriptions, subscriptionKey } from './delivery/subscriptions.js
 export interface SubscriptionEndpoint {
   readonly platform: Platform;
   readonly subscriptions: Subscriptions;
-  /** Checks if deliveries to an inbox URL are allowed. */
+  /** Function that checks if deliveries to an inbox URL are allowed. */
   readonly admit: OutboundAdmission;
   readonly longestMs: number;
   readonly limits: Readonly<Record<'perSubscriber' | 'perAddress' | 'ofOthers' | 'ofStrangers', number>>;

@@ -37,7 +37,7 @@ const [validatePath, violationsPath] = ['{prefix}/validate', '{prefix}/violation
 
 /** Maximum body of a dry run in bytes: for unprivileged callers, and for other callers. */
 const [longestOfStrangers, longestDryRun] = [256 << 10, 8 << 20];
-/** Maximum requests per minute from one address of unprivileged callers. */
+/** Maximum requests per minute and address, for unprivileged callers. */
 export const perMinute = 60;
 const json = 'application/json';
 

@@ -149,7 +149,7 @@ export class PastGraph implements OpenGraph {
       for await (const block of this.source.entries(dataRange(iri, ended))) for (const [, value] of block) yield value;
   }
 
-  /** Returns the difference from the present graph; `undefined` if the chain ends elsewhere, or the digests do not match. */
+  /** Returns the difference from the present graph, or `undefined` if the chain does not end there, or the digests differ. */
   difference(): KeyDifference | undefined {
     const { of, changed, digest } = this;
     const [now, then] = ['ended' in of.base ? undefined : digestIn(of.base), digestIn(of.record)];

@@ -72,7 +72,7 @@ export interface Reach {
   readonly isController: boolean;
   /** Position after which a state must have ended to be readable. */
   readonly after: number;
-  /** If given, only states with this owner are readable. */
+  /** Owner of the readable states. Absent: states of all owners are readable. */
   readonly owner?: string | undefined;
 }
 

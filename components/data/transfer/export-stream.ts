@@ -91,7 +91,7 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
 
 function whyBroken(error: Error, { log }: Platform): Error {
   if (error instanceof LwsError) return error;
-  // An error from another thread keeps its name, but not its class.
+  // Compare the name, because an error from another thread loses its class.
   if (error.name === TransferError.name) return new TransferError(error.message);
   log.error({ reason: error.stack }, 'an export failed');
   return new TransferError('The server failed. See its log.');

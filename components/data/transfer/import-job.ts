@@ -173,7 +173,7 @@ export class ImportJob implements BlockTaker, Job<ImportState> {
     return this.options.dryRun;
   }
 
-  /** Reads to the end. @throws TransferError, LwsError. Resources already stored are kept */
+  /** Reads to the end. After an error, stored resources stay. @throws TransferError, LwsError */
   async run(): Promise<void> {
     const { platform, dryRun } = this.options;
     await this.recall();

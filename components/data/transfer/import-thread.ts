@@ -75,7 +75,7 @@ export class ImportThread {
     const isWhole = await this.thread.call('read', undefined, { take }).catch(async (error: Error) => {
       await this.last;
       if (error instanceof ThreadEnded) throw this.isStopped ? new ImportStopped() : error;
-      // An error from another thread keeps its name, but not its class.
+      // Compare the name, because an error from another thread loses its class.
       throw error instanceof LwsError || error.name === TransferError.name ? new TransferError(error.message) : error;
     });
     await this.last;

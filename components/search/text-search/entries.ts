@@ -27,7 +27,7 @@ export const subjectSpace = 'text-at';
 /** Places of texts that are not statements: content (`b`), name (`n`) and link titles (`t`). */
 export type TextPlace = 'b' | 'n' | 't';
 
-/** Maximum distinct tokens of a text that are indexed, and positions of each. */
+/** Maximum counts of indexed tokens of a text, and of indexed positions of a token. */
 const [maxTokens, maxPositions] = [10_000, 1_000];
 
 /** Collects the words of added entries. */

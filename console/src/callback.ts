@@ -6,7 +6,7 @@ import { endOpenId } from './sign-in/openid.js';
 import { messageOf } from './storage/api.js';
 
 const answer = new URLSearchParams(location.search);
-// A code works once and is useless in the history.
+// The authorization code works only once, so that it is removed from the address.
 history.replaceState(null, '', location.pathname);
 const show = (said: unknown): unknown => render(html`<p class="lonely" role="status">${said}</p>`, document.body);
 const app = location.pathname.replace(/callback$/, 'app');

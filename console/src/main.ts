@@ -20,7 +20,8 @@ async function start(): Promise<void> {
   } catch (error) {
     notify(messageOf(error), 'bad');
   }
-  // The navigation depends on the session. Its hashchange listener closes dialogs, and must be registered before the one that opens them.
+  // The shell exists before sign-in, so that its hashchange listener, which closes dialogs, runs before the one that may open a
+  // dialog. It is shown afterwards, since the navigation depends on the session.
   const shell = document.createElement('quad-shell');
   await takeCredential();
   // A link may be opened in a tab that already shows the console.
@@ -33,12 +34,12 @@ async function takeCredential(): Promise<void> {
   const fragment = new URLSearchParams(location.hash.slice(1));
   const given = fragment.get('token');
   if (given === null) return;
-  // The credential is removed from the address bar and the history.
+  // Removes the credential from the address bar and the history.
   history.replaceState(null, '', location.pathname);
   try {
     const subject = String(claimsOf(given)['sub']);
     const before = subjectNow();
-    // Anyone can create a link that signs in as themselves, and would own later uploads. Without a session there is nothing to lose.
+    // An attacker's link signs in as the attacker, who would own later uploads. Without a session, nothing can be lost.
     if (before !== '' && before !== subject) {
       const text = `This link signs you in as ${subject} instead of ${before}. Anything you upload will belong to that identity. Continue only if the link is yours.`;
       const question = { title: `Sign in as ${shortName(subject)}?`, text, proceed: 'Sign in', isUsual: true };
@@ -47,7 +48,7 @@ async function takeCredential(): Promise<void> {
     }
     await signIn(given);
     if (fragment.has('join')) await join();
-    // Shown as in the header, where an owner is called so.
+    // The header shows owners under another name, so the role is read first.
     await isController().catch(() => false);
     notify(`You are signed in as ${identityName(subjectNow())}.`);
   } catch (error) {
@@ -57,14 +58,14 @@ async function takeCredential(): Promise<void> {
 }
 
 /**
- * Makes the identity of this browser an owner, so that it needs no link next time. The owner of a new storage arrives with a
- * credential of another origin, where its key stays.
+ * Makes the identity of this browser an owner, so that the user needs no link next time. The owner of a new storage arrives
+ * with a credential of another origin, which cannot be renewed here.
  */
 async function join(): Promise<void> {
   const owner = { id: await identityOfBrowser(), name: 'A browser' };
   const { ok, status } = await request('POST', await systemUrl('owners'), jsonBody(owner));
   if (ok) await signInAsBrowser();
-  // With access control lists, or for callers that are not owners, only the credential works.
+  // With access control lists, or for callers that are not owners, the request fails and the credential stays in use.
   else if (status !== 404 && status !== 403) throw new Error(`This browser could not be made an owner (${status}).`);
 }
 

@@ -37,10 +37,10 @@ const pages: Readonly<Record<string, Entry>> = {
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 
-/** Pages that are reached from Browse, which is highlighted for them. */
+/** Pages that are opened from Browse. Browse is highlighted for them. */
 const below = ['resource', 'shapes', 'form', 'trash'];
 
-/** Minimum time between checks for access requests, in milliseconds. Checked on page changes. */
+/** Minimum time between checks for access requests, in milliseconds. The check runs on page changes. */
 const recountMs = 30_000;
 
 @customElement('quad-shell')
@@ -49,7 +49,7 @@ export class Shell extends Page {
   @state() private loaded = '';
   @state() private isController = false;
   @state() private isLost = false;
-  /** Number of pending access requests. */
+  /** Count of pending access requests. */
   @state() private pending = 0;
   private countedAt = 0;
   private timer = 0;
@@ -57,7 +57,7 @@ export class Shell extends Page {
   constructor() {
     super();
     addEventListener('hashchange', () => {
-      // Back closes a dialog and clears errors of other pages.
+      // After a navigation, dialogs are closed and errors of other pages removed.
       for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog[open]')) dialog.close();
       clearNotices();
       this.go();
@@ -75,7 +75,7 @@ export class Shell extends Page {
     await this.count();
   }
 
-  /** The page with the list shows the error. */
+  /** Counts pending requests. An error is not reported here, because the page with the requests shows it. */
   private readonly count = async (): Promise<void> => {
     this.countedAt = Date.now();
     const open = async (): Promise<number> => (await import('./sharing/access.js')).countOpen(subjectNow());
@@ -88,7 +88,7 @@ export class Shell extends Page {
     this.timer = window.setTimeout(this.reconnect, 3000);
   }
 
-  /** Retries what failed without a connection. Keeps text typed on other pages. */
+  /** When the server can be reached again, retries failed requests. Keeps text typed on other pages. */
   private readonly reconnect = async (): Promise<void> => {
     clearTimeout(this.timer);
     if (!(await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)))
@@ -110,7 +110,7 @@ export class Shell extends Page {
     try {
       if (page !== 'browse') await styleSheet('rest');
       if (Object.hasOwn(pages, page)) await pages[page]!.load();
-      // Another page was opened while this one loaded.
+      // If another page was opened during the load, this page is not shown.
       if (this.place !== place) return;
       this.failure = '';
       this.loaded = page;
@@ -121,7 +121,7 @@ export class Shell extends Page {
   }
 
   protected override updated(changed: Map<PropertyKey, unknown>): void {
-    // On a phone, the row of links scrolls.
+    // On a phone, the navigation is a scrolling row.
     if (changed.has('place') || changed.has('isController'))
       reveal(this.querySelector('.top nav [aria-current]') ?? undefined);
     const element = cache.get(this.loaded) as (HTMLElement & { parameters?: URLSearchParams }) | undefined;
@@ -169,7 +169,7 @@ export class Shell extends Page {
     `;
   }
 
-  /** The count of requests, or its place. */
+  /** Count of pending requests, or an empty element of the same position. */
   private badge(): TemplateResult {
     if (this.pending === 0) return html`<span class="badge-place"></span>`;
     return html` <span class="badge-place"><span class="badge">${this.pending}<span class="visually-hidden"> to answer</span></span></span>`;
@@ -183,7 +183,7 @@ export class Shell extends Page {
   }
 
   private skip(event: Event): void {
-    // The fragment is the location inside the console.
+    // The fragment contains the route, so the link must not change it.
     event.preventDefault();
     this.querySelector<HTMLElement>('main')?.focus();
   }
@@ -196,7 +196,7 @@ export class Shell extends Page {
 
 const cache = new Map<string, HTMLElement>();
 function element(page: string): HTMLElement {
-  // A page keeps its input while another one is shown.
+  // The element of a page is reused, so that its input is kept while another page is shown.
   const known = cache.get(page) ?? document.createElement(`page-${page}`);
   cache.set(page, known);
   return known;

@@ -1,6 +1,6 @@
 /**
- * `<quad-thumbnail>`: small picture of an image, loaded when its row is visible. Bytes become pixels of a canvas: nothing in them is
- * executed, and animations stand still. SVG is left out: a small one can take minutes to draw.
+ * `<quad-thumbnail>`: small picture of an image, loaded when its row is visible. The image is drawn on a canvas, so that
+ * scripts in it do not run and animations stand still. SVG is not drawn: a small file can take minutes.
  */
 import { html, LitElement, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
@@ -9,9 +9,9 @@ import { succeed } from '../storage/api.js';
 import type { ListedMember } from '../storage/container.js';
 import { maxThumbnailBytes } from './listing.js';
 
-/** Pixels of a side, for screens with two per CSS pixel, pixels of the image, and number of pictures that are kept. */
+/** Side of a thumbnail and maximum size of an image, in pixels, and maximum count of cached thumbnails. */
 const [side, maxPixels, kept] = [64, 16 << 20, 500];
-/** Pictures by address and date. `undefined`: it cannot be read. */
+/** Cached thumbnails by address and date. `undefined`: the image cannot be read. */
 const pictures = new Map<string, ImageBitmap | undefined>();
 const lanes = Array.from({ length: 4 }, () => Promise.resolve());
 let nextLane = 0;
@@ -53,12 +53,12 @@ export class Thumbnail extends LitElement {
     this.ending.abort();
     this.ending = new AbortController();
     this.draw();
-    // Observed again, it is told about whether it is visible now.
+    // The observer reports the current visibility when an element is observed again.
     observer.unobserve(this);
     if (!pictures.has(this.key)) observer.observe(this);
   }
 
-  /** Loads and draws the picture, after at most a few others. */
+  /** Loads and draws the picture. At most four pictures are loaded at a time. */
   show(): void {
     observer.unobserve(this);
     const {
@@ -69,7 +69,7 @@ export class Thumbnail extends LitElement {
     const lane = nextLane++ % lanes.length;
     lanes[lane] = lanes[lane]!.then(async () => {
       if (signal.aborted) return;
-      // Whatever fails leaves the place of the picture empty.
+      // If loading fails, no picture is shown.
       const picture = await load(member, signal).catch(() => undefined);
       if (signal.aborted) return;
       pictures.set(key, picture);
@@ -97,7 +97,7 @@ async function load({ iri, mediaType }: ListedMember, signal: AbortSignal): Prom
       image.onerror = reject;
     });
     const lengths = [image.naturalWidth, image.naturalHeight];
-    // Nothing is decoded yet: a small file may have gigabytes of pixels.
+    // Checked before the image is decoded: a small file may have gigabytes of pixels.
     if (lengths[0]! * lengths[1]! > maxPixels) return undefined;
     const scale = Math.min(1, side / Math.max(...lengths));
     const [resizeWidth = 1, resizeHeight = 1] = lengths.map((length) => Math.max(1, Math.round(length * scale)));

@@ -6,12 +6,12 @@ import type { Extension, Text } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import N3Parser from 'n3/src/N3Parser.js';
 
-/** Longer documents are checked by the server when saved: checking would delay typing. */
+/** Maximum length of a text that is checked while typing, in characters. The server checks longer texts when they are saved. */
 const longestChecked = 300_000;
 const pauseMs = 200;
 const maxErrors = 20;
 
-/** Columns start at 0. The end column is on the last line. */
+/** Position of a token. Columns start at 0. The end column is on the last line. */
 interface Token {
   readonly line: number;
   readonly endLine?: number;
@@ -20,7 +20,7 @@ interface Token {
 }
 
 interface ParseError extends Error {
-  /** Text that the lexer cannot read is not a token and follows the previous token. */
+  /** Tokens next to the error. For text that the lexer cannot read, only the previous token is set. */
   readonly context?: {
     readonly line?: number;
     readonly token?: Token;
@@ -28,7 +28,7 @@ interface ParseError extends Error {
   };
 }
 
-/** Runs when the browser is idle. */
+/** Resolves when the browser is idle. */
 const idle = (): Promise<void> =>
   new Promise((resolve) => {
     if ('requestIdleCallback' in globalThis) requestIdleCallback(() => resolve(), { timeout: 80 });
@@ -59,10 +59,10 @@ async function checkTurtle({ state }: EditorView): Promise<Diagnostic[]> {
   return turtleError(state.doc.toString(), state.doc);
 }
 
-/** Syntax of SPARQL 1.2, which the grammar does not have. The server checks it. */
+/** Matches syntax of SPARQL 1.2, which the grammar of the editor lacks. The server checks such queries. */
 const newer = /<<|\{\||~|--(?:ltr|rtl)\b/;
 
-/** Text that the grammar cannot parse. */
+/** Returns an error for each text that the grammar cannot parse. */
 function checkSparql({ state }: EditorView): Diagnostic[] {
   const text = state.doc.length > longestChecked ? '' : state.doc.toString();
   if (text.trim() === '' || newer.test(text)) return [];

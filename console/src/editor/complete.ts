@@ -5,7 +5,7 @@ import type { EditorState } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
 import { declaredPrefixes, prefixedName, wellKnown } from './prefixes.js';
 
-/** Source of the names of a storage, most frequent first. */
+/** Source of the names in a storage, most frequent first. */
 export interface Completions {
   classes(): Promise<readonly string[]>;
   predicates(): Promise<readonly string[]>;
@@ -13,9 +13,9 @@ export interface Completions {
 
 export type Dialect = 'turtle' | 'sparql';
 
-/** Declarations are at the start of a document. */
+/** Length of the text that is searched for declarations, in characters: they are at the start of a document. */
 const headLength = 50_000;
-/** A source without a response by then is missing from this list and included in the next. */
+/** Time to wait for a source, in milliseconds. Names that arrive later are included in the next list. */
 const patienceMs = 150;
 
 const keywords =
@@ -23,10 +23,10 @@ const keywords =
     ' ',
   );
 
-/** Resolves with the list or at the timeout. */
+/** Resolves with the list, or with `undefined` at the timeout. */
 const soon = (list: Promise<readonly string[]> | undefined): Promise<readonly string[] | undefined> =>
   Promise.race([
-    // Errors are reported elsewhere. Typing continues with prefixes only.
+    // Errors are reported elsewhere. On an error, only prefixes are offered.
     list?.catch(() => []) ?? Promise.resolve([]),
     new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), patienceMs)),
   ]);
@@ -53,7 +53,7 @@ function applyName(name: string, prefix: string, dialect: Dialect) {
   };
 }
 
-/** After the last declaration, at the start of a line, never after the cursor. */
+/** Returns the index after the last declaration before the cursor, or 0. */
 function declarationPlace(text: string, before: number): number {
   const declarations = [...text.matchAll(/^[ \t]*(?:@prefix|@base|prefix|base)\b[^\n]*\n/gim)];
   return declarations.map((found) => found.index + found[0].length).findLast((end) => end <= before) ?? 0;
@@ -78,14 +78,14 @@ function nameOptions(
   const prefixes = { ...wellKnown, ...known };
   return iris.map((iri, at) => {
     const name = prefixedName(iri, prefixes);
-    // The first are the most frequent. Above prefixes.
+    // The most frequent names come first, above prefixes.
     const base = { type, boost: 2 - at / iris.length };
     if (name === undefined) return { ...base, label: `<${iri}>` };
     return { ...base, label: name, detail: iri, apply: applyName(name, name.slice(0, name.indexOf(':')), dialect) };
   });
 }
 
-/** `@prefix fo|`: completes the declaration. */
+/** Completes a declaration such as `@prefix fo|`. */
 function declarationOptions(dialect: Dialect): Completion[] {
   return Object.entries(wellKnown).map(([name, namespace]) => ({
     label: `${name}:`,

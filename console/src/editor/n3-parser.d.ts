@@ -4,10 +4,10 @@ declare module 'n3/src/N3Parser.js' {
     readonly termType: string;
     readonly value: string;
     readonly language?: string;
-    /** Base direction of a literal, or empty. */
+    /** Base direction of a literal. Empty without a direction. */
     readonly direction?: string;
     readonly datatype?: Term;
-    /** Terms of a triple term. */
+    /** Subject of a triple term. `undefined` for any other term, like its predicate and object. */
     readonly subject?: Term;
     readonly predicate?: Term;
     readonly object?: Term;
@@ -19,7 +19,7 @@ declare module 'n3/src/N3Parser.js' {
   }
   export default class N3Parser {
     constructor(options?: { readonly format?: string; readonly baseIRI?: string });
-    /** @throws Error with a `context` that has the line */
+    /** @throws Error with a `context` that has the line number */
     parse(text: string, callbacks?: { readonly onPrefix: (prefix: string, namespace: Term) => void }): Quad[];
   }
 }

@@ -1,4 +1,4 @@
-/** Prefixes for namespaces: well-known ones, and those declared in a document. */
+/** Prefixes for namespaces: well-known prefixes, and the prefixes declared in a document. */
 
 export const wellKnown: Readonly<Record<string, string>> = {
   acl: 'http://www.w3.org/ns/auth/acl#',
@@ -29,7 +29,7 @@ export const wellKnown: Readonly<Record<string, string>> = {
   xsd: 'http://www.w3.org/2001/XMLSchema#',
 };
 
-/** Prefixes declared in a Turtle document or a query. */
+/** Returns the namespaces by the prefixes declared in a Turtle document or a query. */
 export function declaredPrefixes(text: string): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [, name = '', iri = ''] of text.matchAll(/(?:@prefix|\bprefix)\s+([\w.-]*):\s*<([^<>\s]*)>/gi))
@@ -37,7 +37,7 @@ export function declaredPrefixes(text: string): Record<string, string> {
   return found;
 }
 
-/** A name such as `foaf:name`, or `undefined` if no prefix matches or the local part needs escapes. */
+/** Returns a name such as `foaf:name`, or `undefined` if no prefix matches or the local part needs escapes. */
 export function prefixedName(iri: string, prefixes: Readonly<Record<string, string>>): string | undefined {
   let best: string | undefined;
   let longest = 0;

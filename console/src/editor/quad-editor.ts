@@ -28,10 +28,10 @@ import { turtleLanguage } from './turtle.js';
 
 export type EditorLanguage = 'turtle' | 'sparql' | 'json' | 'text';
 
-/** Text with CR LF line ends only keeps them. Any other text is split at LF, so that it stays unchanged. */
+/** Returns CR LF if all lines of a text end so. Other text is split at LF, which preserves its CR characters. */
 const separatorOf = (text: string): string => (/\r\n/.test(text) && !/(?:^|[^\r])\n/.test(text) ? '\r\n' : '\n');
 
-/** Text set by the page is not an edit. */
+/** Marks changes by the page, which are not edits of the user. */
 const outside = Annotation.define<boolean>();
 
 @customElement('quad-editor')
@@ -63,7 +63,7 @@ export class QuadEditor extends LitElement {
     view.dispatch({
       changes: { from: 0, to: view.state.doc.length, insert: Text.of(text.split(separator)) },
       effects: this.separator.reconfigure(EditorState.lineSeparator.of(separator)),
-      // Undo ends at the first text.
+      // The first text is not in the undo history.
       annotations: [outside.of(true), Transaction.addToHistory.of(before !== '')],
     });
   }
@@ -93,7 +93,7 @@ export class QuadEditor extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    // The element may return with a page that is kept, together with its undo history: only the view is destroyed.
+    // The element can be added again, with its undo history. So the state is kept and only the view is destroyed.
     this.text = this.value;
     this.left = this.view?.state;
     this.view?.destroy();
@@ -144,7 +144,7 @@ export class QuadEditor extends LitElement {
         if (!update.docChanged || update.transactions.every((each) => each.annotation(outside))) return;
         this.dispatchEvent(new CustomEvent('change', { detail: this.value }));
       }),
-      // Names are fetched before they are needed.
+      // On focus, names are fetched before the user needs them.
       EditorView.domEventHandlers({ focus: () => this.warmUp() }),
       theme,
     ];
@@ -152,7 +152,7 @@ export class QuadEditor extends LitElement {
 
   private warmUp(): void {
     if (this.readonly || !this.completions) return;
-    // Errors are reported by the source. Prefixes are still offered.
+    // The source reports errors. Prefixes are still offered.
     for (const list of [this.completions.classes(), this.completions.predicates()]) list.catch(() => {});
   }
 

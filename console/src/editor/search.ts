@@ -1,4 +1,4 @@
-/** Text search: the browser's own search sees visible lines only. */
+/** Text search in the editor: the browser's search finds text in visible lines only. */
 import {
   closeSearchPanel,
   findNext,
@@ -15,7 +15,7 @@ import { html, render } from 'lit';
 
 const maxCounted = 10_000;
 
-/** As query cursors compare, which is ten times slower. */
+/** Normalizes text as CodeMirror's query cursors do, which are ten times slower. */
 const comparable = (text: string): string => text.normalize('NFKD').toLowerCase();
 
 function countText({ doc }: EditorState, { search: sought, valid }: SearchQuery): string {
@@ -73,7 +73,7 @@ const look = EditorView.theme({
   '.cm-searchMatch': { backgroundColor: 'var(--mark)', outline: '1px solid var(--soft)' },
 });
 
-/** Ctrl or Cmd and F searches, F3 continues, Escape closes. */
+/** Search panel: Ctrl or Cmd and F opens it, F3 finds the next match, Escape closes it. */
 export const finding: Extension = [
   search({ createPanel: panel, literal: true }),
   look,

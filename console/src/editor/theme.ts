@@ -48,7 +48,7 @@ const look = EditorView.theme({
     color: 'var(--text)',
     border: '1px solid var(--line)',
   },
-  // Few lines, since a scrollable region would need a mouse.
+  // The list shows few lines, since a scrollable list would need a mouse.
   '.cm-tooltip.cm-tooltip-autocomplete > ul': {
     maxHeight: 'none',
     maxWidth: 'min(36rem, 90vw)',

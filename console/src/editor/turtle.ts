@@ -2,7 +2,7 @@
 import { StreamLanguage, type StringStream } from '@codemirror/language';
 import { turtle } from '@codemirror/legacy-modes/mode/turtle';
 
-/** CodeMirror tags local names as keywords, capitalized ones as comments, and keywords as meta. */
+/** Corrects tags: CodeMirror tags local names as keywords, capitalized local names as comments, and keywords as meta. */
 function token(stream: StringStream, state: unknown): string | null {
   const style = turtle.token(stream, state);
   if (style === 'keyword' && /^[@\d+-]/.test(stream.current()))

@@ -1,4 +1,4 @@
-/** `<quad-refused>`: says why a page cannot be shown, and offers the next step. */
+/** `<quad-refused>`: shows why a page cannot be shown, and offers the next step. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { storageUri, who } from '../session/session.js';
@@ -8,19 +8,19 @@ import { ancestors, decoded, isContainer, parentIri } from '../storage/names.js'
 import { blank } from './blank.js';
 import { headingOf, openHref, Page, placeHref, placeNow, signInHref } from './page.js';
 
-/** `denied`: access can be requested. `absent`: there is nothing. */
+/** `denied`: access can be requested. `absent`: the resource does not exist. */
 type Reason = 'denied' | 'absent' | 'failed';
 
 /**
- * Callers without read access get the same response for nonexistent resources, so access can be requested for either. Controllers
- * are told the truth.
+ * Callers without read access get the same response for nonexistent resources, so access can be requested for both. Controllers
+ * get the true reason.
  */
 async function reasonOf(failure: unknown): Promise<Reason> {
   if (!(failure instanceof Refusal) || ![401, 403, 404].includes(failure.status)) return 'failed';
   return failure.status === 404 && (await isController().catch(() => false)) ? 'absent' : 'denied';
 }
 
-/** First container above a resource that exists. The root does. */
+/** Returns the nearest container above a resource that exists. The root always exists. */
 async function existingAbove(iri: string): Promise<string> {
   for (const each of ancestors(iri, storageUri).reverse())
     if (each !== iri && (await request('HEAD', each)).ok) return each;
@@ -30,10 +30,10 @@ async function existingAbove(iri: string): Promise<string> {
 @customElement('quad-refused')
 export class Refused extends Page {
   @property() iri = '';
-  /** The error. */
+  /** Error that prevented reading. */
   @property({ attribute: false }) why: unknown;
   @state() private reason: Reason | undefined;
-  /** The nearest folder above that can be read, for a resource that does not exist. */
+  /** If the resource does not exist: the nearest folder above that can be read. */
   @state() private above = storageUri;
 
   override disconnectedCallback(): void {
@@ -41,7 +41,7 @@ export class Refused extends Page {
     this.fade(false);
   }
 
-  /** Links of the path to folders that do not exist lead nowhere. */
+  /** Marks links of the path to folders that do not exist. */
   private fade(isFaded = true): void {
     for (const link of document.querySelectorAll<HTMLAnchorElement>('.crumbs a')) {
       const at = placeNow(link.hash).parameters.get('at') ?? storageUri;

@@ -1,4 +1,4 @@
-/** The notice of a page that has nothing else to show: an icon, a title, a sentence, and at most two buttons. */
+/** Notice of a page without content: an icon, a title, a sentence, and at most two buttons. */
 import { html, nothing, type TemplateResult } from 'lit';
 
 const icons = {

@@ -8,7 +8,7 @@ export interface Confirmation {
   readonly proceed: string;
   /** Text that must be typed to confirm. */
   readonly typed?: string;
-  /** Enter confirms if nothing is lost. */
+  /** True if Enter confirms, for an action that deletes nothing. */
   readonly isUsual?: boolean;
 }
 

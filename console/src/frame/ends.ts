@@ -1,6 +1,6 @@
-/** Rows of links or tabs that scroll on a phone. */
+/** Scrolling of rows of links or tabs on small screens. */
 
-/** Says on which sides a row of links or tabs can scroll (`data-more`), for the style sheet. */
+/** Sets `data-more` to the sides on which a row of links or tabs can scroll, for the style sheet. */
 export function markEnds(row: Element): void {
   const { scrollLeft, scrollWidth, clientWidth } = row;
   const rest = scrollWidth - clientWidth - scrollLeft;
@@ -9,7 +9,7 @@ export function markEnds(row: Element): void {
   else row.removeAttribute('data-more');
 }
 
-/** Scrolls a row of tabs or links so that one of them is wholly in sight, once it is laid out. Never scrolls the page. */
+/** Scrolls a row of tabs or links so that the given tab is fully visible, after the layout. Never scrolls the page. */
 export function reveal(tab: Element | undefined): void {
   requestAnimationFrame(() => {
     const row = tab?.parentElement;

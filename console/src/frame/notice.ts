@@ -35,7 +35,7 @@ export function notify(text: string, tone: Tone = 'good', action?: NoticeAction)
   if (tone === 'good') setTimeout(() => dismiss(notice), action ? 20_000 : 4000);
 }
 
-/** Everything outside an open dialog is inert. Notices in it close with it. */
+/** Returns the region for notices. If a dialog is open, the region is in the dialog, since everything outside is inert. */
 function regionNow(): HTMLElement {
   const dialog = document.querySelector('dialog[open]');
   const place = dialog ?? document.body;

@@ -1,4 +1,4 @@
-/** Base class of pages: renders into the document, so that one style sheet and focus order apply. */
+/** Base class of pages. It renders into the document, so that one style sheet and focus order apply. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { state } from 'lit/decorators.js';
 import { storageUri } from '../session/session.js';
@@ -8,7 +8,7 @@ import { type Confirmation, confirmed } from './confirm.js';
 import { notify } from './notice.js';
 
 export class Page extends LitElement {
-  /** Error of reading its content. */
+  /** Error that prevented reading the content, as text. */
   @state() protected failure = '';
   private followed: EventTarget | undefined;
   private readonly followedChanged = (): void => this.requestUpdate();
@@ -28,10 +28,10 @@ export class Page extends LitElement {
     this.follow(undefined);
   }
 
-  /** Loads the content whenever it is added to the document. */
+  /** Loads the content when the page is added to the document. */
   protected async load(): Promise<void> {}
 
-  /** Reads; sets `failure` until it succeeds. @param advice additional sentence */
+  /** Runs work that reads content, and sets `failure` if it fails. @param advice additional sentence */
   protected async reading(work: () => Promise<unknown>, advice = ''): Promise<void> {
     try {
       await work();
@@ -42,11 +42,11 @@ export class Page extends LitElement {
   }
 
   /**
-   * Renders again on each `change` event of a source, which replaces the previous one, while this is in the document.
+   * Renders the page again on each `change` event of a source, while the page is in the document. Replaces the previous source.
    * @returns true if the source changed
    */
   protected follow(target: EventTarget | undefined): boolean {
-    // An update may be pending after removal.
+    // An update may run after the page was removed.
     const wanted = this.isConnected ? target : undefined;
     if (this.followed === wanted) return false;
     this.followed?.removeEventListener('change', this.followedChanged);
@@ -67,12 +67,12 @@ export class Page extends LitElement {
     }
   }
 
-  /** Same, after a confirmation. @returns true if it was done */
+  /** Runs the action of a button after a confirmation, and shows its error. @returns true on success */
   protected async attemptAfter(question: Confirmation, work: () => Promise<unknown>, done: string): Promise<boolean> {
     return (await confirmed(question)) && this.attempt(work, done);
   }
 
-  /** If the focused element was removed, for example a deleted row, the first heading here gets the focus. */
+  /** Moves the focus to the first heading if the focused element was removed, for example a deleted row. */
   protected async keepFocus(): Promise<void> {
     await this.updateComplete;
     if (document.activeElement !== document.body) return;
@@ -82,7 +82,7 @@ export class Page extends LitElement {
   }
 }
 
-/** Handles the submission of a form. `text` returns a trimmed field. */
+/** Returns the form of a submission, and `text`, which returns a trimmed field. */
 export function submitted(event: SubmitEvent) {
   event.preventDefault();
   const form = event.target as HTMLFormElement;
@@ -90,7 +90,7 @@ export function submitted(event: SubmitEvent) {
   return { form, data, text: (name: string): string => String(data.get(name) ?? '').trim() };
 }
 
-/** Command of the server, as its operator types it. */
+/** Name of the server's command, as its operator types it. */
 export const executable = document.documentElement.dataset['command'] ?? 'quadpod';
 
 /** A table that scrolls on its own, also with the keyboard. */
@@ -120,10 +120,10 @@ export const placeHref = (page: string, parameters: Readonly<Record<string, stri
 /** Route of a resource or a container. */
 export const openHref = (iri: string): string => placeHref(isContainer(iri) ? 'browse' : 'resource', { at: iri });
 
-/** Address of a resource or a container in the console, to send to others. */
+/** Returns the address of a resource or a container in the console, to send to other people. */
 export const linkTo = (iri: string): string => `${storageUri}app${openHref(iri)}`;
 
-/** Copies that address. It gives no access. @throws DOMException if the browser refuses */
+/** Copies the address of a resource in the console. The address gives no access. @throws DOMException if the browser refuses */
 export const copyLink = (iri: string): Promise<void> => navigator.clipboard.writeText(linkTo(iri));
 export const linkIsCopied = 'The link is copied. It opens for people who have access.';
 
@@ -133,7 +133,7 @@ export function signInHref(): string {
   return placeHref('signin', to ? { to } : {});
 }
 
-/** Route after signing in. Anyone can create a link, so only routes of this console are followed. */
+/** Returns the route after signing in. Anyone can create a link with `to`, so only routes of this console are accepted. */
 export const placeAfter = (to: string | null): string =>
   to?.startsWith('#/') && placeNow(to).page !== 'signin' ? to : placeHref('browse');
 
@@ -143,13 +143,13 @@ const storageTitle = document.documentElement.dataset['title'] || 'All files';
 /** Title of a resource in a heading. */
 export const headingOf = (iri: string): string => (iri === storageUri ? storageTitle : shortName(iri));
 
-/** Same in a sentence: `the folder people/`. */
+/** Title of a resource in a sentence: `the folder people/`. */
 export function nameInText(iri: string): string {
   if (iri === storageUri) return 'the whole storage';
   return isContainer(iri) ? `the folder ${shortName(iri)}/` : shortName(iri);
 }
 
-/** @param page target page of the links */
+/** Returns links to the containers above a resource. @param page page that the links open */
 export const crumbs = (at: string, page = 'browse'): TemplateResult | typeof nothing =>
   at === storageUri
     ? nothing

@@ -1,7 +1,7 @@
 /** Menu of a table row, opened by a button. */
 import { html, type TemplateResult } from 'lit';
 
-/** @param label of the button @param actions buttons and links @param text of the button */
+/** @param label accessible name of the button @param actions buttons and links @param text visible text of the button */
 export const rowMenu = (label: string, actions: unknown, text = '⋯'): TemplateResult => html`
   <button type="button" class="quiet opens" aria-haspopup="true" aria-label=${label} @click=${open}>${text}</button>
   <div class="row-menu" popover aria-label=${label} @click=${close}>${actions}</div>`;
@@ -11,7 +11,7 @@ function open({ currentTarget }: Event): void {
   showMenu(button.nextElementSibling as HTMLElement, button.getBoundingClientRect());
 }
 
-/** Shows a menu below its button, or above it at the end of the page. @param place of the button */
+/** Shows a menu below its button, or above it at the end of the page. @param place rectangle of the button */
 export function showMenu(menu: HTMLElement, { right, top, bottom }: DOMRect): void {
   menu.showPopover();
   const { offsetWidth, offsetHeight } = menu;
@@ -20,7 +20,7 @@ export function showMenu(menu: HTMLElement, { right, top, bottom }: DOMRect): vo
   menu.querySelector<HTMLElement>('a, button')?.focus();
 }
 
-/** The action may have removed the row, or opened a dialog, which closes the menu. */
+/** Closes the menu. The action may already have removed the row or opened a dialog. */
 function close({ currentTarget }: Event): void {
   const menu = currentTarget as HTMLElement;
   if (menu.isConnected) menu.togglePopover(false);

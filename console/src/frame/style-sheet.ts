@@ -1,8 +1,8 @@
-/** Style sheets that are loaded with the pages that need them. Their names are in the page. */
+/** Style sheets that are loaded with the pages that need them. The document contains their names. */
 
 const loading = new Map<string, Promise<unknown>>();
 
-/** Adds a style sheet to the page once. @returns when it is loaded, or failed to load: without it, pages still work */
+/** Adds a style sheet to the page once. Resolves when it is loaded, or cannot be loaded: pages also work without it. */
 export function styleSheet(name: 'ask' | 'forms' | 'rest'): Promise<unknown> {
   let sheet = loading.get(name);
   if (!sheet) {

@@ -4,7 +4,7 @@ import { ref } from 'lit/directives/ref.js';
 import { markEnds, reveal } from './ends.js';
 import { placeHref, placeNow } from './page.js';
 
-/** Tab that a key moves to, or `undefined`. */
+/** Returns the index of the tab that a key moves to, or `undefined` for other keys. */
 function arrowTarget({ key }: KeyboardEvent, at: number, count: number): number | undefined {
   if (key === 'ArrowRight') return (at + 1) % count;
   if (key === 'ArrowLeft') return (at + count - 1) % count;
@@ -13,7 +13,7 @@ function arrowTarget({ key }: KeyboardEvent, at: number, count: number): number 
   return undefined;
 }
 
-/** Makes a tab part of the address, without a new entry in the history. */
+/** Writes the tab into the address, without a new entry in the history. */
 export function keepTab(id: string): void {
   const { page, parameters } = placeNow();
   parameters.set('tab', id);
@@ -31,7 +31,7 @@ export interface TabStrip<Id extends string> {
   readonly tabs: readonly Tab<Id>[];
   readonly current: Id;
   readonly choose: (id: Id) => void;
-  /** Id of a panel shared by all tabs. Default: each has its own, `panel-<id>`. */
+  /** ID of the panel, if all tabs share one. Default: each tab has a panel `panel-<id>`. */
   readonly panel?: string;
   /** Closes the current tab. */
   readonly remove?: () => void;
@@ -75,7 +75,7 @@ export interface Tabbed<Id extends string> {
   readonly content: TemplateResult;
 }
 
-/** Tabs with only the selected panel in the document. */
+/** Renders tabs, with only the selected panel in the document. */
 export function tabbed<Id extends string>({ label, titles, selected, select, content }: Tabbed<Id>): TemplateResult {
   const tabs = (Object.keys(titles) as Id[]).map((id) => ({ id, title: titles[id] }));
   return html`${tabStrip({ label, tabs, current: selected, choose: select })}

@@ -23,7 +23,7 @@ const titles = {
 } as const;
 type Tab = keyof typeof titles;
 
-/** Tabs that work without control of the storage. */
+/** Tabs for users without control of the storage. */
 const forAll: readonly string[] = ['transfer', 'subscriptions'];
 
 @customElement('page-admin')
@@ -32,7 +32,7 @@ export class AdminPage extends Page {
   @state() private tab: Tab | undefined;
   @state() private isOwner: boolean | undefined;
 
-  /** Only controllers have a status to see. */
+  /** Only controllers can see the status. */
   protected override async load(): Promise<void> {
     this.isOwner = await isController().catch(() => false);
     this.tab ??= this.isOwner ? 'storage' : 'transfer';

@@ -35,15 +35,15 @@ export class AskPage extends Page {
   @state() private isOn = true;
   @state() private hasVersions = false;
   @state() private examples: readonly Example[] | undefined;
-  /** The field for a date is shown. */
+  /** True if the field for a date is shown. */
   @state() private isDated = false;
-  /** All questions are shown, not only the first ones. */
+  /** True if all questions are shown, not only the first ones. */
   @state() private hasAllQuestions = false;
-  /** A saved query is being read. */
+  /** True while a saved query is being read. */
   @state() private isOpening = false;
   private readonly runs = new Map<string, QueryRun>();
   private readonly tabs = new Keeper(this);
-  /** Tabs whose query was edited, by id. The others show the questions first, until they are run. */
+  /** IDs of tabs whose query was edited. Tabs with an unedited query show the example questions until the query is run. */
   private readonly edited = new Set<string>();
 
   protected override load(): Promise<void> {
@@ -68,7 +68,7 @@ export class AskPage extends Page {
     this.isOpening = false;
   }
 
-  /** Opened in a tab but not run: a link must not run a query. */
+  /** Opens a query in a tab without running it: a link must not run a query. */
   private openQuery(query: string, saved?: Saved): void {
     this.tabs.show(query, saved);
     history.replaceState(null, '', placeHref('ask'));
@@ -139,7 +139,7 @@ export class AskPage extends Page {
       </div>`;
   }
 
-  /** What is seldom needed for a query. */
+  /** Menu of actions that are seldom needed. */
   private menu(): TemplateResult {
     return rowMenu(
       'More for this query',
@@ -159,7 +159,7 @@ export class AskPage extends Page {
     </form>`;
   }
 
-  /** True until the query of the tab is edited or run. An emptied query does not move the page again. */
+  /** True until the query of the tab is edited or run. If the user empties the query, the page keeps its layout. */
   private get isFresh(): boolean {
     const { id, query } = this.tabs.tab;
     return isUntouched(query) && !this.edited.has(id) && this.run.state.is === 'idle' && !this.isOpening;
@@ -192,7 +192,7 @@ export class AskPage extends Page {
     this.querySelector<HTMLElement>('.examples li:nth-child(5) button')?.focus();
   }
 
-  /** Reads what the data can answer. Not before: opening a link must not run a query. */
+  /** Reads example questions for the data when the user opens them, since opening a link must not run a query. */
   private async onExamples({ currentTarget }: Event): Promise<void> {
     if (!(currentTarget as HTMLDetailsElement).open || this.examples) return;
     this.examples = await examplesOfData();
@@ -234,14 +234,14 @@ export class AskPage extends Page {
     void this.updateComplete.then(() => this.querySelector<HTMLElement>('input[type="datetime-local"]')?.focus());
   }
 
-  /** Announced when the query ends, not while it runs. */
+  /** Summary of the result, which screen readers announce when the query ends. */
   private summary(): string {
     const { state } = this.run;
     if (state.is === 'idle') return matchMedia('(hover: none)').matches ? '' : 'Ctrl+Enter also runs it.';
     return state.is === 'refused' && this.isOld ? '' : outcomeOf(state);
   }
 
-  /** An error belongs to the text that was sent. */
+  /** True if the result is of a query that was edited since. */
   private get isOld(): boolean {
     return 'query' in this.run.state && this.run.state.query !== this.tabs.tab.query;
   }
@@ -251,7 +251,7 @@ export class AskPage extends Page {
     if (state.is === 'refused' && !this.isOld)
       return html`<p class="problem" role="alert">${state.status === 404 ? switchedOff : state.message}</p>`;
     if (state.is !== 'answered') return nothing;
-    // The selected view of a result belongs to its tab.
+    // Each tab remembers the selected view of its result.
     return html`${keyed(
       this.tabs.tab.id,
       html`<ask-results .answer=${state.answer} .chosen=${this.run.view}
@@ -263,7 +263,7 @@ export class AskPage extends Page {
     this.run.view = detail;
   }
 
-  /** @param isExplained returns the plan instead of the result */
+  /** @param isExplained true to show the plan instead of the result */
   private start(isExplained = false): void {
     const { query } = this.tabs.tab;
     if (query.trim() === '') notify('Write a query, or open an example.', 'bad');
@@ -273,7 +273,7 @@ export class AskPage extends Page {
   private async runOf(run: QueryRun, query: string, isExplained: boolean): Promise<void> {
     await run.start(query, isExplained);
     const { state } = run;
-    // A later start can replace it.
+    // If the run was replaced by a later one, its outcome is not recorded.
     if (state.is !== 'running' && (!('query' in state) || state.query === query)) record(query, outcomeOf(state));
   }
 
@@ -282,7 +282,7 @@ export class AskPage extends Page {
     else this.tabs.open(query, name);
     this.querySelector<HTMLDetailsElement>('details.examples')!.open = false;
     this.start();
-    // Not the editor, which would unfold and push the result out of sight.
+    // The panel gets the focus: the editor would unfold and push the result out of sight.
     void this.updateComplete.then(() => this.querySelector<HTMLElement>('#query-panel')?.focus());
   }
 

@@ -29,9 +29,9 @@ export class BrowsePage extends Page {
   @state() private selected: ReadonlySet<string> = new Set();
   @state() private isTarget = false;
   @state() private rights: Rights = {};
-  /** The storage has shapes, and their links are loaded. */
+  /** True if the storage has shapes, and the module with their links is loaded. */
   @state() private hasShapes = false;
-  /** The user is signed in, is not a controller, and is at the root. Absent while the permissions are read. */
+  /** True if the user is signed in, is not a controller, and is at the root. Absent while the permissions are read. */
   @state() private isGuest: boolean | undefined;
   @state() private removing: Removing | undefined;
   private searchTimer = 0;
@@ -43,7 +43,7 @@ export class BrowsePage extends Page {
     addEventListener('keydown', (event) => this.typed(event));
   }
 
-  /** A slash moves to the filter, from everywhere but fields. */
+  /** Moves the focus to the filter if a slash is typed outside of a field. */
   private typed(event: KeyboardEvent): void {
     const isField = (event.target as HTMLElement).closest?.(
       'input:not([type=checkbox]), textarea, select, dialog, [contenteditable]',
@@ -63,7 +63,7 @@ export class BrowsePage extends Page {
     this.follow(this.listing);
   }
 
-  /** @param selected members that stay selected */
+  /** @param selected IRIs of members that stay selected */
   private reload(selected: readonly string[] = []): void {
     this.listing?.close();
     const { order = undefined, at } = this.listing ?? {};
@@ -78,9 +78,9 @@ export class BrowsePage extends Page {
 
   private async readRights(): Promise<void> {
     const { at } = this;
-    // Loaded after the first page, and before the connection may be lost.
+    // Loaded now, since the connection may be lost later.
     void import('../frame/access-denied.js');
-    // If this fails, the listing fails too and shows the error.
+    // If reading the permissions fails, the listing fails too and shows the error.
     const rights = await rightsOn(at).catch(() => undefined);
     if (at !== this.at) return;
     this.rights = rights ?? {};
@@ -94,7 +94,7 @@ export class BrowsePage extends Page {
   protected override render(): TemplateResult {
     const { at, listing, isGuest } = this;
     const { failure } = listing ?? {};
-    // The start page of a guest is what is shared.
+    // Guests see shared items instead of an error at the root.
     const isRefused = failure instanceof Refusal && [403, 404].includes(failure.status);
     return html`
       ${crumbs(at)}
@@ -131,7 +131,7 @@ export class BrowsePage extends Page {
     ${this.newDialog()}${this.mayChange ? html`<move-dialog .at=${this.at} .selected=${this.selected} @changed=${({ detail }: CustomEvent<readonly string[]>) => this.reload(detail)}></move-dialog>` : nothing}`;
   }
 
-  /** What is needed less often. */
+  /** Menu of actions that are needed less often. */
   private menu(): TemplateResult {
     const { append, share, write } = this.rights;
     const close = (event: Event): void => {
@@ -156,7 +156,7 @@ export class BrowsePage extends Page {
   private content(): TemplateResult {
     const { listing } = this;
     if (!listing?.loaded) return html`<p class="soft">Loading …</p>`;
-    // The folder of the trash has a page of its own.
+    // The folder of the trash is not counted: it has its own page.
     const isEmpty = listing.total === 0 || (listing.total === 1 && listing.row(0)?.iri === `${storageUri}.trash/`);
     return html`<div
       class=${this.isTarget ? 'drop over' : 'drop'}
@@ -203,13 +203,13 @@ export class BrowsePage extends Page {
     `;
   }
 
-  /** Help for the keyboard. */
+  /** Help with keyboard shortcuts. */
   private keys(): TemplateResult {
     return html`<details class="menu keys"><summary aria-label="Keys">?</summary>
       <p><kbd>↑</kbd> <kbd>↓</kbd> move, <kbd>Space</kbd> selects, <kbd>Enter</kbd> opens${this.mayChange ? html`, <kbd>F2</kbd> renames, <kbd>Delete</kbd> deletes` : nothing}, <kbd>/</kbd> filters</p></details>`;
   }
 
-  /** The folder of the example says what to try. */
+  /** Tells what to try in the folder of the example. */
   private example(listing: ContainerListing): TemplateResult | typeof nothing {
     const [, name] = /^(example\/)$/.exec(this.at.slice(storageUri.length)) ?? [];
     if (!name || !this.rights.write || listing.row(0)?.iri !== `${this.at}${exampleMark}`) return nothing;
@@ -247,7 +247,7 @@ export class BrowsePage extends Page {
       <button type="button" @click=${() => ending.abort()}>Stop</button></div>`;
   }
 
-  /** The selected data resource, if it is the only selected member. */
+  /** Preview of the selected data resource, if it is the only selected member. */
   private preview(): TemplateResult | typeof nothing {
     const [iri = '/'] = this.selected;
     if (this.selected.size !== 1 || isContainer(iri)) return nothing;
@@ -322,12 +322,12 @@ export class BrowsePage extends Page {
   private async downloadAll(iris: readonly string[]): Promise<void> {
     for (const iri of iris) {
       if (!(await this.attempt(() => download(iri)))) return;
-      // Browsers drop simultaneous downloads.
+      // Browsers drop simultaneous downloads, so they start 0.4 seconds apart.
       await new Promise((resolve) => setTimeout(resolve, 400));
     }
   }
 
-  /** The dialog for moves, which is loaded when it is needed. */
+  /** Returns the dialog for moves, which is loaded on the first use. */
   private async moving(): Promise<MoveDialog | null> {
     await import('../browse/move-dialog.js');
     return this.querySelector<MoveDialog>('move-dialog');

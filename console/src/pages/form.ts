@@ -1,4 +1,4 @@
-/** A form to create or edit an RDF resource: of the shapes that apply to it, or of all its properties. */
+/** Form to create or edit an RDF resource, from the shapes that apply or from all its properties. */
 import '../frame/access-denied.js';
 import '../shapes/record-fields.js';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -23,18 +23,18 @@ import { labelled, labels } from '../storage/labels.js';
 import { isContainer, parentIri, shortName } from '../storage/names.js';
 import { fileNameOf } from '../storage/words.js';
 
-/** What the form is about. */
+/** Resource that the form creates or edits. */
 interface Opened {
   readonly at: string;
   /** Entity tag of an existing resource. */
   readonly etag: string;
   readonly shapes: FormShapes;
   readonly prefixes: Readonly<Record<string, string>>;
-  /** The storage has shapes. */
+  /** True if the storage has shapes. */
   readonly offersShapes: boolean;
 }
 
-/** Form of the shapes that apply to a document, or of all its properties. @param base IRI of the document, or empty for a new one */
+/** Returns the form of the shapes that apply, or of all properties. @param base IRI of the document, or empty for a new one */
 function formOf(shapes: FormShapes, document: ParsedDocument, base: string): FormDraft {
   const draft = draftOf(shapes, document);
   return draft.sections.length > 0 ? draft : freeDraft(shapes, document, base);
@@ -45,15 +45,15 @@ export class FormPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
   @state() private opened: Opened | undefined;
   @state() private draft: FormDraft | undefined;
-  /** Error of reading. */
+  /** Error that prevented reading. */
   @state() private why: unknown;
   @state() private rejection: Rejection = { violations: [], target: '' };
   @state() private isSaving = false;
-  /** Turtle that is edited instead of the form. */
+  /** Turtle that is edited as text instead of the form. */
   @state() private turtle: string | undefined;
   /** Index of the subject that is shown. */
   @state() private shown = 0;
-  /** File name of a new record: made of the name of the record until one is typed. */
+  /** File name of a new record. It follows the name of the record until the user types one. */
   @state() private fileName = '';
   private isFileNamed = false;
   private isDirty = false;
@@ -74,7 +74,7 @@ export class FormPage extends Page {
   }
 
   protected override updated(changed: Map<PropertyKey, unknown>): void {
-    // Input is kept while another page is shown.
+    // Unsaved input is kept if the user returns to the same resource.
     if (changed.has('parameters') && this.at !== '' && !(this.isDirty && this.opened?.at === this.at)) void this.read();
   }
 
@@ -128,7 +128,7 @@ export class FormPage extends Page {
       }`;
   }
 
-  /** Explains where the fields come from, and how to choose other ones. */
+  /** Explains which shapes the fields follow from, and how to choose other shapes. */
   private about({ at, shapes, offersShapes }: Opened): TemplateResult | typeof nothing {
     const folder = isContainer(at) ? at : parentIri(at);
     const why =
@@ -186,7 +186,7 @@ export class FormPage extends Page {
       <p class="soft hint" id="file-name-hint">Filled in from the name of the record, such as “ada-okafor”. You can change it.</p></div>`;
   }
 
-  /** A new file is named like its record, until a name for it is typed. */
+  /** Derives the file name from the record's name, until the user types a file name. */
   private readonly followName = ({ target }: Event): void => {
     const { name, value } = target as HTMLInputElement;
     if (name === 'name') [this.fileName, this.isFileNamed] = [value, value !== ''];
@@ -202,7 +202,7 @@ export class FormPage extends Page {
       }}></quad-editor>`;
   }
 
-  /** Continues with what was entered, as Turtle or in the form. */
+  /** Switches between Turtle and form, with the entered values. */
   private readonly toggleText = (): Promise<boolean> =>
     this.attempt(async () => {
       const { turtle, draft, opened } = this;
@@ -213,14 +213,14 @@ export class FormPage extends Page {
         this.turtle = text;
         return;
       }
-      // Without a base, references to things of a new resource stay relative.
+      // Without a base, relative references in a new resource stay relative.
       const base = isContainer(opened.at) ? '' : opened.at;
       this.draft = formOf(opened.shapes, parseRdf(turtle, base), base);
       this.shown = mainRecord(this.draft.sections);
       this.turtle = undefined;
     });
 
-  /** Selects one of several shapes. */
+  /** Field to select one of several shapes. */
   private choice({ shapes, prefixes }: Opened): TemplateResult | typeof nothing {
     if (shapes.nodes.length < 2) return nothing;
     return html`<label class="inline">Kind of record <select @change=${(event: Event) => {
@@ -237,7 +237,7 @@ export class FormPage extends Page {
     return labelled(iri, this.prefixes);
   }
 
-  /** Selects one of several subjects. All of them are saved. */
+  /** Field to select one of several subjects. All subjects are saved. */
   private subjects({ sections }: FormDraft): TemplateResult {
     const name = ({ value }: Term): string =>
       value.startsWith(`${this.at}#`) ? value.slice(this.at.length) : this.name(value);

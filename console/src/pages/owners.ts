@@ -18,12 +18,12 @@ interface Owner {
 
 @customElement('page-owners')
 export class OwnersPage extends Page {
-  /** Why there is no list. */
+  /** Reason why the list cannot be shown, or empty. */
   @state() private refusal = '';
   @state() private owners: readonly Owner[] | undefined;
   /** Owners that the settings name. */
   @state() private named: readonly string[] = [];
-  /** The identity of this browser is an owner. */
+  /** True if the identity of this browser is an owner. */
   @state() private isBrowserOwner = false;
 
   constructor() {
@@ -63,7 +63,7 @@ export class OwnersPage extends Page {
 
   private content(owners: readonly Owner[]): TemplateResult {
     const me = subjectNow();
-    // Without owners in the settings, the storage belongs to the identity of its first start, which is nobody added.
+    // Without owners in the settings, the identity generated at the first start owns the storage. It was not added by a user.
     const first = this.named.length > 0 || owners.some(({ id }) => id === me) ? this.named : [me];
     return html`
       ${scrollTable(
@@ -108,7 +108,7 @@ export class OwnersPage extends Page {
       }`;
   }
 
-  /** Keys are long, and nobody reads them. */
+  /** Shows an identity. A key is shortened, since readers do not compare keys. */
   private identity(id: string): TemplateResult {
     const copy = (): Promise<boolean> =>
       this.attempt(() => navigator.clipboard.writeText(id), 'The identity is copied.');

@@ -1,4 +1,4 @@
-/** Access requests: pending ones, the user's own with their results, and a new one. */
+/** Access requests: pending requests, the user's requests with their results, and a form for a new one. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { repeat } from 'lit/directives/repeat.js';
@@ -17,7 +17,7 @@ import { dateText } from '../storage/names.js';
 
 const titles = { inbox: 'To answer', mine: 'Mine', ask: 'Request access' } as const;
 type Tab = keyof typeof titles;
-/** Only owners answer requests. */
+/** Titles for users that are not owners: only owners answer requests. */
 const guestTitles = { mine: titles.mine, ask: titles.ask } as typeof titles;
 
 @customElement('page-requests')
@@ -98,7 +98,7 @@ export class RequestsPage extends Page {
         ${refreshButton(() => this.readBoth())}</div>
       ${repeat(
         [...open, ...answered],
-        // Input for one person is not reused for another.
+        // Keyed by request, so that input for one request does not appear in another.
         ({ document }) => document.id,
         (kept) => html`<request-card .asked=${kept} .accepted=${this.isAccepted(kept)}></request-card>`,
       )}`;

@@ -23,17 +23,17 @@ import { kindName, labelOf, labels } from '../storage/labels.js';
 import { dateText, decoded, formatName, isContainer, parentIri } from '../storage/names.js';
 
 const switchedOff = 'This storage does not offer search by type (lws.search-index.enabled is off).';
-/** Names of the types that the server sets. */
+/** Names of the types that the server assigns. */
 const kindNames: Readonly<Record<string, string>> = { Container: 'Folders', DataResource: 'Files' };
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-/** Number of classes from which they can be filtered. */
+/** Minimum count of classes for which the list has a filter. */
 const manyFacets = 8;
-/** Marks of headings, quotations, lists and tables between spaces, of emphasis, of code and of links. */
+/** Markdown marks to remove from excerpts: headings, quotations, lists, tables, emphasis, code and links. */
 const markdownMarks = /(^|\s)(?:#{1,6}|-{1,3}|[>|])(?=\s)|\*{1,3}|`{1,3}|!?\[(?=[^\][]*\]\()|\]\([^()\s]*\)/g;
-/** Types whose resources are counted, and requests for it at a time. */
+/** Maximum count of types whose resources are counted, and of concurrent requests for these counts. */
 const [maxCounted, countsAtATime] = [40, 3];
 
-/** The storage itself is not an item of it. */
+/** Removes the root from the hits: the storage is not an item in itself. */
 function withoutRoot(found: Hits | undefined): Hits | undefined {
   const hits = found?.hits.filter(({ iri }) => iri !== storageUri) ?? [];
   return found && { ...found, hits, total: found.total - found.hits.length + hits.length };
@@ -49,9 +49,9 @@ export class SearchPage extends Page {
   @state() private types: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map();
   @state() private isOn = true;
   @state() private isSearching = false;
-  /** The storage has a text search. */
+  /** True if the storage has a text search. */
   @state() private hasWords = false;
-  /** Numbers of resources by type, with the words. */
+  /** Count of matching resources by type. */
   @state() private counts: ReadonlyMap<string, number> = new Map();
   private controller: AbortController | undefined;
   private counting: AbortController | undefined;
@@ -84,7 +84,7 @@ export class SearchPage extends Page {
     if (changed.has('facets') || (before && before.get('q') !== this.parameters.get('q'))) void this.count();
   }
 
-  /** Resources written meanwhile add their classes. */
+  /** Reads the classes again: new resources may have added some. */
   protected override async load(): Promise<void> {
     try {
       this.hasWords = (await serviceEndpoint('TextSearchService')) !== undefined;
@@ -169,7 +169,7 @@ export class SearchPage extends Page {
       </div>`;
   }
 
-  /** The box for words, and the types that have them in their names. */
+  /** Search field for words, with the types whose names contain these words. */
   private box(): TemplateResult {
     const { words } = this.wanted;
     const named = (this.facets ?? []).filter((type) => kindName(type).toLowerCase().includes(words.toLowerCase()));
@@ -197,7 +197,7 @@ export class SearchPage extends Page {
   private facetList(): TemplateResult {
     const { types, joined, words } = this.wanted;
     const wantedText = this.filter.trim().toLowerCase();
-    // A class in the URL may have no visible instances. It can still be removed.
+    // A class in the URL may have no visible instances. It is listed, so that the user can remove it.
     const facets = this.facets ?? [];
     const all = [...types.filter((type) => !facets.includes(type)), ...facets];
     const isFound = (type: string): boolean => words === '' || this.counts.get(type) !== 0;
@@ -208,7 +208,7 @@ export class SearchPage extends Page {
     const own = shown.filter((type) => !isStructural(type)).sort((a, b) => countOf(b) - countOf(a));
     const structural = shown.filter(isStructural);
     const isEmpty = this.facets !== undefined && !all.some((type) => !isStructural(type));
-    // A phone shows what was found first.
+    // On a phone the types are folded, so that the first hits are visible.
     const isOpen = types.length > 0 || matchMedia('(min-width: 52rem)').matches;
     return html`<form class="facets" @submit=${(event: Event) => event.preventDefault()}><details ?open=${isOpen}><summary><h2>Filters</h2></summary>
       ${
@@ -294,7 +294,7 @@ export class SearchPage extends Page {
       }`;
   }
 
-  /** Link to a thing in a document, which the table of its triples then shows. */
+  /** Link to a subject in a document, which opens the table of its triples. */
   private thing(iri: string, subject: string | undefined, text: string): TemplateResult {
     return subject?.startsWith(`${iri}#`) ? html`<a href=${openHref(subject)}>${text}</a>` : html`${text}`;
   }
@@ -307,7 +307,7 @@ export class SearchPage extends Page {
     ]);
     const excerpt = html`${parts.map(([before, match]) => html`${before}<mark>${match}</mark>`)}${plain(text.slice(matches.at(-1)?.[1] ?? 0))}`;
     if (!subject?.startsWith(`${iri}#`)) return html`<p>${excerpt}</p>`;
-    // The excerpt may be the label itself.
+    // If the excerpt begins with the label, it is not shown twice.
     const label = labelOf(subject);
     if (text.startsWith(label) || labels.peek(subject) !== '')
       return html`<p><a href=${openHref(subject)}>${excerpt}</a></p>`;
@@ -316,7 +316,7 @@ export class SearchPage extends Page {
 
   private hit({ iri, types, mediaType, modified, snippet }: SearchHit): TemplateResult {
     const name = headingOf(iri);
-    // The thing that an excerpt is about, or the item, if it has a label.
+    // The subject of an excerpt, or the item, if it has a label.
     const [thing, label] = [snippet?.subject, iri]
       .map((each) => [each, each && labels.of(each)] as const)
       .find(([, found]) => found) ?? [iri, undefined];
@@ -328,7 +328,7 @@ export class SearchPage extends Page {
       .join(' · ');
     const { wanted } = this;
     const things = this.types.get(iri);
-    // With "all", or a single type, every hit has the searched types. With "any", it is not known which of them it has.
+    // With "all", or a single type, every hit has the searched types. With "any", the matching type of a hit is not known.
     const sure = wanted.joined === 'all' || wanted.types.length === 1 ? wanted.types : [];
     const shown = [...new Set([...types, ...sure, ...(things?.keys() ?? [])])].filter(
       (type) => type.includes(':') && !isStructural(type),

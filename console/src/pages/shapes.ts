@@ -1,4 +1,4 @@
-/** Shapes of a resource or container: links to their documents, and resources that violate them. */
+/** Shapes of a resource or container: links to shape documents, and resources that violate the shapes. */
 import '../browse/folder-picker.js';
 import '../frame/access-denied.js';
 import '../shapes/form-builder.js';
@@ -28,7 +28,7 @@ import { addTarget, removeRelation } from '../storage/linkset.js';
 import { decoded, isContainer } from '../storage/names.js';
 
 interface Shown {
-  /** Documents in force. */
+  /** IRIs of the shape documents that apply. */
   readonly shapes: readonly string[];
   readonly links: ShapeLinks | undefined;
   readonly isWritable: boolean;
@@ -38,22 +38,22 @@ interface Shown {
 
 interface Change {
   readonly proceed: string;
-  /** The linkset after the change. @throws SyntaxError, TypeError */
+  /** Returns the text of the linkset after the change. @throws SyntaxError, TypeError */
   readonly text: () => string;
 }
 
-/** Violations shown of a resource. */
+/** Maximum count of violations shown per resource. */
 const most = 5;
 const aboutShapes = 'https://github.com/quadpod/quadpod/blob/main/docs/shapes.md';
 const shapeFiles = 'SELECT DISTINCT ?file { GRAPH ?file { ?shape a <http://www.w3.org/ns/shacl#NodeShape> } } LIMIT 50';
 
-/** Suggestions only: none if they take more than two seconds. */
+/** Returns files to suggest. Returns none if the query takes more than two seconds. */
 async function filesWithShapes(): Promise<readonly string[]> {
   const rows = (await select(shapeFiles, undefined, 2).catch(() => [])) ?? [];
   return rows.map(({ file }) => String(file?.value)).filter((iri) => iri.startsWith(storageUri));
 }
 
-/** Forms of files that the builder made, by file. Other files have none. */
+/** Returns forms by file. Files that the form builder did not write are omitted. */
 async function builtForms(files: readonly string[]): Promise<ReadonlyMap<string, Built>> {
   const found = new Map<string, Built>();
   const read = async (file: string): Promise<void> => {
@@ -67,7 +67,7 @@ async function builtForms(files: readonly string[]): Promise<ReadonlyMap<string,
 
 const fileIn = (container: string, name: string): string => memberIri(container, suggestedName('turtle', name));
 
-/** Fields of a form in a line. */
+/** Labels of the fields of a form, as text. */
 const fieldsOf = ({ form }: Built): string =>
   form.fields.map(({ label, isRequired }) => (isRequired ? `${label} (required)` : label)).join(', ');
 
@@ -79,15 +79,15 @@ const link = (iri: string): TemplateResult => html`<a href=${openHref(iri)} titl
 export class ShapesPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
   @state() private shown: Shown | undefined;
-  /** Error of reading. */
+  /** Error that prevented reading. */
   @state() private why: unknown;
-  /** Change of the links that existing resources would violate, with the server's message. */
+  /** Rejected change of the links, which existing resources would violate, with the server's error. */
   @state() private conflict: { readonly change: Change; readonly error: Refusal } | undefined;
   /** Files with shapes that the user can read. */
   @state() private offered: readonly string[] = [];
   @state() private listed: ViolationsPage | undefined;
   @state() private isListing = false;
-  /** Forms made here, by file. */
+  /** Forms made with the builder, by file. */
   @state() private built: ReadonlyMap<string, Built> = new Map();
   /** Form in the builder, or `new`. */
   @state() private edited: Built | 'new' | undefined;
@@ -171,7 +171,7 @@ export class ShapesPage extends Page {
     void this.keepFocus();
   };
 
-  /** Uses a form that the builder stored. */
+  /** Applies a form that the builder stored. */
   private async made(links: ShapeLinks, file: string): Promise<void> {
     this.edited = undefined;
     const isUsed = links.own.some(({ shapes }) => shapes === file);
@@ -197,7 +197,7 @@ export class ShapesPage extends Page {
       <p class="soft hint">Such a file has shapes (SHACL), and can check more than a form that is made here. <a href=${aboutShapes} target="_blank" rel="noreferrer noopener">An example, step by step</a></p></section>`;
   }
 
-  /** Existing records that the change would leave invalid. */
+  /** Lists existing resources that the change would make invalid. */
   private renderConflict(links: ShapeLinks, { change, error }: { change: Change; error: Refusal }): TemplateResult {
     const violating = (error.problem['resources'] ?? []) as readonly ViolatingResource[];
     return html`<section class="card"><p class="problem" role="alert">${error.message}</p>${this.resources(violating)}
@@ -248,13 +248,13 @@ export class ShapesPage extends Page {
 
   private async link(links: ShapeLinks, event: SubmitEvent): Promise<void> {
     const { text } = submitted(event);
-    // A path begins at the storage.
+    // A path is resolved against the storage.
     const href = (): string => new URL(text('shapes').replace(/^\//, ''), storageUri).href;
     const change = { proceed: 'Use it anyway', text: () => addTarget(links.text, constrainedBy, { href: href() }) };
     if (await this.change(links, change)) this.chosen = '';
   }
 
-  /** @returns true if it is done */
+  /** Saves changed links. @returns true on success */
   private async change(links: ShapeLinks, change: Change, isLenient = false): Promise<boolean> {
     this.conflict = undefined;
     const isDone = await this.attempt(async () => {

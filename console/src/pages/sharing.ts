@@ -13,7 +13,7 @@ import { readStatus, type Status } from '../storage/controller.js';
 export class SharingPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
   @state() private mode: 'owner' | 'acls' | undefined;
-  /** Shown to controllers only. */
+  /** Status of the storage, read for controllers only. */
   @state() private status: Status | undefined;
   /** Error of the last `readRules`. Undefined after a success. */
   @state() private why: unknown;
@@ -24,7 +24,7 @@ export class SharingPage extends Page {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    // A name given in one place is shown everywhere.
+    // A new name for a person is shown in all parts of the page.
     this.addEventListener('renamed', () => {
       for (const part of this.querySelectorAll<Page>('share-acl, share-grants, people-list')) part.requestUpdate();
     });

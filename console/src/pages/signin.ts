@@ -13,7 +13,7 @@ export class SignInPage extends Page {
   @state() private known: string | undefined;
   @state() private provider: string | undefined;
   @state() private isOwner = false;
-  /** Nothing is shown before, since buttons would move under the pointer. */
+  /** True when the buttons can be shown. Earlier, they would move under the pointer. */
   @state() private isReady = false;
 
   protected override async load(): Promise<void> {
@@ -39,7 +39,7 @@ export class SignInPage extends Page {
       ${now === '' ? this.ways(now) : html`<details class="ways"><summary><h2>Use another identity</h2></summary>${this.ways(now)}</details>`}`;
   }
 
-  /** The identity that is signed in, for someone who wonders what it is. */
+  /** Shows the identity that is signed in. */
   private renderNow(now: string): TemplateResult {
     const copy = (): Promise<boolean> =>
       this.attempt(() => navigator.clipboard.writeText(now), 'The identity is copied.');
@@ -53,7 +53,7 @@ export class SignInPage extends Page {
 
   /** Ways to sign in. */
   private ways(now: string): TemplateResult {
-    // Only the way that most people go is emphasised.
+    // Only the most common way to sign in is emphasised.
     const filled = (isUsual: boolean): string => (isUsual && now === '' ? 'primary' : '');
     return html`<div class="cards">
         ${
@@ -100,7 +100,7 @@ export class SignInPage extends Page {
     if (await this.attempt(signInAsBrowser)) location.hash = this.next;
   }
 
-  /** Only the identity itself can find out if it controls the storage, so it is signed in. */
+  /** Deletes the identity of this browser after a question. Signs in with it first, to read if it controls the storage. */
   private async forget(): Promise<void> {
     const wasAnonymous = subjectNow() === '';
     let isOwner = false;

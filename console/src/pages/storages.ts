@@ -14,20 +14,20 @@ interface Stored {
   readonly owners: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
   readonly created: string;
-  /** Bytes at its last closing if it is not open. Absent: it was never open. */
+  /** Size in bytes when the storage was last closed, if it is not open. Absent if it was never open. */
   readonly usedBytes?: number;
 }
 
 interface Listed {
   readonly totalItems: number;
-  /** True if the requested URL belongs to a storage. */
+  /** True if the requested storage exists. */
   readonly opens: boolean;
   readonly isOperator: boolean;
   /** Issuers whose users may create storages. */
   readonly signUp: readonly string[];
   readonly templates?: readonly string[];
   readonly storages: readonly Stored[];
-  /** Values of settings that a storage does not have. */
+  /** Default values of settings, for storages that do not set them. */
   readonly defaults: Readonly<Record<string, unknown>>;
 }
 
@@ -50,7 +50,7 @@ export class StoragesPage extends Page {
     if (changed.get('parameters')) void this.load();
   }
 
-  /** Part of the names to list. */
+  /** Text that the names of listed storages contain. */
   private get name(): string {
     return this.parameters.get('name') ?? '';
   }
@@ -66,7 +66,7 @@ export class StoragesPage extends Page {
       const url = await systemUrl('storages');
       const [page, open] = [this.parameters.get('page') ?? '1', this.parameters.get('open') ?? ''];
       this.listed = await json<Listed>(`${url}?${new URLSearchParams({ page, open, q: this.name })}`);
-      // Anyone can create a link, so only an existing storage learns the signed-in identity, and only with consent.
+      // Anyone can create a link. So only an existing storage receives the signed-in identity, and only if the user agrees.
       const question = {
         title: `Continue to ${open}?`,
         text: 'You will be signed in there with the same identity.',
@@ -263,7 +263,7 @@ const listHref = (name: string, page = 1): string =>
 
 const quotaText = (bytes: number): string => (bytes > 0 ? sizeText(bytes) : 'no limit');
 
-/** Values of the fields that both forms have. */
+/** Returns the settings from the fields that both forms have. */
 function givenIn(text: (name: string) => string): object {
   const [template, gibibytes] = [text('template'), text('quota')];
   return {

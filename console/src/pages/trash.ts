@@ -11,7 +11,7 @@ import { deletePermanently, type ListedTrashItem, readTrash, restoreItem } from 
 /** Maximum time between two items of one deletion, in milliseconds. */
 const gapMs = 2000;
 
-/** Items that one action deleted: different ones from one folder, by one user, shortly after each other. */
+/** Items that one action deleted: different items from one folder, by one user, at most `gapMs` apart. */
 type Deletion = readonly [ListedTrashItem, ...ListedTrashItem[]];
 
 function deletionsOf(items: readonly ListedTrashItem[]): readonly Deletion[] {
@@ -107,7 +107,7 @@ export class TrashPage extends Page {
     const [{ from }] = deletion;
     if (await this.attempt(restore, `${namesOf(deletion)} restored.`))
       location.hash = openHref(deletion.length === 1 ? from : parentIri(from));
-    // Some items may be restored.
+    // After an error, some items may have been restored.
     else await this.read();
   }
 
@@ -118,7 +118,7 @@ export class TrashPage extends Page {
       for (const { id } of deletion) await deletePermanently(id);
     };
     const isDone = await this.attemptAfter(question, erase, `${namesOf(deletion)} deleted permanently.`);
-    // Some items may be deleted.
+    // After an error, some items may have been deleted.
     await this.read();
     if (isDone) await this.keepFocus();
   }

@@ -1,4 +1,4 @@
-/** Turtle as triples, and triples as Turtle. Loaded on demand, with the parser. */
+/** Parses Turtle to triples, and serializes triples as Turtle. Loaded on demand, with the parser. */
 import N3Parser, { type Quad, type Term } from 'n3/src/N3Parser.js';
 
 export type { Quad, Term };
@@ -13,7 +13,7 @@ export interface ParsedDocument {
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
-/** @param base IRI of the document @throws Error with the line */
+/** Parses Turtle. @param base IRI of the document @throws Error with the line number */
 export function parseRdf(text: string, base: string): ParsedDocument {
   const prefixes: Record<string, string> = {};
   const onPrefix = (prefix: string, namespace: Term): void => {
@@ -24,7 +24,7 @@ export function parseRdf(text: string, base: string): ParsedDocument {
 
 export const iriOf = (value: string): Term => ({ termType: 'NamedNode', value });
 
-/** The best text for the reader: in the first of the browser's languages, or without one. */
+/** Returns the best literal for the reader: in the first of the browser's languages, or without a language. */
 export function inLanguageOfReader(terms: readonly Term[]): string {
   const rank = ({ language = '' }: Term): number => {
     const at = navigator.languages.findIndex((each) => each.toLowerCase().split('-')[0] === language.split('-')[0]);
@@ -36,7 +36,7 @@ export function inLanguageOfReader(terms: readonly Term[]): string {
 const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n', '\r': '\\r' };
 const escaped = (char: string): string => escapes[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-/** Terms of a triple term. Empty for any other term. */
+/** Returns subject, predicate and object of a triple term. Empty for any other term. */
 export const termsIn = ({ subject, predicate, object }: Term): readonly Term[] =>
   subject && predicate && object ? [subject, predicate, object] : [];
 
@@ -56,7 +56,7 @@ export function termText(term: Term): string {
   return datatype && datatype.value !== `${xsd}string` ? `${text}^^<${datatype.value}>` : text;
 }
 
-/** Triple in Turtle and SPARQL. @throws Error for an IRI or language tag that would end early */
+/** Returns a triple in Turtle and SPARQL syntax. @throws Error for an IRI or language tag with characters that end it */
 export function statementText(statement: Quad): string {
   const terms = [statement.subject, statement.predicate, statement.object];
   terms.forEach(assertWritable);
@@ -83,7 +83,7 @@ export interface Property {
   readonly predicate: Term;
   readonly objects: readonly Term[];
 }
-/** Properties that name a thing. */
+/** Properties that contain the name of their subject. */
 export const labelPredicates = [
   'http://www.w3.org/2004/02/skos/core#prefLabel',
   'http://www.w3.org/2000/01/rdf-schema#label',

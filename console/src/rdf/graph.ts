@@ -13,7 +13,7 @@ export class Graph {
     }
   }
 
-  /** Each subject once. */
+  /** Distinct subjects. */
   get subjects(): readonly Term[] {
     return [...this.subjectsBy.values()].map(([first]) => first!.subject);
   }
@@ -23,7 +23,7 @@ export class Graph {
     return of.flatMap((quad) => (quad.predicate.value === predicate ? quad.object : []));
   }
 
-  /** Predicates of a subject, each once. */
+  /** Returns the distinct predicates of a subject. */
   predicates(subject: Term): readonly string[] {
     return [...new Set((this.subjectsBy.get(termText(subject)) ?? []).map(({ predicate }) => predicate.value))];
   }
@@ -32,7 +32,7 @@ export class Graph {
     return this.objects(subject, predicate)[0];
   }
 
-  /** Members of an RDF list. A cyclic list ends where it repeats. */
+  /** Returns the members of an RDF list. A cyclic list ends at the first repeated node. */
   list(head: Term | undefined): readonly Term[] {
     const nodes = new Map<string, Term>();
     for (let node = head; node && node.value !== `${rdf}nil`; node = this.value(node, `${rdf}rest`)) {
@@ -42,7 +42,7 @@ export class Graph {
     return [...nodes.values()].flatMap((node) => this.objects(node, `${rdf}first`));
   }
 
-  /** Types of a node, with their superclasses in any of the graphs. */
+  /** Returns the types of a node, with their superclasses in any of the graphs. */
   types(node: Term, ...others: readonly Graph[]): ReadonlySet<string> {
     const found = new Set(this.objects(node, rdfType).map(({ value }) => value));
     for (const type of found)

@@ -9,13 +9,13 @@ import { isTooMuch, moveToTrash, trashDays } from '../storage/trash.js';
 @customElement('resource-delete')
 export class ResourceDelete extends Page {
   @property() iri = '';
-  /** Version that the user saw. */
+  /** Entity tag of the version that the user saw. */
   @property() etag = '';
   @property({ type: Boolean }) hasAcl = false;
   @state() private isBusy = false;
-  /** Days in the trash. Absent: deleted permanently. */
+  /** Days that the resource is kept in the trash. Absent: it is deleted permanently. */
   @state() private days: number | undefined;
-  /** A newer version, after the user was told. */
+  /** Entity tag of a newer version, after the dialog has warned of it. */
   @state() private newer: string | undefined;
 
   async ask(): Promise<void> {
@@ -68,7 +68,7 @@ export class ResourceDelete extends Page {
 
   private async refused(error: unknown): Promise<void> {
     this.failure = messageOf(error);
-    // The dialog then asks for a permanent deletion.
+    // Subtree too large for the trash: the dialog now asks for a permanent deletion.
     if (error instanceof Refusal && isTooMuch(error)) this.days = undefined;
     if (!(error instanceof Refusal) || error.status !== 412) return;
     try {

@@ -1,4 +1,4 @@
-/** Text that is edited and saved only over the version that was read. Input is kept whatever the server responds. */
+/** Edited text, which is saved only over the version that was read. No response of the server discards the input. */
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { messageOf, Refusal, request, succeed } from '../storage/api.js';
@@ -8,17 +8,17 @@ export interface Version {
   readonly etag: string;
 }
 
-/** Version of another user, or its deletion. */
+/** Version that another user saved, or `gone` after a deletion. */
 export type Theirs = Version | 'gone' | { readonly other: string };
 
 export interface DraftSource {
   readonly iri: string;
   readonly mediaType: string;
-  /** Current version on the server. */
+  /** Reads the current version from the server. */
   readonly reread: () => Promise<Theirs>;
 }
 
-/** Fires `change` on every change. */
+/** Fires `change` on every change of the draft. */
 export class Draft extends EventTarget {
   private typed: string;
   /** Version that was last read or saved. */
@@ -26,7 +26,7 @@ export class Draft extends EventTarget {
   theirs: Theirs | undefined;
   failure = '';
   isSaving = false;
-  /** Saved since it was opened. */
+  /** True if the text was saved since it was opened. */
   wasSaved = false;
 
   constructor(
@@ -56,12 +56,12 @@ export class Draft extends EventTarget {
     return this.typed !== this.base.text || this.theirs !== undefined;
   }
 
-  /** Saves over the version that was read. @returns true if saved */
+  /** Saves the text if the resource still has the version that was read. @returns true if saved */
   save(): Promise<boolean> {
     return this.write({ 'If-Match': this.base.etag });
   }
 
-  /** Saves over the version of another user. */
+  /** Saves the text and replaces the version of another user. */
   overwrite(): Promise<boolean> {
     const { theirs } = this;
     if (theirs === undefined) return this.save();
@@ -69,7 +69,7 @@ export class Draft extends EventTarget {
     return 'etag' in theirs ? this.write({ 'If-Match': theirs.etag }) : Promise.resolve(false);
   }
 
-  /** Discards the input in favour of another user's version. */
+  /** Discards the input and uses the version of another user. */
   takeTheirs(): void {
     const { theirs } = this;
     if (theirs === undefined || theirs === 'gone' || !('etag' in theirs)) return;
@@ -80,7 +80,7 @@ export class Draft extends EventTarget {
     this.changed();
   }
 
-  /** Discards the input in favour of the version that was read. */
+  /** Discards the input and uses the version that was read. */
   revert(): void {
     this.typed = this.base.text;
     this.failure = '';

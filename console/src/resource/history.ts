@@ -27,7 +27,7 @@ const spans = [
   ['minute', 60],
 ] as const;
 
-/** Time since a date in words, up to a month. */
+/** Returns the time since a date in words, up to a month. */
 function agoText(date: string | number): string {
   const seconds = (Date.now() - new Date(date).getTime()) / 1000;
   const [unit, length] = spans.find(([, each]) => seconds >= each) ?? [];
@@ -35,18 +35,18 @@ function agoText(date: string | number): string {
   return unit === undefined ? ago.format(0, 'second') : ago.format(-Math.floor(seconds / length!), unit);
 }
 
-/** Version with its shown parts. */
+/** Version that is shown, with its text and links. */
 interface Shown {
   readonly version: ListedVersion;
   readonly text?: string;
   readonly lines?: readonly DiffLine[];
-  /** Differing types and links. */
+  /** Lines of types and links that differ. */
   readonly links?: readonly DiffLine[];
 }
 
 const isText = (type: string): boolean => /^text\/|[/+](?:json|xml|turtle|sparql-\w+|yaml|javascript)$/.test(type);
 
-/** @throws Error if it is no text that can be shown */
+/** @throws Error if the content cannot be shown as text */
 async function textOf(url: string, accept: string): Promise<string> {
   const response = await succeed('GET', url, { headers: { Accept: accept } });
   const type = essenceOf(response);
@@ -55,7 +55,7 @@ async function textOf(url: string, accept: string): Promise<string> {
   return new TextDecoder().decode(bytes);
 }
 
-/** Types and client-managed links of a state, one a line. */
+/** Returns types and client-managed links of a state, one per line. */
 async function linksOf(url: string): Promise<string> {
   const linkset = linkTarget(await succeed('HEAD', url), 'linkset', url);
   if (linkset === undefined) return '';
@@ -72,9 +72,9 @@ const diffText = (lines: readonly DiffLine[]): string => lines.map(({ sign, text
 @customElement('resource-history')
 export class ResourceHistory extends Page {
   @property() iri = '';
-  /** URL of the list. */
+  /** URL of the list of versions. */
   @property() versions = '';
-  /** Tag of the present state that the user saw. */
+  /** Entity tag of the current state that the user saw. */
   @property() etag = '';
   @property({ type: Boolean }) isRdf = false;
   @property({ type: Boolean }) writable = false;
@@ -110,14 +110,14 @@ export class ResourceHistory extends Page {
       ${this.shown ? this.content(this.shown) : nothing}`;
   }
 
-  /** @param before version that this one replaced, if it is listed */
+  /** Row of a version. @param before version that `version` replaced, if it is listed */
   private row(version: ListedVersion, before: ListedVersion | undefined, hasActors: boolean): TemplateResult {
     const { url, from, isPresent, actor } = version;
     const time = timeOf(from);
     const button = (label: string, work: () => unknown, kind: string): TemplateResult =>
       html`<button type="button" class=${kind} aria-label=${`${label} the version of ${time}`} @click=${work}>${label}</button>`;
     const view = (event: MouseEvent): void => {
-      // Other clicks open or copy the address.
+      // With a modifier key, the browser opens or copies the address.
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       void this.view(version);
@@ -142,7 +142,7 @@ export class ResourceHistory extends Page {
     </tr>`;
   }
 
-  /** Size of a version, and how much larger it is than the one before. A format is named where it changed. */
+  /** Size of a version, and how much larger it is than the version before. The format is named if it changed. */
   private sizeOf({ size, mediaType = '' }: ListedVersion, before: ListedVersion | undefined): TemplateResult {
     const format = this.isRdf && !mediaType ? 'RDF' : formatName(mediaType);
     const isNew = before !== undefined && (before.mediaType ?? '') !== mediaType;
@@ -190,7 +190,7 @@ export class ResourceHistory extends Page {
       const lines = areTriples ? differingTriples(then, now) : differingLines(then, now);
       if (!lines) throw new Error('Too many lines differ to compare them here.');
       const [linksThen, linksNow] = await Promise.all([linksOf(version.url), linksOf(this.iri)]);
-      // Links have no order: compared like triples.
+      // The order of links does not matter: links are compared like triples.
       this.show({ version, lines, links: differingTriples(linksThen, linksNow) });
     });
   }

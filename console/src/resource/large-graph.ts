@@ -1,12 +1,12 @@
-/** A graph that is too large to be read at once: its subjects page by page, by SPARQL. */
+/** Reads the subjects of a graph page by page with SPARQL, if the graph is too large to be read at once. */
 import { iriOf, type Quad, type Term, termText } from '../rdf/document.js';
 import { type Binding, select, tagOfBinding } from '../storage/api.js';
 
 export const subjectsAtOnce = 50;
-/** Maximum triples of a page. */
+/** Maximum count of triples on a page. */
 const maxTriples = 5000;
 
-/** @param page from 0 @param filter text in a statement of each subject @throws Refusal; Error without a SPARQL endpoint */
+/** @param page page number from 0 @param filter text in a statement of each subject @throws Refusal; Error if SPARQL is off */
 export async function readSubjects(iri: string, page: number, filter: string): Promise<readonly Quad[]> {
   const graph = `GRAPH <${iri.replace(/[<>"{}|\\^`\s]/g, encodeURIComponent)}> { ?s ?p ?o }`;
   const text = 'LCASE(CONCAT(COALESCE(STR(?s), ""), " ", STR(?p), " ", COALESCE(STR(?o), "")))';

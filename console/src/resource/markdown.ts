@@ -1,4 +1,4 @@
-/** Markdown (CommonMark, with tables and strikethrough) as templates. HTML in it is text, and nothing is loaded. */
+/** Renders Markdown (CommonMark, with tables and strikethrough) as templates. HTML is shown as text, and nothing is loaded. */
 import { html, nothing } from 'lit';
 import MarkdownIt, { type Token } from 'markdown-it';
 import { openHref } from '../frame/page.js';
@@ -6,7 +6,7 @@ import { storageUri } from '../session/session.js';
 
 const parser = new MarkdownIt({ html: false });
 
-/** Renders a token with its content. Other tokens are rendered as their content. */
+/** Functions that render a token with its content. For a token without a function, only the content is rendered. */
 const elements: Readonly<Record<string, (content: unknown, token: Token) => unknown>> = {
   p: (content, { hidden }) => (hidden ? content : html`<p>${content}</p>`),
   blockquote: (content) => html`<blockquote>${content}</blockquote>`,
@@ -44,7 +44,7 @@ function* contentOf(tokens: readonly Token[], base: string): Generator<unknown> 
 
 function element(token: Token, content: readonly unknown[], base: string): unknown {
   const level = /^h([1-6])$/.exec(token.tag)?.[1];
-  // Below the heading of the page and of the pane.
+  // Levels start below the headings of the page and of the pane.
   if (level !== undefined)
     return html`<p class="heading" role="heading" aria-level=${Math.min(6, Number(level) + 2)}>${content}</p>`;
   if (token.type === 'link_open') return link(content, token.attrGet('href'), base);

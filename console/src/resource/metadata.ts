@@ -40,11 +40,11 @@ const usualLicenses: Readonly<Record<string, string>> = {
 
 type Choice = 'type' | 'relation' | 'license';
 
-/** Name of a relation or type. Those of the IANA registry are names already. */
+/** Name of a relation or type in words. A relation of the IANA registry without a title is shown by name. */
 const named = (name: string) => iriName(name, usualRelations[name] ?? labelled(name));
 const namedType = (iri: string) => iriName(iri, labels.of(iri) ?? wordsOf(iri));
 
-/** Choices in words. The last one leads to a field for an IRI. */
+/** Options in words. The last one opens a field for an IRI. */
 const choices = (offered: Readonly<Record<string, string>>): TemplateResult => html`
   <option value="">Choose …</option>
   ${Object.entries(offered).map(([value, text]) => html`<option value=${value}>${text}</option>`)}
@@ -65,9 +65,9 @@ export class ResourceMetadata extends Page {
   @state() private draft: Draft | undefined;
   @state() private asJson = false;
   @state() private classes: readonly string[] = [];
-  /** Fields in which an IRI is typed instead of a choice. */
+  /** True for fields in which the user types an IRI instead of choosing. */
   @state() private typed: Readonly<Partial<Record<Choice, boolean>>> = {};
-  /** The list of all links is shown. */
+  /** True if the list of all links is shown. */
   @state() private isAdvanced = false;
 
   private saving: Promise<boolean> = Promise.resolve(true);
@@ -92,7 +92,7 @@ export class ResourceMetadata extends Page {
         this.dispatchEvent(new CustomEvent('draft', { bubbles: true }));
       });
     });
-    // Suggestions only. Types can be typed in full.
+    // Types to suggest. The user can type other types.
     this.classes = await vocabulary.classes().catch(() => []);
   }
 
@@ -103,14 +103,14 @@ export class ResourceMetadata extends Page {
         ? html`<p class="problem" role="alert">${this.failure}</p>`
         : html`<p class="soft" role="status">Reading …</p>`;
     const view = this.viewNow(draft);
-    // Two versions are compared as text, and so is an invalid linkset.
+    // After a conflict, both versions are shown as text. An invalid linkset is shown as text, too.
     const asJson = this.asJson || draft.theirs !== undefined || typeof view === 'string';
     return html`
       <p class="soft">What is known about the file itself. The search finds files by it.</p>
       ${asJson || typeof view === 'string' ? this.json(draft, view) : this.form(draft, view)}`;
   }
 
-  /** Switches between the form and JSON. */
+  /** Buttons to switch between the form and JSON. */
   private views(asJson: boolean, isFormless = false): TemplateResult {
     return html`<div class="row" role="group" aria-label="Show the metadata as">
       <button type="button" aria-pressed=${!asJson} ?disabled=${isFormless} @click=${() => this.show(false)}>Form</button>
@@ -159,7 +159,7 @@ export class ResourceMetadata extends Page {
     this.isAdvanced = (target as HTMLDetailsElement).open;
   };
 
-  /** Targets of a relation, by their titles. */
+  /** Targets of a relation, listed by title. */
   private targets(view: linkset.LinksetView, saved: linkset.LinksetView, name: 'license' | 'author'): TemplateResult {
     const of = view.relations.filter((each) => each.name === name && each.target);
     const isSaved = (href: string): boolean =>
@@ -190,7 +190,7 @@ export class ResourceMetadata extends Page {
       <button type="submit">Add author</button></form>`;
   }
 
-  /** Choice of a name in words, or a field for an IRI with suggestions. */
+  /** Field to choose a name in words, or to type an IRI with suggestions. */
   private choice(name: Choice, label: string, offered: Readonly<Record<string, string>>): TemplateResult {
     const chosen = ({ target }: Event): void => {
       if ((target as HTMLSelectElement).value !== other) return;
@@ -278,7 +278,7 @@ export class ResourceMetadata extends Page {
   }
 
   private leaveOut(event: Event, work: (text: string) => string): void {
-    // The button is removed with its line.
+    // The focus moves before the button is removed with its line.
     (event.currentTarget as HTMLElement)
       .closest('section, fieldset')
       ?.querySelector<HTMLElement>('form [name]')
@@ -286,10 +286,10 @@ export class ResourceMetadata extends Page {
     this.changeAndSave(work);
   }
 
-  /** Saves a change at once. If that fails, it stays to be saved or undone. @returns false for a change that is not valid */
+  /** Saves a change at once. If saving fails, the user can save or undo the change. @returns false for an invalid change */
   private changeAndSave(work: (text: string) => string): boolean {
     if (!this.change(work)) return false;
-    // A save that is under way has begun without the change.
+    // If a save is running, it does not contain the change.
     this.saving = this.saving.then(() => (this.draft?.isDirty ? this.draft.save() : true));
     return true;
   }

@@ -1,4 +1,4 @@
-/** Parsers of rendered text, loaded with the first one. */
+/** Parsers of rendered text, loaded when one is first needed. */
 import { dsvFormat } from 'd3-dsv';
 import { plotOf } from '../ask/plot.js';
 import type { TableAnswer } from '../ask/run.js';
@@ -9,7 +9,7 @@ export { markdown } from './markdown.js';
 
 const maxColumns = 50;
 
-/** Comma- or tab-separated values as rows of typed terms, at most `maxRows`. */
+/** Parses comma- or tab-separated values into rows of typed terms, at most `maxRows`. */
 export function separatedValues(text: string, delimiter: string): TableAnswer {
   const [heads = [], ...lines] = dsvFormat(delimiter)
     .parseRows(text)
@@ -23,7 +23,7 @@ export function separatedValues(text: string, delimiter: string): TableAnswer {
 /** True if a chart can show a table. */
 export const hasNumbers = (table: TableAnswer): boolean => table.rows.length > 1 && plotOf(table) !== undefined;
 
-/** Datatype of a column, empty for text. Cells without a value are of every type. */
+/** Returns the datatype of a column, empty for text. Cells without a value match every type. */
 function typeOf(cells: readonly string[]): string {
   const known = cells.filter((cell) => cell.trim() !== '');
   if (known.length === 0) return '';
@@ -37,6 +37,6 @@ function termOf(cell: string, datatype: string): ResultTerm | undefined {
   return { ...literalTerm(cell, '', datatype), ...(shown === cell ? {} : { shown }) };
 }
 
-/** A date with a time, without the parts that every line repeats: three columns fit on a phone. */
+/** Returns a date with a time, without seconds of 00 and UTC: three columns fit on a phone. */
 const shortTime = (cell: string): string =>
   cell.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::00(?:\.0+)?)?(?:Z|\+00:00)?$/, '$1 $2');

@@ -1,4 +1,4 @@
-/** `<resource-preview>`: images and PDF from memory. Anything else is a download. */
+/** `<resource-preview>`: shows images and PDF from memory. Other content is a download. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
@@ -38,7 +38,7 @@ export class ResourcePreview extends Page {
     const name = shortName(iri);
     if (kind === 'image' && this.url && !this.isBroken)
       return html`<img class="picture" src=${this.url} alt=${name} @error=${this.broken} />`;
-    // The viewer's toolbar would use the name of the blob.
+    // The toolbar of the PDF viewer would show the name of the blob.
     if (kind === 'pdf' && this.url)
       return html`<iframe class="pdf" src=${`${this.url}#toolbar=0&navpanes=0`} title=${name}></iframe>
         <p class="soft">Nothing to see? Download it instead.</p>`;

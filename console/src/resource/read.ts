@@ -7,21 +7,21 @@ type Kind = 'rdf' | 'json' | 'text' | 'image' | 'pdf' | 'other';
 export interface Opened {
   readonly iri: string;
   readonly kind: Kind;
-  /** As sent by the server, with parameters. */
+  /** Media type as sent by the server, with parameters. */
   readonly mediaType: string;
   readonly etag: string;
   readonly modified: string | undefined;
-  /** Bytes, if known. */
+  /** Size in bytes, if known. */
   readonly size: number | undefined;
-  /** Kinds that are edited as text. */
+  /** Content of kinds that are edited as text. */
   readonly text?: string;
-  /** Kinds that are displayed. */
+  /** Content of kinds that are displayed. */
   readonly blob?: Blob;
-  /** Reason why it is not opened. */
+  /** Reason why the content is not shown. */
   readonly reason?: string;
   readonly linkset: string | undefined;
   readonly acl: string | undefined;
-  /** URL of the list of versions, if they are kept. */
+  /** URL of the list of versions, if versions are kept. */
   readonly versions: string | undefined;
   /** True if the user may save a new version. */
   readonly isWritable: boolean;
@@ -29,7 +29,7 @@ export interface Opened {
 }
 
 export const turtleType = 'text/turtle';
-/** Turtle for RDF, other content as stored. */
+/** Accepts Turtle for RDF, and other content as stored. */
 const accept = `${turtleType}, */*;q=0.1`;
 
 function kindOf(type: string, isRdf: boolean): Kind {
@@ -46,7 +46,7 @@ function textOf(bytes: Uint8Array, mediaType: string): { text: string } | { reas
   if (!['utf-8', 'utf8', 'us-ascii'].includes(charset))
     return { reason: `The text is encoded as ${charset}. Only UTF-8 can be edited here.` };
   try {
-    // Invalid UTF-8 would be changed when it is saved.
+    // Invalid UTF-8 is rejected: saving the decoded text would change it.
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch {
     return { reason: 'The content is not UTF-8 text.' };
@@ -87,7 +87,7 @@ export async function readResource(iri: string): Promise<Opened> {
   return 'text' in read ? { ...known, text: read.text } : { ...known, kind: 'other', reason: read.reason };
 }
 
-/** Larger resources are offered as downloads. */
+/** Maximum size of content that is shown, in bytes. Larger resources are offered as downloads. */
 export const downloadLimit = 5_000_000;
 
 /** Reads a whole body, or returns `undefined` if it exceeds `most`. */

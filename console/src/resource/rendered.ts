@@ -10,7 +10,7 @@ const maxLength = 256 << 10;
 /** Maximum number of rows of a table. */
 export const maxRows = 5000;
 
-/** Returns the beginning of a text, and a note if it is not the whole. */
+/** Returns the beginning of a text, and a note if the text is longer. */
 export function beginningOf(text: string): { readonly shown: string; readonly note: unknown } {
   const shown = text.slice(0, maxLength);
   return { shown, note: shown.length < text.length ? html`<p class="soft">Only the beginning is shown.</p>` : nothing };

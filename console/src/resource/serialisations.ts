@@ -1,4 +1,4 @@
-/** `<resource-serialisations>`: a graph in the other syntaxes that the server writes. */
+/** `<resource-serialisations>`: shows a graph in the other syntaxes that the server writes. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
@@ -15,7 +15,7 @@ export const serialisations = [
 export class ResourceSerialisation extends Page {
   @property() iri = '';
   @property({ attribute: false }) serialisation: (typeof serialisations)[number] = serialisations[0];
-  /** State that is shown. Another one is loaded again. */
+  /** Entity tag of the state that is shown. If the tag changes, the text is loaded again. */
   @property() etag = '';
   @state() private text: string | undefined;
 

@@ -1,4 +1,4 @@
-/** `<resource-table>`: triples of a document by subject, with a filter and pages. Single statements can be changed and deleted. */
+/** `<resource-table>`: triples of a document by subject, with a filter and pages. Users can change and delete statements. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page, placeHref, submitted } from '../frame/page.js';
@@ -20,12 +20,12 @@ interface Statement {
 
 @customElement('resource-table')
 export class ResourceTable extends Page {
-  /** Turtle. `undefined`: the graph is too large, and its subjects are read by queries. */
+  /** Turtle of the graph. `undefined` for a graph that is too large: its subjects are read with queries. */
   @property() text: string | undefined;
   /** IRI of the document. */
   @property() base = '';
   @property() etag = '';
-  /** The user may change statements. */
+  /** True if the user may change statements. */
   @property({ type: Boolean }) editable = false;
   /** Subject to scroll to. */
   @property() target = '';
@@ -33,12 +33,12 @@ export class ResourceTable extends Page {
   @state() private filter = '';
   @state() private page = 0;
   @state() private edited: Statement | undefined;
-  /** The parser and what needs it. */
+  /** Module with the parser, loaded on demand. */
   private lib!: typeof import('./triples.js');
   private groups: readonly Group[] = [];
   private pages: readonly (readonly Group[])[] = [];
   private readonly blanks = new Map<string, number>();
-  /** Subject to scroll to once it is read. */
+  /** Subject to scroll to when the document is read. */
   private goal = '';
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
@@ -72,14 +72,14 @@ export class ResourceTable extends Page {
     if (subject) void this.updateComplete.then(() => this.jump(subject));
   }
 
-  /** Things with a name of their own come first, and blank nodes last. */
+  /** Orders groups: subjects with a label first, and blank nodes last. */
   private namedFirst(groups: readonly Group[]): readonly Group[] {
     const rank = ({ subject, properties }: Group): number =>
       subject.termType === 'BlankNode' ? 2 : this.lib.labelIn(properties) ? 0 : 1;
     return groups.toSorted((a, b) => rank(a) - rank(b));
   }
 
-  /** Divides the subjects that the filter finds into pages. */
+  /** Divides the subjects that match the filter into pages. */
   private paginate(): void {
     const pages: Group[][] = [[]];
     let rows = 0;
@@ -140,7 +140,7 @@ export class ResourceTable extends Page {
     const isBlank = subject.termType === 'BlankNode';
     const label = isBlank ? '' : labels.of(subject.value) || this.lib.labelIn(properties);
     const name = this.node(subject, this.name(subject));
-    // Names in the document say nothing to readers.
+    // IRIs inside the document do not help readers, so only the label is shown.
     const isLocal = isBlank || subject.value.startsWith(`${this.base}#`);
     const title = label ? html`<bdi>${label}</bdi> ` : isLocal ? html`<span class="soft">(no name)</span> ` : nothing;
     return html`<tbody>
@@ -150,7 +150,7 @@ export class ResourceTable extends Page {
     </tbody>`;
   }
 
-  /** Rows of a property. Its name, and those of types, are words. */
+  /** Rows of a property. The names of the property and of types are shown in words. */
   private property(subject: Term, { predicate, objects }: Property): TemplateResult[] {
     const isType = predicate.value === this.lib.rdfType;
     return objects.map((object, at) => {
@@ -180,11 +180,11 @@ export class ResourceTable extends Page {
     const text = `${this.name(subject)} ${what}`;
     const edit = html`<button type="button" aria-label=${`Edit ${what}`} @click=${() => this.edit(statement)}>Edit</button>`;
     const remove = html`<button type="button" aria-label=${`Delete ${what}`} @click=${() => this.change(statement, undefined, text)}>Delete</button>`;
-    // A triple term is edited as text.
+    // A triple term has no edit button. The user can edit it as text.
     return rowMenu(`Actions for ${what}`, html`${object.termType === 'Quad' ? nothing : edit}${remove}`);
   }
 
-  /** Statements with blank nodes cannot be named by an update. */
+  /** True for a term that contains a blank node: an update cannot refer to its statements. */
   private hasBlank(term: Term): boolean {
     return term.termType === 'BlankNode' || this.lib.termsIn(term).some((each) => this.hasBlank(each));
   }
@@ -221,7 +221,7 @@ export class ResourceTable extends Page {
     void this.updateComplete.then(() => this.jump(subject));
   };
 
-  /** Replaces a statement, or deletes it. @param text of the statement to confirm its deletion */
+  /** Replaces a statement, or deletes it if `by` is `undefined`. @param text statement for the confirmation dialog */
   private async change({ subject, predicate, object }: Statement, by: Term | undefined, text = ''): Promise<void> {
     const data = (value: Term): string => `DATA { ${this.lib.statementText({ subject, predicate, object: value })} }`;
     const work = async (): Promise<void> => {
@@ -250,7 +250,7 @@ export class ResourceTable extends Page {
     this.dispatchEvent(new CustomEvent('changed', { bubbles: true }));
   }
 
-  /** Name of a term without its label. */
+  /** Name of a term, without its label. */
   private name(term: Term): string {
     const { termType, value } = term;
     if (termType === 'Quad')
@@ -268,7 +268,7 @@ export class ResourceTable extends Page {
     return value.startsWith(`${this.base}#`) ? value.slice(this.base.length) : compact(value, this.read?.prefixes);
   }
 
-  /** Label or words of an IRI, with its name. */
+  /** Label of an IRI, or words from the IRI, with its name. */
   private words(term: Term): TemplateResult {
     const [words, name] = [labels.of(term.value) ?? wordsOf(term.value), this.name(term)];
     return html`${words}${words === name ? nothing : this.small(name)}`;

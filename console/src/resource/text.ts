@@ -10,10 +10,10 @@ import { type Draft, saveRow, type Theirs } from './draft.js';
 export class ResourceText extends Page {
   @property({ attribute: false }) draft!: Draft;
   @property() language: EditorLanguage = 'text';
-  /** Subject of the text, for its accessible name. */
+  /** Name of the text for screen readers. */
   @property() label = 'Text';
   @property({ type: Boolean }) readonly = false;
-  /** Hint for an empty text. */
+  /** Placeholder for an empty text. */
   @property() hint = '';
   @state() private isReady = false;
 
@@ -94,11 +94,11 @@ export class ResourceText extends Page {
   };
 
   private readonly save = async (): Promise<void> => {
-    // A conflict is resolved with the buttons of the two versions.
+    // After a conflict, only the buttons of the two versions save.
     if (this.readonly || this.draft.theirs !== undefined || !this.draft.isDirty) return;
     const isSaved = await this.draft.save();
     await this.updateComplete;
-    // The pressed button was replaced by the two versions.
+    // The pressed button was replaced by the two versions, which get the focus.
     if (!isSaved && document.activeElement === document.body) this.querySelector<HTMLElement>('.decide')?.focus();
   };
 
@@ -116,7 +116,7 @@ export class ResourceText extends Page {
     this.refocus();
   };
 
-  /** The focused button was removed. */
+  /** Moves the focus to the editor, since the focused button was removed. */
   private refocus(): void {
     void this.updateComplete.then(() => this.querySelector<HTMLElement>('quad-editor')?.focus());
   }

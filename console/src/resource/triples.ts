@@ -1,4 +1,4 @@
-/** Triples of a document by subject and predicate. Loaded with the first table. */
+/** Triples of a document by subject and predicate. Loaded when the first table is shown. */
 import { type ParsedDocument, type Property, type Term, tagOf, termText, xsd } from '../rdf/document.js';
 
 export * from '../rdf/document.js';
@@ -16,7 +16,7 @@ export const noteOf = (term: Term): string => {
   return language ? `@${tagOf(term)}` : datatype && datatype.value !== `${xsd}string` ? datatype.value : '';
 };
 
-/** Groups triples. Named subjects come first. */
+/** Groups triples by subject. Named subjects come first. */
 export function groupsOf({ quads }: ParsedDocument): Group[] {
   const found = new Map<
     string,
@@ -36,7 +36,7 @@ export function groupsOf({ quads }: ParsedDocument): Group[] {
   return [...all.filter((group) => !isBlank(group)), ...all.filter(isBlank)];
 }
 
-/** Groups with a statement that contains a text, in names, labels or values. @param name of a term */
+/** Returns the groups with a text in names, labels or values of a statement. @param name returns the name of a term */
 export function filtered(groups: readonly Group[], text: string, name: (term: Term) => string): readonly Group[] {
   const wanted = text.trim().toLowerCase();
   if (wanted === '') return groups;

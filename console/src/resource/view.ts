@@ -32,7 +32,7 @@ const emptyTurtle =
 
 const isQuery = ({ mediaType }: Opened): boolean => mediaType.startsWith('application/sparql-query');
 
-/** Another user's version, for comparison. */
+/** Reads the version of another user, for comparison. */
 async function theirVersion(iri: string): Promise<Theirs> {
   const { text, etag, mediaType, reason } = await readResource(iri);
   if (text !== undefined) return { text, etag };
@@ -41,21 +41,21 @@ async function theirVersion(iri: string): Promise<Theirs> {
 
 @customElement('resource-view')
 export class ResourceView extends Page implements Keepable {
-  /** Without fragment. */
+  /** IRI of the resource, without a fragment. */
   @property() iri = '';
-  /** Tab that the address names, or empty. */
+  /** Tab from the address, or empty. */
   @property() wanted = '';
   /** Subject inside the document to scroll to. */
   @property() subject = '';
   @state() private opened: Opened | undefined;
   @state() private draft: Draft | undefined;
-  /** Error of reading. */
+  /** Error that prevented reading. */
   @state() private why: unknown;
-  /** The storage has shapes, and their links are loaded. */
+  /** True if the storage has shapes, and the module with their links is loaded. */
   @state() private hasShapes = false;
   @state() private tab: TabId = 'text';
   @state() private form = turtleType;
-  /** Tabs that were shown once keep their state. */
+  /** Tabs that were shown. They stay in the document and keep their state. */
   private readonly seen = new Set<TabId>();
 
   get hasChanges(): boolean {
@@ -85,7 +85,7 @@ export class ResourceView extends Page implements Keepable {
         this.draft = new Draft(source, { text, etag });
       }
       const named = this.tabs(opened).find(({ id }) => id === this.wanted)?.id;
-      // Nothing is in an empty table. Text can be typed.
+      // For an empty graph, the editor is shown instead of an empty table.
       const isEmpty = kind === 'rdf' && text?.trim() === '' && !this.subject;
       const first = named ?? (isEmpty ? 'text' : this.tabs(opened)[0]!.id);
       this.tab = isAgain ? this.tab : first;
@@ -143,7 +143,7 @@ export class ResourceView extends Page implements Keepable {
       <resource-delete .iri=${this.iri} .etag=${this.draft?.etag ?? opened.etag} ?hasAcl=${opened.acl !== undefined} @deleted=${this.gone}></resource-delete>`;
   }
 
-  /** Buttons for the item. What few need is in a menu, on phones all of them. */
+  /** Buttons for the resource. Rarely used actions are in a menu. On a phone, all are in the menu. */
   private actions({ kind, canShare, isWritable }: Opened): TemplateResult {
     const isPhone = matchMedia('(max-width: 45rem)').matches;
     const usual = html`<button type="button" @click=${this.take}>Download</button>

@@ -1,4 +1,4 @@
-/** Views with unsaved input, kept until it is saved or discarded, so that navigation and a new sign-in lose nothing. */
+/** Views with unsaved input. They are kept until the input is saved or discarded, also across navigation and a new sign-in. */
 import { onSession, subjectNow } from '../session/session.js';
 
 export interface Keepable {
@@ -7,7 +7,7 @@ export interface Keepable {
 
 const kept = new Map<string, Keepable & HTMLElement>();
 
-/** View of a resource: one with unsaved input, or a new one. */
+/** Returns the view of a resource: the kept view with unsaved input, or a new one. */
 export function viewOf<View extends Keepable & HTMLElement>(iri: string, make: () => View): View {
   dropClean(iri);
   const view = (kept.get(iri) as View | undefined) ?? make();
@@ -15,14 +15,14 @@ export function viewOf<View extends Keepable & HTMLElement>(iri: string, make: (
   return view;
 }
 
-/** Drops views without unsaved input. Their resources are read again. */
+/** Drops views without unsaved input, so that their resources are read again. */
 export function dropClean(except?: string): void {
   for (const [iri, view] of kept) if (iri !== except && !view.hasChanges) kept.delete(iri);
 }
 
 export const forgetView = (iri: string): void => void kept.delete(iri);
 
-/** Resources with unsaved input. */
+/** Returns the IRIs of resources with unsaved input. */
 export const changedResources = (): string[] => [...kept].filter(([, view]) => view.hasChanges).map(([iri]) => iri);
 
 addEventListener('beforeunload', (event) => {
@@ -31,7 +31,7 @@ addEventListener('beforeunload', (event) => {
 
 let subject = subjectNow();
 onSession(() => {
-  // The same user with a new credential continues. Other users must not see the input.
+  // If the same user signs in again, the input is kept. Other users must not see it.
   if (subjectNow() === subject) return;
   subject = subjectNow();
   kept.clear();

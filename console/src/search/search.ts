@@ -4,19 +4,19 @@ import { type Listed, type ListedMember, memberOf } from '../storage/container.j
 
 export type Joined = 'all' | 'any';
 
-/** Filter. Without types and words: everything that the caller may read. */
+/** Filter of a search. Without types and words, it matches all readable resources. */
 export interface Search {
   readonly types: readonly string[];
   readonly joined: Joined;
-  /** Words of names and texts. At most one type restricts them. */
+  /** Words to find in names and texts. With words, at most one type is allowed. */
   readonly words: string;
 }
 
-/** An excerpt with the places of matching words. */
+/** Excerpt of a text, with the positions of matching words. */
 export interface Snippet {
   readonly text: string;
   readonly matches: readonly (readonly [start: number, end: number])[];
-  /** Subject of a literal. */
+  /** IRI of the subject of a matching literal. */
   readonly subject?: string;
 }
 
@@ -35,13 +35,13 @@ interface Found {
   readonly items: readonly (Listed & { readonly snippet?: Snippet })[];
 }
 
-/** Further facets are reached by their IRI. */
+/** Maximum count of types that are read. The user can enter the IRI of any other type. */
 const maxFacets = 2000;
 
-/** Types assigned by the server. Every resource has one. */
+/** True for a type that the server assigns. Every resource has one. */
 export const isStructural = (type: string): boolean => type.startsWith(lwsNamespace);
 
-/** Classes of readable resources, or `undefined` if this storage has no type index. */
+/** Returns classes of readable resources, or `undefined` if this storage has no type index. */
 export async function readFacets(
   most = maxFacets,
 ): Promise<{ readonly types: readonly string[]; readonly total: number } | undefined> {
@@ -69,21 +69,21 @@ export async function searchStorage(wanted: Search, page: number, signal: AbortS
   if (!endpoint) return undefined;
   const { found, last } = await ask(`${endpoint}?page=${page}`, wanted, signal);
   const hits = found.items.map((each) => memberOf(each, endpoint));
-  // A filter that does not fit a URL has no link to the last page. The first page shows the page size.
+  // Only the first page shows the page size. A filter that is too long for a URL has no link to the last page.
   const size = (page === 1 || last ? found : (await ask(`${endpoint}?page=1`, wanted, signal)).found).items.length;
   return { hits, total: found.totalItems, pages: last ?? Math.ceil(found.totalItems / Math.max(1, size)) };
 }
 
 /**
- * Returns the hits of the words. A single word is also the beginning of words: "river" finds "warming-rivers.md", whose name has no
- * language, and so no word forms.
+ * Returns the hits for words. A single word also matches longer words: "river" finds "warming-rivers.md". File names have no
+ * language, so the server does not find their word forms.
  */
 async function searchWords(wanted: Search, page: number, signal: AbortSignal): Promise<Hits | undefined> {
   if (!/^[\p{L}\p{N}]{3,}$/u.test(wanted.words)) return searchText(wanted, page, signal);
   const [first, longer] = await Promise.all([
     searchText(wanted, 1, signal),
     searchText({ ...wanted, words: `${wanted.words}*` }, 1, signal).catch((error: unknown) => {
-      // Too many words begin like it, or its last segment is too short.
+      // The server rejects a prefix that is too short, or that too many words begin with.
       if (error instanceof Refusal && error.status === 400) return undefined;
       throw error;
     }),
@@ -91,13 +91,13 @@ async function searchWords(wanted: Search, page: number, signal: AbortSignal): P
   if (!first || !longer) return page === 1 ? first : searchText(wanted, page, signal);
   if (first.pages <= 1 && longer.pages <= 1)
     return page === 1 ? joined(first, longer) : searchText(wanted, page, signal);
-  // The pages of both cannot be joined: those with more hits.
+  // The pages of two results cannot be joined, so the larger result is shown.
   const isLonger = longer.total > first.total;
   if (page === 1) return isLonger ? longer : first;
   return searchText(isLonger ? { ...wanted, words: `${wanted.words}*` } : wanted, page, signal);
 }
 
-/** Hits of a word, and then the others that have words with this beginning. The excerpts of these mark all forms. */
+/** Returns the hits of a word, then the other hits of its prefix. The excerpts of the prefix search mark all word forms. */
 function joined(first: Hits, longer: Hits): Hits {
   const marked = new Map(longer.hits.map((hit) => [hit.iri, hit]));
   const own = new Set(first.hits.map(({ iri }) => iri));
@@ -120,7 +120,7 @@ async function searchText({ words, types }: Search, page: number, signal: AbortS
 }
 
 async function ask(url: string, { types, joined }: Search, signal: AbortSignal) {
-  // In the body, since types may contain commas, and many do not fit a URL.
+  // The types are in the body, since an IRI may contain commas, and many types do not fit a URL.
   const response = await succeed('QUERY', url, {
     headers: { 'Content-Type': 'application/lws-query+json', Accept: 'application/lws+json' },
     body: JSON.stringify(types.length === 0 ? {} : { type: joined === 'any' ? [types] : types }),
@@ -135,11 +135,11 @@ async function pageOf(response: Response, url: string) {
   return { found: (await response.json()) as Found, last: lastPage };
 }
 
-/** Maximum characters of IRIs in a query. The endpoint accepts 64 KiB. */
+/** Maximum length of all IRIs in a query, in characters. The endpoint accepts 64 KiB. */
 const maxCharacters = 40_000;
 
 /**
- * Types of resources and of their fragments, by IRI of the resource, each with one of the things that have it.
+ * Returns the types of resources and of their fragments, by IRI of the resource. Each type has one subject with this type.
  * @throws Refusal with the server's message
  */
 export async function readTypes(

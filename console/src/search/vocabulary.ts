@@ -5,13 +5,13 @@ import { selectBriefly } from '../storage/brief-select.js';
 import { once } from '../storage/once.js';
 import { readFacets } from './search.js';
 
-/** Maximum number of names offered. */
+/** Maximum count of names offered. */
 const maxNames = 500;
 const keepMs = 300_000;
 
 const voidOf = (name: string): string => `http://rdfs.org/ns/void#${name}`;
 
-/** Statistics that the server counts once for callers with the same access. Empty while it counts. */
+/** Reads names from the server's statistics, shared by callers with the same access. Empty while the server counts. */
 const readCounted = once(async () => {
   const endpoint = await serviceEndpoint('SparqlQueryService');
   if (endpoint === undefined) return { classes: [], predicates: [] };
@@ -33,22 +33,22 @@ const readCounted = once(async () => {
   return { classes: named('class', 'entities'), predicates: named('property', 'triples') };
 }, keepMs);
 
-/** Distinct terms of a pattern. Index lookups, or an error at the time limit. */
+/** Returns the distinct terms of a pattern. @throws Refusal at the time limit */
 async function readDistinct(pattern: string): Promise<readonly string[]> {
   const rows = (await selectBriefly(`SELECT DISTINCT ?name { ${pattern} } LIMIT ${maxNames}`)) ?? [];
   return rows.flatMap(({ name }) => (typeof name?.value === 'string' && name.type === 'uri' ? [name.value] : []));
 }
 
 /**
- * Counted names, then those that data has since the server counted. If the storage is too large for the time limit, the counted ones
- * alone.
+ * Returns the counted names, then names that are newer than the statistics. If the storage is too large for the time limit,
+ * returns the counted names only.
  */
 async function withNew(counted: readonly string[], pattern: string): Promise<readonly string[]> {
   const found = readDistinct(pattern);
   return [...new Set([...counted, ...(await (counted.length > 0 ? found.catch(() => []) : found))])];
 }
 
-/** Classes of the data, then declared types. */
+/** Returns the classes of the data, then declared types. */
 async function readClasses(): Promise<readonly string[]> {
   const [{ classes }, facets] = await Promise.all([readCounted(), readFacets(maxNames)]);
   return [...new Set([...(await withNew(classes, '?thing a ?name')), ...(facets?.types ?? [])])];
@@ -56,5 +56,5 @@ async function readClasses(): Promise<readonly string[]> {
 
 const readPredicates = async (): Promise<readonly string[]> => withNew((await readCounted()).predicates, '?s ?name ?o');
 
-/** For `completions` of the editor. */
+/** Value of `completions` of the editor. */
 export const vocabulary = { classes: once(readClasses, keepMs), predicates: once(readPredicates, keepMs) };

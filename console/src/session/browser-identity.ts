@@ -11,7 +11,7 @@ export async function makeBrowserIdentity(): Promise<BrowserSource> {
     'sign',
   ])) as CryptoKeyPair;
   const raw = new Uint8Array(await crypto.subtle.exportKey('raw', key.publicKey));
-  // did:key of P-256: multicodec 0x1200 and the compressed point.
+  // did:key of a P-256 key: multicodec 0x1200 and the compressed point.
   const bytes = new Uint8Array([0x80, 0x24, raw[64]! % 2 === 0 ? 2 : 3, ...raw.slice(1, 33)]);
   return { kind: 'browser', key, did: `did:key:z${base58(bytes)}` };
 }
@@ -24,7 +24,7 @@ function base58(bytes: Uint8Array): string {
   return text;
 }
 
-/** Self-signed credential, valid for one exchange. @param audience base URI of the storage */
+/** Returns a self-signed credential for one token exchange. @param audience base URI of the storage */
 export async function signedBy(from: BrowserSource, audience: string): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const encode = (value: object): string => base64url(new TextEncoder().encode(JSON.stringify(value)));

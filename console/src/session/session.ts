@@ -1,6 +1,6 @@
 /**
- * Session: a credential, a DPoP key that cannot be exported, and tokens that are renewed while the credential is valid. Stored in
- * IndexedDB and deleted on sign-out. The identity of the browser is stored beside it and remains.
+ * Session: a credential, a DPoP key that cannot be exported, and tokens that are renewed while the credential is valid. Stored
+ * in IndexedDB and deleted on sign-out. The identity of the browser is stored separately and not deleted.
  */
 import * as DPoP from 'dpop';
 import { type BrowserSource, makeBrowserIdentity, signedBy } from './browser-identity.js';
@@ -9,12 +9,12 @@ import { forget, forgetSession, readStored, remember, storedKey } from './vault.
 /** Storage URI with a trailing slash. The console is at `app` below it. */
 export const storageUri = new URL('./', location.href.replace(/[?#].*$/, '')).href;
 
-/** How an expired credential is replaced. */
+/** Source of a new credential when a credential has expired. */
 type Source = { readonly kind: 'given'; readonly credential: string; readonly type: string } | BrowserSource;
 
 interface Token {
   readonly value: string;
-  /** Milliseconds since the epoch. */
+  /** Expiry of the token, in milliseconds since the epoch. */
   readonly expires: number;
 }
 
@@ -35,13 +35,13 @@ let renewal: Promise<Token> | undefined;
 let endpoint: string | undefined;
 const listeners = new Set<() => void>();
 
-/** Called when another identity is signed in. */
+/** Registers a listener, which is called when another identity signs in. */
 export const onSession = (listener: () => void): void => void listeners.add(listener);
 const changed = (): void => {
   for (const listener of listeners) listener();
 };
 
-/** Claims of a JWT, not verified: the server verifies. */
+/** Returns the claims of a JWT without verifying it: the server verifies tokens. */
 export function claimsOf(jwt: string): Readonly<Record<string, unknown>> {
   const part = jwt.split('.')[1];
   if (part === undefined) throw new SignInError('This is not a credential: a JWT has three parts separated by dots.');
@@ -59,7 +59,7 @@ export function who(): Who {
   return { kind: 'subject', subject: String(claimsOf(source.credential)['sub']), isBrowser: false };
 }
 
-/** URI of the signed-in user. Empty for anonymous. */
+/** Returns the URI of the signed-in user. Empty for anonymous users. */
 export function subjectNow(): string {
   const session = who();
   return session.kind === 'subject' ? session.subject : '';
@@ -69,7 +69,7 @@ export function subjectNow(): string {
 export async function resume(): Promise<void> {
   [source, proofKey] = await Promise.all([readStored<Source>('source'), readStored<CryptoKeyPair>('proof')]);
   if (source?.kind !== 'given' || Number(claimsOf(source.credential)['exp']) * 1000 >= Date.now()) return;
-  // The identity of this browser stays: its key cannot be restored.
+  // The identity of this browser is not deleted: its key could not be restored.
   source = undefined;
   await forget('source');
 }
@@ -83,7 +83,7 @@ export async function signIn(credential: string): Promise<void> {
 /** Signs in with the identity of this browser: a did:key with a private key that cannot be exported. */
 export const signInAsBrowser = async (): Promise<void> => become(await ownSource());
 
-/** Root of the operators' storage in a deployment. Empty for a single storage. */
+/** URI of the operators' storage in a deployment. Empty for a single storage. */
 export const homeUri = document.documentElement.dataset['home'] ?? '';
 
 /** ID token of the session, or `undefined` for other credentials. */
@@ -91,9 +91,9 @@ export const idTokenInUse = (): string | undefined =>
   source?.kind === 'given' && source.type === idToken ? source.credential : undefined;
 
 /**
- * URL that signs in the current user in the console of another storage, without a credential if there is none for it.
- * @param storage its root
- * @param given called for a credential if the current one is for this storage only
+ * Returns the URL that signs in the current user in the console of another storage. Without a credential for it, the URL does
+ * not sign in. @param storage root of the storage @param given called for a credential if the current credential is for this
+ * storage only
  */
 export async function consoleOf(storage: string, given?: () => Promise<string | undefined>): Promise<string> {
   const isBrowser = source?.kind === 'browser';
@@ -107,7 +107,7 @@ export async function consoleOf(storage: string, given?: () => Promise<string | 
   return `${storage}app${token === undefined ? '' : `#${fragment}`}`;
 }
 
-/** Identity of this browser, generated if there is none. */
+/** Returns the identity of this browser, and generates it if there is none. */
 export const identityOfBrowser = async (): Promise<string> => (await ownSource()).did;
 
 async function ownSource(): Promise<BrowserSource> {
@@ -118,7 +118,7 @@ async function ownSource(): Promise<BrowserSource> {
   return made;
 }
 
-/** Identity of this browser, if there is one. */
+/** Returns the identity of this browser, or `undefined` if there is none. */
 export async function browserIdentity(): Promise<string | undefined> {
   return (await readStored<BrowserSource>('browser'))?.did;
 }
@@ -131,7 +131,7 @@ export async function signOut(): Promise<void> {
   changed();
 }
 
-/** Deletes the identity of this browser with its key, and ends the session in all tabs. */
+/** Deletes the identity of this browser and its key. Ends the session in all tabs. */
 export async function forgetBrowser(): Promise<void> {
   await forget('browser');
   await signOut();
@@ -144,7 +144,7 @@ function leave(): void {
   renewal = undefined;
 }
 
-/** Other tabs of this storage's console. */
+/** Channel to other tabs of this storage's console. */
 const tabs = new BroadcastChannel(storedKey('session'));
 tabs.onmessage = () => {
   leave();
@@ -176,7 +176,7 @@ async function tokenEndpoint(): Promise<string> {
   const response = await fetch(`${storageUri}.well-known/lws-configuration`);
   if (!response.ok) throw new SignInError('This storage does not exchange credentials (lws.oauth.enabled is off).');
   const { token_endpoint } = (await response.json()) as { token_endpoint: string };
-  // The page connects to its own origin only.
+  // The content security policy allows connections to this origin only.
   endpoint = new URL(new URL(token_endpoint).pathname, storageUri).href;
   return endpoint;
 }
@@ -229,7 +229,7 @@ async function currentToken(): Promise<Token | undefined> {
     if (source === asked) token = fresh;
     return fresh;
   } catch (error) {
-    // The credential expires before the token. The token is valid to its end.
+    // If the credential has expired, the token is used until its own expiry.
     if (token && token.expires > Date.now()) return token;
     throw error;
   }
@@ -237,7 +237,7 @@ async function currentToken(): Promise<Token | undefined> {
 
 let resourceNonce: string | undefined;
 
-/** Fields of a request with this session. @param url of the request, without fragment */
+/** Returns the header fields that authorize a request. @param url URL of the request, without fragment */
 export async function authorizationFor(method: string, url: string): Promise<Record<string, string>> {
   const current = await currentToken();
   if (!current) return {};
@@ -246,7 +246,7 @@ export async function authorizationFor(method: string, url: string): Promise<Rec
   return { Authorization: `DPoP ${current.value}`, DPoP: proof };
 }
 
-/** Stores the nonce of a response. @returns true if the request should be retried */
+/** Stores the DPoP nonce of a response. @returns true if the request should be retried */
 export function takeNonce(status: number, nonce: string | null): boolean {
   if (!nonce) return false;
   const isNew = nonce !== resourceNonce;

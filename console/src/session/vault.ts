@@ -1,4 +1,4 @@
-/** Storage of the session in IndexedDB: keys stay CryptoKeys and cannot be exported. */
+/** Stores the session in IndexedDB. Keys are stored as CryptoKeys and cannot be exported. */
 
 const [database, store] = ['quadpod-console', 'session'];
 
@@ -26,7 +26,7 @@ async function within<T>(mode: IDBTransactionMode, work: (objects: IDBObjectStor
   }
 }
 
-/** Storages of one origin are separated by path. */
+/** Entries of several storages of one origin are separated by path. */
 const place = new URL('./', location.href).pathname;
 const own = (name: string): string => `${place} ${name}`;
 
@@ -36,10 +36,10 @@ export const remember = async (name: string, value: unknown): Promise<void> =>
   void (await within('readwrite', (objects) => objects.put(value, own(name))));
 export const forget = async (name: string): Promise<void> =>
   void (await within('readwrite', (objects) => objects.delete(own(name))));
-/** Name of the identity of this browser, which remains after a sign-out. */
+/** Name of the entry with the identity of this browser. Not deleted on sign-out. */
 const identity = 'browser';
 
-/** Deletes the session: everything but the identity of this browser. */
+/** Deletes the session, but not the identity of this browser. */
 export async function forgetSession(): Promise<void> {
   for (const [after, before] of [
     ['', identity],
@@ -49,5 +49,5 @@ export async function forgetSession(): Promise<void> {
   for (const key of Object.keys(localStorage)) if (key.startsWith(storedKey(''))) localStorage.removeItem(key);
 }
 
-/** localStorage key of data that belongs to the session: queries, names of people. */
+/** Returns the localStorage key of data that belongs to the session: queries, names of people. */
 export const storedKey = (name: string): string => `quadpod ${own(name)}`;

@@ -8,9 +8,9 @@ import { shapesInForce } from './links.js';
 @customElement('shape-actions')
 export class ShapeActions extends Page {
   @property() iri = '';
-  /** The user may create members of the container. */
+  /** True if the user may create members of the container. */
   @property({ type: Boolean }) creates = false;
-  /** The user may write the linkset. */
+  /** True if the user may write the linkset. */
   @property({ type: Boolean }) links = false;
   @state() private isConstrained = false;
 
@@ -21,7 +21,7 @@ export class ShapeActions extends Page {
   protected override async load(): Promise<void> {
     const { iri } = this;
     if (iri === '') return;
-    // If this fails, the resource cannot be read, which the page says.
+    // If reading the links fails, the resource cannot be read either, and the page shows the error.
     const shapes = await shapesInForce(iri).catch(() => []);
     if (iri === this.iri) this.isConstrained = shapes.length > 0;
   }

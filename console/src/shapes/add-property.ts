@@ -1,4 +1,4 @@
-/** `<add-property>`: a list of properties for a form. Fires `add-property` with the IRI that is chosen. */
+/** `<add-property>`: a list of properties for a form. Fires `add-property` with the IRI of the chosen property. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
@@ -14,7 +14,7 @@ const mostShown = 60;
 /** Width of the list, in pixels. */
 const width = 352;
 
-/** An absolute IRI, or undefined. Text of an unknown scheme is a prefixed name without a known prefix. */
+/** Returns an absolute IRI, or `undefined`. Text with an unknown scheme is not an IRI, but a name with an unknown prefix. */
 export function propertyIri(text: string, prefixes: Readonly<Record<string, string>> = {}): string | undefined {
   const iri = expanded(text, prefixes);
   const isAbsolute = /^[a-z][a-z0-9+.-]*:[^\s<>"{}|\\^`]+$/i.test(iri);
@@ -31,7 +31,7 @@ export class AddProperty extends Page {
   @state() private typed = '';
 
   protected override async load(): Promise<void> {
-    // Suggestions only. Every property can be typed.
+    // The lists are suggestions. The user can type any property.
     this.known = await vocabulary.predicates().catch(() => []);
     this.classes = await vocabulary.classes().catch(() => []);
   }
@@ -40,7 +40,7 @@ export class AddProperty extends Page {
     this.follow(labels);
   }
 
-  /** Properties whose name contains what is typed: those of the storage, then usual ones. */
+  /** Returns properties whose name contains the typed text: properties of the storage, then common ones. */
   private get found(): readonly string[] {
     const text = this.typed.trim().toLowerCase();
     const all = [...new Set([...this.known.filter((iri) => iri !== rdfType), ...usualProperties, rdfType])];
@@ -64,7 +64,7 @@ export class AddProperty extends Page {
   private readonly open = ({ currentTarget }: Event): void => {
     const { left, top, height } = (currentTarget as HTMLElement).getBoundingClientRect();
     this.typed = '';
-    // Menus end at the right of their button: this one begins at the left.
+    // A menu is aligned with the right edge of its button. The list is aligned with the left edge.
     const wide = Math.min(width, innerWidth - left - 8);
     showMenu(this.menu, new DOMRect(left, top, wide, height));
     this.menu.querySelector('input')?.focus();
@@ -78,7 +78,10 @@ export class AddProperty extends Page {
     this.typed = (target as HTMLInputElement).value;
   };
 
-  /** Enter adds a property instead of saving the form: the one with the name or address that is typed, or the first in the list. */
+  /**
+   * If the user presses Enter, adds the property with the typed name or address, or the first in the list. The form is not
+   * saved.
+   */
   private readonly keyed = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter') return;
     event.preventDefault();

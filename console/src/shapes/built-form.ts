@@ -1,4 +1,4 @@
-/** Form that the builder makes: a kind of record and its fields, stored as one shape in a file. */
+/** Form that the form builder makes: a kind of record and its fields, stored as one shape in a file. */
 import { type ParsedDocument, parseRdf, rdfType, type Term, termText, xsd } from '../rdf/document.js';
 import { Graph } from '../rdf/graph.js';
 import { termName, wordsOf } from '../storage/words.js';
@@ -8,7 +8,7 @@ const sh = 'http://www.w3.org/ns/shacl#';
 const rdfs = 'http://www.w3.org/2000/01/rdf-schema#';
 const schema = 'http://schema.org/';
 
-/** Kinds of values, and what the shape says of them. */
+/** Kinds of values, with the datatypes that the shape requires. */
 const datatypes = { number: 'decimal', integer: 'integer', date: 'date', boolean: 'boolean' } as const;
 export const kindTitles = {
   text: 'Text',
@@ -23,10 +23,10 @@ export type BuiltKind = keyof typeof kindTitles;
 
 export interface BuiltField {
   readonly label: string;
-  /** IRI, or empty: follows the label. */
+  /** IRI of the property. If empty, it is derived from the label. */
   readonly property: string;
   readonly kind: BuiltKind;
-  /** Texts to choose from, for a choice. */
+  /** Texts that the user can choose from, for a field of the kind `choice`. */
   readonly choices: readonly string[];
   readonly isRequired: boolean;
   readonly isSeveral: boolean;
@@ -34,7 +34,7 @@ export interface BuiltField {
 
 export interface BuiltForm {
   readonly name: string;
-  /** IRI of the class of the records, or empty: follows the name. */
+  /** IRI of the class of the records. If empty, it is derived from the name. */
   readonly type: string;
   readonly fields: readonly BuiltField[];
 }
@@ -50,14 +50,14 @@ export const emptyField: BuiltField = {
 
 const isSame = (one: string, other: string): boolean => one.trim().toLowerCase() === other.trim().toLowerCase();
 
-/** IRI of the class of the records: a usual one with this name, or one of the file. @param file IRI of the file */
+/** Returns the IRI of the records' class: a common class with this name, or a class of the file. @param file its IRI */
 export function typeOf({ name, type }: BuiltForm, file: string): string {
   const local = termName(name);
   const usual = usualTypes.find((iri) => isSame(wordsOf(iri), name));
   return type || (usual ?? `${file}#${local.slice(0, 1).toUpperCase()}${local.slice(1)}`);
 }
 
-/** IRI of the property of a field: a usual one with this name, or one of the file. */
+/** Returns the IRI of the property of a field: a common property with this name, or one defined in the file. */
 export function propertyOf({ label, property }: BuiltField, file: string): string {
   const usual = usualProperties.find((iri) => isSame(plainName(iri), label) || isSame(wordsOf(iri), label));
   return property || (usual ?? `${file}#${termName(label)}`);
@@ -77,7 +77,7 @@ function fieldText(field: BuiltField, order: number, file: string): string {
   return `  sh:property [ ${lines.join(' ; ')} ]`;
 }
 
-/** Turtle of a form. @param file its IRI @throws Error for a form that cannot be stored, as a sentence */
+/** Returns the Turtle of a form. @param file IRI of its file @throws Error with a sentence for a form that cannot be stored */
 export function builtText(form: BuiltForm, file: string): string {
   check(form);
   const fields = form.fields.map((field, at) => fieldText(field, at + 1, file));
@@ -105,7 +105,7 @@ function check({ name, fields }: BuiltForm): void {
   }
 }
 
-/** Returns the form in a document, or `undefined` if its statements are not exactly those that the builder writes for the form. */
+/** Returns the form in a document, or `undefined` if its statements differ from those that the builder writes for this form. */
 export function readBuilt(turtle: string, file: string): BuiltForm | undefined {
   const read = parseRdf(turtle, file);
   const graph = new Graph(read.quads);
@@ -140,7 +140,7 @@ function readField(graph: Graph, node: Term): BuiltField {
   };
 }
 
-/** Statements without the names of blank nodes, in an order. */
+/** Returns sorted statements, without the labels of blank nodes. */
 const statements = ({ quads }: ParsedDocument): string =>
   quads
     .map((quad) => [quad.subject, quad.predicate, quad.object].map((each) => nameless(each)).join(' '))

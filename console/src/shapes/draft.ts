@@ -1,4 +1,4 @@
-/** Values of a form, over the triples of a resource. Triples without a field are kept. */
+/** Values of a form, read from the triples of a resource. Triples without a field are preserved. */
 import {
   iriOf,
   type ParsedDocument,
@@ -15,7 +15,7 @@ import { type Field, FormShapes, type ValueKind } from './fields.js';
 
 export interface DraftRow {
   term: Term;
-  /** Stored term, for a statement that exists. */
+  /** Term of the existing statement. `undefined` for a new value. */
   readonly stored: Term | undefined;
   /** Values of a blank node. Empty for other terms. */
   readonly nested: readonly DraftEntry[];
@@ -28,7 +28,7 @@ export interface DraftSection {
   readonly subject: Term;
   entries: readonly DraftEntry[];
   readonly uncovered: number;
-  /** No shape describes the subject: it has a field for each of its properties. */
+  /** True if no shape describes the subject. It then has a field for each of its properties. */
   readonly isFree?: boolean;
   /** Names of the shapes that apply. */
   readonly checkedBy?: readonly string[];
@@ -40,7 +40,7 @@ export interface FormDraft {
   readonly sections: readonly DraftSection[];
 }
 
-/** Reads documents of shapes. @throws Refusal; Error for invalid Turtle */
+/** Reads shape documents. @throws Refusal; Error for invalid Turtle */
 export async function readShapes(
   iris: readonly string[],
 ): Promise<{ readonly shapes: FormShapes; readonly prefixes: ParsedDocument['prefixes'] }> {
@@ -53,7 +53,7 @@ export async function readShapes(
   return { shapes, prefixes: Object.assign({}, ...all.map(({ prefixes }) => prefixes)) };
 }
 
-/** Form for the nodes of a document that shapes apply to. */
+/** Returns the form for the nodes of a document that shapes apply to. */
 export function draftOf(shapes: FormShapes, document: ParsedDocument): FormDraft {
   const data = new Graph(document.quads);
   const sections = data.subjects
@@ -62,7 +62,7 @@ export function draftOf(shapes: FormShapes, document: ParsedDocument): FormDraft
   return { shapes, document, sections: sections.filter(({ entries, uncovered }) => entries.length + uncovered > 0) };
 }
 
-/** Form for a new node of a shape. */
+/** Returns the form for a new node of a shape. */
 export function newDraft(shapes: FormShapes, shape: Term, prefixes: ParsedDocument['prefixes']): FormDraft {
   const subject = shapes.nodeOf(shape) ?? iriOf('#it');
   const types = shapes.classesOf(shape).slice(0, 1);
@@ -100,7 +100,7 @@ function entriesOf(fields: readonly Field[], subject: Term, data: Graph, isNew: 
 
 let blankNodes = 0;
 
-/** @param kind of the value. Default: the first of the field */
+/** Returns a row without a value. @param kind kind of the value. Default: the first kind of the field */
 export function emptyDraftRow(field: Field, kind: ValueKind = field.kinds[0]!): DraftRow {
   if (kind === 'iri') return { term: iriOf(''), stored: undefined, nested: [] };
   const language = field.languages[0] ?? '';
@@ -115,7 +115,7 @@ const isEmptyRow = ({ term, stored, nested }: DraftRow): boolean =>
     ? term !== stored && nested.every(({ rows }) => rows.every(isEmptyRow))
     : term !== stored && term.value === '';
 
-/** The document with the values of the form, as Turtle. Empty rows have no statement. */
+/** Returns the document with the values of the form as Turtle. Empty rows have no statement. */
 export function draftText({ document, sections }: FormDraft): string {
   const covered = new Set<string>();
   const written: Quad[] = [];
@@ -135,7 +135,7 @@ export function draftText({ document, sections }: FormDraft): string {
   return turtleOf({ quads: withoutOrphans([...kept, ...written], document.quads), prefixes: document.prefixes });
 }
 
-/** Leaves out blank nodes to which no statement links any more. */
+/** Removes statements of blank nodes that no statement links to after the change. */
 function withoutOrphans(quads: readonly Quad[], before: readonly Quad[]): readonly Quad[] {
   const linksOf = (some: readonly Quad[]): Map<string, number> => {
     const links = new Map<string, number>();
@@ -156,7 +156,7 @@ function withoutOrphans(quads: readonly Quad[], before: readonly Quad[]): readon
   const left = new Set(statements.keys());
   for (const node of orphans) {
     left.delete(node);
-    // Those that only the orphan linked to are orphans, too. The loop reaches them.
+    // If a removed node had the only link to another node, that node is removed too.
     for (const { object } of statements.get(node)!) {
       if (object.termType !== 'BlankNode') continue;
       const count = links.get(object.value)! - 1;

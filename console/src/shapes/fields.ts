@@ -1,4 +1,4 @@
-/** Fields of a form: what shapes (SHACL Core) say about the properties of a node. Constraints without a field are left to the server. */
+/** Fields of a form, derived from the shapes (SHACL Core) of a node. The server validates constraints that have no field. */
 import { inLanguageOfReader, iriOf, rdf, type Term, termText, xsd } from '../rdf/document.js';
 import type { Graph } from '../rdf/graph.js';
 import { wordsOf } from '../storage/words.js';
@@ -7,13 +7,13 @@ const sh = 'http://www.w3.org/ns/shacl#';
 const rdfs = 'http://www.w3.org/2000/01/rdf-schema#';
 const classTypes = [`${rdfs}Class`, 'http://www.w3.org/2002/07/owl#Class'];
 
-/** Kind of a value. `node`: a blank node with fields of its own. */
+/** Kind of a value. `node`: a blank node with nested fields. */
 export type ValueKind = 'iri' | 'literal' | 'node';
 
-/** Nodes in nodes with fields. Shapes may refer to themselves. */
+/** Maximum depth of nested fields, since shapes may refer to themselves. */
 const maxDepth = 3;
 
-/** A property shape, and the predicates of its path that are left. */
+/** A property shape, and the remaining predicates of its path. */
 interface Property {
   readonly shape: Term;
   readonly steps: readonly string[];
@@ -31,23 +31,23 @@ export interface Field {
   readonly kinds: readonly ValueKind[];
   readonly datatype: string;
   readonly languages: readonly string[];
-  /** Values of `sh:in`, or empty. */
+  /** Values of `sh:in`. Empty without it. */
   readonly options: readonly Term[];
-  /** Values of a new node. */
+  /** Initial values of a new node. */
   readonly initial: readonly Term[];
-  /** Fields of a value that is a blank node. */
+  /** Nested fields of a value that is a blank node. */
   readonly nested: readonly Field[];
-  /** No shape describes the values: each has a type that the user chooses. */
+  /** True if no shape describes the values. The user then chooses the type of each value. */
   readonly isFree?: boolean;
 }
 
 export interface Form {
   readonly fields: readonly Field[];
-  /** Number of properties with a path or values that have no field. */
+  /** Count of properties without a field, because of their path or values. */
   readonly uncovered: number;
 }
 
-/** The shapes of some documents. */
+/** Shapes of one or more documents. */
 export class FormShapes {
   /** Node shapes with a target. */
   readonly nodes: readonly Term[];
@@ -61,13 +61,13 @@ export class FormShapes {
     );
   }
 
-  /** Classes whose instances a shape applies to. */
+  /** Returns the classes whose instances a shape applies to. */
   classesOf(shape: Term): readonly string[] {
     const classes = this.values([shape], 'targetClass').map(({ value }) => value);
     return classTypes.some((type) => this.graph.types(shape).has(type)) ? [...classes, shape.value] : classes;
   }
 
-  /** Name of a shape: its label, or that of the class that it is for. */
+  /** Returns the name of a shape: its label, or the label of its target class. */
   nameOf(shape: Term): string {
     const [type = shape.termType === 'NamedNode' ? shape.value : ''] = this.classesOf(shape);
     return inLanguageOfReader(this.graph.objects(shape, `${rdfs}label`)) || (type && wordsOf(type));
@@ -77,7 +77,7 @@ export class FormShapes {
     return this.values([shape], 'targetNode')[0];
   }
 
-  /** The shapes that apply to a node. */
+  /** Returns the shapes that apply to a node. */
   applying(node: Term, data: Graph): readonly Term[] {
     const [name, types] = [termText(node), data.types(node, this.graph)];
     const isNode = (each: Term): boolean => termText(each) === name;
@@ -92,7 +92,7 @@ export class FormShapes {
     );
   }
 
-  /** Fields of shapes, and of those that they include by `sh:node` and `sh:and`. */
+  /** Returns the fields of shapes, and of the shapes included by `sh:node` and `sh:and`. */
   form(shapes: readonly Term[]): Form {
     return this.formOf(this.properties(shapes), 0);
   }
@@ -105,7 +105,7 @@ export class FormShapes {
     return found.map((shape) => ({ shape, steps: this.steps(shape) }));
   }
 
-  /** Predicates of a path: one, or a sequence. Empty for any other path. */
+  /** Returns the predicates of a path: one, or a sequence. Empty for any other path. */
   private steps(shape: Term): readonly string[] {
     const [path] = this.values([shape], 'path');
     const steps = path?.termType === 'NamedNode' ? [path] : this.graph.list(path);
@@ -132,13 +132,13 @@ export class FormShapes {
     return { fields: fields.sort((a, b) => a.order - b.order), uncovered };
   }
 
-  /** Property shapes for the values of properties. */
+  /** Returns the property shapes of node shapes, also of those included by `sh:node`. */
   private propertiesOfValues(own: readonly Term[]): readonly Property[] {
     const direct = this.values(own, 'property').map((shape) => ({ shape, steps: this.steps(shape) }));
     return [...direct, ...this.properties(this.values(own, 'node'))];
   }
 
-  /** @param properties property shapes of one predicate, which apply together @param nested fields of its values */
+  /** @param properties all property shapes of one predicate @param nested fields of values that are blank nodes */
   private field(path: string, properties: readonly Term[], nested: readonly Field[]): Field {
     const text = (name: string): string => inLanguageOfReader(this.values(properties, name));
     const numbers = (name: string): number[] => this.values(properties, name).map(({ value }) => Number(value));
@@ -161,7 +161,7 @@ export class FormShapes {
     };
   }
 
-  /** Kinds of values that a property can have. Blank nodes without fields of their own have no field. */
+  /** Returns the kinds of values that a property can have. Blank nodes without nested fields are omitted. */
   private kinds(property: Term, nested: readonly Field[]): readonly ValueKind[] {
     const kind = this.values([property], 'nodeKind')[0]?.value.slice(sh.length) ?? '';
     const has = (...names: string[]): boolean => names.some((name) => this.values([property], name).length > 0);
@@ -202,15 +202,15 @@ const inputs: Readonly<Record<string, readonly [type: string, form: RegExp]>> = 
   ...Object.fromEntries(integers.map((name) => [name, decimal])),
 };
 
-/** Input type for a datatype if the lexical form of the value fits it. */
+/** Returns the input type for a datatype, or `text` if the value does not have the lexical form of this input. */
 export function inputType(datatype: string, value: string): string {
   const [type, form] = (datatype.startsWith(xsd) && inputs[datatype.slice(xsd.length)]) || ['text', /^/];
   return value === '' || form.test(value) ? type : 'text';
 }
 
-/** Literal that was typed. */
+/** Returns the literal of a typed text. */
 export function literalOfField(typed: string, datatype: string, language = ''): Term {
-  // Browsers leave out seconds that are 0.
+  // Browsers omit seconds that are 0.
   const isCut = /^(?:\d{4}-\d\d-\d\dT)?\d\d:\d\d$/.test(typed) && /(?:dateTime|time)$/.test(datatype);
   const value = isCut ? `${typed}:00` : typed;
   if (language !== '') return { termType: 'Literal', value, language };

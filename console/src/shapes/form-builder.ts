@@ -1,4 +1,4 @@
-/** `<form-builder>`: makes a form of a kind of record, or changes one. Fires `made` with the IRI of its file, and `closed`. */
+/** `<form-builder>`: creates or changes a form for a kind of record. Fires `closed`, and `made` with the IRI of its file. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { openHref, Page, submitted } from '../frame/page.js';
@@ -20,7 +20,7 @@ import {
 import { plainName, usualProperties, usualTypes } from './usual.js';
 import { nameToType } from './value-row.js';
 
-/** Form that exists. */
+/** Existing form, and its file. */
 export interface Built {
   readonly form: BuiltForm;
   readonly file: string;
@@ -29,7 +29,7 @@ export interface Built {
 
 const first: BuiltForm = { name: '', type: '', fields: [{ ...emptyField, label: 'Name', isRequired: true }] };
 
-/** The choices of a field, from a text with commas. */
+/** Returns the choices of a field, from a text with commas. */
 const choicesIn = (text: string): readonly string[] => [
   ...new Set(
     text
@@ -41,7 +41,7 @@ const choicesIn = (text: string): readonly string[] => [
 
 @customElement('form-builder')
 export class FormBuilder extends Page {
-  /** Folder or item that the form is for. */
+  /** IRI of the folder or item that the form is for. */
   @property() at = '';
   /** Returns the IRI of a new file in a container. @throws Error for a name that is not valid */
   @property({ attribute: false }) fileIn!: (container: string, name: string) => string;
@@ -54,7 +54,7 @@ export class FormBuilder extends Page {
     if (changed.has('built') && this.built) this.form = this.built.form;
   }
 
-  /** Container of the file: next to the folder, so that the rules do not apply to it. */
+  /** Container of the form's file: the parent of the folder, so that the form does not apply to its own file. */
   private get place(): string {
     return this.at === storageUri ? storageUri : parentIri(this.at);
   }
@@ -124,7 +124,7 @@ export class FormBuilder extends Page {
     </fieldset>`;
   }
 
-  /** Full addresses of the type and the properties that were typed. @throws Error */
+  /** Form with the full IRIs of the typed type and properties. @throws Error for invalid input */
   private get resolved(): BuiltForm {
     const address = (text: string, what: string): string => {
       const iri = text === '' ? '' : propertyIri(text);

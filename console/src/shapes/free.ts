@@ -4,7 +4,7 @@ import { Graph } from '../rdf/graph.js';
 import { type DraftEntry, type DraftSection, emptyDraftRow, type FormDraft } from './draft.js';
 import type { Field, FormShapes } from './fields.js';
 
-/** Field for the values of a property that no shape describes. */
+/** Returns the field for a property that no shape describes. */
 const freeField = (path: string): Field => ({
   path,
   name: path === rdfType ? 'Type' : '',
@@ -21,16 +21,15 @@ const freeField = (path: string): Field => ({
   isFree: true,
 });
 
-/** Field without values yet. */
+/** Returns a field of a property, without values. */
 export function freeEntry(path: string): DraftEntry {
   const field = freeField(path);
   return { field, rows: [emptyDraftRow(field)] };
 }
 
 /**
- * Form for all named subjects of a document.
- * @param shapes for later changes between form and Turtle
- * @param base IRI of the document, or empty for a new one
+ * Returns the form for all named subjects of a document. @param shapes shapes for later switches to Turtle and back @param base
+ * IRI of the document, or empty for a new one
  */
 export function freeDraft(shapes: FormShapes, document: ParsedDocument, base: string): FormDraft {
   const data = new Graph(document.quads);
@@ -44,7 +43,7 @@ export function freeDraft(shapes: FormShapes, document: ParsedDocument, base: st
   return { shapes, document, sections: sections.length > 0 ? sections : [first] };
 }
 
-/** Number of statements that refer to each blank node. */
+/** Returns the count of statements that refer to each blank node. */
 function usesOf({ quads }: ParsedDocument): ReadonlyMap<string, number> {
   const uses = new Map<string, number>();
   for (const { object } of quads)
@@ -52,10 +51,10 @@ function usesOf({ quads }: ParsedDocument): ReadonlyMap<string, number> {
   return uses;
 }
 
-/** Maximum depth of blank nodes with fields: each is rendered in the one around it. */
+/** Maximum depth of nested fields of blank nodes, since rendering is recursive. */
 const maxDepth = 10;
 
-/** Members of lists have no fields, nor blank nodes that several statements refer to: two fields would change one value. */
+/** Lists, and blank nodes with several references, get no nested fields: two fields would change one value. */
 function entriesOf(
   subject: Term,
   data: Graph,

@@ -1,11 +1,11 @@
-/** Links to documents of shapes, and what the storage says about them. */
+/** Links of a resource to shape documents, and the violations that the server reports. */
 
 import { linkTarget, linkTargets, succeed } from '../storage/api.js';
 import { linksetView, type Relation } from '../storage/linkset.js';
 
 export const constrainedBy = 'http://www.w3.org/ns/ldp#constrainedBy';
 
-/** Documents that apply to a resource, or to new members of a container, as far as the user may read them. */
+/** Returns the readable shape documents that apply to a resource, or to new members of a container. */
 export const shapesInForce = async (iri: string): Promise<readonly string[]> =>
   linkTargets(await succeed('HEAD', iri), constrainedBy, iri);
 
@@ -16,11 +16,11 @@ export interface ShapeLinks {
   readonly linkset: string;
   readonly text: string;
   readonly etag: string;
-  /** Links of the resource itself to documents of shapes. */
+  /** Links from the resource itself to shape documents. */
   readonly own: readonly (Relation & { readonly shapes: string })[];
 }
 
-/** @returns `undefined` if the resource has no linkset */
+/** Returns the links of a resource, or `undefined` if the resource has no linkset. */
 export async function readLinks(iri: string): Promise<ShapeLinks | undefined> {
   const linkset = linkTarget(await succeed('HEAD', iri), 'linkset', iri);
   if (linkset === undefined) return undefined;
@@ -34,7 +34,7 @@ export async function readLinks(iri: string): Promise<ShapeLinks | undefined> {
   return { iri, linkset, text, etag: response.headers.get('ETag') ?? '', own };
 }
 
-/** @param isLenient also if existing resources violate the shapes @throws Refusal, with `resources` if some do */
+/** @param isLenient true to save even if existing resources violate the shapes @throws Refusal, with these `resources` */
 export async function saveLinks({ linkset, etag }: ShapeLinks, body: string, isLenient = false): Promise<void> {
   const headers = { 'Content-Type': 'application/linkset+json', 'If-Match': etag };
   await succeed('PUT', linkset, { headers: isLenient ? { ...headers, Prefer: 'handling=lenient' } : headers, body });
@@ -42,7 +42,7 @@ export async function saveLinks({ linkset, etag }: ShapeLinks, body: string, isL
 
 export interface Violation {
   readonly focus: string;
-  /** `<IRI>` for a single predicate. */
+  /** Path of the violation. `<IRI>` for a single predicate. */
   readonly path?: string;
   readonly severity: string;
   readonly message: string;
@@ -54,7 +54,7 @@ export interface ViolatingResource {
 }
 export interface ViolationsPage {
   readonly items: readonly ViolatingResource[];
-  /** Why shapes cannot be applied. */
+  /** Reasons why shapes cannot be applied. */
   readonly problems: readonly string[];
   readonly next?: string;
 }

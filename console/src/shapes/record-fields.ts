@@ -1,4 +1,4 @@
-/** `<record-fields>`: fields for the values of a record. Fires `edit` on each change. */
+/** `<record-fields>`: fields for the values of a record. Fires `edit` on each change of a value. */
 import './add-property.js';
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
@@ -15,14 +15,14 @@ import { usualEntry, withUsual } from './usual.js';
 import { valueMenu } from './value-menu.js';
 import { languageList, languageName, type ValueRow, valueOptions, valueRow } from './value-row.js';
 
-/** Violations of the last attempt to save. */
+/** Violations that the server reported for the last save. */
 export interface Rejection {
   readonly violations: readonly Violation[];
-  /** IRI that the attempt named. */
+  /** IRI of the resource that was to be saved. */
   readonly target: string;
 }
 
-/** Violations of a field. @param parent predicate that leads to the blank node of a nested field */
+/** Returns the violations of a field. @param parent predicate that leads to the blank node of a nested field */
 export function violationsAt({ violations, target }: Rejection, focus: Term, path: string, parent = '') {
   // The IRI of a new subject depends on the name of the resource.
   const subject = focus.value.startsWith('#') ? target + focus.value : focus.value;
@@ -30,19 +30,19 @@ export function violationsAt({ violations, target }: Rejection, focus: Term, pat
   return violations.filter((each) => each.focus === subject && each.path === named);
 }
 
-/** A label in a sentence. Abbreviations stay as they are. */
+/** Returns a label for use in a sentence. Abbreviations keep their capitals. */
 const inSentence = (label: string): string =>
   /^\p{Lu}\p{Ll}/u.test(label) ? label[0]!.toLowerCase() + label.slice(1) : label;
 
 @customElement('record-fields')
 export class RecordFields extends Page {
-  /** IRI of the resource, or of the container of a new one. */
+  /** IRI of the resource, or of the container of a new resource. */
   @property() at = '';
   @property({ attribute: false }) draft!: FormDraft;
   @property({ attribute: false }) section!: DraftSection;
   @property({ attribute: false }) rejection: Rejection = { violations: [], target: '' };
   @property({ attribute: false }) prefixes: ParsedDocument['prefixes'] = {};
-  /** Field for the name of the file, which follows the name of a new record. */
+  /** Field for the file name of a new record. */
   @property({ attribute: false }) fileName: TemplateResult | undefined;
 
   protected override willUpdate(): void {
@@ -61,10 +61,10 @@ export class RecordFields extends Page {
     </section>`;
   }
 
-  /** @param parent predicate that leads to the blank node of a nested field @param isName the values name the record */
+  /** @param parent predicate that leads to the blank node of a nested field @param isName true if the values name the record */
   private entry(entry: DraftEntry, id: string, parent = '', isName = false): TemplateResult {
     const { field, rows } = entry;
-    // All values are removed. The entry remains, so that they are deleted.
+    // All values were removed. The entry remains, so that saving deletes the statements.
     if (rows.length === 0) return html``;
     const label = fieldLabel(this.section.entries, field, compact(field.path, this.prefixes));
     const violations = violationsAt(this.rejection, this.section.subject, field.path, parent);
@@ -89,7 +89,7 @@ export class RecordFields extends Page {
     </fieldset>`;
   }
 
-  /** Name of a property in its vocabulary, beside its words. */
+  /** Prefixed name of a property, shown next to its label. */
   private origin({ name, path }: Field): TemplateResult | typeof nothing {
     return name === '' ? html`<small class="soft">${compact(path, this.prefixes)}</small> ` : nothing;
   }
@@ -123,7 +123,7 @@ export class RecordFields extends Page {
     return html`${valueRow(value)}${content.length > 0 ? valueMenu(name, languageName(row.term), content) : nothing}`;
   }
 
-  /** Selects the kind of a value of a shape. The text of a literal or an IRI is kept. */
+  /** Field to select the kind of a value of a shape. A new kind keeps the text. */
   private kind(entry: DraftEntry, row: DraftRow, name: string): TemplateResult | typeof nothing {
     const { isFree, kinds, options } = entry.field;
     const isNode = row.nested.length > 0;
@@ -165,7 +165,7 @@ export class RecordFields extends Page {
     this.focusLast(this.section.entries.indexOf(entry));
   }
 
-  /** A property that has a field gets another value. */
+  /** Adds a property. If the property has a field, adds a value to the field. */
   private addProperty(path: string): void {
     const { section } = this;
     const known = section.entries.find(({ field, rows }) => field.path === path && rows.length > 0);
@@ -199,15 +199,15 @@ export class RecordFields extends Page {
   }
 }
 
-/** Several values are usual: a button below them adds one. Otherwise, the menu of the value does. */
+/** True if a button below the values adds a value. Otherwise, the menu of the value has the button. */
 const isSeveral = ({ field, rows }: DraftEntry): boolean =>
   rows.length < field.max && (rows.length > 1 || rows[0]!.nested.length > 0 || (field.max > 1 && field.max < 10));
 
-/** An empty value that is the only one is not stored. */
+/** True if a value can be removed. A single empty value has no statement, so it need not be removed. */
 const canRemove = ({ field, rows }: DraftEntry, { term, stored }: DraftRow): boolean =>
   field.isFree ? rows.length > 1 || stored !== undefined || term.value !== '' : rows.length > Math.max(1, field.min);
 
-/** Number of values that a shape allows. One value has one field, which says it. */
+/** Count of values that a shape allows. Nothing for a single value. */
 function countText({ min, max }: Field): TemplateResult {
   const most = max > 1 && Number.isFinite(max) ? `at most ${max}` : '';
   const least = min > 1 ? `at least ${min}` : '';

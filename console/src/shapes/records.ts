@@ -1,4 +1,4 @@
-/** Records of a form: its subjects, by the names that their own properties give them. */
+/** Records of a form: its subjects, with the names in their properties. */
 import { iriOf, labelIn, labelPredicates, type Term } from '../rdf/document.js';
 import type { DraftEntry, DraftSection } from './draft.js';
 import type { Field } from './fields.js';
@@ -8,13 +8,13 @@ import { plainName } from './usual.js';
 const labelOfRecord = ({ entries }: DraftSection): string =>
   labelIn(entries.map(({ field, rows }) => ({ predicate: iriOf(field.path), objects: rows.map(({ term }) => term) })));
 
-/** Index of the record to show first: one with a name, then the one with the most properties. */
+/** Returns the index of the record to show first: a record with a name, then the one with the most properties. */
 export function mainRecord(sections: readonly DraftSection[]): number {
   const rank = (section: DraftSection): number => section.entries.length + (labelOfRecord(section) ? 1_000_000 : 0);
   return sections.reduce((best, section, at) => (rank(section) > rank(sections[best]!) ? at : best), 0);
 }
 
-/** Name of each record. Equal and absent labels are completed by the name of the IRI. */
+/** Returns the name of each record. Equal and missing labels are completed by the name of the IRI. */
 export function recordNames(sections: readonly DraftSection[], nameOf: (subject: Term) => string): readonly string[] {
   const found = sections.map(labelOfRecord);
   return sections.map(({ subject }, at) => {
@@ -28,15 +28,15 @@ export function recordNames(sections: readonly DraftSection[], nameOf: (subject:
 export const nameEntry = (entries: readonly DraftEntry[]): DraftEntry | undefined =>
   entries.find(({ field }) => labelPredicates.includes(field.path));
 
-/** Label that a record of the form gives to an IRI. */
+/** Returns the label that a record of the form gives to an IRI, or `undefined`. */
 export function labelInForm(sections: readonly DraftSection[], iri: string): string | undefined {
   const record = sections.find(({ subject }) => subject.value === iri);
   return (record && labelOfRecord(record)) || undefined;
 }
 
 /**
- * Label of a field: that of the shape or the vocabulary, or the words of its name.
- * @param entries of the record @param prefixed name that tells fields with equal labels apart
+ * Returns the label of a field: from the shape or the vocabulary, or the words of its name. @param entries entries of the
+ * record @param prefixed prefixed name, to distinguish fields with equal labels
  */
 export function fieldLabel(entries: readonly DraftEntry[], field: Field, prefixed: string): string {
   const text = ({ name, path }: Field): string => name || plainName(path);

@@ -1,4 +1,4 @@
-/** Style sheet of forms, which other pages do not need. */
+/** Loads the style sheet of forms, which other pages do not need. */
 import { styleSheet } from '../frame/style-sheet.js';
 
 export const formStyles = styleSheet('forms');

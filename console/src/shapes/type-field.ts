@@ -1,4 +1,4 @@
-/** `<type-field>`: chooses the type of a thing in words, or another one by its IRI. */
+/** `<type-field>`: field to choose a type in words, or to enter its IRI. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
@@ -8,11 +8,11 @@ import { usualTypes } from './usual.js';
 @customElement('type-field')
 export class TypeField extends Page {
   @property() value = '';
-  /** Accessible name. */
+  /** Name of the field for screen readers. */
   @property() label = 'Type';
   /** Returns a prefixed name of an IRI. */
   @property({ attribute: false }) nameOf = (iri: string): string => iri;
-  /** Takes the type that was chosen or typed. */
+  /** Called with the type that the user chose or typed. */
   @property({ attribute: false }) set: (text: string) => void = () => {};
   @state() private isOther = false;
 

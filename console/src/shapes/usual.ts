@@ -1,4 +1,4 @@
-/** Kinds of things that a form offers in words, and the properties that they usually have. */
+/** Types that a form offers in words, and their common properties. */
 import { rdfType, xsd } from '../rdf/document.js';
 import { labels } from '../storage/labels.js';
 import { wordsOf } from '../storage/words.js';
@@ -28,7 +28,7 @@ const datatypes: Readonly<Record<string, string>> = {
   birthDate: 'date',
 };
 
-/** Names of properties that say more than the words of their IRIs. */
+/** Labels of properties that are clearer than the words of their IRIs. */
 const plainNames: Readonly<Record<string, string>> = {
   url: 'Web address',
   sameAs: 'Same as',
@@ -40,14 +40,14 @@ export const usualProperties =
     .split(' ')
     .map((name) => schema + name);
 
-/** Name of a property: its label, or words. */
+/** Returns the name of a property: its label, or the words of its IRI. */
 export const plainName = (iri: string): string =>
   labels.of(iri) ?? (iri.startsWith(schema) ? plainNames[iri.slice(schema.length)] : undefined) ?? wordsOf(iri);
 
 /** IRIs of the types that are offered in words. */
 export const usualTypes = Object.keys(usual).map((name) => schema + name);
 
-/** Entries of a new thing of a type: those with values, and the usual ones of the type. */
+/** Returns the entries of a new record of a type: entries with values, and the common properties of the type. */
 export function withUsual(entries: readonly DraftEntry[], type: string): readonly DraftEntry[] {
   const isKept = ({ field, rows }: DraftEntry): boolean =>
     field.path === rdfType || rows.some(({ term }) => term.value !== '');
@@ -58,7 +58,7 @@ export function withUsual(entries: readonly DraftEntry[], type: string): readonl
   return [...kept, ...added.map(usualEntry)];
 }
 
-/** Entry without values, of the datatype that the property usually has. */
+/** Returns an entry without values, with the common datatype of the property. */
 export function usualEntry(path: string): DraftEntry {
   const entry = freeEntry(path);
   const datatype = datatypes[path.slice(schema.length)];

@@ -1,8 +1,8 @@
-/** Menu of a value: its type, its language, and what to do with it. Most values need none of them. */
+/** Menu of a value: type, language and actions. Most values need none of them. */
 import { html, type TemplateResult } from 'lit';
 import { showMenu } from '../frame/row-menu.js';
 
-/** @param name of the value @param language of the value, or empty @param content controls and buttons */
+/** @param name label of the value @param language language of the value, or empty @param content controls and buttons */
 export function valueMenu(name: string, language: string, content: unknown): TemplateResult {
   const title = `Details of ${name}`;
   return html`<button type="button" class="quiet options" aria-haspopup="true" title=${title} aria-label=${language ? `${title} (${language})` : title} @click=${open}>⋯</button>
@@ -16,7 +16,7 @@ function open({ currentTarget }: Event): void {
   menu.querySelector<HTMLElement>('input, select, button')?.focus();
 }
 
-/** Closes the menu after a choice. The action may have removed the value with its menu. */
+/** Closes the menu after a choice. The action may have removed the value with the menu. */
 function chosen({ currentTarget, target, type }: Event): void {
   const [menu, control] = [currentTarget as HTMLElement, (target as HTMLElement).closest('button, select')];
   const isChoice = type === 'change' ? control?.localName === 'select' : control?.localName === 'button';

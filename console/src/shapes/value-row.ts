@@ -1,4 +1,4 @@
-/** Inputs for a value of a form. */
+/** Inputs for one value of a form. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { live } from 'lit/directives/live.js';
 import { prefixedName, wellKnown } from '../editor/prefixes.js';
@@ -10,18 +10,18 @@ import './type-field.js';
 export interface ValueRow {
   readonly field: Field;
   readonly term: Term;
-  /** Accessible name. */
+  /** Name of the input for screen readers. */
   readonly name: string;
   readonly set: (term: Term) => void;
-  /** Name of an IRI. */
+  /** Returns the name of an IRI. */
   readonly nameOf: (iri: string) => string;
-  /** Label of an IRI, if it has one. */
+  /** Returns the label of an IRI, or `undefined`. */
   readonly labelOf: (iri: string) => string | undefined;
   /** Prefixes of the document. */
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
-/** Renders the input of a value; a list for fields with options. */
+/** Renders the input of a value. If the field has options, the input is a list. */
 export function valueRow(value: ValueRow): TemplateResult {
   const { field, term } = value;
   if (term.termType === 'Quad') return html`<span class="grow soft">A triple term. Edit it as text.</span>`;
@@ -46,11 +46,11 @@ function typeField({ term, name, set, nameOf, prefixes }: ValueRow): TemplateRes
   return html`<type-field class="grow" .value=${term.value} .label=${name} .nameOf=${nameOf} .set=${typed}></type-field>`;
 }
 
-/** Label that is shown instead of an IRI. */
+/** Returns the label that is shown instead of an IRI, or `undefined`. */
 const labelOfValue = ({ field, term, labelOf }: ValueRow): string | undefined =>
   term.termType === 'NamedNode' && field.options.length === 0 ? labelOf(term.value) : undefined;
 
-/** Controls of a value that few readers need: the address of a labelled link, its type and its language. */
+/** Controls that are seldom needed: the address of a labelled link, the type and the language of a value. */
 export function valueOptions(value: ValueRow): readonly TemplateResult[] {
   const { field, name, term } = value;
   if (['BlankNode', 'Quad'].includes(term.termType) || isTypeOf(value)) return [];
@@ -64,7 +64,7 @@ export function valueOptions(value: ValueRow): readonly TemplateResult[] {
 const labelledOption = (text: string, control: TemplateResult): TemplateResult =>
   html`<label><span>${text}</span> ${control}</label>`;
 
-/** Only plain text has a language. */
+/** True for a literal with a language or without a datatype: only such text can have a language. */
 const isPlain = (term: Term, datatype: string): boolean =>
   term.termType === 'Literal' && (datatype === '' || tagOf(term) !== '');
 
@@ -74,12 +74,12 @@ export function languageName(term: Term): string {
   try {
     return tag === '' ? '' : (new Intl.DisplayNames(undefined, { type: 'language' }).of(tag) ?? tag);
   } catch {
-    // Not a tag that browsers know, such as one with a base direction.
+    // Browsers do not know the tag, for example because of a base direction.
     return tag;
   }
 }
 
-/** A plain string of a free field can get a language, so that its datatype is left out. */
+/** Datatype of a literal. Empty for a plain string of a free field, which can get a language. */
 const datatypeOf = ({ datatype }: Term, { isFree }: Field): string =>
   isFree ? (datatype?.value ?? '').replace(`${xsd}string`, '') : (datatype?.value ?? '');
 
@@ -100,12 +100,12 @@ function input({ term, name, set, prefixes }: ValueRow, datatype: string): Templ
         autocomplete="off" spellcheck=${isIri ? 'false' : 'true'} .value=${value} @change=${typed}>`;
 }
 
-/** Languages that are suggested. Others can be typed. */
+/** Language tags that are suggested. The user can type others. */
 export const usualLanguages = 'en de fr it rm es pt nl pl cs da sv fi el tr uk ru ar he fa hi zh ja ko'.split(' ');
 
 const inLanguage = (language: string): Term => ({ termType: 'Literal', value: '', language });
 
-/** A list if the shape names the languages. */
+/** Input for the language of a value: a list if the shape names the languages. */
 function languageInput({ field, term, set }: ValueRow, name: string): TemplateResult {
   const [language, label] = [tagOf(term), `Language of ${name}`];
   const change = ({ target }: Event): void =>
@@ -144,13 +144,13 @@ export function expanded(text: string, prefixes: Readonly<Record<string, string>
   return namespace === undefined ? text : namespace + rest;
 }
 
-/** Prefixed name of an IRI that `expanded` turns into it again, or the IRI. */
+/** Returns a prefixed name that `expanded` converts back to the IRI, or the IRI. */
 export function nameToType(iri: string, prefixes: Readonly<Record<string, string>>): string {
   const names = [prefixedName(iri, prefixes), prefixedName(iri, wellKnown)];
   return names.find((name) => name !== undefined && expanded(name, prefixes) === iri) ?? iri;
 }
 
-/** Types of the values of a free field: words that readers know for datatypes. */
+/** Names of the types of a value in a free field, with their datatypes. */
 const freeTypes: Readonly<Record<string, string>> = {
   Text: '',
   'Whole number': `${xsd}integer`,
@@ -161,7 +161,7 @@ const freeTypes: Readonly<Record<string, string>> = {
   Link: 'iri',
 };
 
-/** Selects the type of a value of a free field. Text that the new type cannot have stays, to be corrected. */
+/** Field to select the type of a value of a free field. Text that the new type does not allow is kept for correction. */
 function typeChoice({ field, term, name, set, nameOf }: ValueRow): TemplateResult {
   const own = term.termType === 'NamedNode' ? 'iri' : term.language ? '' : datatypeOf(term, field);
   const known = Object.values(freeTypes).includes(own);

@@ -29,14 +29,14 @@ export interface GrantPolicy {
   readonly constraint?: OneOrMore<Constraint>;
 }
 
-/** A request or a grant. Notes for people are separate from what the server evaluates. */
+/** Access request or grant. Notes for people are separate from the policies that the server evaluates. */
 interface AccessDocument {
   readonly id: string;
   readonly access: readonly GrantPolicy[];
   readonly request?: string;
   readonly purpose?: unknown;
   readonly message?: unknown;
-  /** Name of the agent that it is for. */
+  /** Name of the agent that uses the access. */
   readonly agent?: unknown;
 }
 
@@ -54,7 +54,7 @@ export const assigneesOf = ({ access }: AccessDocument): readonly string[] => [
 ];
 const targetsOf = ({ target }: GrantPolicy): readonly string[] => listGrants(target.value);
 
-/** True if a policy applies to a resource: names it, or a container above it. */
+/** True if a policy applies to a resource: the policy names the resource or a container above it. */
 export const covers = (policy: GrantPolicy, iri: string): boolean =>
   targetsOf(policy).some((target) => target === iri || (isContainer(target) && iri.startsWith(target)));
 
@@ -74,7 +74,7 @@ const known = new Map<string, AccessDocument>();
 /** Maximum concurrent requests for documents. */
 const atOnce = 6;
 
-/** Documents visible to the user, newest first. @param since excludes older ones */
+/** Returns the documents visible to the user, newest first. @param since date; older documents are excluded */
 export async function readAll(kind: Kind, since = ''): Promise<readonly Kept[]> {
   const items: Listing['items'][number][] = [];
   for (let url: string | undefined = await endpointOf(kind); url !== undefined; ) {
@@ -88,7 +88,7 @@ export async function readAll(kind: Kind, since = ''): Promise<readonly Kept[]> 
     const some = await Promise.all(
       items.slice(start, start + atOnce).map(async ({ id, modified }) => ({ document: await readOne(id), modified })),
     );
-    // A document that was deleted meanwhile is not an error.
+    // A document that was deleted after the listing is skipped.
     found.push(...some.filter((each): each is Kept => each.document !== undefined));
   }
   return found;
@@ -98,7 +98,7 @@ export async function readAll(kind: Kind, since = ''): Promise<readonly Kept[]> 
 export async function countOpen(subject: string): Promise<number> {
   if ((await serviceEndpoint('AccessRequestService')) === undefined) return 0;
   const requests = await readAll('AccessRequest');
-  // A grant is newer than the request that it answers; a storage may have many older ones.
+  // A grant is newer than its request, so grants before the oldest request are not read.
   const grants = requests.length > 0 ? await readAll('AccessGrant', requests.at(-1)!.modified) : [];
   const answered = new Set(grants.map(({ document }) => document.request));
   return requests.filter(({ document }) => !answered.has(document.id) && !assigneesOf(document).includes(subject))
@@ -129,7 +129,7 @@ export async function revoke({ id, request: answered }: AccessDocument): Promise
   await removeGrant(id);
   if (answered === undefined || !answered.startsWith(`${await endpointOf('AccessRequest')}/`)) return;
   const response = await request('DELETE', answered);
-  // The author may have deleted it.
+  // If the author has deleted the request, the response is 404.
   if (!response.ok && response.status !== 404) throw await refusalFrom(response);
 }
 
@@ -137,11 +137,11 @@ export interface Wish {
   readonly person: string;
   readonly iri: string;
   readonly actions: readonly GrantAction[];
-  /** Value of a `datetime-local` field. Empty: no end. */
+  /** Value of a `datetime-local` field. Empty: the access does not end. */
   readonly until?: string;
 }
 
-/** Policy for one resource, or a container with its contents. */
+/** Returns a policy for one resource, or for a container with its contents. */
 export function policyFor({ person, iri, actions, until }: Wish): GrantPolicy {
   if (actions.length === 0) throw new Error('Select at least one action.');
   return {
@@ -173,7 +173,7 @@ const operators: Readonly<Record<string, string>> = {
   isAllOf: 'has all of',
 };
 
-/** Conditions of a policy in words, without its end. */
+/** Returns the conditions of a policy in words, without its end. */
 export const conditionsOf = ({ constraint }: GrantPolicy): readonly string[] =>
   listGrants(constraint)
     .filter((each) => !isEnd(each))
@@ -185,7 +185,7 @@ const asText = (value: unknown): string => (typeof value === 'string' ? value : 
 const isEnd = ({ leftOperand, operator }: Constraint): boolean =>
   leftOperand === 'dateTime' && /^lt(?:eq)?$/.test(operator);
 
-/** Earliest end of a policy in milliseconds since the epoch, or `undefined`. */
+/** Returns the earliest end of a policy in milliseconds since the epoch, or `undefined`. */
 export function endOf({ constraint }: GrantPolicy): number | undefined {
   const ends = listGrants(constraint)
     .filter(isEnd)

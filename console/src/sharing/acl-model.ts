@@ -1,6 +1,6 @@
 /**
- * Access control lists as a table of people and modes, and back. Authorizations that the table cannot show are kept triple by
- * triple. Loaded on demand.
+ * Converts access control lists to a table of people and modes, and back. Authorizations that the table cannot show are kept
+ * unchanged. Loaded on demand.
  */
 import { DataFactory, Parser, type Quad, Writer } from 'n3';
 
@@ -28,7 +28,7 @@ const shown: ReadonlySet<string> = new Set([
 const modeIris: ReadonlySet<string> = new Set(modes.map((mode) => acl + mode));
 const { namedNode, blankNode, quad } = DataFactory;
 
-/** @param of resource of the ACL, against which references are resolved */
+/** @param of IRI of the ACL's resource, the base of relative references */
 export const parseAcl = (turtle: string, of: string): Quad[] => new Parser({ baseIRI: of }).parse(turtle);
 
 export function writeAcl(quads: readonly Quad[]): Promise<string> {
@@ -48,7 +48,7 @@ function bySubject(quads: readonly Quad[]): Map<string, Quad[]> {
 const objects = (quads: readonly Quad[], name: string): string[] =>
   quads.filter(({ predicate }) => predicate.value === acl + name).map(({ object }) => object.value);
 
-/** Scope of an authorization, or `undefined` if it is about other resources. */
+/** Returns the scope of an authorization, or `undefined` if it is about other resources. */
 function scopeOf(quads: readonly Quad[], of: string): Scope | undefined {
   const [here, below] = [objects(quads, 'accessTo').includes(of), objects(quads, 'default').includes(of)];
   if (here && below) return 'both';
@@ -68,11 +68,11 @@ function isPlain(quads: readonly Quad[], of: string): boolean {
 
 export interface AclTable {
   readonly rows: readonly AclRow[];
-  /** Number of subjects with statements that the table does not show. */
+  /** Count of subjects with statements that the table does not show. */
   readonly others: number;
 }
 
-/** People in an ACL, each with the modes of all their authorizations. */
+/** Returns the people in an ACL, each with the modes of all their authorizations. */
 export function tableOf(quads: readonly Quad[], of: string): AclTable {
   const rows = new Map<string, AclRow>();
   let others = 0;
@@ -139,8 +139,8 @@ export function ownFrom(quads: readonly Quad[], from: string, of: string): Quad[
 }
 
 /**
- * True if an identity has control by the rules that can be evaluated here, without groups and origins.
- * @param inherited use the inherited rules
+ * True if the rules that can be evaluated here, without groups and origins, give an identity control. @param inherited true to
+ * use the inherited rules
  */
 export function hasControl(quads: readonly Quad[], of: string, who: { subject: string; inherited: boolean }): boolean {
   return [...bySubject(quads).values()].some((own) => {

@@ -1,11 +1,11 @@
-/** Access control lists over HTTP: the effective one of a resource, and writing its own. */
+/** Access control lists over HTTP: reads the effective ACL of a resource, and writes its own ACL. */
 
 import { storageUri } from '../session/session.js';
 import { Refusal, refusalFrom, request, succeed } from '../storage/api.js';
 import { parentIri } from '../storage/names.js';
 
 export interface EffectiveAcl {
-  /** Resource of the ACL: the requested one, or a container above it. */
+  /** IRI of the resource of the ACL: the requested resource, or a container above it. */
   readonly of: string;
   readonly turtle: string;
   readonly etag: string;
@@ -13,7 +13,7 @@ export interface EffectiveAcl {
 
 const aclOf = (iri: string): string => `${iri}.acl`;
 
-/** True if the storage uses ACLs, by the links of a resource. @throws Refusal if it may not be read */
+/** True if the storage uses ACLs, which the links of a resource show. @throws Refusal if the resource may not be read */
 export async function hasAcls(iri: string): Promise<boolean> {
   const response = await request('HEAD', iri);
   if (!response.ok) throw await refusalFrom(await request('GET', iri));
@@ -28,14 +28,14 @@ async function own(iri: string): Promise<EffectiveAcl | undefined> {
 }
 
 /**
- * Effective ACL of a resource, or `undefined` if it is inherited from a container with an unreadable ACL.
- * @throws Refusal without control of the resource
+ * Returns the effective ACL of a resource, or `undefined` if the ACL is inherited from a container and cannot be read. @throws
+ * Refusal without control of the resource
  */
 export async function effectiveAcl(iri: string): Promise<EffectiveAcl | undefined> {
   return (await own(iri)) ?? inheritedAcl(iri);
 }
 
-/** ACL that would apply without an own one. */
+/** Returns the ACL that would apply if the resource had no ACL. */
 export async function inheritedAcl(iri: string): Promise<EffectiveAcl | undefined> {
   for (let at = iri; at !== storageUri && at.startsWith(storageUri); ) {
     at = parentIri(at);
@@ -50,7 +50,7 @@ export async function inheritedAcl(iri: string): Promise<EffectiveAcl | undefine
   return undefined;
 }
 
-/** @param etag of the replaced state, or `undefined` to create one */
+/** @param etag entity tag of the ACL that is replaced, or `undefined` to create an ACL */
 export async function sendAclPut(iri: string, turtle: string, etag?: string): Promise<void> {
   const condition: Record<string, string> = etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag };
   await succeed('PUT', aclOf(iri), { headers: { 'Content-Type': 'text/turtle', ...condition }, body: turtle });

@@ -6,7 +6,7 @@ import { storageUri, subjectNow } from '../session/session.js';
 import { allActions, policyFor, post } from './access.js';
 import { actionFields, actionsFrom, untilField } from './people.js';
 
-/** Returns what a link of the console shows, or the address itself. Empty: the storage. */
+/** Returns the IRI of the resource in a link of the console. Other addresses are returned unchanged. Default: the storage. */
 function askedIri(given: string): string {
   const page = `${storageUri}app`;
   if (given !== '' && given !== page && !given.startsWith(`${page}#`)) return given;
@@ -15,7 +15,7 @@ function askedIri(given: string): string {
 
 @customElement('ask-form')
 export class AskForm extends Page {
-  /** Address of what is asked for, if it is known. */
+  /** IRI of the requested resource, if known. */
   @property() iri = '';
 
   protected override render(): TemplateResult {

@@ -8,11 +8,11 @@ import { nameOfPerson, person } from './people.js';
 export interface GrantsTable {
   readonly label: string;
   readonly grants: readonly Kept[];
-  /** Filter for the policies of a grant. Default: all. */
+  /** Returns true for policies that are shown. Default: all. */
   readonly shows?: (policy: GrantPolicy) => boolean;
-  /** Without the column of the people. */
+  /** True to omit the column with the people. */
   readonly isMine?: boolean;
-  /** Absent: no button. */
+  /** Called by the button to revoke a grant. Absent: no button. */
   readonly revoke?: (grant: Kept) => void;
 }
 
@@ -43,6 +43,6 @@ export const grantsTable = ({ label, grants, shows = () => true, isMine, revoke 
 const hidden = (text: string): TemplateResult => html`<span class="visually-hidden">${text}</span>`;
 const targets = (policy: GrantPolicy): readonly TemplateResult[] => listGrants(policy.target.value).map(targetLink);
 
-/** Resource of a document, for a link. */
+/** Link to the resource of a document. */
 export const targetLink = (iri: string): TemplateResult =>
   html`<a href=${openHref(iri)}>${iriName(iri, compact(iri))}</a> `;

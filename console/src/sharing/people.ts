@@ -1,4 +1,4 @@
-/** Names of people: what this browser calls an identity. Stored in this browser only, per storage. */
+/** Names that the user gives to identities. Stored in this browser only, per storage. */
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement } from 'lit/decorators.js';
@@ -16,8 +16,8 @@ export const signedIn = 'http://www.w3.org/ns/auth/acl#AuthenticatedAgent';
 const classes: ReadonlySet<string> = new Set([everybody, signedIn]);
 
 /**
- * Asks before all callers get access. Returns true for a single identity.
- * @param what what they may do, such as `read notes/ and everything in it`
+ * Asks the user before all callers get access. Returns true for a single identity. @param what permitted actions, such as `read
+ * notes/ and everything in it`
  */
 export async function mayBePublic(iri: string, what: string): Promise<boolean> {
   if (!classes.has(iri)) return true;
@@ -42,7 +42,7 @@ function book(): Readonly<Record<string, string>> {
 export const people = (): readonly (readonly [iri: string, name: string])[] =>
   Object.entries(book()).sort(([, a], [, b]) => a.localeCompare(b));
 
-/** An empty name removes the entry. */
+/** Stores a name. An empty name removes the entry. */
 export function rememberName(iri: string, name: string): void {
   const { [iri]: _before, ...others } = book();
   const wanted = name.trim();
@@ -58,11 +58,11 @@ export function nameOfPerson(iri: string): string {
   return iri !== '' && subjectNow() === iri ? `${name} (you)` : name;
 }
 
-/** Same for someone who asks for access: a key without a name says nothing to readers. */
+/** Display name of the author of an access request: a key without a name is shown as “Someone new”. */
 export const nameOfAsker = (iri: string): string =>
   iri.startsWith('did:') && nameOfPerson(iri) === shortName(iri) ? 'Someone new' : nameOfPerson(iri);
 
-/** Identity from input: a known name, or an IRI. @throws Error otherwise */
+/** Returns the identity from input: a known name, or an IRI. @throws Error otherwise */
 export function personOf(typed: string): string {
   const text = typed.trim();
   const known = people().find(([, name]) => name.toLowerCase() === text.toLowerCase());
@@ -102,7 +102,7 @@ export class PeopleList extends Page {
   }
 }
 
-/** Fields for a person: IRI or known name, and a display name. @param id unique in the document */
+/** Fields for a person: IRI or known name, and a display name. @param id prefix of element IDs, unique in the document */
 export const personFields = (id: string): TemplateResult => html`${personField(id)}${calledField}`;
 
 export const personField = (id: string): TemplateResult => html`
@@ -113,7 +113,7 @@ export const personField = (id: string): TemplateResult => html`
 
 export const calledField = html`<label>Call them (optional) <input name="called" autocomplete="off"></label>`;
 
-/** Person of a form. The name is stored. @throws Error without input. */
+/** Returns the person entered in a form, and stores the name. @throws Error without input */
 export function personFrom(data: FormData): string {
   const iri = personOf(String(data.get('person')));
   const called = String(data.get('called') ?? '').trim();
@@ -136,14 +136,16 @@ export const actionFields = (
 export const actionsFrom = (data: FormData): readonly GrantAction[] => data.getAll('action') as GrantAction[];
 
 const dayMs = 86_400_000;
-/** Date as the value of a field, in the time zone of the browser. */
+/** Returns a date as the value of a field, in the time zone of the browser. */
 export const inDays = (days: number): string =>
   new Date(Date.now() + days * dayMs - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
-/** Ends that can be chosen, in days. */
+/** Durations of access that can be chosen, in days. */
 const ends: Readonly<Record<string, string>> = { '': 'No end', 7: 'In 1 week', 30: 'In 1 month', date: 'At a date …' };
 
-/** End of an access: a usual one, or a date. The style sheet hides the date without an end. @param days chosen at first */
+/**
+ * Fields for the end of an access. The style sheet hides the field for a date until it is chosen. @param days initial choice
+ */
 export const untilField = (days: '' | '7' = ''): TemplateResult => html`<div class="until">
   <label>Ends <select @change=${chooseEnd}>${Object.entries(ends).map(([value, text]) => html`<option value=${value} ?selected=${value === days}>${text}</option>`)}</select></label>
   <input type="datetime-local" name="until" aria-label="Until" value=${days === '' ? '' : inDays(Number(days))}></div>`;

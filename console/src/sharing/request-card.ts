@@ -1,4 +1,4 @@
-/** An access request as controllers see it: accept, with fewer permissions if wanted, or refuse. */
+/** Access request for controllers: buttons to accept, with fewer permissions if wanted, or to refuse. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { Page, placeHref, submitted } from '../frame/page.js';
@@ -25,7 +25,7 @@ import { actionFields, everybody, nameOfAsker, rememberName, untilField } from '
 @customElement('request-card')
 export class RequestCard extends Page {
   @property({ attribute: false }) asked!: Kept;
-  /** True if a grant names it. */
+  /** True if a grant names the request. */
   @property({ type: Boolean }) accepted = false;
 
   protected override render(): TemplateResult {
@@ -61,7 +61,7 @@ export class RequestCard extends Page {
     </form>`;
   }
 
-  /** Its only assignee, who can be given a name. */
+  /** Returns the only assignee of the request, whom the user can name, or `undefined`. */
   private theOne(): string | undefined {
     const [one, ...more] = assigneesOf(this.asked.document);
     return more.length === 0 && one !== everybody ? one : undefined;
@@ -110,20 +110,20 @@ const extentOf = ({ target }: GrantPolicy): string =>
     ? ' – the items in it, without its folders'
     : ' and everything in it';
 
-/** Describes the wish of a request: actions and resources of one policy. */
+/** Describes one policy of a request: its actions and resources. */
 const wishOf = (policy: GrantPolicy, at: number): TemplateResult =>
   html`${at > 0 ? ', and to ' : ''}${actionsText(policy).toLowerCase()} ${listGrants(policy.target.value).map((iri) => html`${targetLink(iri)}${isContainer(iri) ? extentOf(policy) : nothing}`)}`;
 
 const saying = (label: string, text: unknown): TemplateResult | typeof nothing =>
   typeof text === 'string' && text !== '' ? html`<p><span class="soft">${label}:</span> ${text}</p>` : nothing;
 
-/** Policy for a single resource. @throws Error if the request does not cover it */
+/** Returns the policy, limited to a single resource. @throws Error if the request does not cover the resource */
 function within(policy: GrantPolicy, iri: string): GrantPolicy {
   if (!covers(policy, iri)) throw new Error(`${iri} is not part of the request.`);
   return { ...policy, target: { type: isContainer(iri) ? policy.target.type : 'DataResource', value: [iri] } };
 }
 
-/** Requested policy with fewer actions and an earlier end. Keeps its conditions and drops everything else. */
+/** Returns the policy with fewer actions and an earlier end. Keeps its conditions and drops all other members. */
 function narrowed(policy: GrantPolicy, actions: readonly GrantAction[], until: string): GrantPolicy {
   const end = until === '' ? undefined : endsAt(until);
   const asked = endOf(policy);

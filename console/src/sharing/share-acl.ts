@@ -1,4 +1,4 @@
-/** Effective access control list of a resource: people and modes, change, create and remove. */
+/** `<share-acl>`: shows the effective access control list of a resource, with buttons to change, create and remove it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
@@ -160,7 +160,7 @@ export class ShareAcl extends Page {
     });
   }
 
-  /** True if the signed-in user has control by these rules, as far as can be evaluated here. */
+  /** True if the rules that can be evaluated here give the signed-in user control. */
   private controls(quads: readonly Quad[], of: string): boolean {
     return model.hasControl(quads, of, { subject: subjectNow(), inherited: of !== this.at });
   }
@@ -174,7 +174,7 @@ export class ShareAcl extends Page {
     this.busy = true;
     await this.attempt(() => this.replace(quads, effective.etag), 'The rules are saved.');
     this.busy = false;
-    // After an error too: another user may have changed them.
+    // Reads the rules again after an error, too: another user may have changed them.
     await this.readRules();
     await this.keepFocus();
   }

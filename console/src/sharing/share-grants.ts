@@ -1,4 +1,4 @@
-/** Shows the grants that cover a resource. Controllers see, create and revoke all grants. Others see those that they received. */
+/** Shows the grants that cover a resource. Controllers see, create and revoke all. Other users see their own. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { copyLink, linkTo, nameInText, Page, placeHref, submitted } from '../frame/page.js';
@@ -123,7 +123,7 @@ export class ShareGrants extends Page {
     const given = await this.attempt(async () => {
       const [person, iri, actions] = [personFrom(data), text('iri'), actionsFrom(data)];
       const policy = policyFor({ person, iri, actions, until: text('until') });
-      // The IRI of all callers can be entered, too.
+      // The user can also enter the IRI of all callers.
       if (!(await mayBePublic(person, deedOf(actions, iri)))) throw new DOMException('', 'AbortError');
       await post('AccessGrant', [policy], text('purpose') === '' ? {} : { purpose: text('purpose') });
     }, 'Access is given.');
@@ -153,6 +153,6 @@ const publicActions: Readonly<Record<string, string>> = {
 const wording = (iri: string): string =>
   `${nameInText(iri)}${iri !== storageUri && isContainer(iri) ? ' and everything in it' : ''}`;
 
-/** Actions and their target in a sentence: `read, add the folder people/ and everything in it`. */
+/** Returns actions and their target for a sentence: `read, add the folder people/ and everything in it`. */
 const deedOf = (actions: readonly GrantAction[], iri: string): string =>
   `${actions.map((each) => actionNames[each].toLowerCase()).join(', ')} ${wording(iri)}`;

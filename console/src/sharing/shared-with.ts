@@ -14,13 +14,13 @@ const shows = (policy: GrantPolicy): boolean =>
 
 @customElement('shared-with-me')
 export class SharedWithMe extends Page {
-  /** The user cannot read the root. */
+  /** True if the user cannot read the root. */
   @property({ type: Boolean }) isRefused = false;
   @state() private grants: readonly Kept[] | undefined;
 
   protected override load(): Promise<void> {
     return this.reading(async () => {
-      // With access control lists there are no grants.
+      // A storage with access control lists has no grants.
       if ((await serviceEndpoint('AccessGrantService')) === undefined) this.grants = [];
       else this.grants = (await readAll('AccessGrant')).filter(({ document }) => document.access.some(shows));
     });

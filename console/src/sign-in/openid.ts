@@ -11,14 +11,14 @@ interface Provider {
   readonly clientId: string;
 }
 
-// Both endpoints are public: an expired session must not prevent a new one.
+// Requests without a token, since both endpoints are public: an expired session must not prevent a new one.
 const ask = once(async (): Promise<Provider | undefined> => {
   const response = await fetch(`${storageUri}app/provider`, { cache: 'no-store' });
   if (!response.ok) throw await refusalFrom(response);
   return ((await response.json()) as Provider | null) ?? undefined;
 });
 
-/** Name of the identity provider of this storage, or `undefined`. */
+/** Returns the name of the identity provider of this storage, or `undefined`. */
 export const openIdProvider = async (): Promise<string | undefined> => (await ask())?.name;
 
 const kept = ['quadpod state', 'quadpod verifier', 'quadpod nonce', 'quadpod next'] as const;
@@ -29,7 +29,7 @@ const random = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)
 /** Redirects to the identity provider. @param next route to return to */
 export async function beginOpenId(next: string): Promise<void> {
   const found = await ask();
-  // The provider knows a single redirect URI.
+  // Only the operators' storage has a redirect URI at the provider, so other storages start the sign-in there.
   if (homeUri && homeUri !== storageUri)
     return location.assign(`${homeUri}app#/storages?${new URLSearchParams({ open: storageUri })}`);
   if (!found) throw new SignInError('This storage has no identity provider (lws.oidc.discovery-uri).');
@@ -53,7 +53,7 @@ export async function beginOpenId(next: string): Promise<void> {
 }
 
 /**
- * Handles the redirect from the provider and signs in with the ID token that the server got for the code.
+ * Handles the redirect from the provider: the server exchanges the code for an ID token, which signs the user in.
  * @returns the route given to `beginOpenId`
  */
 export async function endOpenId(answer: URLSearchParams): Promise<string | null> {

@@ -2,14 +2,14 @@
 import { authorizationFor, storageUri, takeNonce } from '../session/session.js';
 import { once } from './once.js';
 
-/** An error with the server's message. */
+/** Error response with the server's message. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
     /** Stable code of the problem type, such as `precondition-failed`. Empty if there is none. */
     readonly code: string,
     detail: string,
-    /** Problem document. */
+    /** Members of the problem document. */
     readonly problem: Readonly<Record<string, unknown>> = {},
   ) {
     super(detail);
@@ -29,10 +29,9 @@ export const jsonBody = (body: object, type = 'application/json') => ({
 });
 
 /**
- * Sends a request, signed in or not, and returns any response. Without a response, the window fires `unreachable`.
- * @param url absolute, inside this storage
- * @throws TypeError if the server cannot be reached
- * @throws Error for other URLs, which any link could contain: no token is created for them
+ * Sends a request, signed in or not, and returns any response. Without a response, the window fires `unreachable`. @param url
+ * absolute URL inside this storage @throws TypeError if the server cannot be reached @throws Error for other URLs, which a link
+ * could contain: no token is created for them
  */
 export async function request(method: string, url: string, options: RequestOptions = {}): Promise<Response> {
   if (!url.startsWith(storageUri)) throw new Error('This URL is not in this storage.');
@@ -51,14 +50,14 @@ export async function request(method: string, url: string, options: RequestOptio
   return takeNonce(response.status, response.headers.get('DPoP-Nonce')) ? once() : response;
 }
 
-/** Returns a successful response. @throws Refusal for all others */
+/** Returns a successful response. @throws Refusal for any other response */
 export async function succeed(method: string, url: string, options?: RequestOptions): Promise<Response> {
   const response = await request(method, url, options);
   if (!response.ok) throw await refusalFrom(response);
   return response;
 }
 
-/** Reads a problem document (RFC 9457). */
+/** Returns the error in a problem document (RFC 9457). */
 export async function refusalFrom(response: Pick<Response, 'status' | 'text'>): Promise<Refusal> {
   const text = await response.text().catch(() => '');
   return refusalIn(response.status, text);
@@ -69,7 +68,7 @@ export function refusalIn(status: number, text: string): Refusal {
     const problem = JSON.parse(text) as Record<string, string | undefined>;
     const { detail, title, type } = problem;
     const code = type?.replace(/^.*[/#:]/, '') ?? '';
-    // The server's message is about header fields, which users of a page cannot send.
+    // The server's message names header fields, which users of a page cannot set.
     const said = code === 'unauthenticated' ? 'You are not signed in, and this is not public.' : (detail ?? title);
     return new Refusal(status, code, said ?? `The server returned ${status}.`, problem);
   } catch {
@@ -79,7 +78,7 @@ export function refusalIn(status: number, text: string): Refusal {
 
 const isUnreachable = (error: unknown): boolean => error instanceof TypeError && /fetch|network/i.test(error.message);
 
-/** Message of an error for users. */
+/** Returns the message of an error for users. */
 export function messageOf(error: unknown): string {
   if (isUnreachable(error)) return 'The server cannot be reached. Is it running?';
   return error instanceof Error ? error.message : String(error);
@@ -94,7 +93,7 @@ export const json = async <T>(url: string, options: RequestOptions = {}): Promis
 export const essenceOf = ({ headers }: Pick<Response, 'headers'>): string =>
   (headers.get('Content-Type') ?? '').replace(/;.*/, '').trim().toLowerCase();
 
-/** Targets of the links with a relation. @param base for relative targets */
+/** Returns the targets of the links with a relation. @param base base URL of relative targets */
 export function linkTargets({ headers }: Pick<Response, 'headers'>, relation: string, base: string): string[] {
   const links = (headers.get('Link') ?? '').matchAll(/<([^>]*)>((?:\s*;\s*[\w*]+\s*=\s*(?:"[^"]*"|[^\s;,"]+))*)/g);
   const wanted = new RegExp(`;\\s*rel\\s*=\\s*"?(?:[^"]* )?${relation}(?: [^"]*)?"?(?:;|$|\\s)`, 'i');
@@ -103,19 +102,19 @@ export function linkTargets({ headers }: Pick<Response, 'headers'>, relation: st
   );
 }
 
-/** Target of the first link with a relation. */
+/** Returns the target of the first link with a relation, or `undefined`. */
 export const linkTarget = (...of: Parameters<typeof linkTargets>): string | undefined => linkTargets(...of)[0];
 
-/** A service of the storage, by its type in the storage description. Its URL has this origin. */
+/** Service of the storage, as in the storage description. Its URL has this origin. */
 export interface Service {
   readonly type: string;
   readonly serviceEndpoint: string;
-  /** Of the trash: time after which items are deleted. */
+  /** For the trash: time after which items are deleted, in days. */
   readonly days?: number;
 }
 
 export const services = once(async (): Promise<readonly Service[]> => {
-  // The response of the root names it, also an error.
+  // Every response for the root, also an error, has a link to the storage description.
   const root = await request('HEAD', storageUri);
   const link = linkTarget(root, 'https://www.w3.org/ns/lws#storageDescription', storageUri);
   return (await json<{ service?: readonly Service[] }>(link ?? `${storageUri}.lws/storage-description`)).service ?? [];
@@ -123,12 +122,12 @@ export const services = once(async (): Promise<readonly Service[]> => {
 
 export const lwsNamespace = 'https://www.w3.org/ns/lws#';
 
-/** URL of a service, or `undefined` if this storage does not offer it. @param type as in the LWS vocabulary */
+/** Returns the URL of a service, or `undefined` if this storage does not offer it. @param type name in the LWS vocabulary */
 export const serviceEndpoint = async (type: string): Promise<string | undefined> =>
   (await services()).find((each) => [each.type].flat().some((own) => own === type || own === lwsNamespace + type))
     ?.serviceEndpoint;
 
-/** A term of a result (SPARQL 1.2 Query Results JSON Format). A triple term has its terms as value. */
+/** Term in a result (SPARQL 1.2 Query Results JSON Format). The value of a triple term is an object with its terms. */
 export interface Binding {
   readonly type: string;
   readonly value: string | Readonly<Record<'subject' | 'predicate' | 'object', Binding>>;
@@ -142,9 +141,8 @@ export const tagOfBinding = ({ 'xml:lang': language = '', 'its:dir': direction }
   direction ? `${language}--${direction}` : language;
 
 /**
- * Rows of a SELECT, or `undefined` if this storage has no endpoint.
- * @param seconds time limit
- * @throws Refusal with the server's message
+ * Returns the rows of a SELECT, or `undefined` if this storage has no endpoint. @param seconds time limit @throws Refusal with
+ * the server's message
  */
 export async function select(
   query: string,
@@ -163,9 +161,9 @@ export async function select(
 
 const known = ['TypeIndexService', 'AccessGrantService', 'NotificationService', 'SparqlQueryService'];
 
-/** @param name for example `owners` */
+/** Returns the URL of a system resource. @param name for example `owners` */
 export async function systemUrl(name: string): Promise<string> {
   const own = (await services()).find(({ type }) => [type].flat().some((each) => known.includes(each)));
-  // Default of `lws.system-prefix`, used if every service is off.
+  // If all services are off, the default of `lws.system-prefix` is used.
   return new URL(name, own?.serviceEndpoint ?? `${storageUri}.lws/`).href;
 }

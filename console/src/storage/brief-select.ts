@@ -1,4 +1,4 @@
-/** Queries that the console sends by itself, with a short time limit: a large storage must not work long for them. */
+/** Queries that the console sends without a user action. Their time limit is short, to limit the load on a large storage. */
 import { select } from './api.js';
 
 /** Time limits in seconds. Within the longer one, the server can start a query thread and build its index. */
@@ -6,8 +6,8 @@ const [usual, patient] = [2, 20];
 let seconds = patient;
 
 /**
- * Rows of a SELECT within a short time. The first query of a page has a longer limit, and so has the query after one that failed: at
- * its limit, the server ends the thread that was starting, and the next query begins with a new one.
+ * Returns the rows of a SELECT within a short time limit. The limit is longer for the first query of a page, and after a query
+ * that failed: at the time limit, the server ends the thread, and the next query starts a new thread.
  * @throws Refusal with the server's message
  */
 export async function selectBriefly(query: string): ReturnType<typeof select> {
@@ -17,7 +17,7 @@ export async function selectBriefly(query: string): ReturnType<typeof select> {
     seconds = usual;
     return rows;
   } catch (error) {
-    // After a long query that failed, the storage is too large.
+    // If a query with the longer limit fails, the storage is too large: the short limit is used.
     seconds = limit === usual ? patient : usual;
     throw error;
   }

@@ -5,12 +5,12 @@ export interface ListedMember {
   readonly iri: string;
   readonly types: readonly string[];
   readonly mediaType: string | undefined;
-  /** Bytes. Absent for containers. */
+  /** Size in bytes. Absent for containers. */
   readonly size: number | undefined;
   readonly modified: string | undefined;
 }
 
-/** A member of a listing document. */
+/** Member in a listing document. */
 export interface Listed {
   readonly id: string;
   readonly type?: string | readonly string[];
@@ -20,7 +20,7 @@ export interface Listed {
   readonly modified?: string;
 }
 
-/** @param base of the listing document */
+/** @param base URL of the listing document */
 export const memberOf = ({ id, type = [], mediaType, format, size, modified }: Listed, base: string): ListedMember => ({
   iri: new URL(id, base).href,
   types: [type].flat(),
@@ -29,7 +29,7 @@ export const memberOf = ({ id, type = [], mediaType, format, size, modified }: L
   modified,
 });
 
-/** A page of a container, and the number of readable members. @param url URL of the page */
+/** Reads a page of a container, and the count of readable members. @param url URL of the page */
 export async function readContainer(url: string, signal: AbortSignal) {
   const options = { headers: { Accept: 'application/lws+json' }, signal };
   const { items = [], totalItems } = await json<{ items?: readonly Listed[]; totalItems?: number }>(url, options);

@@ -10,30 +10,30 @@ export interface Status {
   readonly uptimeSeconds: number;
   readonly bytes: number;
   readonly resources: number;
-  /** Including those of linksets. */
+  /** Count of triples, including those of linksets. */
   readonly triples: number;
   /** True if a defect of LevelDB can bring deleted data back. */
   readonly deletedCanReturn: boolean;
-  /** 0: no limit. */
+  /** Quota in bytes. 0: no limit. */
   readonly quotaBytes: number;
   /** Free bytes of the disk that holds the database. Absent for storages of a deployment. */
   readonly freeBytes?: number;
-  /** Absent: none yet. */
+  /** Date of the last backup. Absent if there is none. */
   readonly lastBackup?: string;
-  /** Empty: there is no SPARQL endpoint. Absent for storages of a deployment. */
+  /** Running and waiting queries. Empty without a SPARQL endpoint. Absent for storages of a deployment. */
   readonly queries?: { readonly running?: number; readonly waiting?: number };
-  /** Index for queries. Empty: there is no SPARQL endpoint. */
+  /** State of the query index. Empty without a SPARQL endpoint. */
   readonly index: Partial<Record<'quads' | 'memory_bytes' | 'changed_graphs' | 'building' | 'build_seconds', number>>;
   readonly settings: readonly {
     readonly name: string;
     readonly doc: string;
-    /** Absent for a secret. */
+    /** Value of the setting. Absent for a secret. */
     readonly value?: unknown;
     readonly source: string;
   }[];
 }
 
-/** @returns `undefined` if the user has no access */
+/** Returns the JSON at a URL, or `undefined` if the user has no access. */
 export async function ask<T>(url: string): Promise<T | undefined> {
   const response = await request('GET', url);
   if ([401, 403, 404].includes(response.status)) return undefined;
@@ -41,17 +41,17 @@ export async function ask<T>(url: string): Promise<T | undefined> {
   return (await response.json()) as T;
 }
 
-/** Owners that are known here: those of the settings, and the signed-in user with control of the storage. */
+/** Known owners: those in the settings, and the signed-in user if the user controls the storage. */
 const owners = new Set<string>();
 onSession(() => owners.clear());
 
-/** Short name of an identity. A key says nothing to readers: that of an owner is “Owner”, with its end if there are several. */
+/** Short name of an identity. The key of an owner is shown as “Owner”, with the last characters if there are several owners. */
 export function identityName(iri: string): string {
   if (!iri.startsWith('did:') || !owners.has(iri)) return shortName(iri);
   return owners.size === 1 ? 'Owner' : `Owner (key ending …${iri.slice(-4)})`;
 }
 
-/** @returns `undefined` for users without control of the storage */
+/** Returns the status, or `undefined` for users without control of the storage. */
 export async function readStatus(): Promise<Status | undefined> {
   const status = await ask<Status>(await systemUrl('status'));
   const named = status?.settings.find(({ name }) => name === 'lws.owners')?.value ?? [];
@@ -59,10 +59,10 @@ export async function readStatus(): Promise<Status | undefined> {
   return status;
 }
 
-/** In addition to reading. */
+/** Permissions in addition to reading. */
 export type Rights = Readonly<Partial<Record<'append' | 'write' | 'share', boolean>>>;
 
-/** Permissions of the signed-in user on a resource; none if it is not readable. */
+/** Returns the permissions of the signed-in user on a resource. Empty if the resource is not readable. */
 export const rightsOn = async (iri: string): Promise<Rights> =>
   (await ask<Rights>(`${storageUri}app/rights?${new URLSearchParams({ iri })}`)) ?? {};
 

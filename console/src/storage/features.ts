@@ -5,7 +5,7 @@ import { readStatus, type Status } from './controller.js';
 export interface Feature {
   readonly title: string;
   readonly text: string;
-  /** Name of the setting that turns it on. */
+  /** Name of the setting that turns the feature on. */
   readonly setting: string;
   readonly isOn: boolean;
 }
@@ -34,7 +34,7 @@ export async function storageFeatures(): Promise<readonly Feature[]> {
   return status ? featuresOf(status) : [];
 }
 
-/** What this storage offers, and the settings of what is off. */
+/** List of the features of this storage. For features that are off, it names the setting. */
 export const featureList = (features: readonly Feature[]): TemplateResult | typeof nothing =>
   features.length === 0
     ? nothing

@@ -6,11 +6,11 @@ import { json, serviceEndpoint } from './api.js';
 import { decoded } from './names.js';
 import { wordsOf } from './words.js';
 
-/** Limits of a request for labels, of the labels of a page, and of those that are remembered. The URL is part of the header section. */
+/** Maximum count and length of IRIs in a request (they are in the URL), of IRIs fetched at a time, and of cached labels. */
 const [maxIris, maxCharacters, maxAtOnce, maxKnown] = [200, 6_000, 1_000, 5_000];
 const longestLabel = 100;
 
-/** Labels from the text search of the storage, in the reader's language. Fires `change` when some arrived. */
+/** Labels from the text search of the storage, in the reader's language. Fires `change` when labels arrive. */
 class Labels extends EventTarget {
   private readonly known = new Map<string, string | undefined>();
   private wanted = new Set<string>();
@@ -20,16 +20,16 @@ class Labels extends EventTarget {
     onSession(() => this.known.clear());
   }
 
-  /** Returns a label, or fetches it. */
+  /** Returns a label. If it is not cached, fetches it and returns `undefined`. */
   of(iri: string): string | undefined {
-    // One IRI that is not valid would fail the request.
+    // The server rejects a request with an invalid IRI, so that IRI is not sent.
     if (this.known.has(iri) || !/^(?:https?|urn|did):[^\s<>"{}|\\^`]+$/.test(iri)) return this.known.get(iri);
     if (this.wanted.size === 0) setTimeout(() => void this.fetch());
     this.wanted.add(iri);
     return undefined;
   }
 
-  /** Returns a label that was fetched before, or an empty text. */
+  /** Returns a cached label, or an empty text. */
   peek(iri: string): string {
     return this.known.get(iri) ?? '';
   }
@@ -40,7 +40,7 @@ class Labels extends EventTarget {
     if (this.known.size > maxKnown) this.known.clear();
     for (const iri of iris) this.known.set(iri, undefined);
     iris.splice(maxAtOnce);
-    // Without labels, IRIs have their other names.
+    // Without labels, IRIs are shown by prefixed name or path.
     const endpoint = await serviceEndpoint('LabelService').catch(() => undefined);
     while (endpoint !== undefined && iris.length > 0) {
       const query = new URLSearchParams();
@@ -61,16 +61,16 @@ export const labels = new Labels();
 
 type Prefixes = Readonly<Record<string, string>>;
 
-/** Name of an IRI by prefixes of the data, then by well-known ones, then its path in the storage, then the IRI. */
+/** Returns a name by prefixes of the data, or by well-known prefixes, or the path in the storage, or the IRI. */
 export function compact(iri: string, prefixes: Prefixes = {}): string {
   const name = prefixedName(iri, prefixes) ?? prefixedName(iri, wellKnown);
   return name ?? (iri.startsWith(storageUri) && iri !== storageUri ? `/${iri.slice(storageUri.length)}` : iri);
 }
 
-/** Same, after the label. Labels come from data, which others can write: access decisions are shown without. */
+/** Returns a label, or a compact name. Anyone with write access can write labels: access decisions are shown without. */
 export const labelled = (iri: string, prefixes?: Prefixes): string => labels.of(iri) ?? compact(iri, prefixes);
 
-/** Same, with the last part of an IRI that no prefix matches: for charts, pictures and lists. */
+/** Returns the label of an IRI, its prefixed name, or its last segment: for charts, pictures and lists. */
 export function labelOf(iri: string, prefixes: Prefixes = {}): string {
   const name = labels.of(iri) ?? prefixedName(iri, prefixes) ?? prefixedName(iri, wellKnown);
   return name ?? decoded(/[^/#?:]+[/#]?$/.exec(iri)?.[0] ?? iri);
@@ -79,11 +79,11 @@ export function labelOf(iri: string, prefixes: Prefixes = {}): string {
 /** Label of a class, or its name in words. */
 export const kindName = (type: string): string => labels.of(type) ?? wordsOf(type);
 
-/** A name that has the IRI as title, and in copied text. @param name its text */
+/** Name with the IRI as title. If the user copies the name, the IRI is copied. @param name text of the name */
 export const iriName = (iri: string, name: string | TemplateResult): TemplateResult =>
   html`<bdi data-iri=${iri} title=${iri}>${name}</bdi>`;
 
-/** Copied text has full IRIs. */
+/** Copied text contains full IRIs instead of names. */
 addEventListener('copy', (event) => {
   const selection = getSelection();
   if (!selection?.rangeCount || !event.clipboardData) return;
@@ -96,7 +96,7 @@ addEventListener('copy', (event) => {
   const names = copied.querySelectorAll<HTMLElement>('[data-iri]');
   if (whole === undefined && names.length === 0) return;
   for (const name of names) name.textContent = name.dataset['iri'] ?? '';
-  // Ends of cells and rows, as the browser copies them.
+  // Marks the ends of cells and rows, to separate them as the browser does.
   for (const cell of copied.querySelectorAll('td, th')) cell.append('\ue000');
   for (const row of copied.querySelectorAll('tr')) row.append('\ue001');
   const text = (copied.textContent ?? '')

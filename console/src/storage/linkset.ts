@@ -1,4 +1,4 @@
-/** Linksets (RFC 9264) for the form. Every change creates a new document and keeps unknown members. */
+/** Linksets (RFC 9264) for the form. Every change creates a new document, and preserves unknown members. */
 
 interface Target {
   readonly href: string;
@@ -12,7 +12,7 @@ export interface Relation {
   /** Index among the targets of the relation, or `undefined` for a literal. */
   readonly index: number | undefined;
   readonly target: Target | undefined;
-  /** Literal value of a relation. */
+  /** Literal value of the relation. */
   readonly literal: unknown;
 }
 
@@ -41,7 +41,7 @@ function contextOf(text: string): Context {
 
 const withContext = (context: Context): string => JSON.stringify({ linkset: [context] }, null, 2);
 
-/** Formatted text. */
+/** Returns the linkset as formatted text. */
 export const isReadableLink = (text: string): string => withContext(contextOf(text));
 
 /** @throws SyntaxError */
@@ -63,7 +63,7 @@ export function linksetView(text: string): LinksetView {
 export const isServerType = (type: string): boolean => serverTypes.test(type);
 export const isServerRelation = (name: string): boolean => serverRelations.has(name) || name === 'anchor';
 
-/** Adds a target. @throws SyntaxError, also for a relation with literals */
+/** Adds a target. @throws SyntaxError if the text is not a linkset, or the relation has literals */
 export function addTarget(text: string, name: string, target: Target): string {
   const context = contextOf(text);
   const before = context[name] ?? [];

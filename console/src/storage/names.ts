@@ -1,6 +1,6 @@
 /** Names, sizes and dates for display. */
 
-/** Last part of an IRI, as a label. */
+/** Returns the last segment of an IRI, as a label. */
 export function shortName(iri: string): string {
   if (/^did:key:/.test(iri)) return `${iri.slice(0, 14)}…${iri.slice(-6)}`;
   const name = /([^/#?]+)[/#]?$/.exec(iri.replace(/#(?:me|it|i|this)$/i, ''))?.[1] ?? iri;
@@ -9,7 +9,7 @@ export function shortName(iri: string): string {
 
 export const itemsText = (count: number): string => `${count.toLocaleString()} ${count === 1 ? 'item' : 'items'}`;
 
-/** Items in a sentence. */
+/** Returns the name of one item, or the count of several, for a sentence. */
 export const memberNames = (iris: readonly string[]): string =>
   iris.length === 1 ? `“${shortName(iris[0]!)}”` : itemsText(iris.length);
 
@@ -31,7 +31,7 @@ const formats: ReadonlyMap<string, string> = new Map(
     .map((each) => each.split('=') as [type: string, word: string]),
 );
 
-/** Word for a media type. Types without one stay as they are. */
+/** Returns a word for a media type, or the media type itself. */
 export function formatName(mediaType: string): string {
   const essence = mediaType.replace(/;.*/, '').trim().toLowerCase();
   const [, group = '', name = ''] = /^(image|audio|video)\/(?:x-)?([\w.-]+)$/.exec(essence) ?? [];
@@ -53,12 +53,12 @@ export const dateText = (date: string | number): string => {
   return Number.isNaN(at.getTime()) ? '' : dates.format(at);
 };
 
-/** Containers above an IRI of the storage, root first. */
+/** Returns the containers above an IRI of the storage, root first. */
 export function ancestors(iri: string, storage: string): string[] {
   const segments = iri.slice(storage.length).split('/').slice(0, -1);
   return [storage, ...segments.map((_, at) => `${storage}${segments.slice(0, at + 1).join('/')}/`)];
 }
 
 export const isContainer = (iri: string): boolean => iri.endsWith('/');
-/** Container of an IRI. The root's is itself. */
+/** Returns the container of an IRI. For the root, returns the root. */
 export const parentIri = (iri: string): string => iri.replace(/[^/]+\/?$/, '');

@@ -1,7 +1,7 @@
-/** Cached responses shared by several callers. */
+/** Caches responses that several callers use. */
 import { onSession } from '../session/session.js';
 
-/** Caches a response for a time, at most until another user signs in. Errors are not cached. */
+/** Returns a function that caches a response for a time, at most until another user signs in. Errors are not cached. */
 export function once<T>(ask: () => Promise<T>, keepMs = Number.POSITIVE_INFINITY): () => Promise<T> {
   let answer: Promise<T> | undefined;
   let until = 0;

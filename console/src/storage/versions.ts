@@ -11,11 +11,11 @@ export interface ListedVersion {
   readonly isPresent?: true;
   readonly mediaType?: string;
   readonly size?: number;
-  /** Only controllers of the storage see it. */
+  /** Identity that made the change. Only visible to controllers of the storage. */
   readonly actor?: string;
 }
 
-/** A page of the versions of a resource, latest first. */
+/** Returns a page of the versions of a resource, latest first. */
 export const readVersions = (
   url: string,
 ): Promise<{ readonly versions: readonly ListedVersion[]; readonly next?: string }> => json(url);
@@ -25,16 +25,16 @@ export const keepsVersions = once(async () =>
   /\baccept-datetime\b/i.test((await request('HEAD', storageUri)).headers.get('Vary') ?? ''),
 );
 
-/** A line of one of two texts, or of both. */
+/** A line that only one of two texts contains, or both. */
 export interface DiffLine {
   readonly sign: '+' | '−' | ' ';
   readonly text: string;
 }
 
-/** Maximum product of the numbers of differing lines. */
+/** Maximum product of the line counts of both texts, without common lines at start and end. */
 const maxWork = 4_000_000;
 
-/** Returns the lines of two texts without long common parts, in order, or `undefined` if too many lines differ. */
+/** Returns the lines of two texts in order, without long common sections, or `undefined` if too many lines differ. */
 export function differingLines(before: string, after: string): DiffLine[] | undefined {
   const [a, b] = [before.split('\n'), after.split('\n')];
   let start = 0;
@@ -43,7 +43,7 @@ export function differingLines(before: string, after: string): DiffLine[] | unde
   while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++;
   const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
   if (left.length * right.length > maxWork) return undefined;
-  // Length of the longest common subsequence of the lines from each position on.
+  // Element i, j: length of the longest common subsequence of the lines from i and j on.
   const width = right.length + 1;
   const common = new Uint32Array((left.length + 1) * width);
   for (let i = left.length - 1; i >= 0; i--)
@@ -63,7 +63,7 @@ export function differingLines(before: string, after: string): DiffLine[] | unde
   return lines;
 }
 
-/** Returns the triples of only one of two documents in N-Triples, sorted. */
+/** Returns the triples that only one of two documents in N-Triples contains, sorted. */
 export function differingTriples(before: string, after: string): DiffLine[] {
   const linesOf = (text: string): Set<string> => new Set(text.split('\n').filter((line) => line.trim() !== ''));
   const [a, b] = [linesOf(before), linesOf(after)];

@@ -1,7 +1,7 @@
 /** Words for IRIs of properties and classes, for readers who do not know their vocabularies. */
 import { decoded } from './names.js';
 
-/** Last part of an IRI as words: `Birth date` for `schema:birthDate`. The whole IRI if it has none. */
+/** Returns the last segment of an IRI as words: `Birth date` for `schema:birthDate`. Without a segment, the IRI. */
 export function wordsOf(iri: string): string {
   const last = decoded(/[^/#:]+(?=[/#]?$)/.exec(iri)?.[0] ?? iri);
   const words = last
@@ -9,7 +9,7 @@ export function wordsOf(iri: string): string {
     .replace(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})/gu, ' ')
     .trim()
     .split(/ +/)
-    // Abbreviations stay as they are.
+    // Abbreviations keep their capitals.
     .map((word) => (/^\p{Lu}[^\p{Lu}]*$/u.test(word) ? word.toLowerCase() : word))
     .join(' ');
   return words === '' ? iri : words[0]!.toUpperCase() + words.slice(1);
@@ -17,7 +17,7 @@ export function wordsOf(iri: string): string {
 
 const wordsIn = (text: string): readonly string[] => text.match(/[\p{L}\p{N}]+/gu) ?? [];
 
-/** File name of words, without an extension: `ada-okafor` for `Ada Okafor`. */
+/** Returns a file name from words, without an extension: `ada-okafor` for `Ada Okafor`. */
 export const fileNameOf = (words: string): string =>
   wordsIn(words.normalize('NFD').replace(/[\u0300-\u036f]/g, ''))
     .join('-')
@@ -25,7 +25,7 @@ export const fileNameOf = (words: string): string =>
     .normalize('NFC')
     .slice(0, 60);
 
-/** Name of a term of a vocabulary that `wordsOf` turns into the words again: `birthDate` for `Birth date`. */
+/** Returns the name of a vocabulary term that `wordsOf` converts back: `birthDate` for `Birth date`. */
 export function termName(words: string): string {
   const [first = '', ...rest] = wordsIn(words);
   const start = /^\p{Lu}[^\p{Lu}]*$/u.test(first) ? first.toLowerCase() : first;

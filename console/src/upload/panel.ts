@@ -1,20 +1,20 @@
-/** Upload panel: total progress, and single uploads that need attention. */
+/** Upload panel: total progress, and a row for each upload that needs attention. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { Page } from '../frame/page.js';
 import { sizeText } from '../storage/names.js';
 import type { Upload, UploadQueue } from './queue.js';
 
-/** Maximum rows shown: nobody reads a thousand waiting ones. */
+/** Maximum count of rows. */
 const maxShown = 50;
-/** States with other labels. */
+/** Labels of states, if they differ from the name of the state. */
 const words: Partial<Record<Upload['state'], string>> = { conflict: 'exists already', kept: 'not replaced' };
 
 @customElement('quad-uploads')
 export class UploadPanel extends Page {
   @property({ attribute: false }) queue!: UploadQueue;
 
-  // The queue exists before this element is defined, but may be missing when it is connected.
+  // `follow` is called on each update, because the queue may be missing when the element is connected.
   protected override willUpdate(): void {
     this.follow(this.queue);
   }

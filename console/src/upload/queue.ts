@@ -1,4 +1,4 @@
-/** Uploads, four at a time: containers first, then files, with progress, pause, retry and one question for all conflicts. */
+/** Uploads, four at a time: containers first, then files. With progress, pause, retry and one question for all conflicts. */
 import { notify } from '../frame/notice.js';
 import { authorizationFor, takeNonce } from '../session/session.js';
 import { json, messageOf, refusalFrom, refusalIn, request, succeed, systemUrl } from '../storage/api.js';
@@ -8,12 +8,12 @@ type UploadState = 'waiting' | 'sending' | 'done' | 'conflict' | 'kept' | 'faile
 
 export interface Upload {
   readonly iri: string;
-  /** Path from the dropped root. */
+  /** Path of the file, relative to the dropped items. */
   readonly path: string;
   readonly file: File;
   state: UploadState;
   sent: number;
-  /** Reason of the failure. */
+  /** Reason of the failure, or empty. */
   failure: string;
   replace: boolean;
 }
@@ -26,7 +26,7 @@ export class UploadQueue extends EventTarget {
   paused = false;
   private readonly containers = new Map<string, Promise<void>>();
   private readonly running = new Map<Upload, AbortController>();
-  /** Start index of the search for the next waiting upload: earlier ones are active or done. */
+  /** Index at which the search for the next waiting upload starts. Earlier uploads are active or done. */
   private next = 0;
   private announced = false;
 
@@ -39,7 +39,7 @@ export class UploadQueue extends EventTarget {
     }
     for (const folder of folders) {
       const made = this.ensure(`${container}${encodePath(folder)}/`);
-      // Members imply their container. An empty one must be created itself.
+      // Containers are created with their members. An empty container needs its own request.
       made.catch((error: unknown) => notify(messageOf(error), 'bad'));
     }
     this.advance();
@@ -60,7 +60,7 @@ export class UploadQueue extends EventTarget {
     this.advance();
   }
 
-  /** Answer for all existing resources: replace or keep them. */
+  /** Sets the answer for all existing resources: replace or keep them. */
   settle(replace: boolean): void {
     for (const upload of this.uploads)
       if (upload.state === 'conflict')
@@ -75,7 +75,7 @@ export class UploadQueue extends EventTarget {
     this.changed();
   }
 
-  /** True if nothing is waiting or active. */
+  /** True if no upload is waiting or active. */
   get isSettled(): boolean {
     return this.running.size === 0 && !this.uploads.some(({ state }) => state === 'waiting');
   }
@@ -117,7 +117,7 @@ export class UploadQueue extends EventTarget {
     this.advance();
   }
 
-  /** Creates a container and its ancestors once. Existing ones are fine. */
+  /** Creates a container and its ancestors, each once. Existing containers are accepted. */
   private ensure(iri: string): Promise<void> {
     const known = this.containers.get(iri);
     if (known) return known;
@@ -133,7 +133,7 @@ export class UploadQueue extends EventTarget {
     throw await refusalFrom(response);
   }
 
-  /** At most one event per frame: a thousand small files finish faster than that. */
+  /** Fires `change` at most once per frame: a thousand small files would fire too many events. */
   private changed(): void {
     if (this.announced) return;
     this.announced = true;
@@ -195,7 +195,7 @@ const datasets: ReadonlySet<string> = new Set(['application/n-quads', 'applicati
 const pollMs = 300;
 let lastImport: Promise<void> = Promise.resolve();
 
-/** Imports a file with named graphs like a folder that contains it, since a resource is a single graph. @throws Error with the reason */
+/** Imports a file with named graphs as a folder, since a resource is a single graph. @throws Error with the reason */
 async function importFile(
   { iri, file, replace }: Pick<Upload, 'iri' | 'file' | 'replace'>,
   signal: AbortSignal,
@@ -226,7 +226,7 @@ interface Outcome {
   readonly report?: readonly { readonly why: string }[];
 }
 
-/** Media types by file extension: browsers do not know RDF types and would upload opaque bytes. */
+/** Media types by file extension: browsers do not know RDF types and would send `application/octet-stream`. */
 const known: Readonly<Record<string, string>> = {
   csv: 'text/csv',
   gif: 'image/gif',
@@ -254,7 +254,7 @@ const known: Readonly<Record<string, string>> = {
   xml: 'application/xml',
 };
 
-/** @param given type from the browser, possibly empty */
+/** @param given media type from the browser, possibly empty */
 function mediaTypeOf(name: string, given: string): string {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   return (Object.hasOwn(known, extension) ? known[extension] : undefined) ?? (given || 'application/octet-stream');
@@ -262,7 +262,7 @@ function mediaTypeOf(name: string, given: string): string {
 
 const queues = new Map<string, UploadQueue>();
 
-/** After all its files are done, the window fires `uploaded`. */
+/** Returns the upload queue of a container. When all its files are done, the window fires `uploaded`. */
 export function uploadsTo(container: string): UploadQueue {
   const known = queues.get(container);
   if (known) return known;
@@ -274,7 +274,7 @@ export function uploadsTo(container: string): UploadQueue {
   return made;
 }
 
-/** Other containers with pending uploads. */
+/** Returns the other containers with pending uploads. */
 export const uploadsElsewhere = (container: string): readonly string[] =>
   [...queues].filter(([iri, { isSettled }]) => iri !== container && !isSettled).map(([iri]) => iri);
 
@@ -282,7 +282,7 @@ addEventListener('beforeunload', (event) => {
   if ([...queues.values()].some(({ isSettled }) => !isSettled)) event.preventDefault();
 });
 
-/** A file with its path from the dropped root, such as `photos/2026/a.jpg`. */
+/** File with its path relative to the dropped items, such as `photos/2026/a.jpg`. */
 interface Picked {
   readonly file: File;
   readonly path: string;
@@ -290,11 +290,11 @@ interface Picked {
 
 export interface Dropped {
   readonly files: readonly Picked[];
-  /** Empty folders, so that they are created too. */
+  /** Paths of empty folders, which are created too. */
   readonly folders: readonly string[];
 }
 
-/** Reads dropped items. Must be called inside the event: the list is empty afterwards. */
+/** Reads dropped items. Must be called during the event, because the list is empty afterwards. */
 export async function readDrop(transfer: DataTransfer): Promise<Dropped> {
   const roots = [...transfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
   // Some sources provide files without entries.
@@ -319,14 +319,14 @@ async function childrenOf(folder: FileSystemDirectoryEntry): Promise<FileSystemE
   const reader = folder.createReader();
   const children: FileSystemEntry[] = [];
   for (;;) {
-    // At most a hundred are returned at a time.
+    // Browsers return at most a hundred entries per call.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (some.length === 0) return children;
     children.push(...some);
   }
 }
 
-/** Files of an input, with folders if it was set up for them. */
+/** Returns the files of an input. If the input selects folders, with their paths. */
 export const readPicked = (list: FileList): Dropped => ({
   files: [...list].map((file) => ({ file, path: file.webkitRelativePath || file.name })),
   folders: [],

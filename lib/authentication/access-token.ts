@@ -1,4 +1,4 @@
-/** RFC 9068 access tokens of the built-in authorization server and of trusted ones (rule 15.7). */
+/** Access tokens (RFC 9068) of the built-in authorization server and of trusted authorization servers (rule 15.7). */
 import type { CryptoKey, JWTPayload } from 'jose';
 import { isSameIssuer } from './issuer-keys.js';
 import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from './jwt.js';
@@ -8,7 +8,7 @@ import { refusedCredential, type Suite, type VerifiedCredential } from './suite.
 export interface TrustedIssuer {
   /** Value of the claim `iss`. */
   readonly issuer: string;
-  /** Returns the verification key with this id, or `undefined`. @throws LwsError if the issuer cannot be reached */
+  /** Returns the verification key with this ID, or `undefined`. @throws LwsError if the issuer cannot be reached */
   key(kid: string | undefined, algorithm: string): Promise<CryptoKey | undefined>;
 }
 
@@ -81,7 +81,7 @@ function verifiedBy(claims: JWTPayload): VerifiedCredential {
   return {
     principal: { subject: sub!, client: client as string, issuer: iss! },
     expires: exp! * 1000,
-    // Keys rotate: a token should not be accepted longer than this after its key was removed.
+    // Time when the token is verified again, in milliseconds: the issuer may have removed its key.
     verifyAgain: Date.now() + 300_000,
     ...boundKey(claims),
   };

@@ -11,7 +11,7 @@ export interface AudiencePolicy {
   readonly required: boolean;
 }
 
-/** Asserts that the audience includes this server. It may include others too. @throws LwsError `invalid-token` */
+/** Asserts that the audience includes this server. Other audiences are ignored. @throws LwsError `invalid-token` */
 export function assertAudience(aud: unknown, policy: AudiencePolicy): void {
   if (aud === undefined) {
     if (policy.required)

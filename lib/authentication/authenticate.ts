@@ -45,7 +45,7 @@ const anonymous: Access = {};
 
 /** Maximum total length of cached credentials, in characters. */
 const maxVerifiedLength = 16 << 20;
-/** Approximate memory overhead of a cached credential, in characters. */
+/** Approximate memory overhead per cached credential, counted as characters. */
 const ownLength = 500;
 
 interface Known extends VerifiedCredential {
@@ -58,7 +58,7 @@ export class RememberingAuthenticator implements Authenticator {
   /** Verified credentials, until they expire, so that a signature is not verified for every request. */
   private readonly verified = new LRUCache<string, Known>({
     maxSize: maxVerifiedLength,
-    // Include the access in the size: it contains parts of the credential of any length.
+    // The size includes the access, since it contains parts of the credential, which have no maximum length.
     sizeCalculation: ({ access }, token) => token.length + JSON.stringify(access).length + ownLength,
   });
   private readonly verifying = new Map<string, Promise<Known>>();
@@ -109,13 +109,13 @@ export class RememberingAuthenticator implements Authenticator {
       return known.access;
     } catch (error) {
       if (!(error instanceof LwsError) || error.code !== 'invalid-token') throw error;
-      // The token is valid: these errors concern the proof.
+      // The token is valid, so the error concerns the proof.
       if (error.scheme) await failures.count(address);
       throw error.with({ scheme: 'DPoP' });
     }
   }
 
-  /** Returns a cached token. It is accepted even if its address has reached the rate limit. */
+  /** Returns a cached token. A cached token is accepted even if its address has reached the rate limit. */
   private current(token: string): Known | undefined {
     const known = this.verified.get(keyFor('dpop', token));
     return known && isCurrent(known) ? known : undefined;
@@ -127,9 +127,7 @@ export class RememberingAuthenticator implements Authenticator {
     );
   }
 
-  /**
-   * Verifies a credential, or returns the cached success or failure. After too many failures of an address, verifies nothing.
-   */
+  /** Verifies a credential, or returns the cached result. If an address has too many failures, verifies nothing. */
   private async verifyOnce(token: string, scheme: string, address: string): Promise<Known> {
     const { failures } = this.options;
     const hash = keyFor(scheme, token);
@@ -154,7 +152,7 @@ export class RememberingAuthenticator implements Authenticator {
       await takeBack();
       return known;
     } catch (error) {
-      // Failures of this server do not count against the client.
+      // Failures of this server do not count against the address.
       if (!(error instanceof LwsError) || isBusy(error)) await takeBack();
       else this.refused.set(hash, error);
       throw error;
@@ -183,7 +181,7 @@ export class RememberingAuthenticator implements Authenticator {
   }
 }
 
-/** Maximum characters of a credential that is its own cache key. Longer ones are hashed, to save memory. */
+/** Maximum length of a credential that is its own cache key, in characters. Longer credentials are hashed, to save memory. */
 const shortToken = 2_048;
 
 const keyFor = (scheme: string, token: string): string =>

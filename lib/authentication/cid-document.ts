@@ -8,11 +8,11 @@ import { jsonOf } from '../tools/json/json.js';
 import { privateMembers } from './jwt.js';
 import { refusedCredential } from './suite.js';
 
-/** Key with which a subject may authenticate. */
+/** Key with which a subject can authenticate. */
 export interface AuthenticationMethod {
   readonly id: string;
   readonly controller: string | undefined;
-  /** Public key. Absent if the kind is unknown, or if the document reveals the private key. */
+  /** Public key. Absent if the type of key is unknown, or if the document reveals the private key. */
   readonly jwk: (PublicJwk | Readonly<Record<string, unknown>>) | undefined;
   /** Time of revocation and expiry, in milliseconds since the epoch, or NaN for an invalid date. */
   readonly revoked: number | undefined;
@@ -98,7 +98,7 @@ function keyOf(method: Members): AuthenticationMethod['jwk'] {
 
 const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e', 'alg', 'use', 'key_ops', 'kid'];
 
-/** Returns the members of a key that are used. Others could have any size. */
+/** Returns only the members of a key that are used, since other members could have any size. */
 const publicPartOf = (jwk: Members): Members =>
   Object.fromEntries(publicMembers.flatMap((member) => (member in jwk ? [[member, jwk[member]]] : [])));
 
@@ -132,10 +132,10 @@ const names: Readonly<Record<string, string>> = {
   'http://www.w3.org/ns/solid/terms#oidcIssuer': 'oidcIssuer',
 };
 
-/** Members whose values are nodes with members. */
+/** Names of members whose values are nodes with members. */
 const nested = new Set(['authentication', 'verificationMethod', 'service']);
 
-/** Converts an RDF graph to the JSON form: the statements about the subject, and about the nodes that it links to. */
+/** Converts an RDF graph to the JSON form: the statements about the subject, and about the nodes that the subject links to. */
 export function documentOfQuads(quads: readonly Quad[], subject: string): unknown {
   const bySubject = new Map<string, Quad[]>();
   // Read only known members, because documents may contain much more.

@@ -37,7 +37,7 @@ const keptMs = 300_000;
 const failureKeptMs = 30_000;
 /** Maximum total size of cached documents, in bytes. */
 const maxKeptBytes = 8 << 20;
-/** Approximate overhead of a cached result, in bytes. */
+/** Approximate memory overhead of a cached result, in bytes. */
 const ownBytes = 1_000;
 const accept =
   'application/lws+cid, application/did+json, application/json;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.7, application/n-triples;q=0.5, application/trig;q=0.5';
@@ -46,10 +46,10 @@ const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5 } as co
 
 type Found = { readonly identifier: ControlledIdentifier } | { readonly error: unknown };
 
-/** Maximum cached documents. One document can describe any count of subjects. */
+/** Maximum count of cached documents. One document can describe any count of subjects. */
 const maxPages = 100;
 
-/** Returns a fetch function that caches documents for 30 s, shared by all of their subjects. */
+/** Returns a fetch function that caches a document for 30 s, for all subjects in the document. */
 function oncePerDocument(fetch: GuardedFetch): GuardedFetch {
   const pages = lruCache<Promise<OutboundResponse>>(maxPages, failureKeptMs);
   return (target, options) => {
@@ -138,7 +138,7 @@ async function readDocument(
 ): Promise<unknown> {
   const mediaType = parseMediaType(headers['content-type'] ?? '')?.essence ?? '';
   const isGraph = isRdfFormat(mediaType) && (areWebIds || mediaType !== jsonLd || !isPlain(body));
-  // Exclude RDF/XML, which is slow to parse and not used for keys.
+  // RDF/XML is excluded: it is slow to parse and not used for keys.
   if (isGraph && mediaType !== 'application/rdf+xml')
     return documentOfQuads(decodeGraph(await documents.parseForeign(body, mediaType, base)), subject);
   if (areWebIds) throw unreadable(subject, `the document is ${mediaType || 'without a media type'}`);

@@ -22,7 +22,7 @@ export interface DpopNonces {
 }
 
 const nonceMs = 300_000;
-/** Bytes of the MAC, which follows six bytes of time. */
+/** Length of the MAC in bytes. In a nonce, it follows the time in six bytes. */
 const macBytes = 16;
 
 function dpopNonces(clock: () => number, secret: Uint8Array): DpopNonces {
@@ -46,17 +46,16 @@ function dpopNonces(clock: () => number, secret: Uint8Array): DpopNonces {
 
 /** Used DPoP proofs. The size is limited, but a proof that is still valid is never evicted. */
 export interface ReplayCache {
-  /** Marks an identifier as used. Returns `full` if the limit is reached. */
+  /** Marks the ID of a proof as used. Returns `full` if the limit of the cache is reached. */
   consume(id: string): 'new' | 'used' | 'full';
 }
 
 /**
- * Creates a replay cache.
- * @param size maximum identifiers
- * @param validMs time for which a proof is valid: its maximum age plus the allowed clock difference
+ * Creates a replay cache. @param size maximum count of proofs @param validMs time for which a proof is valid: its maximum age
+ * plus the allowed clock difference
  */
 function replayCache(size: number, validMs: number, clock: () => number): ReplayCache {
-  /** Expiry times by identifier, in milliseconds. All have the same lifetime, so the oldest are first. */
+  /** Expiry times by proof ID, in milliseconds. All proofs have the same lifetime, so the oldest are first. */
   const used = new Map<string, number>();
   return {
     consume(id) {
@@ -79,7 +78,7 @@ function replayCache(size: number, validMs: number, clock: () => number): Replay
  */
 interface Algorithm {
   readonly hash: string | null;
-  /** Curve of an elliptic key, with its name in a JWK. */
+  /** Curve of an elliptic-curve key: name in OpenSSL and name in a JWK. */
   readonly curve?: string;
   readonly padding?: number;
 }
@@ -110,7 +109,7 @@ function proofKey(jwk: JWK, name: string): KeyObject | undefined {
     const bits = key.asymmetricKeyDetails?.modulusLength;
     return algorithm.padding !== undefined && (bits ?? 0) < shortestRsa ? undefined : key;
   } catch {
-    // Members are missing, or do not form a key.
+    // Members of the JWK are missing, or do not form a key.
     return undefined;
   }
 }
@@ -136,7 +135,7 @@ export interface DpopOptions {
   readonly clock: () => number;
   /** MAC key of the nonces, shared by all servers of a storage. */
   readonly nonceSecret: Uint8Array;
-  /** Registers an identifier on all servers of a storage. Returns false if it exists, undefined for a single server. */
+  /** Registers the ID of a proof on all servers of a storage. False if the ID exists, `undefined` for a single server. */
   readonly isFirst?: (id: string, validMs: number) => Promise<boolean> | undefined;
 }
 

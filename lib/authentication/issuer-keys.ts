@@ -1,6 +1,6 @@
 /**
- * Keys of other issuers. Their metadata and JWKS are fetched with SSRF protection, and cached. They are fetched again for an
- * unknown key, at most once a minute (rule 15.13).
+ * Keys of other issuers. Metadata and JWKS are fetched with SSRF protection, and cached. For an unknown key, they are fetched
+ * again, at most once a minute (rule 15.13).
  */
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import { clientOf } from '../tools/fields/client-address.js';
@@ -10,9 +10,8 @@ import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 
 export interface IssuerKeys {
   /**
-   * Returns the key with this id.
-   * @param address client for which the fetch is queued, if the operator did not configure the issuer
-   * @throws LwsError `invalid-token` if the issuer cannot be reached, and `too-busy`
+   * Returns the key with this ID. @param address client for which the fetch is queued, if the operator did not configure the
+   * issuer @throws LwsError `invalid-token` if the issuer cannot be reached, and `too-busy`
    */
   key(kid: string | undefined, algorithm: string, address?: string): Promise<CryptoKey | undefined>;
 }
@@ -20,18 +19,18 @@ export interface IssuerKeys {
 export interface IssuerKeysOptions {
   readonly fetch: GuardedFetch;
   readonly issuer: string;
-  /** URL of the metadata. Its member `issuer` must be the issuer; its `jwks_uri` is the URL of the keys. */
+  /** URL of the metadata. The metadata must contain `issuer`, and `jwks_uri` is the URL of the keys. */
   readonly metadataUrl: string;
   readonly clock: () => number;
 }
 
-/** Returns the well-known URL of an issuer's metadata: the segment is inserted before the path (RFC 8414 3.1). */
+/** Returns the well-known URL of an issuer's metadata, with the well-known segment before the path (RFC 8414 3.1). */
 export function wellKnownOf(issuer: string, name: string): string {
   const { origin, pathname } = new URL(issuer);
   return `${origin}/.well-known/${name}${pathname.replace(/(?<!\/)\/+$/, '')}`;
 }
 
-/** Compares issuers, ignoring a trailing slash: operators and servers use both forms, and the metadata URL is the same. */
+/** Compares issuers, ignoring a trailing slash: operators and servers use both forms, which have the same metadata URL. */
 export const isSameIssuer = (configured: string, told: unknown): boolean =>
   typeof told === 'string' && configured.replace(/\/$/, '') === told.replace(/\/$/, '');
 
@@ -54,7 +53,7 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
   let refetchedAt = Number.NEGATIVE_INFINITY;
   const imported = new Map<string, Promise<CryptoKey>>();
 
-  /** Fetches the keys. Concurrent requests share one fetch. */
+  /** Fetches metadata and keys. Concurrent requests share one fetch. */
   const ask = (client?: string): Promise<Fetched> => {
     underWay ??= fetchKeys(options, client)
       .then((fetched) => {
@@ -74,7 +73,7 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
   };
   const current = async (client?: string): Promise<Fetched> => {
     if (known && clock() - known.at < keptMs) return known;
-    // Cache failures, so that an unavailable issuer is not called for every request. Its old keys stay valid.
+    // Failures are cached, so that an unavailable issuer is not called for every request. Keys fetched earlier stay valid.
     if (failure && clock() - failure.at < againMs) {
       if (known) return known;
       throw failure.error;
@@ -107,12 +106,12 @@ function importOnce(imported: Map<string, Promise<CryptoKey>>, jwk: JWK, algorit
   const name = `${algorithm} ${JSON.stringify(jwk)}`;
   const key = imported.get(name) ?? importPublicKey(jwk, algorithm);
   imported.set(name, key);
-  // Do not cache errors: the algorithm name comes from the client, and can be any text.
+  // Errors are not cached: the algorithm name comes from the client, and can be any text.
   key.catch(() => imported.delete(name));
   return key;
 }
 
-/** Returns the key with this kid, or without a kid the only key for the algorithm. */
+/** Returns the key with this `kid`. Without `kid`, returns the only key for the algorithm, or `undefined`. */
 function select(keys: readonly JWK[], kid: string | undefined, algorithm: string): JWK | undefined {
   const fitting = keys.filter((key) => fits(key, algorithm));
   if (kid !== undefined) return fitting.find((key) => key.kid === kid);

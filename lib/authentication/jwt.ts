@@ -40,10 +40,10 @@ function endOfString(json: string, start: number): number {
   return at;
 }
 
-/** Header `typ` of the credential in a sign-in link. */
+/** Value of the header parameter `typ` of the credential in a sign-in link. */
 export const signInType = 'sign-in+jwt';
 
-/** Accepted algorithms, which challenges list (rule 15.9). Never `none`, never a shared secret. */
+/** Accepted signature algorithms, listed in challenges (rule 15.9). Never `none` or algorithms with a shared secret. */
 export const signatureAlgorithms = [
   'ES256',
   'ES384',
@@ -57,7 +57,7 @@ export const signatureAlgorithms = [
   'PS512',
 ] as const;
 
-// RFC 9864 names EdDSA with Ed25519 `Ed25519`. Both names are accepted as the same algorithm.
+// EdDSA with Ed25519 has the name `Ed25519` in RFC 9864. Both names are accepted as the same algorithm.
 const accepted: readonly unknown[] = [...signatureAlgorithms, 'Ed25519'];
 
 export const isAccepted = (algorithm: unknown): boolean => accepted.includes(algorithm);
@@ -65,7 +65,7 @@ export const isAccepted = (algorithm: unknown): boolean => accepted.includes(alg
 /** Private members of a JWK. */
 export const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
-/** Maximum characters of a token. Header fields may be four times as long, but no token needs that. */
+/** Maximum length of a token, in characters. Header fields may be four times as long, but tokens are shorter. */
 const longestJwt = 16_384;
 
 export interface UnverifiedJwt {
@@ -90,7 +90,7 @@ export function readJwt(text: string): UnverifiedJwt | undefined {
 function readObject(part: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const json = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(part, 'base64url'));
-    // RFC 7519 4: parsers differ in which of the repeated members they use.
+    // RFC 7519 4: if a member is repeated, parsers differ in which value they use.
     if (hasDuplicateMembers(json)) return undefined;
     const value: unknown = JSON.parse(json);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -121,7 +121,7 @@ export async function verifyJwt(text: string, key: CryptoKey, { required, typ }:
       ...(typ === undefined ? {} : { typ }),
     }));
   } catch (error) {
-    // The library throws a TypeError if the key is not of the kind that the algorithm requires.
+    // The library throws a TypeError if the type of key does not match the algorithm.
     if (error instanceof errors.JOSEError || error instanceof TypeError)
       throw refusedCredential(
         describe(error),
@@ -134,7 +134,7 @@ export async function verifyJwt(text: string, key: CryptoKey, { required, typ }:
   return payload;
 }
 
-/** Rejects a private key in the header: it is not used here, but it is exposed. */
+/** Rejects a token with a private key in its header: the server does not use it, but the key is exposed. */
 function assertNoPrivateKey(text: string): void {
   const jwk = readJwt(text)?.header['jwk'];
   if (typeof jwk === 'object' && jwk !== null && privateMembers.some((member) => member in jwk))

@@ -8,17 +8,17 @@ export interface VerifiedCredential {
   readonly principal: Principal;
   /** Expiry of the credential, in milliseconds since the epoch. */
   readonly expires: number;
-  /** Time after which the credential is verified again, because its keys can change. In milliseconds since the epoch. */
+  /** Time of the next verification, because the issuer's keys can change. In milliseconds since the epoch. */
   readonly verifyAgain?: number;
   /** Thumbprint of the key for which the client must send a proof (RFC 9449 6.1). */
   readonly boundTo?: string;
-  /** Name of a sign-in link, which is valid only at the token endpoint, for one key. `boundTo` is then empty. */
+  /** Name of the sign-in link. A sign-in link is valid only at the token endpoint, for one key. `boundTo` is then empty. */
   readonly link?: string;
 }
 
 export interface Suite {
   readonly name: string;
-  /** Accepted `subject_token_type` values at the token endpoint. The first is advertised. Absent: not accepted there. */
+  /** Accepted `subject_token_type` values at the token endpoint. The first is advertised. Absent: none are accepted. */
   readonly tokenTypes?: readonly string[];
   /** `Authorization` schemes of the credentials, in lower case. Default: `bearer`. */
   readonly schemes?: readonly string[];

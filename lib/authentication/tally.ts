@@ -4,9 +4,9 @@ import { addCount } from '../tools/collections.js';
 /** Limit for all storages together, as a multiple of the limit of one storage. */
 export const inAllStorages = 10;
 
-/** Counts of one kind in one storage. */
+/** Counts of one kind of resource in one storage. */
 export interface Tally {
-  /** Adds to the count of an address. @param from address, or digest of an address */
+  /** Adds to the count of an address. @param from address, or its digest */
   add(from: string, count: 1 | -1): void;
   /** Returns the count in the other storages. @param from default: all addresses */
   elsewhere(from?: string): number;
@@ -14,7 +14,7 @@ export interface Tally {
 
 export class Tallies {
   private readonly totals = new Map<string, number>();
-  /** Counts by storage. Kept while a storage is closed, because its resources still exist. */
+  /** Counts by storage. They are kept while a storage is closed, because its resources still exist. */
   private readonly byStorage = new Map<string, Map<string, number>>();
 
   /** Starts counting for a storage that is opened. */
@@ -25,7 +25,7 @@ export class Tallies {
     const ofAll = '';
     return {
       add: (from, count) => {
-        // The counts were replaced when the storage was opened again, or removed with the storage.
+        // Ignored: the storage was opened again, with new counts, or was deleted.
         if (this.byStorage.get(key) !== own) return;
         for (const each of [from, ofAll]) {
           addCount(own, each, count);

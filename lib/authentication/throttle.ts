@@ -7,7 +7,7 @@ import { clientOf } from '../tools/fields/client-address.js';
 export interface Throttle {
   /** Asserts that the address has attempts left in this minute. @throws LwsError `too-many-requests` */
   assertOpen(address: string): Promise<void>;
-  /** Counts an attempt. */
+  /** Counts a failed attempt. */
   count(address: string): Promise<void>;
   /**
    * Counts an attempt before it is made, so that concurrent attempts cannot exceed the limit.
@@ -18,18 +18,17 @@ export interface Throttle {
 }
 
 const seconds = 60;
-/** Delay of rejections, in milliseconds. */
+/** Delay of the error after too many attempts, in milliseconds. */
 const lateMs = 100;
 
 const uncounted = async (): Promise<void> => {};
 
-/** Divisor of the limit per address after the total limit is reached. Clients with few attempts are then not locked out. */
+/** Divisor of the limit per address when the total limit is reached, so that clients with few attempts are not locked out. */
 const scarcePart = 15;
 
 /**
- * Creates a rate limiter.
- * @param perMinute attempts of one address, or 0 for no limit
- * @param inAll attempts of all addresses in a minute. Above it, each address has a fifteenth of its limit
+ * Creates a rate limiter. @param perMinute attempts of one address, or 0 for no limit @param inAll attempts of all addresses in
+ * a minute. Above this limit, each address has a fifteenth of `perMinute`
  */
 export function throttle(perMinute: number, inAll = Number.MAX_SAFE_INTEGER): Throttle {
   if (perMinute === 0) return { assertOpen: uncounted, count: uncounted, begin: async () => uncounted };

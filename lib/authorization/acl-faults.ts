@@ -1,4 +1,4 @@
-/** Finds ACLs that are not those of their records: deleted or old ones that LevelDB returns (decision 168), and lost ones. */
+/** Finds ACLs that their records do not name: deleted or old ACLs that LevelDB returns (decision 168). Finds lost ACLs. */
 import { StagedNames } from '../storage/graphs/staged-keys.js';
 import { entryRange, partsOfEntry } from '../storage/keys/records.js';
 import { recordBlocks } from '../storage/level/all-records.js';
@@ -49,7 +49,7 @@ export async function* aclFaults(store: Store): AsyncGenerator<StorageFault> {
     yield { text: `The access control list of ${iri} is lost: ${remedy}` };
   }
   if (!isRight) return;
-  // The faulty ACL was written again, so only the digest remains wrong.
+  // All ACLs are correct, for example because an ACL was written again. Only the digest is wrong.
   const later = [digestEntry(aclSpace, await digestOfEntries(store.level, aclSpace))];
   yield { text: 'The digest of the access control lists is outdated, but each list is that of its resource.', later };
 }

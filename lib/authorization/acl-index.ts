@@ -1,7 +1,7 @@
 /**
  * In-memory index of the ACLs. It finds the nearest ACL of a resource without reading every ancestor, and the ACLs that name a
- * reader. It may contain deleted ACLs, but never misses an ACL. It takes about 500 bytes for an ACL with two agents, and 100
- * for each further agent. Its size depends only on ACLs, which controllers write within the quota, not on callers.
+ * reader. It may contain deleted ACLs, but never misses an ACL. An ACL with two agents takes about 500 bytes, and each further
+ * agent 100. The size depends only on ACLs, which controllers write within the quota, not on callers.
  */
 
 import { below, type IriRange, only } from '../storage/keys/iri-ranges.js';
@@ -25,12 +25,12 @@ interface List {
   readers?: readonly Reader[];
 }
 
-/** Agent, class or group, with the origin of its requests if the authorization names one. */
+/** Agent, class or group that an ACL names, with the origin if the authorization requires one. */
 interface Reader {
   readonly key: string;
-  /** Unique id, also different from those of removed readers. */
+  /** Unique ID, which is never reused. */
   readonly id: number;
-  /** ACLs that name the reader, for any mode, and which parts the reader may read (`own`, `inherited`). */
+  /** ACLs that name the reader, for any mode. The value has the bits `own` and `inherited` of what the reader may read. */
   readonly lists: Map<List, number>;
 }
 
@@ -49,7 +49,7 @@ export class AclIndex {
   private readonly order: List[] = [];
   private isNumbered = true;
   private readonly readers = new Map<string, Reader>();
-  /** Groups that ACLs name, by reader key. */
+  /** IRIs of groups that ACLs name, by reader key. */
   private readonly groups = new Map<string, string>();
   private changes = 0;
   private made = 0;
@@ -91,7 +91,7 @@ export class AclIndex {
     return this.lists.has(iri);
   }
 
-  /** Returns the ACLs below a container, in order. Stops at `most` + 1. */
+  /** Returns the resources with an ACL below a container, in IRI order. Stops at `most` + 1. */
   below(container: string, most = Number.POSITIVE_INFINITY): readonly string[] {
     const { order } = this;
     const found: string[] = [];
@@ -100,12 +100,12 @@ export class AclIndex {
     return found;
   }
 
-  /** Groups that ACLs name, for any mode. */
+  /** IRIs of groups that ACLs name, for any mode. */
   get groupNames(): Iterable<string> {
     return this.groups.values();
   }
 
-  /** Returns the resources that a group may read by their own ACL, in requests with an origin. */
+  /** Returns the resources that a group may read by the ACL of the resource, in requests with this origin. */
   readableBy(group: string, origin: string | undefined): readonly string[] {
     const lists = this.found([groupOf(group)], origin).flatMap((reader) => [...reader.lists]);
     return lists.flatMap(([{ of }, parts]) => (parts > 0 ? [of] : []));
@@ -116,7 +116,7 @@ export class AclIndex {
     return this.readers.has(keyOf(agentOf(subject)));
   }
 
-  /** Returns the readers that a caller matches: the same for all callers that no ACL names. @param memberOf its groups */
+  /** Returns the readers that match a caller. Callers that no ACL names have equal readers. @param memberOf their groups */
   readersOf({ principal, origin }: Access, memberOf: readonly string[]): readonly Reader[] {
     const all = principal
       ? [everybody, authenticated, agentOf(principal.subject), ...memberOf.map(groupOf)]
@@ -129,10 +129,10 @@ export class AclIndex {
     return keys.flatMap((key) => this.readers.get(key) ?? []);
   }
 
-  /** Returns what the readers together may read, as disjoint ranges in order. */
+  /** Returns the resources that the readers together may read, as disjoint ranges in order. */
   rangesOf(readers: readonly Reader[]): readonly IriRange[] {
     const { order } = this;
-    // Plain loops, because iterators take most of the time of a first, uncompiled call.
+    // Plain loops: iterators would take most of the time of the first call, which is not compiled.
     for (let at = 0; !this.isNumbered && at < order.length; at++) order[at]!.at = at;
     this.isNumbered = true;
     const readable = new Uint8Array(order.length);
@@ -141,7 +141,7 @@ export class AclIndex {
         readable[at]! |= parts;
       });
     const found: { from: string; to: string }[] = [];
-    /** Stack of the enclosing containers with an ACL, and whether resources that inherit from them are readable. */
+    /** Stack of the enclosing containers with an ACL. `isReadable`: resources that inherit this ACL are readable. */
     const around: { readonly of: string; readonly isReadable: boolean }[] = [];
     let [at, readableAround] = ['', 0];
     const advance = (to: string, isReadable: boolean): void => {
@@ -161,7 +161,7 @@ export class AclIndex {
     };
     for (let index = 0; index < order.length; index++) {
       const parts = readable[index]!;
-      // Skip: most ACLs neither add nor remove access of this caller.
+      // Skipped: most ACLs neither add nor remove access of this caller.
       if (parts === 0 && readableAround === 0) continue;
       const { of, readers: named } = order[index]!;
       if (!named) continue;
@@ -212,7 +212,7 @@ export class AclIndex {
   /** Returns the position of the first ACL after an IRI. */
   private after(iri: string): number {
     const { order } = this;
-    // Loaded ACLs arrive in order, so append.
+    // Existing ACLs are loaded in order, so they are appended.
     if (order.length > 0 && order.at(-1)!.of <= iri) return order.length;
     return partitionPoint(0, order.length, (at) => order[at]!.of <= iri);
   }
@@ -230,7 +230,7 @@ export class AclIndex {
     const readers = new Set<Reader>();
     for (const rule of acl.rules) {
       const parts = rule.modes.has('read') ? Number(rule.accessTo) * own + Number(rule.inherited) * inherited : 0;
-      // Add the reader without origin too, because the ACL names the agent or group.
+      // The reader without origin is added too, because the ACL names the agent or group.
       for (const name of namesOf(rule))
         for (const origin of ['', ...rule.origins]) {
           const key = keyOf(name, origin);

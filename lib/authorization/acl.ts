@@ -54,7 +54,7 @@ export interface StoredAcl extends Acl {
   readonly revision: string;
 }
 
-/** Returns an ACL that denies all access. It replaces an ACL that is lost or outdated. */
+/** Returns an ACL that denies all access, used instead of a lost or outdated ACL. */
 export const closedAcl = (of: string): Acl => ({ of, rules: [], isEmpty: false });
 
 /** Returns the rules of a stored ACL. */
@@ -63,7 +63,7 @@ export function readAcl(of: string, value: string): StoredAcl {
   return { ...aclOfGraph(of, keys), revision };
 }
 
-/** True if a stored ACL is the one that the record names: LevelDB can return a deleted or earlier one (decision 168). */
+/** True if the record names this stored ACL: LevelDB can return a deleted or earlier ACL (decision 168). */
 export const isAclOf = ({ revision }: Pick<StoredAcl, 'revision'>, record: ResourceRecord | undefined): boolean =>
   record?.acl === true || record?.acl === revision;
 
@@ -99,12 +99,12 @@ export const leavesControl = ({ rules }: Acl): boolean =>
 const granted: Readonly<Record<string, readonly Mode[]>> = {
   [acl.Read]: ['read'],
   [acl.Append]: ['append'],
-  // Write implies Append, and allows `delete`.
+  // Write implies Append, and allows deletion.
   [acl.Write]: ['append', 'write', 'delete'],
   [acl.Control]: ['control'],
 };
 
-/** Returns the authorizations that apply to the resource. Others have no effect. */
+/** Returns the authorizations that apply to the resource. Authorizations for other resources have no effect. */
 function rulesOf(of: string, quads: readonly Quad[]): AclRule[] {
   const bySubject = new Map<string, Quad[]>();
   for (const quad of quads) {

@@ -9,9 +9,9 @@ const space = 'owners';
 
 export interface AddedOwner {
   readonly id: string;
-  /** Display name. */
+  /** Display name of the owner. */
   readonly name: string;
-  /** Milliseconds since the epoch. */
+  /** Time when the owner was added, in milliseconds since the epoch. */
   readonly added: number;
   /** Identity that added the owner. */
   readonly by: string;

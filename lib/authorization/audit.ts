@@ -16,8 +16,8 @@ export interface DecisionRecord {
 const records = new HiddenField<Access, DecisionRecord>();
 
 /**
- * Records a decision. The last decision of a request counts: the one inside the transaction. A later check of read access is
- * not recorded, because it only selects the error.
+ * Records a decision. The last decision of a request counts, which is made inside the transaction. Later checks of read access
+ * are not recorded, because they only select the error.
  */
 export function recordDecision(access: Access, mode: Mode, target: string, { allowed, rule }: Decision): void {
   if (mode === 'read' && (allowed || records.get(access))) return;

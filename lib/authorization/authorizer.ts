@@ -9,13 +9,13 @@ import type { Transaction } from '../storage/transactions/transaction.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 
-/** State for a decision: the committed state, or the state of a transaction. */
+/** State that a decision is based on: the committed state, or the state of a transaction. */
 export interface View {
   record(iri: string): ResourceRecord | undefined;
   entry(key: string): string | undefined;
-  /** Returns an entry as converted by `parse`. The result is cached until the entry changes. */
+  /** Returns an entry as converted by `parse`, or `undefined`. The result is cached until the entry changes. */
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
-  /** True inside a transaction. Nothing may be fetched then, because all other writers wait. */
+  /** True inside a transaction. Remote documents must not be fetched then, because all other writers wait. */
   readonly isTransaction: boolean;
 }
 
@@ -39,8 +39,8 @@ export interface Question {
 }
 
 /**
- * Readable resources as a whole: all, none, or exactly the resources that an identity owns and those in IRI ranges. `decide`:
- * each resource must be evaluated.
+ * Readable resources of a caller: all, none, or the resources that an identity owns and those in IRI ranges. `decide`: each
+ * resource must be evaluated.
  */
 export type ReadScope =
   | 'everything'
@@ -51,16 +51,16 @@ export type ReadScope =
 /** Base access model: owner mode or Web Access Control. */
 export interface BaseModel {
   decide(question: Question): Decision | Promise<Decision>;
-  /** True if the caller can read all members of a container, in later states with the same permissions too. False: unknown. */
+  /** True if the caller can read all members of a container, also in later states with the same permissions. False: unknown. */
   readsAllMembers(view: View, access: Access, container: string): boolean | Promise<boolean>;
   readScope(access: Access): ReadScope | Promise<ReadScope>;
   /** True if the caller owns a resource, or was given access by name. */
   knows(access: Access): boolean | Promise<boolean>;
-  /** Returns the readers of a resource as text, for decisions after its deletion (`Question.gone`). Undefined: the owner. */
+  /** Returns the readers of a resource as text, for decisions after its deletion (`Question.gone`). `undefined`: the owner. */
   readersOf?(view: View, iri: string): string | undefined;
 }
 
-/** Caller classes by priority. `known`: has a grant or owns a resource. `stranger`: all others, who are easily created. */
+/** Caller classes by priority. `known`: has a grant or owns a resource. `stranger`: any other caller. */
 export type CallerClass = 'controller' | 'known' | 'stranger';
 
 type AddedRanges = readonly IriRange[] | 'decide' | undefined;
@@ -69,17 +69,17 @@ type AddedRanges = readonly IriRange[] | 'decide' | undefined;
 export interface PermissionSource {
   /** Returns a decision that allows the access, or undefined. */
   widen(question: Question, base: BaseModel): Decision | undefined | Promise<Decision | undefined>;
-  /** Returns additional readable ranges, or undefined if there are none. @param container needs only ranges of its members */
+  /** Returns additional readable ranges, or `undefined`. @param container limits the result to members of this container */
   readRanges(access: Access, base: BaseModel, container?: string): AddedRanges | Promise<AddedRanges>;
   /** True if the source gives the caller a permission that not every caller has. */
   names(access: Access): boolean;
 }
 
 export interface Authorizer extends BaseModel {
-  /** Returns the readable resources. @param container only its members are needed, including those in the trash */
+  /** Returns the readable resources. @param container limits the result to its members, including members in the trash */
   readScope(access: Access, container?: string): ReadScope | Promise<ReadScope>;
   allows(question: Question): boolean | Promise<boolean>;
-  /** True if the caller can read a resource, and searches may return it. For the scope `decide`, evaluates the resource. */
+  /** True if the caller can read a resource and searches may return it. For the scope `decide`, evaluates the resource. */
   finds(question: Omit<Question, 'mode'>): boolean | Promise<boolean>;
   /** Returns the class of a caller. @param view the committed state */
   callerClass(view: View, access: Access): Promise<CallerClass>;
@@ -115,7 +115,7 @@ export function createAuthorizer(
     return refusal;
   };
   const consider = (question: Question, decision: Decision): Decision | Promise<Decision> =>
-    // Permission sources never give control (rule 17.4).
+    // Control comes only from the base model, never from permission sources (rule 17.4).
     decision.allowed || question.mode === 'control' || sources().length === 0 ? decision : widened(question, decision);
   const decide = (question: Question): Decision | Promise<Decision> => {
     const decision = base.decide(question);
@@ -161,7 +161,7 @@ export function* ancestorsOf(iri: string, storage: string): Generator<string> {
   }
 }
 
-/** Records the readers of the resources that a transaction changes; of deleted resources, the readers before it. */
+/** Records the readers of the resources that a transaction changes. For deleted resources: the readers before it. */
 export function noteReaders(tx: Transaction, { readersOf }: Authorizer): void {
   if (!readersOf) return;
   for (const change of tx.changes) {

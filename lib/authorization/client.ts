@@ -17,7 +17,7 @@ export const priorityOf = (callerClass: CallerClass): number => order.indexOf(ca
 /** Connection of a request. */
 interface Connection {
   readonly address: string;
-  /** Returns a signal that aborts when the client disconnects. The caller must release it. */
+  /** Returns a signal that aborts when the client disconnects. The caller must call `release` afterwards. */
   whenGone(): { readonly signal: AbortSignal; readonly release: () => void };
 }
 

@@ -1,4 +1,4 @@
-/** Queues requests that evaluate thousands of permissions: two run at a time, however many wait, so that others can proceed. */
+/** Queues requests that evaluate thousands of permissions. Two run at a time, so that other requests are not delayed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getOrMake } from '../tools/collections.js';
 import { tooBusy } from '../tools/errors.js';
@@ -8,8 +8,8 @@ import { clientFor, connectionOf, priorityOf } from './client.js';
 import type { Access } from './principal.js';
 
 /**
- * Strangers get at most one of the two slots, and have their own queue, because they can create identities. Strangers at the
- * same address are one client; each identity can use half of the client's queue.
+ * Limits of the queue. Strangers get at most one of the two slots, and have a separate queue, because they can create
+ * identities. Strangers at the same address are one client, and each identity can use half of this client's queue.
  */
 const limits = {
   all: { inAll: 2, perHost: 2, perClient: 1, waiting: { perClient: 50, inAll: 500 } },
@@ -26,7 +26,7 @@ interface Gates {
 /** Time after which a request yields to others, in milliseconds, and maximum requests that yield with partial results. */
 const [longestTurnMs, maxPaused] = [50, 4];
 
-/** Called between steps of long work, to yield to other requests. @throws the reason if the client disconnects */
+/** Function to call between steps of long work, to yield to other requests. @throws the reason if the client disconnects */
 export type Pause = () => Promise<void>;
 
 const gates = new WeakMap<object, Gates>();
@@ -38,9 +38,8 @@ function gatesOf(store: object): Gates {
 }
 
 /**
- * Waits for the caller's turn, then runs work that evaluates many permissions. The order is by caller class, then
- * round robin between clients.
- * @throws LwsError `too-busy` if too many requests wait; an error if the client disconnects while it waits
+ * Queues the caller, then runs work that evaluates many permissions. Callers are served by caller class, then round robin
+ * between clients. @throws LwsError `too-busy` if too many requests wait; an error if the client disconnects while it waits
  */
 export async function inTurn<T>(
   storage: { readonly authorizer: Authorizer; readonly store: View },
@@ -81,9 +80,8 @@ export async function inTurn<T>(
 const shortestStepMs = 50;
 
 /**
- * Waits until a multiple of a duration has passed since a time of `performance.now()`. The duration of a response would
- * otherwise reveal how many resources the caller cannot read.
- * @param stepMs the duration in milliseconds. Default and minimum: 50
+ * Waits until a multiple of a duration has passed since `began`, a time of `performance.now()`. Otherwise, the response time
+ * would reveal how many resources the caller cannot read. @param stepMs the duration in milliseconds. Default and minimum: 50
  */
 export function untilNextStep(began: number, stepMs = 0): Promise<void> {
   const step = Math.max(stepMs, shortestStepMs);

@@ -6,7 +6,7 @@ import { multikeyOf, type PublicJwk, readMultikey } from './multikey.js';
 
 export const didKeyOf = (jwk: PublicJwk): string => `did:key:${multikeyOf(jwk)}`;
 
-/** Returns the key in a did:key, and the id of its only verification method. Fetches nothing. */
+/** Returns the key in a did:key, and the ID of its only verification method. Returns `undefined` for other identifiers. */
 export function expandDidKey(did: string): { readonly key: PublicJwk; readonly method: string } | undefined {
   const [, multikey] = /^did:key:(z[1-9A-HJ-NP-Za-km-z]+)$/.exec(did) ?? [];
   const key = multikey === undefined ? undefined : readMultikey(multikey);

@@ -19,7 +19,7 @@ export interface GroupOptions {
   readonly store: Store;
   readonly documents: Documents;
   readonly fetch: GuardedFetch;
-  /** Cache lifetime of remote documents, and of failures, in milliseconds. */
+  /** Cache lifetime of remote documents and of failed fetches, in milliseconds. */
   readonly keptMs: number;
   readonly failureKeptMs: number;
   readonly log: Log;
@@ -39,7 +39,7 @@ const request = { maxBytes: 2 << 20, timeoutMs: 10_000, maxRedirects: 5, accept 
 
 export function createGroups({ storage, store, documents, fetch, keptMs, failureKeptMs, log }: GroupOptions): Groups {
   const remote = lruCache<Promise<ReadonlyMap<string, ReadonlySet<string>>>>(1_000, keptMs);
-  // Last fetched members, for transactions, which must not wait for a fetch.
+  // Last fetched members of remote groups. Transactions use them, since they must not wait for a fetch.
   const last = lruCache<ReadonlyMap<string, ReadonlySet<string>>>(1_000, keptMs + 60_000);
   const local = lruCache<{ revision: string; groups: ReadonlyMap<string, ReadonlySet<string>> }>(500);
 

@@ -1,4 +1,4 @@
-/** Selects the error for callers without permission (rule 4.3). Without read access, they must not learn what exists. */
+/** Selects the error for callers without permission (rule 4.3). Without read access, it must not reveal what exists. */
 
 import type { Profile } from '../settings/profile.js';
 import { parentOf, type ResourceRecord } from '../storage/keys/records.js';
@@ -11,15 +11,15 @@ import type { Access } from './principal.js';
 export interface Guard {
   readonly authorizer: Authorizer;
   readonly rootIri: string;
-  /** True if missing read access is answered like a nonexistent resource (`lws.mask-forbidden-as-not-found`). */
+  /** True if callers without read access get the response for a nonexistent resource (`lws.mask-forbidden-as-not-found`). */
   readonly mask: boolean;
-  /** Changes by `lws.profile`, if any. */
+  /** Protocol changes by `lws.profile`, if any. */
   readonly profile?: Profile | undefined;
 }
 
 /**
- * Requires a mode on an existing resource, and returns its record.
- * @throws LwsError `unauthenticated`, `forbidden` or `not-found`, depending on what the caller may know
+ * Requires a mode on an existing resource, and returns its record. @throws LwsError `unauthenticated`, `forbidden` or
+ * `not-found`, depending on whether the caller can read the resource
  */
 export function requireAccess(
   guard: Guard,
@@ -63,10 +63,10 @@ export async function requireEither(
 }
 
 /**
- * Requires the permissions of a PUT: write on an existing resource; otherwise append on the parent, or on the nearest existing
- * container if missing parents are created (rule 20.4).
- * @returns the record of the resource if it exists
- * @throws LwsError as `requireAccess`; `parent-not-found` for a caller who may know that the parent does not exist
+ * Requires the permissions of a PUT: write on an existing resource. For a nonexistent resource, append on the parent, or on the
+ * nearest existing container if the profile creates missing parents (rule 20.4). @returns the record of the resource, if the
+ * resource exists @throws LwsError as `requireAccess`; `parent-not-found` if the caller may learn that the parent does not
+ * exist
  */
 export async function requirePut(
   guard: Guard,
@@ -79,13 +79,13 @@ export async function requirePut(
     decided(guard, { view, access, mode, iri: of.iri, record: of });
   if (record && (await may('write', record))) return record;
   if (record && (await may('read', record))) throw refusal(guard, access, 'write', true);
-  // From here on, the resource does not exist, or is treated as nonexistent because the caller cannot read it.
+  // Below, the resource does not exist, or the caller cannot read it and gets the same response.
   const parent = parentOf(iri);
   const container = guard.profile?.makesParents ? nearestContainer(guard, view, parent) : view.record(parent);
   if (!container) throw asParent(parent, await refusalOfAbsent(guard, view, access, parent));
   if (await may('append', container)) {
     if (!record) return undefined;
-    // The name is in use, which the caller may know. Return the same error as for other methods.
+    // The resource exists, which a caller with append access may learn. The error is the same as for other methods.
     throw refusal(guard, access, 'write', false);
   }
   throw asParent(parent, refusal(guard, access, 'append', await may('read', container)));
@@ -104,7 +104,7 @@ export function nearestContainer(
   return undefined;
 }
 
-/** Converts an error about the parent. Masked and nonexistent parents get the same message, with the IRI of the request. */
+/** Converts an error about the parent. Masked and nonexistent parents get the same message, with the requested IRI. */
 const asParent = (parent: string, refused: LwsError): LwsError =>
   refused.code === 'not-found'
     ? new LwsError('parent-not-found', `The container ${parent} does not exist. Create it first.`, {
@@ -112,7 +112,7 @@ const asParent = (parent: string, refused: LwsError): LwsError =>
       })
     : refused;
 
-/** Evaluates a permission, and records the decision for the log line of the request. */
+/** Returns whether the caller has a permission, and records the decision for the log line. */
 function decided({ authorizer }: Guard, question: Question): boolean | Promise<boolean> {
   const told = (decision: Decision): boolean => {
     recordDecision(question.access, question.mode, question.iri, decision);
@@ -137,7 +137,7 @@ export async function refusalOfAbsent(guard: Guard, view: View, access: Access, 
   return unauthenticated('does not exist, and the anonymous caller may not read the container');
 }
 
-/** True if the caller could read a resource with that IRI (rule 20.3). */
+/** True if the caller could read a resource at an IRI where none exists (rule 20.3). */
 function wouldRead(guard: Guard, question: Omit<Question, 'mode'>): boolean | Promise<boolean> {
   const record = nearestContainer(guard, question.view, parentOf(question.iri));
   return !record || guard.authorizer.allows({ ...question, mode: 'read', record });

@@ -9,7 +9,7 @@ export interface PublicJwk {
   readonly y?: string;
 }
 
-/** Kind of key: multicodec prefix (unsigned varint), key length in bytes, and the OpenSSL curve for compressed points. */
+/** Type of key: multicodec prefix (unsigned varint), key length in bytes, and the OpenSSL curve for compressed points. */
 interface Codec {
   readonly crv: PublicJwk['crv'];
   readonly prefix: readonly [number, number];
@@ -39,7 +39,7 @@ export function multikeyOf({ crv, x, y }: PublicJwk): string {
   return `z${base58.encode(Uint8Array.from([...codecOf(crv).prefix, ...parity, ...coordinate]))}`;
 }
 
-/** Parses a Multikey. Returns `undefined` for other kinds of keys and malformed text. */
+/** Parses a Multikey. Returns `undefined` for other types of keys and malformed text. */
 export function readMultikey(text: string): PublicJwk | undefined {
   if (!/^z[1-9A-HJ-NP-Za-km-z]{20,120}$/.test(text)) return undefined;
   const bytes = base58.decode(text.slice(1));

@@ -6,12 +6,12 @@ import type { Access } from './principal.js';
 
 export interface OwnerModeOptions {
   readonly owners: readonly string[];
-  /** Owners added and removed at run time. */
+  /** Owners that were added at run time. */
   readonly added?: Pick<AddedOwners, 'has'>;
   readonly publicRead: boolean;
   /** Returns true if an identity owns a resource. Absent: unknown. */
   readonly owns?: (subject: string) => Promise<boolean>;
-  /** Open mode: all callers can read and write, none has control. Only allowed without owners. */
+  /** Open mode: all callers can read and write, and no caller has control. Only allowed without owners. */
   readonly open: boolean;
 }
 

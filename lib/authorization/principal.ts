@@ -11,13 +11,15 @@ export interface Principal {
 
 /** Caller and circumstances of a request, for access decisions. One object per request, because decisions are cached on it. */
 export interface Access {
-  /** Absent for anonymous callers. */
+  /** Authenticated caller. Absent for anonymous callers. */
   readonly principal?: Principal;
   /** Value of the `Origin` field. */
   readonly origin?: string;
   /** Trace context of the request. Does not affect decisions. */
   readonly trace?: Trace;
-  /** Expiry of the credential, in milliseconds since the epoch. Absent: never. Ends long responses, such as event streams. */
+  /**
+   * Expiry of the credential, in milliseconds since the epoch. Long responses, such as event streams, then end. Absent: never.
+   */
   readonly expires?: number;
   /** Value of the `LWS-Purpose` field (rule 17.5). */
   readonly purpose?: string;

@@ -1,4 +1,6 @@
-/** Access to the trash (rule 26.2): only controllers of the storage can read and delete there, whatever ACLs and grants say. */
+/**
+ * Access to the trash (rule 26.2): only controllers of the storage can read and delete there, regardless of ACLs and grants.
+ */
 import { subtree, unionOfRanges, withoutRanges } from '../storage/keys/iri-ranges.js';
 import type { Store } from '../storage/transactions/store.js';
 import type { Authorizer, Decision, Question, ReadScope, View } from './authorizer.js';
@@ -13,7 +15,7 @@ const [allowed, refused] = [
 ];
 const readOnly: Decision = { allowed: false, rule: 'the trash: nothing is written there' };
 
-/** The committed state. */
+/** Committed state, with the deleted subtrees. */
 type Committed = View & Pick<Store, 'removedSubtrees'>;
 
 export function withTrash(inner: Authorizer, storage: string, view: Committed): Authorizer {
@@ -34,7 +36,7 @@ export function withTrash(inner: Authorizer, storage: string, view: Committed): 
       const decision = decide(question);
       return decision instanceof Promise ? decision.then((found) => found.allowed) : decision.allowed;
     },
-    /** Like `readScope`, excludes the trash and deleted subtrees. */
+    /** Excludes the trash and deleted subtrees, like `readScope`. */
     finds: (question) =>
       !question.iri.startsWith(trash) &&
       !view.removedSubtrees.some((container) => question.iri.startsWith(container)) &&
@@ -59,7 +61,7 @@ export function withTrash(inner: Authorizer, storage: string, view: Committed): 
   };
 }
 
-/** Returns a scope without the trash. For the scope `decide`, `Authorizer.finds` excludes it. */
+/** Returns a scope without the trash. If the scope is `decide`, `Authorizer.finds` excludes the trash. */
 export const outsideTrash = (scope: ReadScope, storage: string, view: Pick<View, 'record'>): ReadScope =>
   view.record(trashOf(storage)) ? outside(scope, storage, [trashOf(storage)]) : scope;
 

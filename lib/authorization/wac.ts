@@ -1,6 +1,6 @@
 /**
- * Web Access Control (rule 3.3): the ACL of the resource decides, or else the inherited rules of the nearest container with an
- * ACL. Other ACLs have no effect.
+ * Web Access Control (rule 3.3): the ACL of the resource decides. Without one, the inherited rules of the nearest container
+ * with an ACL decide.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -16,7 +16,7 @@ import type { Access } from './principal.js';
 /** Dependencies of `judge`. */
 interface JudgeOptions {
   readonly groups: Groups;
-  /** Maximum remote group documents that one decision fetches. */
+  /** Maximum count of remote group documents that one decision fetches. */
   readonly maxFetches: number;
 }
 
@@ -80,20 +80,20 @@ async function byGroup(
 
 interface WacOptions {
   readonly storage: string;
-  /** The committed state. */
+  /** Committed state of the storage. */
   readonly view: View;
   readonly index: AclIndex;
   readonly groups: Groups;
-  /** Maximum remote group documents that one decision fetches. */
+  /** Maximum count of remote group documents that one decision fetches. */
   readonly maxFetches: number;
-  /** Called for an outdated ACL that LevelDB returned after it was deleted or replaced. It has no effect. */
+  /** Called when LevelDB returns an ACL that was deleted or replaced. That ACL has no effect. */
   readonly onReturned?: (iri: string) => void;
 }
 
-/** Cached decisions: by ACL, and by mode and part of the ACL. */
+/** Cached decisions of a request: by ACL, then by mode and part of the ACL. */
 type Memo = Map<Acl, Map<string, Decision>>;
 
-/** Rules that apply: own, inherited, or those of the root to recover control of any ACL (`foaf:Agent` does not count). */
+/** Rules that apply: own, inherited, or the root's, to recover control of any ACL (`foaf:Agent` is then ignored). */
 type Part = 'own' | 'inherited' | 'recovery';
 
 const partOf = ({ of }: Acl, { iri }: Question, byRoot: boolean): Part =>
@@ -102,7 +102,7 @@ const partOf = ({ of }: Acl, { iri }: Question, byRoot: boolean): Part =>
 /** Caller, mode and state to decide about. */
 type Asked = Pick<Question, 'view' | 'access' | 'mode'>;
 
-/** Maximum ACLs below a container for which all are evaluated at once. With more, a listing evaluates each member. */
+/** Maximum count of ACLs below a container that are evaluated together. If there are more, a listing evaluates each member. */
 const maxBelow = 200;
 
 const noAcl: Decision = { allowed: false, rule: 'there is no ACL' };
@@ -115,10 +115,10 @@ const maxRanges = 200_000;
 
 /** Access model of a storage with ACLs. */
 export class WacModel implements BaseModel {
-  // Decisions outside and inside of transactions: a transaction decides again, because a group may have changed.
+  // Decisions outside and inside of transactions. A transaction decides again, because a group may have changed.
   private readonly memos = [new HiddenField<Access, Memo>(), new HiddenField<Access, Memo>()] as const;
 
-  /** Readable resources, by the readers of the index that apply to a caller. Valid for one version of the index. */
+  /** Readable resources, by the matching readers in the index. Valid for one version of the index. */
   private readonly scopes = new LRUCache<string, { readonly version: number; readonly scope: ReadScope }>({
     maxSize: maxRanges,
     sizeCalculation: ({ scope }) => 1 + (typeof scope === 'object' ? scope.ranges.length : 0),
@@ -131,20 +131,20 @@ export class WacModel implements BaseModel {
     if (gone) {
       if (gone.readers === undefined) return noAcl;
       const past = readPastReaders(gone.readers);
-      // If the ACL was deleted with the resource or later, use the recorded readers. If it still exists, it applies, because it
-      // may have changed.
+      // If the ACL that applied to the deleted resource still exists, it decides, because it may have changed. Otherwise, the
+      // recorded readers decide.
       if (!this.aclOf(view, past.of))
         return judge(this.options, question.access, past, past.rules, !view.isTransaction);
     }
     const decision = this.decideNow(question, false);
-    // Controllers of the root may change every ACL below it, so that they can undo a lock-out (rule 3.12).
+    // Controllers of the root may change every ACL below the root, so that they can recover from a lock-out (rule 3.12).
     if (question.mode !== 'control' || iri === this.options.storage || !this.aclOf(view, iri)) return decision;
     const orByRoot = (found: Decision): Decision | Promise<Decision> =>
       found.allowed ? found : this.decideNow(question, true);
     return decision instanceof Promise ? decision.then(orByRoot) : orByRoot(decision);
   }
 
-  /** Decides in the current state. @param byRoot true if the root's ACL decides instead of the nearest one */
+  /** Decides in the current state. @param byRoot true if the root's ACL decides instead of the nearest ACL */
   private decideNow(question: Question, byRoot: boolean): Decision | Promise<Decision> {
     const acl = this.deciding(question, byRoot);
     if (!acl) return noAcl;
@@ -152,7 +152,7 @@ export class WacModel implements BaseModel {
     return decision instanceof Promise ? this.decideAgain(question, byRoot, [acl, decision]) : decision;
   }
 
-  /** Fetching a group takes time. Decide again if another ACL is effective afterwards, so that revocations apply. */
+  /** Repeats an asynchronous decision if another ACL became effective while a group was fetched, so that revocations apply. */
   private async decideAgain(
     question: Question,
     byRoot: boolean,
@@ -178,7 +178,7 @@ export class WacModel implements BaseModel {
   }
 
   async readsAllMembers(view: View, access: Access, container: string): Promise<boolean> {
-    // Check all levels: the date of a member container changes with its own members.
+    // ACLs at all levels are checked: the date of a member container changes when its members change.
     const closer = this.options.index.below(container, maxBelow);
     if (closer.length > maxBelow) return false;
     const asked: Asked = { view, access, mode: 'read' };
@@ -205,7 +205,7 @@ export class WacModel implements BaseModel {
     return scope;
   }
 
-  /** Returns the groups of a caller that may let it read. Fetches remote groups, at most `maxFetches` for each ACL. */
+  /** Returns the groups of a caller that ACLs name. Fetches remote groups, at most `maxFetches` for each ACL. */
   private async groupsOf({ principal, origin }: Access): Promise<readonly string[]> {
     if (!principal) return [];
     const { index, groups, maxFetches } = this.options;
@@ -241,12 +241,12 @@ export class WacModel implements BaseModel {
     const record = view.record(iri);
     if (acl && isAclOf(acl, record)) return acl;
     if (!acl && record?.acl === undefined) return undefined;
-    // The stored ACL is not the one that the record names: it is outdated or lost.
+    // The stored ACL is outdated or lost: the record names another ACL.
     this.options.onReturned?.(iri);
     return record?.acl === undefined ? undefined : closedAcl(iri);
   }
 
-  /** Returns the ACL of the resource, or else that of the nearest container with one. */
+  /** Returns the ACL of the resource, or the ACL of the nearest container with an ACL. */
   private effective(view: View, iri: string): Acl | undefined {
     const own = this.aclOf(view, iri);
     if (own) return own;
@@ -257,7 +257,7 @@ export class WacModel implements BaseModel {
     return undefined;
   }
 
-  /** Decides by one ACL. Cached per request, because many resources can share an ACL. */
+  /** Returns the decision by one ACL. Cached per request, because many resources can share an ACL. */
   private decideBy({ view, access, mode }: Asked, acl: Acl, part: Part): Decision | Promise<Decision> {
     const decisions = this.decisionsOf(view, access, acl);
     const key = `${mode} ${part}`;
@@ -290,7 +290,7 @@ function scopeOf(ranges: readonly IriRange[], storage: string): ReadScope {
   return isWholeStorage(ranges, storage) ? 'everything' : { ranges };
 }
 
-/** Maximum length of recorded readers, because they become part of every event. */
+/** Maximum length of recorded readers in characters, because every event contains them. */
 const maxLength = 4 << 10;
 
 type KeptRule = readonly [
@@ -302,7 +302,7 @@ type KeptRule = readonly [
   origins: readonly string[],
 ];
 
-/** Cached texts of recorded readers, for each ACL: of its own rules, and of its inherited rules. */
+/** Cached texts of recorded readers by ACL: first for rules of the resource, second for inherited rules. */
 const written = [new WeakMap<Acl, string>(), new WeakMap<Acl, string>()] as const;
 
 /** Returns the rules that grant read, as text. @param inherited true for the inherited rules */

@@ -8,7 +8,7 @@ export interface KeyPair {
   /** Certificate chain and private key in PEM format. */
   readonly certificate: string;
   readonly key: string;
-  /** Milliseconds since the epoch. */
+  /** Start of the validity, in milliseconds since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
   readonly isFor: (host: string) => boolean;
@@ -39,9 +39,9 @@ function attempt<T>(fault: string, work: () => T): T {
 
 /** Source of the server's certificate. */
 export interface CertificateSource {
-  /** Returns the current certificate and key, or undefined if there is none yet. */
+  /** Returns the current certificate and key, or `undefined` if none is available yet. */
   current(): KeyPair | undefined;
-  /** Starts to check for newer certificates. @param use installs a certificate; throws if it is not valid */
+  /** Starts to check for newer certificates. @param use function that installs a certificate, and throws if it is not valid */
   start(use: (pair: KeyPair) => void): void;
   /** Checks for a newer certificate now. */
   reload(): void;
@@ -68,9 +68,9 @@ export interface TlsFacts {
 
 /** Dependencies of a certificate source. */
 export interface CertificateEquipment {
-  /** Data directory (`lws.data-dir`). Files with keys in it have mode 0600. */
+  /** Data directory (`lws.data-dir`). Files with keys have mode 0600. */
   readonly dataDir: string;
-  /** PEM files of certificate authorities that are trusted in addition to those of Node.js. */
+  /** PEM files of certificate authorities that are trusted in addition to the certificate authorities of Node.js. */
   readonly authorities: readonly string[];
   readonly challenges: ChallengeAnswers;
   readonly log: Log;

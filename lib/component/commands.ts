@@ -1,10 +1,10 @@
-/** Requests of commands to the server that has the storage open, and texts for their messages. */
+/** Sends requests of commands to the server that has the storage open, and formats messages. */
 import { CommandError } from '../tools/errors.js';
 import type { CommandContext } from './component.js';
 
 export { CommandError };
 
-/** The server rejected a request of a command. */
+/** Error if the server rejects the request of a command. */
 export class RefusedCommand extends CommandError {
   constructor(
     message: string,
@@ -15,9 +15,9 @@ export class RefusedCommand extends CommandError {
 }
 
 /**
- * Sends a request to the server of the storage, authenticated as its owner or with `--key`.
- * @param path below the system prefix, or a complete URL that the server returned
- * @throws CommandError if there is no response, RefusedCommand if the server rejects the request, and errors of the body
+ * Sends a request to the server of the storage, authenticated as its owner or with `--key`. @param path path below the system
+ * prefix, or a complete URL that the server returned @throws CommandError if there is no response, RefusedCommand if the server
+ * rejects the request, and errors of the body
  */
 export async function askServer(
   { baseUri, systemPrefix, ownerCredential, flags }: CommandContext,
@@ -28,7 +28,7 @@ export async function askServer(
   const url = new URL(path, `${baseUri}${systemPrefix}/`);
   const headers = { ...(init.headers as Record<string, string>), ...authorization };
   const response = await fetch(url, { ...init, headers }).catch((error: Error) => {
-    // The error occurred in the request body while it was sent.
+    // Reading the request body failed while it was sent.
     if (error.cause instanceof CommandError) throw error.cause;
     throw new CommandError(
       `A server has the storage open but does not respond at ${baseUri}: ${reasonOf(error)}. Check lws.base-uri.`,
@@ -50,14 +50,14 @@ export const plain = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]+/gu,
 /** Like `plain`, also shortened for a message. */
 export const shown = (text: string): string => plain(text).slice(0, 500).trim();
 
-/** Returns the detail of a problem document, the description of an OAuth error, or else the beginning of the response. */
+/** Returns the detail of a problem document, the description of an OAuth error, or the beginning of any other response. */
 export async function detailOf(answer: { readonly status: number; readonly body: unknown }): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
     chunks.push(chunk);
     size += chunk.length;
-    // Leaving the loop closes the connection, so that the rest is not read.
+    // If the loop ends early, the connection is closed and the rest is not read.
     if (size > longestAnswer) break;
   }
   if (answer.status < 400) return '';
@@ -71,7 +71,7 @@ export async function detailOf(answer: { readonly status: number; readonly body:
   }
 }
 
-/** Returns why there is no response, as the end of a sentence. */
+/** Returns the reason why there is no response, as the end of a sentence. */
 export function reasonOf(error: unknown): string {
   const { code, message } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
   const isUnknown = code !== undefined && unknownIssuers.test(code);

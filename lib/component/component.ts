@@ -15,22 +15,22 @@ import type { Installation } from './installation.js';
 export interface CommandContext {
   readonly baseUri: string;
   readonly systemPrefix: string;
-  /** Operands and flags from the command line. */
+  /** Operands from the command line, without flags. */
   readonly operands: readonly string[];
   readonly flags: Readonly<Record<string, string>>;
   /**
-   * Returns a credential of an owner: of the key in a file, or of the owner that this server created.
-   * @throws SettingsError if there is no such key, or no owner
+   * Returns a credential of an owner, from the key in a file or from the owner's key that this server created. @throws
+   * SettingsError if there is no such key, or no owner
    */
   readonly ownerCredential: (keyFile?: string) => Promise<string>;
   /** Verifies the storage like `quadpod check` and prints the problems. @returns the exit code */
   readonly check: () => Promise<number>;
   readonly dataDir: string;
-  /** Where the contents of JSON and binary resources are stored, with credentials. */
+  /** Location of the contents of JSON and binary resources, with credentials. */
   readonly blobs: BlobLocation;
   /** Asserts that there is a storage, without creating anything. @throws SettingsError if `lws.data-dir` has none */
   readonly assertStorage: () => void;
-  /** Runs work on the existing store. @throws SettingsError as `assertStorage`, StoreUnavailableError if a server has it */
+  /** Runs work on the existing store. @throws SettingsError as `assertStorage`, StoreUnavailableError if it is open */
   readonly onStore: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
   /**
    * Runs work on the platform with all installed components, like a server that accepts no requests.
@@ -45,13 +45,13 @@ export interface CommandContext {
   readonly print: (line: string) => void;
 }
 
-/** Help of a command. */
+/** Help text of a command. */
 export interface CommandHelp {
   /** One line for `quadpod help`. */
   readonly help: string;
-  /** Flags that are not settings, with placeholder and description: `{key: 'FILE the key of an owner'}`. */
+  /** Flags that are not settings. The value has a placeholder and a description: `{key: 'FILE the key of an owner'}`. */
   readonly flags?: Readonly<Record<string, string>>;
-  /** Flags without a value. */
+  /** Flags without a value, with their descriptions. */
   readonly switches?: Readonly<Record<string, string>>;
   /** Operand in the help text, such as `DIR`; in brackets if it is optional. */
   readonly operand?: string;
@@ -68,7 +68,7 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   readonly name: string;
   readonly settings: T;
   isEnabled(settings: SettingsOf<T>): boolean;
-  /** True for components of the process: in a deployment, only the home storage (`lws.base-uri`) has them. */
+  /** True for components of the process. In a deployment, only the home storage (`lws.base-uri`) has such components. */
   readonly isOfProcess?: boolean;
   /** True if the component imports the files in `templateFolder` at startup. */
   readonly takesTemplates?: boolean;
@@ -80,12 +80,11 @@ export interface Component<T extends SettingsTable = SettingsTable> {
    * @throws SettingsError
    */
   assertUsable?(settings: SettingsOf<T>, names: Pick<Platform, 'rootIri' | 'systemPrefix'>): void;
-  /** Installs the component. Import large modules here, so that a disabled component does not load them. */
+  /** Installs the component. Large modules are imported here, so that a disabled component does not load them. */
   install(platform: Platform, settings: SettingsOf<T>): Promise<Installation> | Installation;
   /**
-   * Returns where the contents of JSON and binary resources are stored, or `undefined` for the default. Called by every command
-   * and thread that reads them.
-   * @throws SettingsError if its settings are not valid
+   * Returns the location of the contents of JSON and binary resources, or `undefined` for the default. Called by every command
+   * and thread that reads them. @throws SettingsError if its settings are not valid
    */
   blobs?(settings: SettingsOf<T>): BlobPlace | undefined;
   /**
@@ -93,11 +92,11 @@ export interface Component<T extends SettingsTable = SettingsTable> {
    * @throws SettingsError if its settings are not valid
    */
   certificates?(settings: SettingsOf<T>, tls: TlsFacts): MakeCertificateSource | undefined;
-  /** Connects to the other servers of the storage through a database (`lws.store`). Called by every command that opens it. */
+  /** Connects to the other servers of the storage (`lws.store`). Called by every command that opens the storage. */
   readonly joinServers?: JoinServers;
   /** Returns the URL of a module with exchange formats (`FormatModule`), or `undefined`. Called by every command and thread. */
   formats?(settings: SettingsOf<T>): string | undefined;
-  /** Called instead of `install` if the component is off. Its data is then no longer maintained. */
+  /** Called instead of `install` if the component is off. The component's data is then no longer updated. */
   onDisabled?(platform: Platform): Promise<void>;
   /** Yields the problems that `quadpod check` finds in the data of the component, each as a sentence. */
   check?(store: Store): AsyncIterable<string>;
@@ -106,5 +105,5 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   readonly commands?: Readonly<Record<string, Command>>;
 }
 
-/** Returns the component. Infers the types of its settings. */
+/** Returns the component, with the inferred types of its settings. */
 export const defineComponent = <T extends SettingsTable>(component: Component<T>): Component<T> => component;

@@ -22,25 +22,25 @@ export type { ForeignState, Installation, Offer } from './installation.js';
 /** Displays the progress of long work. @param note additional text, such as a rate */
 export type Progress = (done: number, total: number, note?: string) => void;
 
-/** Services for components. Includes the members that `requireAccess` needs. */
+/** Services for components. Includes the members that `requireAccess` reads. */
 export interface Platform extends Guard {
   /** Value of `lws.base-uri`, without a trailing slash. */
   readonly baseUri: string;
   readonly systemPrefix: string;
   readonly store: Store;
-  /** Storage, for operations in `lib/resources` that this interface does not have. */
+  /** Storage, for operations in `lib/resources` that `Platform` does not have. */
   readonly storage: Storage;
   /** Handles a request for a resource on behalf of a caller, with the same checks as over HTTP. @throws LwsError */
   readonly request: (caller: ToolCaller, request: InnerRequest) => Promise<Reply>;
-  /** Returns the facts that a caller may know about a resource and its members. @throws LwsError as GET */
+  /** Returns the facts about a resource and its members that a caller may know. @throws LwsError as GET */
   readonly facts: (access: Access, iri: string) => Promise<FactsForCaller>;
   readonly documents: Documents;
-  /** Data directory. Files with secrets in it have mode 0600. */
+  /** Data directory. Files with secrets have mode 0600. */
   readonly dataDir: string;
   /** Fetch function with SSRF protection. Use it for every URL that a caller supplies. */
   readonly fetch: GuardedFetch;
   readonly fetchUnder: FetchUnder;
-  /** Private key of the storage's verification method, and its id. */
+  /** Private key of the storage's verification method, and the key ID. */
   readonly signingKey: { readonly keyId: string; readonly key: KeyObject };
   readonly authentication: Authentication;
   /**
@@ -61,7 +61,7 @@ export interface Platform extends Guard {
   readonly formats: readonly string[];
   /** Root IRI of the home storage (`lws.base-uri`), if the process serves other storages too. */
   readonly home?: string | undefined;
-  /** Other storages of the process. Absent if there are none, and in storages other than the home storage. */
+  /** Other storages of the process. Present only in the home storage of a deployment. */
   readonly deployment?: Deployment | undefined;
   readonly administration: Administration;
 }

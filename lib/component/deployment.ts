@@ -30,11 +30,11 @@ export interface StorageRecord {
 
 /** Changes of a record. Absent members do not change. */
 export interface StorageChange extends Partial<Pick<StorageRecord, 'owners' | 'state'>> {
-  /** New values of settings. `null` removes a setting. */
+  /** New values of settings. `null` removes the value of the storage. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Revision that the record must have. `null`: the storage must not exist. */
   readonly revision?: string | null;
-  /** Template and invitation with which a storage is created. */
+  /** Template and invitation used to create a storage. */
   readonly template?: string;
   readonly invitation?: string;
   /** True to delete the storage permanently. */
@@ -64,9 +64,9 @@ export interface Storages {
 export interface Deployment {
   readonly storages: Storages;
   isOpen(name: string): boolean;
-  /** Returns the bytes in use by a storage; if it is closed, at its last close; `undefined` if it was never open. */
+  /** Returns the size of a storage in bytes, at its last close if it is closed, or `undefined` if it was never open. */
   usedBytes(name: string): number | undefined;
-  /** Returns a credential of a subject for a storage; `undefined` unless the subject owns the key in the home storage. */
+  /** Returns a credential of a subject for a storage, or `undefined` unless the subject owns the key in the home storage. */
   signIn(name: string, subject: string | undefined): Promise<string | undefined>;
   /** True if the pages of all storages have the same origin. */
   readonly isOneOrigin: boolean;

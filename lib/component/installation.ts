@@ -15,26 +15,26 @@ import type { Storage } from '../resources/storage.js';
 import type { Answered, Metric } from '../tools/metrics.js';
 import type { Tool, ToolCaller } from './tools.js';
 
-/** Imported state of a component, such as a grant. */
+/** Imported state of a component, such as an access grant. */
 export interface ForeignState {
-  /** IRIs that it concerns. */
+  /** IRIs that the state concerns. */
   readonly targets: readonly string[];
-  /** Access that it gives, and to whom, as sentences for users. */
+  /** Access that the state gives and its assignees, as sentences for users. */
   readonly gives: readonly string[];
-  /** True if the subject may have one more, in addition to `taken` ones imported in the same space. Absent: no limit. */
+  /** True if the subject may have another entry besides `taken` imported entries of the same space. Absent: no limit. */
   hasRoom?(subject: string, taken: number): boolean;
-  /** Returns the value to store for that subject. */
+  /** Returns the value to store for the subject. */
   keptBy(subject: string): object;
 }
 
 /** Queries over earlier states of graphs. */
 export interface PastQueries {
   /**
-   * Returns the state that `Accept-Datetime` selects, and fields of the response; `undefined` without the field, or if the storage has
-   * no versions. @throws LwsError `bad-request`
+   * Returns the state selected by `Accept-Datetime`, and fields of the response. Returns `undefined` without the field, or if
+   * the storage has no versions. @throws LwsError `bad-request`
    */
   asked(date: unknown): { readonly task: PastTask; readonly fields: Readonly<Record<string, string>> } | undefined;
-  /** Decides which states a caller may read, of resources that it can read, and of deleted ones. */
+  /** Returns for each state whether the caller may read it. The resources are readable in their present state, or deleted. */
   admits(access: Access, states: readonly PastFact[]): Promise<readonly boolean[]>;
 }
 
@@ -46,27 +46,27 @@ export interface Installation {
   readonly suites?: readonly Suite[];
   /** Tools for agents. */
   readonly tools?: readonly Tool[];
-  /** Returns more tools that the caller can use; with a name, at most the one of that name. */
+  /** Returns more tools that the caller can use. With a name, returns at most the tool with this name. */
   toolsFor?(caller: ToolCaller, name?: string): Promise<readonly Tool[]>;
   /** Links of every resource of the storage. */
   readonly links?: Storage['links'];
   /** Returns `Link` values for one resource and caller, or `undefined` (not a promise) if there are none. */
   readonly linksOf?: Storage['linksOf'];
-  /** Pages for people with a browser. */
+  /** URLs of pages for people with a browser. */
   readonly pages?: ResourcePages;
-  /** Answers QUERY on resources. */
+  /** Handles QUERY requests for resources. */
   readonly resourceQuery?: ResourceQuery;
-  /** Answers more methods of resources. */
+  /** Handles more methods of resources. */
   readonly resourceMethods?: ResourceMethods;
-  /** Answers requests for earlier states of resources. */
+  /** Handles requests for earlier states of resources. */
   readonly earlierStates?: EarlierStates;
-  /** Answers queries over earlier states. */
+  /** Runs queries over earlier states. */
   readonly pastQueries?: PastQueries;
-  /** Permissions in addition to the base model. */
+  /** Sources of permissions in addition to the base model. */
   readonly permissions?: readonly PermissionSource[];
-  /** An authorization server of this process; its tokens are accepted. */
+  /** Authorization server of this process, whose tokens are accepted. */
   readonly authorizationServer?: TrustedIssuer;
-  /** Checks that notifications may be sent to an inbox. @throws LwsError `malformed-body` if not */
+  /** Asserts that notifications may be sent to an inbox. @throws LwsError `malformed-body` if not */
   admitInbox?(inbox: string): Promise<void>;
   /** Reads imported state of the component's entry space. Returns `undefined` if the value is not valid. */
   readState?(space: string, id: string, value: unknown): ForeignState | undefined;
@@ -77,9 +77,8 @@ export interface Installation {
   /** Called after every response. */
   onAnswered?(answered: Answered): void;
   /**
-   * Accepts a connection upgrade to WebSocket. The component then authorizes it and responds on the socket.
-   * @param head bytes received after the request
-   * @returns false if the component does not handle it
+   * Accepts a connection upgrade to WebSocket. The component then authorizes the request and responds on the socket. @param
+   * head bytes received after the request @returns false if the component does not handle the request
    */
   upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   start?(): Promise<void> | void;
@@ -88,9 +87,11 @@ export interface Installation {
   stop?(): Promise<void> | void;
   /** True while background work is running: the storage of a deployment is then not closed. */
   isBusy?(): boolean;
-  /** True while clients are subscribed: the storage of a deployment is then closed for another one, but not for being idle. */
+  /**
+   * True while clients are subscribed. The storage of a deployment may then be closed to open another, but not for being idle.
+   */
   isFollowed?(): boolean;
-  /** Ends endless responses. Called when the server is told to stop, before it waits for the other responses. */
+  /** Ends endless responses. Called when the server shuts down, before it waits for the other responses. */
   drain?(): void;
 }
 

@@ -11,9 +11,9 @@ import type { FolderSize } from '../resources/folder-size.js';
 import type { DescribedSetting } from '../settings/settings.js';
 import type { Metric } from '../tools/metrics.js';
 
-/** Services for authentication suites and for issuers of tokens. */
+/** Services for authentication suites and token issuers. */
 export interface Authentication {
-  /** Accepted audiences of credentials, and whether a credential must name one. */
+  /** Accepted audiences of credentials, and whether credentials must have an audience. */
   readonly audience: AudiencePolicy;
   /** Resolves the keys and identity providers in the document of a subject. */
   readonly identifiers: IdentifierResolver;
@@ -25,7 +25,7 @@ export interface Authentication {
 export interface Administration {
   /** Owners that other owners added. Absent under Web Access Control. */
   readonly addedOwners: AddedOwners | undefined;
-  /** Handles a GET or HEAD of a resource for another caller than that of the request. @throws LwsError as the request */
+  /** Handles a GET or HEAD of a resource for another caller than the caller of the request. @throws LwsError as the request */
   readonly read: (request: Pick<RouteRequest, 'req' | 'access'>, iri: string) => Promise<Reply>;
   /** Returns the decision for a hypothetical request. @throws LwsError `bad-request` */
   readonly explain: (request: ExplainedRequest) => Promise<Explanation>;
@@ -37,6 +37,6 @@ export interface Administration {
   readonly version: string;
   /** Command with which users start the server: `npx quadpod`, `npm start --` or `quadpod`. */
   readonly executable: string;
-  /** Returns all effective settings for controllers, without values of secrets. In a deployment, only those of the storage. */
+  /** Returns all effective settings, without values of secrets. In a deployment: only settings of the storage. */
   readonly describeSettings: () => readonly DescribedSetting[];
 }

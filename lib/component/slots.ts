@@ -19,13 +19,13 @@ export class Slots {
     private readonly perClient: SlotLimits = total,
   ) {}
 
-  /** Returns slots for jobs that only controllers can start. @param what name of the jobs in messages, such as `imports` */
+  /** Returns slots for jobs that only controllers can start. @param what name of the jobs, such as `imports` */
   static forControllers(count: number, what: string): Slots {
     const message = `The server has ${count} ${what} in progress. Try again later.`;
     return new Slots({ controller: count, known: 0, stranger: 0 }, message);
   }
 
-  /** Acquires a slot. @returns a function that releases it @throws LwsError `too-busy` */
+  /** Acquires a slot. @returns a function that releases the slot @throws LwsError `too-busy` */
   take({ callerClass, client }: Client = { callerClass: 'controller', client: '' }): () => void {
     const others = [...this.taken].filter((each) => each.callerClass === callerClass);
     const own = others.filter((each) => each.client === client);

@@ -9,7 +9,7 @@ export interface ArgumentSchema {
   readonly type: 'string' | 'integer' | 'boolean' | 'array';
   readonly description: string;
   readonly enum?: readonly string[];
-  /** Maximum characters of a string. */
+  /** Maximum length of a string, in characters. */
   readonly maxLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -38,7 +38,7 @@ export interface Tool {
   /** Name: letters, digits, `_` and `-`. */
   readonly name: string;
   readonly title: string;
-  /** Describes what the tool does, and when to use it. A model follows it, so it must not contain data of users. */
+  /** Tells a model what the tool does and when to use it. Must not contain data of users, which could be instructions. */
   readonly description: string;
   readonly inputSchema: ToolSchema;
   readonly annotations: {

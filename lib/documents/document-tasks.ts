@@ -28,13 +28,13 @@ import { type ErrorDetails, LwsError } from '../tools/errors.js';
 import { decodeUtf8, parseJson } from '../tools/json/json.js';
 import { type JsonPatch, patchJson } from '../tools/json/json-patch.js';
 
-/** Stored form of a graph: its ordered GSPO keys, its prefixes, and its default Turtle, whose length is the resource size. */
+/** Stored form of a graph: ordered GSPO keys, prefixes, and the default Turtle, whose length is the resource size. */
 export interface EncodedDocument<Keys extends GraphKeys = readonly string[]> extends DefaultTurtle {
   readonly keys: Keys;
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
-/** Result if a document names a JSON-LD context that is neither shipped nor provided. */
+/** Result if a document names a JSON-LD context that is neither built in nor provided. */
 export interface MissingContext {
   readonly missing: string;
 }
@@ -62,7 +62,7 @@ const packedDocument = ({ keys, ...document }: EncodedDocument): EncodedDocument
 
 export interface GivenDocument {
   readonly bytes: Uint8Array;
-  /** True if the caller does not use the bytes afterwards, so that they can be transferred. */
+  /** True if the caller does not use the bytes afterwards, so that they can be transferred to a thread. */
   readonly isTaken?: boolean;
   /** True if the caller needs the size of the Turtle, but not its text. */
   readonly sizeOnly?: boolean;
@@ -96,7 +96,7 @@ export const endedUpdate = (details: ErrorDetails = {}): LwsError =>
     details,
   );
 
-/** Maximum lines in one message between threads: receiving a long message blocks the receiver. */
+/** Maximum count of lines in one message between threads: receiving a long message blocks the receiver. */
 export const linesAtATime = 4000;
 
 /** Minimum size of documents that are parsed in parts, in bytes. */
@@ -130,7 +130,7 @@ export const tasks = {
     return { keys, prefixes, ...defaultTurtle(sorted, graph, prefixes) };
   },
 
-  /** Parses a document in a worker thread. A large graph is never held as terms, and is returned packed. Detaches `bytes`. */
+  /** Parses a document in a worker thread. Terms of a large graph are not kept. It is returned packed. Detaches `bytes`. */
   async parseLarge(task: ParseTask): Promise<EncodedDocument | PackedDocument | MissingContext> {
     const { bytes, format, graph, bounds } = task;
     if (bytes.length < longBytes || !hasParts(format)) {
@@ -152,9 +152,8 @@ export const tasks = {
   },
 
   /**
-   * Gives blank nodes the labels that they have in another graph (`keptLabels`).
-   * @param task `lines`: first `count` keys of the other graph, then all keys of this graph
-   * @returns the keys, and other facts that differ from the given document
+   * Gives blank nodes the labels that they have in another graph (`keptLabels`). @param task `lines`: first `count` keys of the
+   * other graph, then all keys of this graph @returns the keys, and other members that differ from the given document
    */
   keepLabels({ lines, count, graph, prefixes }: LabelTask): Pick<EncodedDocument, 'keys'> & Partial<EncodedDocument> {
     const [others, all] = [lines.slice(0, count), lines.slice(count)];

@@ -15,7 +15,7 @@ const allLines = (last: readonly string[]): readonly string[] => {
 
 type Tasks = typeof tasks;
 type Given<Name extends keyof Tasks> = Parameters<Tasks[Name]>[0];
-/** Sends lines of the result before the result itself. */
+/** Caller to which a task sends lines of the result before the result. */
 type Lines = Caller<unknown, readonly string[]>;
 
 async function lastOf<T extends { readonly keys: readonly string[] }>(document: T, caller: Lines): Promise<T> {
@@ -34,7 +34,7 @@ const functions = {
 
   async parse(task: ParseTask, caller: Lines) {
     const parsed = await tasks.parseLarge(task);
-    // Transfer a packed graph instead of copying it.
+    // A packed graph is transferred instead of copied.
     if ('packed' in parsed)
       for (const { lengths, text } of parsed.packed.chunks) caller.moves.push(lengths.buffer, text.buffer);
     return 'keys' in parsed ? lastOf(parsed, caller) : parsed;
@@ -54,6 +54,6 @@ const functions = {
 
 export type DocumentFunctions = typeof functions;
 
-/** Only threads for updates load the query engine. They load it at the start, so that it does not count against a deadline. */
+/** Only threads for updates load the query engine. They load it at start, so that loading does not count against a timeout. */
 const { engine = false } = (threadData ?? {}) as { readonly engine?: boolean };
 serve(functions, engine ? updating().then(({ loadEngine }) => loadEngine()) : undefined);

@@ -46,7 +46,7 @@ export interface DocumentsOptions {
   readonly bounds?: Bounds;
 }
 
-/** Client for which a task is queued. Lower ranks are served first; clients of a rank in round robin. */
+/** Client for which a task is queued. Lower ranks are served first. Clients of the same rank are served in round robin. */
 export interface Sender {
   readonly client: string;
   readonly rank: number;
@@ -70,7 +70,7 @@ export interface DocumentBounds {
 export interface Pools {
   readonly large: DocumentPool;
   readonly updates: DocumentPool;
-  /** Separate pool, so that documents of other servers do not delay writes. */
+  /** Pool for documents of other servers, which must not delay writes. */
   readonly foreign: DocumentPool;
 }
 
@@ -87,13 +87,13 @@ interface Task<Name extends keyof DocumentFunctions> {
   readonly json?: number;
 }
 
-/** Maximum memory in bytes: of running JSON tasks; of texts waiting for them; of one task, above which its thread ends. */
+/** Maximum memory in bytes: of running JSON tasks, of texts that wait for them, and of a task whose thread is reused. */
 const [memoryOfJson, waitingJson, memoryOfThread] = [affordable(1280 << 20), affordable(256 << 20), 128 << 20];
 
 /** Returns the estimated memory of a JSON task in bytes. Measured with 2 000 000 values in 64 MiB, and in 4 MiB. */
 const memoryFor = (length: number, values = usualValues): number => 12 * length + 80 * Math.min(length / 2, values);
 
-/** Maximum threads for each rank, so that a thread is always available to callers with control of the storage. */
+/** Maximum count of threads for each rank, so that a thread is always available for callers with control of the storage. */
 const ranks = [2, 1, 1];
 
 /** Creates the pools without starting a thread. */
@@ -141,7 +141,7 @@ const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
   'application/trig': 16_384,
   'application/n-triples': 16_384,
   'application/n-quads': 16_384,
-  // These formats are several times slower, and easier to abuse.
+  // These formats are several times slower, and easier to use for attacks.
   'application/ld+json': 6_144,
   'application/rdf+xml': 6_144,
   'application/json': 65_536,
@@ -149,11 +149,11 @@ const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
 const inlineTriples = 400;
 const inlineUpdateBytes = 8_192;
 
-/** Grace period after the timeout of an update, in milliseconds. Then its thread is killed: some work cannot be interrupted. */
+/** Time between the timeout of an update and the end of its thread, in milliseconds: some work cannot be interrupted. */
 const graceMs = 200;
 const foreignTimeoutMs = 2_000;
 const usualTimeoutMs = 120_000;
-/** Maximum JSON-LD contexts fetched for a document. The document is parsed again after each. */
+/** Maximum count of JSON-LD contexts fetched for a document. After each fetch, the document is parsed again. */
 const maxContexts = 8;
 
 export class Documents {
@@ -163,12 +163,12 @@ export class Documents {
     private readonly whose: Whose = {},
   ) {}
 
-  /** Returns an instance for a client. `sender` is called only if a task needs a thread. */
+  /** Returns an instance for a client. `sender` is called only when a task needs a thread. */
   sentBy(sender: () => Promise<Sender>): Documents {
     return new Documents(this.options, this.pools, Object.assign({}, this.whose, { sender }));
   }
 
-  /** Returns an instance for one storage of a deployment. Storages are served in round robin. */
+  /** Returns an instance for one storage of a deployment. The tasks of storages are run in round robin. */
   of(tenant: string): Documents {
     return new Documents(this.options, this.pools, { ...this.whose, tenant });
   }
@@ -211,8 +211,8 @@ export class Documents {
   }
 
   /**
-   * Returns the GSPO keys of a document of another server. Times out after two seconds. Hosts are served in round robin.
-   * @throws LwsError see `parse`
+   * Returns the GSPO keys of a document of another server. The timeout is two seconds. Hosts are served in round robin. @throws
+   * LwsError see `parse`
    */
   async parseForeign(bytes: Uint8Array, format: RdfFormat, url: string): Promise<readonly string[]> {
     const parsed = await this.parseIn(this.pools.foreign, owned(bytes), {
@@ -231,7 +231,7 @@ export class Documents {
     { client, deadlineMs, ...document }: DocumentBounds,
   ): Promise<EncodedDocument<GraphKeys> | MissingContext> {
     const given = { ...document, bytes, bounds: this.options.bounds };
-    // Read the length now: after the transfer to a thread, the array is empty.
+    // The length is read before the transfer to a thread, which empties the array.
     const json = document.format === 'application/ld+json' ? bytes.length : 0;
     const task = { name: 'parse', given, moves: [bytes.buffer], client, deadlineMs, json } as const;
     const parsed = await this.inThread(pool, task);
@@ -240,7 +240,7 @@ export class Documents {
     return { ...rest, keys: new PackedKeys(packed.length, packed.chunks) };
   }
 
-  /** Serializes a graph, or returns `undefined` if the format cannot express it. */
+  /** Serializes a graph. Returns `undefined` if the format cannot express the graph. */
   async render(
     keys: readonly string[],
     format: RdfFormat,
@@ -253,8 +253,8 @@ export class Documents {
   }
 
   /**
-   * Returns a small graph, with the labels of the blank nodes that it shares with another graph.
-   * @param others keys of the other graph that contain blank nodes
+   * Returns a small graph in which blank nodes keep their labels from another graph. @param others keys of the other graph that
+   * contain blank nodes
    */
   async keepLabels(document: EncodedDocument, others: readonly string[], graph: string): Promise<EncodedDocument> {
     const { keys, prefixes } = document;
@@ -289,7 +289,7 @@ export class Documents {
     const most = this.options.bounds?.values;
     if (bytes.length + patch.length <= inlineBytes['application/json'])
       return tasks.patchJson({ bytes, patch, merge, most });
-    // Transfer copies to the thread. Cloning a patch of 60 MB would take 0.5 s.
+    // Copies are transferred to the thread. Cloning a patch of 60 MB would take 0.5 s.
     const given = { bytes: owned(bytes), patch: owned(patch), merge, most };
     const moves = [given.bytes.buffer, given.patch.buffer];
     const json = bytes.length + patch.length;
@@ -298,10 +298,9 @@ export class Documents {
 
   /**
    * Evaluates an update of one graph. If the update has at most 8 KiB and only triples without variables, it is parsed in this
-   * thread. All others run in a worker thread, on a snapshot that the thread opens.
-   * @returns the change, valid for any state unless it has a revision. Without a store: `undefined` if the update contains more
-   * than triples without variables
-   * @throws LwsError `update-timeout` when the deadline passes, `too-busy`, and as `evaluateUpdate` of `lib/query`
+   * thread. Otherwise, a worker thread evaluates it on a snapshot that the thread opens. @returns the change, valid for any
+   * state unless it has a revision. Without a store, returns `undefined` if the update contains more than triples without
+   * variables @throws LwsError `update-timeout`, `too-busy`, and as `evaluateUpdate` of `lib/query`
    */
   async evaluateUpdate(
     update: SentUpdate,
@@ -329,7 +328,7 @@ export class Documents {
     return { ...delta, added: await keysOf(delta.added), removed: await keysOf(delta.removed) };
   }
 
-  /** Asserts the limits of a graph after an update. @param length of the update in characters @throws LwsError `too-large` */
+  /** Asserts the limits of a graph after an update. @param length characters of the update @throws LwsError `too-large` */
   assertGrown(growth: Growth, length: number): void {
     assertGrown(growth, length, this.options.bounds ?? usualBounds);
   }
@@ -362,7 +361,7 @@ export class Documents {
             try {
               return await perform(thread, { deadlineMs: taskTimeoutMs, ...task });
             } finally {
-              // A thread releases its memory only when it ends.
+              // The memory of a thread is released only when the thread ends.
               if (memory > memoryOfThread) void thread.end();
             }
           };
@@ -389,9 +388,9 @@ async function perform<Name extends keyof DocumentFunctions>(
     await thread.call('lines', lines.slice(at, at + linesAtATime));
   const options = { take, moves, deadlineMs } as CallOptions<DocumentFunctions[Name]>;
   const value = await thread.call(name, { ...given, lines: lines.slice(at) }, options);
-  // A thread that parsed a large graph releases the memory only when it ends.
+  // After a large graph, the thread ends, since its memory is not released earlier.
   if (value && typeof value === 'object' && 'packed' in value) void thread.end();
-  // `keys` has the lines that were sent before the result.
+  // `keys` contains the lines that were sent before the result.
   return keys.length === 0
     ? value
     : ({ ...(value as object), keys: keys.concat((value as EncodedDocument).keys) } as typeof value);

@@ -14,7 +14,10 @@ export interface RemoteContextOptions {
   readonly fetch: GuardedFetch;
 }
 
-/** Returns a context as text, or `undefined` if its host is not listed. @throws LwsError `malformed-body` if it cannot be fetched */
+/**
+ * Returns a context as text, or `undefined` for a host that is not allowed. @throws LwsError `malformed-body` if the fetch
+ * fails
+ */
 export type RemoteContexts = (iri: string) => Promise<string | undefined>;
 
 const keptBytes = 16 << 20;
@@ -24,12 +27,12 @@ const maxHops = 5;
 const request = {
   maxBytes: 1 << 20,
   timeoutMs: 10_000,
-  // Follow redirects here, because each target must be an allowed host too.
+  // Redirects are followed here, because each target must be an allowed host, too.
   maxRedirects: 0,
   accept: 'application/ld+json, application/json;q=0.9',
 } as const;
 
-/** Text of a context, or reason why it could not be fetched. */
+/** Text of a context, or the reason why it cannot be fetched. */
 type Known = { readonly text: string } | { readonly failure: string };
 
 export function remoteContexts({ hosts, fetch }: RemoteContextOptions): RemoteContexts {

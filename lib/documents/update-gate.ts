@@ -1,4 +1,4 @@
-/** Tracks the updates whose threads have the LevelDB of a storage open. LevelDB can be closed only while there are none. */
+/** Tracks updates whose threads have the LevelDB of a storage open. LevelDB can be closed only when none is running. */
 import { beingOpened, untilOpen } from '../storage/level/durable-level.js';
 import { getOrMake } from '../tools/collections.js';
 
@@ -12,7 +12,7 @@ interface Gate {
   readonly holders: Set<Holder>;
 }
 
-/** Gates by LevelDB directory. All storages of the process share the threads. */
+/** Paused state and threads by LevelDB directory. All storages of the process share the threads. */
 const gates = new Map<string, Gate>();
 
 const gateOf = (folder: string): Gate => getOrMake(gates, folder, () => ({ pauses: 0, holders: new Set() }));
@@ -48,5 +48,5 @@ export async function pauseUpdates(folder: string): Promise<() => void> {
   };
 }
 
-/** Waits up to 5 seconds until updates of the storage are possible. @throws LwsError `too-busy` */
+/** Waits up to 5 seconds until updates of the storage are no longer paused. @throws LwsError `too-busy` */
 export const untilResumed = (folder: string): Promise<void> => untilOpen(() => !gates.get(folder)?.pauses);

@@ -1,4 +1,4 @@
-/** SPARQL updates in a worker thread. Loaded at the first update, because loading the query engine takes long. */
+/** Runs SPARQL updates in a worker thread. Loaded at the first update, because loading the query engine takes long. */
 import { evaluateUpdate, type TargetedUpdate } from '../query/evaluate-update.js';
 import { checkOf } from '../query/limits.js';
 import { loadParser } from '../query/parse/sparql-parser.js';
@@ -19,7 +19,7 @@ export const loadEngine = (): Promise<unknown> => Promise.all([loadParser(), loa
 
 /** Evaluates an update. @throws LwsError `update-timeout`, and as `evaluateUpdate` */
 export async function update({ timeoutMs, folder, ...task }: UpdateTask): Promise<PackedDelta | undefined> {
-  // Stop the update before its thread is killed.
+  // The update must stop before its thread is ended.
   const check = checkOf({ timeoutMs, timeout: endedUpdate, outOfMemory: endedUpdate });
   const assertTime = (): void => {
     assertWanted();

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 import { TransferError } from './member.js';
 
 export interface ByteSource {
-  /** File name, for messages and for its extension: `dump.nq.gz`. */
+  /** File name for messages. Its extension shows the format: `dump.nq.gz`. */
   readonly name: string;
   /** Size in bytes, if known. */
   readonly size?: number;
@@ -20,7 +20,7 @@ export interface FileSource extends ByteSource {
   readonly isGzip: boolean;
 }
 
-/** Piece of the decompressed text, and count of bytes of the source that were read so far. */
+/** Piece of the decompressed text, and count of source bytes that were read so far. */
 export interface FilePiece {
   readonly bytes: Buffer;
   readonly read: number;
@@ -47,7 +47,7 @@ export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerat
     },
   });
   const inflate = createGunzip({ chunkSize: 128 << 10 });
-  // Errors are thrown by the loop over `inflated`.
+  // The loop over `inflated` throws the errors.
   const inflated: Readable = pipeline(source.open(), counted, inflate, () => {});
   try {
     for await (const bytes of inflated as AsyncIterable<Buffer>) {

@@ -31,7 +31,7 @@ export interface FileTree {
   close(): Promise<void>;
 }
 
-/** Target of written files: a directory, or a ZIP file in a response. */
+/** Destination of written files: a directory, or a ZIP file in a response. */
 export interface TreeSink {
   /** Adds a file. Resolves when the next file can be added (backpressure). @param path see `TreeFile` */
   add(path: string, content: Uint8Array | AsyncIterable<Uint8Array>, facts?: { modified?: number }): Promise<void>;
@@ -50,7 +50,7 @@ type Opened = Pick<TreeFile, 'path' | 'open'> & { readonly size?: number };
 export async function bytesOfFile(file: Opened, most: number, hint = ''): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = file.size ?? 0;
-  // Count the bytes too: the file may grow while it is read, or its size may be unknown.
+  // The bytes are counted too: the file may grow while it is read, or its size may be unknown.
   if (length <= most) {
     length = 0;
     for await (const chunk of file.open()) {
@@ -63,7 +63,7 @@ export async function bytesOfFile(file: Opened, most: number, hint = ''): Promis
   throw new SyntaxFault(`${file.path} exceeds the limit of ${most} bytes.${hint}`);
 }
 
-/** Parses a file as a JSON object. @param fault error message for other JSON @throws TransferError if it is not an object */
+/** Parses a file as a JSON object. @param fault error message for other JSON @throws TransferError with `fault` */
 export async function objectOfFile(
   file: Opened,
   most: number,
@@ -79,7 +79,7 @@ export async function objectOfFile(
   throw new TransferError(`${file.path}: ${fault}`);
 }
 
-/** Returns a file that must exist. @throws TransferError if it does not @param why reason for the message */
+/** Returns a file that must exist. @param why reason for the message @throws TransferError if the file does not exist */
 export async function requiredFile(tree: FileTree, path: string, why: string): Promise<TreeFile> {
   const file = await tree.file(path);
   if (file === undefined) throw new TransferError(`${path} is missing: ${why}.`);

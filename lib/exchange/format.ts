@@ -9,7 +9,7 @@ import type { GraphMember, MemberReader, ResourceMember, Writer } from './member
 /** Client-managed links of a resource: members of its link context object (RFC 9264 4.2). */
 export type Links = NonNullable<ResourceMember['links']>;
 
-/** Part of the graphs in a file: at most about ten thousand triples. */
+/** Part of a graph in a file: at most about ten thousand triples. */
 export interface FilePart extends Pick<GraphMember, 'quads' | 'prefixes'> {
   /** True if the file has further parts. */
   readonly hasMore: boolean;
@@ -21,9 +21,9 @@ export interface FilePart extends Pick<GraphMember, 'quads' | 'prefixes'> {
   readonly known: string;
 }
 
-/** Functions of the server that formats share. They are passed in, so that format modules load no module of the server. */
+/** Functions of the server that formats share. They are parameters, so that format modules import no module of the server. */
 export interface FormatTools {
-  /** Reads a directory or a ZIP file: RDF files as graphs, everything else as bytes. */
+  /** Reads a directory or a ZIP file: RDF files as graphs, other files as bytes. */
   readFolder(tree: FileTree): MemberReader;
   /**
    * Parses an RDF file in parts, and rewrites its IRIs.
@@ -55,7 +55,7 @@ export interface FormatTools {
   };
 }
 
-/** Functions of the server that formats share to write files. */
+/** Functions of the server with which formats write files. */
 export interface WriteTools extends FormatTools {
   /** Returns a writer for files that `readFolder` can read. @param of IRI of the exported container */
   folderWriter(sink: TreeSink, of: string): Writer;
@@ -94,9 +94,9 @@ export type ParseDocument = (document: Document) => Promise<Pick<GraphMember, 'q
 export interface Format {
   /** Description for messages: `the data directory of a Community Solid Server`. */
   readonly about: string;
-  /** Media type of responses. Absent if the format can only be written to a directory. */
+  /** File extensions of a format with a single text, before an optional `.gz`. Written files have the first extension. */
   readonly mediaType?: string;
-  /** File extensions of a format with a single text, before an optional `.gz`. Written files have the first one. */
+  /** True if a written ZIP file contains one directory with the name of the ZIP file, and everything else in it. */
   readonly endings?: readonly string[];
   /** True if a written ZIP file contains everything in one directory, which has the name of the ZIP file. */
   readonly hasFolder?: boolean;
@@ -104,9 +104,9 @@ export interface Format {
   fits?(tree: FileTree): Promise<boolean>;
   /** Reads a directory or a ZIP file. */
   read?(tree: FileTree, tools: FormatTools): MemberReader;
-  /** Reads a single file. @param parserOf returns the parser of another format, see `documents` */
+  /** Reads a single file. @param parserOf returns the parser for a media type of another format, see `documents` */
   readFile?(file: FileSource, parserOf: (type: string) => ParseDocument | undefined): Promise<MemberReader>;
-  /** Writes files to a directory, or to a ZIP file in a response. */
+  /** Writes to a directory, or to a ZIP file in a response. */
   write?(sink: TreeSink, options: WriteOptions, tools: WriteTools): Writer;
   /** Writes a single text, and ends the stream. */
   writeText?(out: Writable, options: WriteOptions): Writer;
@@ -114,7 +114,7 @@ export interface Format {
   readonly documents?: { readonly types: readonly string[]; readonly parse: ParseDocument };
 }
 
-/** Exports of a format module, which is loaded from the URL of a component: formats by their names in `--format`. */
+/** Exports of a format module, which is loaded from the URL that a component returns: formats by their names in `--format`. */
 export interface FormatModule {
   readonly formats: Readonly<Record<string, Format>>;
 }

@@ -32,7 +32,7 @@ export function mediaTypeOf(name: string): string {
 
 const lookupType = (extension: string): string => (extension && lookup(extension)) || 'application/octet-stream';
 
-/** Returns the RDF media type without parameters, or `undefined` if it is not RDF. */
+/** Returns the RDF media type without parameters, or `undefined` for other media types. */
 export function rdfTypeOf(mediaType: string): string | undefined {
   const type = typeWithout(mediaType);
   return rdfTypes.has(type) ? type : undefined;

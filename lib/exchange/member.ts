@@ -30,7 +30,7 @@ export interface ContainerMember extends Common {
   readonly kind: 'container';
 }
 
-/** RDF resource, or a part of it, to which later parts are added. */
+/** RDF resource, or one of its parts. Later parts are added to the same graph. */
 export interface GraphMember extends Common {
   readonly kind: 'rdf';
   /** Triples. Their graph is ignored. IRIs are absolute, resolved against the future IRI of the resource. */
@@ -59,13 +59,13 @@ export interface BytesMember extends Common {
 export interface LeftOut {
   readonly kind: 'left-out';
   readonly source: string;
-  /** Reason, as a sentence. */
+  /** Reason why the item was skipped, as a sentence. */
   readonly why: string;
 }
 
 /**
- * State of a component, such as a grant or a subscription, as it is stored. Only Quadpod's own archive format contains it. Keys
- * and values contain IRIs of the exported storage.
+ * State of a component, such as a grant or a subscription, as stored. Only Quadpod's own archive format contains such members.
+ * Keys and values contain IRIs of the exported storage.
  */
 export interface StateMember {
   readonly kind: 'state';
@@ -83,12 +83,12 @@ export type Member = ResourceMember | StateMember;
 /** Members of certain kinds. */
 export type MemberOf<Kind extends Member['kind']> = Extract<Member, { readonly kind: Kind }>;
 
-/** Member, and the cursor after it, with which an import continues after a crash. Only the reader interprets cursors. */
+/** Member, and the cursor after it. After a crash, an import continues at the cursor, which only the reader interprets. */
 export interface ReadStep {
   readonly member: Member | LeftOut;
-  /** Pass it to `read` to continue after this member. Get it before the step after the next one is requested. */
+  /** Cursor to continue after this member, passed to `read`. Must be read before the step after the next one is requested. */
   readonly cursor: string;
-  /** Count of bytes of the source that were read so far, to show the progress. */
+  /** Count of source bytes that were read so far, to show the progress. */
   readonly bytes: number;
 }
 
@@ -113,7 +113,7 @@ export interface MemberReader {
 
 /** Writer of one format. Members are written in the order of their IRIs, containers before their members. */
 export interface Writer {
-  /** Writes a member. Resolves when the next one can be written (backpressure). */
+  /** Writes a member. Resolves when the next member can be written (backpressure). */
   write(member: Member): Promise<void>;
   /** Completes the output. */
   end(): Promise<void>;
@@ -124,5 +124,5 @@ export class TransferError extends CommandError {
   override readonly name = 'TransferError';
 }
 
-/** Syntax error, with its line in the message. All earlier members are complete. */
+/** Syntax error, with the line in the message. All earlier members are complete. */
 export class SyntaxFault extends TransferError {}

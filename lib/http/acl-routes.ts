@@ -55,7 +55,7 @@ const validators = ({ revision, modified }: AclDocument, format: RdfFormat): Rec
   'Last-Modified': formatHttpDate(modified),
 });
 
-/** Base IRI that no IRI is relative to: in an ACL, references are relative to its resource, but clients would use the ACL. */
+/** Base IRI without relative references. An ACL's references are relative to its resource, but clients would use the ACL. */
 const nowhere = 'urn:x-quadpod:nowhere';
 
 async function read(exchange: ResourceExchange, iri: string, fixed: Record<string, string>): Promise<Reply> {

@@ -1,4 +1,4 @@
-/** Parts of the HTTP application: storage, authentication, and settings of this server. */
+/** Dependencies of the HTTP application: storage, authentication, and settings of this server. */
 import type { IncomingMessage } from 'node:http';
 import type { Authenticator } from '../authentication/authenticate.js';
 import type { ChallengePolicy } from '../authentication/challenge.js';
@@ -12,7 +12,7 @@ import type { ResourceMethods, ResourceQuery, Route } from './route.js';
 import type { StorageDescription } from './storage-description.js';
 
 export interface CorsPolicy {
-  /** Origins, or only `*`. Empty: no CORS fields. */
+  /** Allowed origins, or only `*`. Empty: no CORS fields. */
   readonly allowedOrigins: readonly string[];
   readonly maxAgeSeconds: number;
 }
@@ -24,20 +24,20 @@ export interface AppContext {
   readonly routes: readonly Route[];
   readonly resourceQuery: ResourceQuery | undefined;
   readonly resourceMethods?: ResourceMethods | undefined;
-  /** Pages for people with a browser (rule 7.3). Absent: there are none. */
+  /** URLs of pages for people with a browser (rule 7.3). Absent: no pages. */
   readonly pages?: ResourcePages | undefined;
   readonly earlierStates?: EarlierStates | undefined;
   readonly cors: CorsPolicy;
   readonly challenge: ChallengePolicy;
-  /** True to reject requests without TLS (to the proxy, if there is one). */
+  /** True to reject requests without TLS. Behind a proxy, this is the connection to the proxy. */
   readonly requireHttps: boolean;
-  /** Lifetime of `Strict-Transport-Security`; 0 to not send it. */
+  /** Lifetime of `Strict-Transport-Security` in seconds. 0: the field is not sent. */
   readonly hstsSeconds: number;
   /** True to trust X-Forwarded-For and X-Forwarded-Proto. */
   readonly behindProxy: boolean;
   /** True if all callers may read and write (`lws.dev.open`). */
   readonly isOpen: boolean;
-  /** Maximum pause of a client inside a body, in milliseconds. */
+  /** Maximum time without data while a client sends a body, in milliseconds. */
   readonly idleMs: number;
   /** Scheme and authority of the base URI. */
   readonly origin: string;

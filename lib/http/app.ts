@@ -18,7 +18,7 @@ export interface Application {
   readonly koa: Koa<State>;
   /** Middleware for another application. Passes on requests outside of the base URI. */
   readonly middleware: Koa.Middleware;
-  /** Rejects new requests. Resolves when the pending ones have ended, or after the timeout. */
+  /** Rejects new requests. Resolves when the pending requests have ended, or after the timeout. */
   close(maxMs: number): Promise<void>;
 }
 

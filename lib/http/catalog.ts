@@ -21,14 +21,10 @@ const foaf = 'http://xmlns.com/foaf/0.1/';
 /** Path of the catalog below the system prefix. */
 export const catalogPath = '/catalog';
 
-/** Fragment of the data, at the SPARQL endpoint if there is one: its service description describes the same dataset. */
+/** Fragment of the dataset. It is at the SPARQL endpoint, if any, whose service description describes the same dataset. */
 const data = '#data';
 
-/**
- * Returns a node in JSON-LD without a context.
- * @param root IRI of the storage
- * @param at URL of the catalog as a document
- */
+/** Returns a catalog node in JSON-LD without a context. @param root IRI of the storage @param at URL of the catalog document */
 export function catalogNode(
   { root, at }: { readonly root: string; readonly at: string },
   services: readonly Service[],

@@ -9,19 +9,19 @@ import { LwsError, tooBusy } from '../tools/errors.js';
 const decoders = { gzip: createGunzip, br: createBrotliDecompress, deflate: createInflate };
 type Coding = keyof typeof decoders;
 
-/** Maximum ratio of decoded to received bytes, and count of decoded bytes up to which it does not apply. */
+/** Maximum ratio of decoded to received bytes, and count of decoded bytes to which the ratio does not apply. */
 const [maxRatio, freeBytes] = [100, 1 << 20];
 /** Sender of a body. */
 export interface BodySender {
-  /** Returns the caller class of the sender, and the key of its shares. */
+  /** Returns the caller class of the sender, and the client for which slots are counted. */
   caller(): Promise<Client>;
   /** Registers a function to call after the response. */
   onEnd(done: () => void): void;
 }
 
 /**
- * Returns a function that takes one of `inAll` shares of a resource of the process for a caller, and returns a function that
- * releases it. Callers that control no storage can use three quarters of the shares.
+ * Returns a function that acquires one of `inAll` slots for a caller, and returns a function that releases it. Callers without
+ * control of the storage can use three quarters of the slots.
  */
 function sharesOf(inAll: number, perClient: number): (caller: Client) => () => void {
   const taken = new Set<Client>();
@@ -38,12 +38,15 @@ function sharesOf(inAll: number, perClient: number): (caller: Client) => () => v
   };
 }
 
-/** Shares for bodies that are decoded while they arrive. A Brotli decoder takes up to 16 MiB of memory. */
+/** Acquires a slot to decode a body while it arrives. A Brotli decoder takes up to 16 MiB of memory. */
 const takeDecoder = sharesOf(32, 8);
-/** Shares for other bodies that decode to more than `freeBytes`, until the response: a few bytes can become 64 MiB. */
+/** Acquires a slot for other bodies that decode to more than `freeBytes`, until the response: 64 MiB need few bytes. */
 const takeLarge = sharesOf(8, 2);
 
-/** Returns the coding of a request body, if any. @throws LwsError `unsupported-media-type` for an unknown coding or several */
+/**
+ * Returns the content coding of a request body, if any. @throws LwsError `unsupported-media-type` for an unknown or second
+ * coding
+ */
 export function codingOf({ headers }: IncomingMessage): Coding | undefined {
   const name =
     headers['content-encoding']
@@ -59,7 +62,7 @@ export function codingOf({ headers }: IncomingMessage): Coding | undefined {
   );
 }
 
-/** Returns the decoded body. Digests refer to the encoded bytes, and are verified before the end of the decoded ones. */
+/** Returns the decoded body. Digests refer to the encoded bytes, and are verified before the last decoded bytes. */
 export const decodedBody = (encoded: RequestBody, coding: Coding, sender: BodySender): RequestBody => ({
   ...encoded,
   length: encoded.length === 0 ? 0 : undefined,
@@ -72,7 +75,7 @@ export const decodedBody = (encoded: RequestBody, coding: Coding, sender: BodySe
       release();
     }
   },
-  // Create the decoder when the body is complete, so that slow clients do not occupy one.
+  // The decoder is created when the body is complete, so that slow clients do not occupy a slot.
   async collect(limit, setting) {
     const bytes = await readBody(encoded, limit, setting);
     const chunks: Uint8Array[] = [];
@@ -113,7 +116,7 @@ async function* decoded(encoded: RequestBody, coding: Coding): AsyncGenerator<Ui
   } finally {
     decoder.destroy();
   }
-  // No coding encodes a body as zero bytes, but decoders accept that. They also ignore data after the end.
+  // An encoded body is never empty, but decoders accept an empty one. They also ignore data after the end of the coded data.
   if (received === 0 || !isComplete || decoder.bytesWritten < received) throw malformed(coding);
 }
 

@@ -1,4 +1,4 @@
-/** Compresses responses (content codings of RFC 9110 8.4, rule 7.7) with `isCodable`, if the client accepts it. */
+/** Compresses responses with `isCodable` if the client accepts a content coding (RFC 9110 8.4, rule 7.7). */
 import type { IncomingMessage } from 'node:http';
 import { pipeline, type Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -16,19 +16,19 @@ import type { Reply } from './reply.js';
 import { preconditions } from './request.js';
 import { fieldsWithout, notModified } from './state-fields.js';
 
-/** Minimum size of a body in bytes. */
+/** Minimum size of a compressed body, in bytes. */
 const leastBytes = 1 << 10;
-/** Maximum number of streams compressed at the same time, each with about 2 MiB. More are sent without coding. */
+/** Maximum count of streams compressed at the same time, each with about 2 MiB. Further streams are sent without coding. */
 const maxStreams = 64;
 let streams = 0;
 
-/** Fast qualities, because most bodies are compressed for one response only. */
+/** Fast compression levels, because most bodies are compressed for one response only. */
 const brotli = {
   params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 19 },
 };
-/** Maximum size in bytes of a body compressed in this thread: one of libuv's threads would take four times as long. */
+/** Maximum size of a body compressed in this thread, in bytes: libuv's threads would take four times as long. */
 const shortBytes = 8 << 10;
-/** In the order of preference. Longer bodies and streams are compressed in libuv's threads. */
+/** Content codings in order of preference. Longer bodies and streams are compressed in libuv's threads. */
 const codings = {
   br: {
     suffix: '.br',
@@ -47,7 +47,7 @@ type Coding = keyof typeof codings;
 
 const names = Object.keys(codings);
 
-/** Returns the reply with a coding that the client accepts. Without Accept-Encoding, it is unchanged. */
+/** Returns the reply with a coding that the client accepts. Without Accept-Encoding, returns the reply unchanged. */
 export function withCoding(req: IncomingMessage, reply: Reply): Reply | Promise<Reply> {
   const accepted = req.headers['accept-encoding'];
   if (accepted === undefined || !reply.isCodable) return reply;
@@ -82,7 +82,7 @@ async function coded(req: IncomingMessage, reply: Reply, coding: Coding): Promis
   streams++;
   const encoder = stream();
   encoder.once('close', () => streams--);
-  // An error of the body destroys the encoder, whose reader handles the error.
+  // An error of the body destroys the encoder. The reader of the encoder handles the error.
   pipeline(body, encoder, () => {});
   return { ...reply, fields, body: encoder as Readable };
 }
@@ -96,7 +96,7 @@ function compressed(body: Buffer, coding: Coding): Promise<Buffer> {
   const { short, whole } = codings[coding];
   const entry = { coding, bytes: body.length <= shortBytes ? Promise.resolve(short(body)) : whole(body) };
   kept.set(body, entry);
-  // The limit of the representation cache does not include coded bytes: keep only small ones.
+  // Coded bytes do not count against the limit of the representation cache, so only small ones are kept.
   return entry.bytes.then((bytes) => {
     if (bytes.length > body.length / 2 && kept.get(body) === entry) kept.delete(body);
     return bytes;

@@ -14,21 +14,21 @@ const exposedFields =
   'Accept-Patch, Accept-Post, Accept-Put, Accept-Query, Accept-Ranges, Allow, Content-Digest, Content-Disposition, Content-Range, ' +
   'DPoP-Nonce, ETag, Last-Modified, Link, Location, LWS-Hint, Preference-Applied, Repr-Digest, Retry-After, Vary, WAC-Allow, Want-Content-Digest, WWW-Authenticate';
 
-/** Fields of RFC 7089, for a storage with versions. */
+/** Field names of RFC 7089, for a storage with versions. */
 const [requestForPast, exposedOfPast] = [', Accept-Datetime', ', Content-Location, Memento-Datetime'];
 
 const none: Fields = {};
 
-/** Field names and separators. */
+/** Matches a list of field names. */
 const fieldNames = /^[\w!#$%&'*+.^`|~, \t-]+$/;
 
-/** Computes the CORS fields of the response in advance and answers preflights, which carry no credential. */
+/** Computes the CORS fields of the response in advance, and answers preflight requests, which have no credential. */
 export function cors({ cors: policy, storage: whole }: AppContext): Step {
   const { rootIri: storage, profile } = whole;
   if (policy.allowedOrigins.length === 0) return (_ctx, next) => next();
   const basePath = new URL(storage).pathname.slice(0, -1);
   return ({ req, state: { exchange } }, next) => {
-    // Rule 10.4: the console and its callback are for this origin only, even if they are switched off.
+    // Rule 10.4: cross-origin requests never get the console and its callback, even if these are switched off.
     const path = exchange.path.slice(basePath.length);
     if (/^\/(?:app|callback)(?:\/|$)/i.test(path)) return next();
     const hasPast = whole.keepsVersions?.() === true;
@@ -48,12 +48,12 @@ function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage, hasPas
   return {
     'Access-Control-Allow-Origin': any ? '*' : origin,
     'Access-Control-Expose-Headers': hasPast ? exposedFields + exposedOfPast : exposedFields,
-    // For clients that always use credentials mode. There are no cookies to misuse. Not allowed with `*` (Fetch, 3.2.5).
+    // For clients that always use credentials mode. It is safe without cookies. Not allowed with `*` (Fetch, 3.2.5).
     ...(any ? {} : { 'Access-Control-Allow-Credentials': 'true', Vary: 'Origin' }),
   };
 }
 
-/** Returns the response to a preflight, before authentication and for any target; `undefined` for other requests. */
+/** Returns the response to a preflight, before authentication and for any target. `undefined` for other requests. */
 function preflightReply(
   { maxAgeSeconds }: CorsPolicy,
   req: IncomingMessage,

@@ -5,7 +5,7 @@ import { chooseDigest, type DigestAlgorithm, formatDigest } from '../tools/field
 import type { Reply } from './reply.js';
 import { field } from './request.js';
 
-/** Field value with both algorithms. SHA-256 is preferred, because it is computed anyway (rule 10.7). */
+/** Field value with both algorithms. SHA-256 is preferred, because the server computes it anyway (rule 10.7). */
 export const wantContentDigest = 'sha-512=3, sha-256=10';
 
 const wantsDigests = ({ headers }: IncomingMessage): boolean =>
@@ -16,7 +16,7 @@ export const digestOf = (algorithm: DigestAlgorithm, bytes: Buffer): Buffer =>
 
 export type WantedDigests = Readonly<Record<'repr' | 'content', DigestAlgorithm | undefined>>;
 
-/** Returns the requested digests. @param whole false for a part, which has no Content-Digest (rule 10.7) */
+/** Returns the requested digests. @param whole false for partial content, which has no Content-Digest (rule 10.7) */
 export function wantedDigests(req: IncomingMessage, whole: boolean): WantedDigests {
   const wantedOf = (name: string): DigestAlgorithm | undefined => {
     const value = field(req, name);

@@ -1,22 +1,22 @@
-/** State of a request, filled in by the middleware. */
+/** State of a request, set by the middleware. */
 import type Koa from 'koa';
 import type { Access } from '../authorization/principal.js';
 import type { Trace } from '../tools/fields/traceparent.js';
 import type { Fields, Reply } from './reply.js';
 
 export interface Exchange {
-  /** Request id: a `urn:uuid:`, in the log and in problem documents. */
+  /** Request ID, a `urn:uuid:`, in the log and in problem documents. */
   readonly id: string;
   readonly startedAt: number;
   /** Path of the request target, which may not belong to this storage. */
   readonly path: string;
-  /** Class of the route for metrics, set by the middleware that answers. */
+  /** Class of the route for metrics, set by the middleware that handles the request. */
   route: string;
-  /** Trace of the request, if it has one. */
+  /** Trace context of the request, if any. */
   readonly trace: Trace | undefined;
   /** Caller. One object per request, because access decisions are cached by it. */
   access: Access;
-  /** Set by the middleware that answers. */
+  /** Reply, set by the middleware that handles the request. */
   reply: Reply | undefined;
   /** Error thrown by the middleware. */
   failure: unknown;
@@ -28,5 +28,5 @@ export interface State {
   exchange: Exchange;
 }
 
-/** Middleware function. Returns the result of `next` if it does nothing afterward, because an async function takes time. */
+/** Middleware function. It returns the result of `next` if nothing follows, since an async function takes time. */
 export type Step = Koa.Middleware<State>;

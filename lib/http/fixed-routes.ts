@@ -1,4 +1,4 @@
-/** Fixed routes of the server and its components, by @koa/router. */
+/** Fixed routes of the server and its components, with @koa/router. */
 import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import type { ParameterizedContext } from 'koa';
@@ -13,7 +13,7 @@ import { requestBody } from './request.js';
 import { addressOf } from './request-log.js';
 import type { Route } from './route.js';
 
-/** Returns the paths of routes outside of the storage. */
+/** Returns the paths of routes outside of the base URI. */
 export const pathsElsewhere = (routes: readonly Route[]): ReadonlySet<string> =>
   new Set(routes.flatMap(({ place, path }) => (place === 'origin' ? path : [])));
 
@@ -23,22 +23,22 @@ export function fixedRoutes(appContext: AppContext): Step {
   const places = [`${basePath}${storage.systemPrefix}/`, `${basePath}/.well-known/`, `${basePath}/app/`];
   let router: Router<State> | undefined;
   let dispatch: ReturnType<Router<State>['routes']> | undefined;
-  /** Handlers of routes without parameters, by method and path: the router compares the path with every route. */
+  /** Handlers of routes without parameters, by method and path. The router would compare the path with every route. */
   const direct = new Map<string, (ctx: ParameterizedContext<State>) => Promise<void>>();
   const elsewhere = new Set([...pathsElsewhere(appContext.routes), `${basePath}/app`, `${basePath}/callback`]);
   return (ctx, next) => {
     const { path } = ctx.state.exchange;
     if (!elsewhere.has(path)) {
-      // Skip the router for resources, which match no route: it takes a third of the time of a request.
+      // Resources match no route, so the router is skipped: it takes a third of the time of a request.
       if (!places.some((place) => path.startsWith(place))) return next();
       readTarget(ctx.req.url ?? '/', storage.rootIri);
     }
     const name = `${ctx.req.method} ${path}`;
     const known = direct.get(name);
     if (known) return known(ctx);
-    // Pass the path as sent, because koa changes unusual ones.
+    // The router gets the path as sent, because koa changes some paths.
     Object.assign(ctx, { newRouterPath: path });
-    // Create the router at the first use, because its regular expressions take more memory than an idle storage.
+    // The router is created at the first use, because its regular expressions take more memory than an idle storage.
     router ??= routerOf(appContext, basePath);
     const [layer] = router.match(path, ctx.req.method ?? 'GET').pathAndMethod;
     if (layer?.path === path) direct.set(name, layer.stack[0] as never);
@@ -48,7 +48,7 @@ export function fixedRoutes(appContext: AppContext): Step {
 }
 
 function routerOf(appContext: AppContext, basePath: string): Router<State> {
-  // A document has one IRI: case-sensitive, without a trailing slash.
+  // A document has one IRI, so paths are case-sensitive and have no trailing slash.
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const route of appContext.routes) {
     const path =

@@ -1,4 +1,4 @@
-/** SPARQL 1.1 Graph Store HTTP Protocol: RDF resources of the storage at `{prefix}/graphs?graph=IRI`, with their usual rules (rule 14.10). */
+/** SPARQL 1.1 Graph Store HTTP Protocol: RDF resources at `{prefix}/graphs?graph=IRI`, with their usual rules (rule 14.10). */
 import { refusalOfAbsent } from '../authorization/guard.js';
 import { isRdfFormat, type RdfFormat, rdfFormats } from '../rdf/formats.js';
 import { type RequestBody, readBody } from '../resources/body.js';
@@ -43,7 +43,7 @@ export function graphStore(appContext: AppContext): Step {
     // Section 5.5: the server chooses the name of the graph, and creates it like other resources.
     const isNameless = ctx.req.method === 'POST' && query.size === 0;
     const isForm = isNameless && parseMediaType(ctx.req.headers['content-type'] ?? '')?.essence === formData;
-    // Several documents are added to one graph, so choose its name first.
+    // Several documents are added to one graph, so its name is chosen before they are read.
     const unnamed = isForm ? freeName(appContext.storage, storage, candidateNames(undefined, false)) : storage;
     const iri = isNameless ? unnamed : graphOf(query, storage, appContext.resourceQuery?.defaultGraph);
     const asked = { ...exchangeOf(appContext, ctx, { iri, query: undefined }), model: 'rdf' } as const;
@@ -52,7 +52,7 @@ export function graphStore(appContext: AppContext): Step {
   return (ctx, next) => (ctx.state.exchange.path === path ? handle(ctx) : next());
 }
 
-/** @throws LwsError `bad-request` unless exactly one graph of this storage is named */
+/** Returns the IRI of the named graph. @throws LwsError `bad-request` unless exactly one graph of this storage is named */
 function graphOf(query: URLSearchParams, storage: string, defaultGraph: string | undefined): string {
   if (query.has('default') && !query.has('graph') && defaultGraph !== undefined) return defaultGraph;
   if (query.has('default'))
@@ -79,7 +79,7 @@ async function answer(exchange: ResourceExchange): Promise<Reply> {
   const isNoGraph = isContainer || isReserved(iri, storage.rootIri, storage.systemPrefix);
   if (isNoGraph || (kind !== undefined && kind !== 'rdf' && method !== 'PUT')) {
     const refusal = await refusalOfAbsent(storage, storage.store, access, iri);
-    // Same response as for a nonexistent graph, in every field.
+    // The response has the same fields as for a nonexistent graph.
     if (/^(?:GET|HEAD|OPTIONS)$/.test(method ?? '')) return creationHints(exchange, refusal);
     throw refusal;
   }
@@ -91,7 +91,7 @@ const formData = 'multipart/form-data';
 const acceptPost = { 'Accept-Post': [...rdfFormats, formData].join(', ') };
 const allow = { Allow: methods.join(', '), ...acceptPost };
 
-/** Handles POST: adds the body to the graph, which is created if necessary (section 5.5). */
+/** Handles POST: adds the body to the graph, and creates the graph if necessary (section 5.5). */
 async function merge(exchange: ResourceExchange): Promise<Reply> {
   const { storage, target } = exchange;
   const sent = exchange.body();
@@ -103,7 +103,7 @@ async function merge(exchange: ResourceExchange): Promise<Reply> {
   return written(exchange, record, created);
 }
 
-/** @throws LwsError `unsupported-media-type`, `malformed-body` for a part without a type */
+/** @throws LwsError `unsupported-media-type` if the type is not RDF, `malformed-body` for a part without a type */
 function assertRdf(mediaType: string | undefined): asserts mediaType is RdfFormat {
   if (mediaType === undefined) throw new LwsError('malformed-body', 'A part of the body has no Content-Type.');
   if (!isRdfFormat(mediaType))
@@ -112,7 +112,7 @@ function assertRdf(mediaType: string | undefined): asserts mediaType is RdfForma
     });
 }
 
-/** Returns an update that inserts the body, which is read only after authorization. */
+/** Returns an update that inserts the body. The body is read after authorization. */
 const asInsertion = (storage: Storage, sent: RequestBody, iri: string): RequestBody => ({
   ...sent,
   mediaType: sparqlUpdate,

@@ -1,9 +1,11 @@
-/** Handles connections of requests: with HTTP/2, one connection carries many, and ending one request must not end others. */
+/**
+ * Handles streams and connections of requests. An HTTP/2 connection carries several, and ending one must not end the others.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2Session, type ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 
-/** Returns the stream of a request or response; undefined over HTTP/1.1 and after its end. */
+/** Returns the HTTP/2 stream of a request or response. Returns `undefined` over HTTP/1.1 and after the end of the stream. */
 const streamOf = (message: IncomingMessage | ServerResponse): ServerHttp2Stream | undefined =>
   (message as { stream?: ServerHttp2Stream }).stream;
 
@@ -12,13 +14,13 @@ export const isHttp2 = ({ httpVersionMajor }: IncomingMessage): boolean => httpV
 /** TLS sockets by session: Node closes a session only after its pending writes, and its `socket` cannot be destroyed. */
 export const socketsOfSessions = new WeakMap<Http2Session, Socket>();
 
-/** True if the request has a body. Over HTTP/2 no field announces it. */
+/** True if the request has a body. Over HTTP/2, no header field shows this. */
 export const hasBody = (req: IncomingMessage): boolean =>
   isHttp2(req)
     ? streamOf(req)?.endAfterHeaders === false
     : req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
 
-/** True if the client has cancelled the request before it was complete. Node ends the body of a cancelled stream normally. */
+/** True if the client cancelled the request before it was complete. Node ends the body of a cancelled stream normally. */
 export const isCancelled = (req: IncomingMessage): boolean => isHttp2(req) && req.aborted;
 
 /** Stops reading a request that was answered. */
@@ -27,23 +29,23 @@ export function hangUp(req: IncomingMessage): void {
   else req.socket.destroy();
 }
 
-/** Aborts an incomplete response, so that the client cannot take it for complete. */
+/** Aborts an incomplete response, so that the client does not treat it as complete. */
 export function breakOff(res: ServerResponse): void {
   const stream = streamOf(res);
   if (stream) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
-  // TLS needs no reset: an end without close_notify is an error.
+  // Over TLS, an end without close_notify is an error, so no reset is needed.
   else if (res.socket && 'encrypted' in res.socket) res.socket.destroy();
   // For an HTTP/1.0 client, the end of the connection is the end of the response, but a reset is an error.
   else res.socket?.resetAndDestroy();
 }
 
-/** Count of checks of a stream within the idle time. */
+/** Count of checks of a stream per idle time. */
 const checks = 4;
 
 /**
- * Ends a response that the client does not read for `idleMs`, because it holds memory. Over HTTP/1.1 this ends the connection.
- * Over HTTP/2 it ends the stream, and the session too if the client does not read the reset either. Node's timeouts do not
- * suffice, because all data that the session sends, such as the reply to a ping, count as progress.
+ * Ends a response that the client does not read for `idleMs`, because it occupies memory. Over HTTP/1.1, ends the connection.
+ * Over HTTP/2, ends the stream, and also the session if the client does not read the reset. Node's timeouts do not suffice:
+ * they treat any data that the session sends as progress, for example the reply to a ping.
  */
 export function endUnread(res: ServerResponse, idleMs: number): void {
   const stream = streamOf(res);
@@ -69,18 +71,18 @@ export function endUnread(res: ServerResponse, idleMs: number): void {
   stream.once('close', () => clearTimeout(timer));
 }
 
-/** Ends an unread connection. Node restarts a socket's timeout when the system accepts data to be sent. */
+/** Ends an unread HTTP/1.1 connection. Node restarts a socket's timeout when the system accepts data to send. */
 function endUnreadConnection(res: ServerResponse, idleMs: number): void {
   const { socket } = res;
   if (!socket || res.writableFinished) return;
   res.setTimeout(idleMs, () => {
     if (socket.writableLength > 0) socket.destroy();
-    // The response has produced no data meanwhile.
+    // The response has produced no data since the last check.
     else if (!res.writableFinished) socket.setTimeout(idleMs);
   });
 }
 
-/** Calls back when the connection or stream of a request closes. @returns a function that removes the listener */
+/** Calls a function when the connection or stream of a request closes. @returns a function that removes the listener */
 export function onClosed(req: IncomingMessage, listener: () => void): () => void {
   const end = isHttp2(req) ? streamOf(req) : req.socket;
   end?.once('close', listener);

@@ -7,7 +7,7 @@ import { decodeUtf8, parseJson } from '../tools/json/json.js';
 import type { Fields, Reply } from './reply.js';
 import type { RouteRequest } from './route.js';
 
-/** Fields of an uncached response for one caller. */
+/** Header fields of an uncached response for one caller. */
 export const uncached = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 
 /** Returns a JSON document as an uncached response. */

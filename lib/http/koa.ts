@@ -1,11 +1,11 @@
-/** koa, reduced to creating the context and calling the middleware. It never responds itself. */
+/** koa, reduced to creating the context and calling the middleware. It never writes a response. */
 import Koa, { type ParameterizedContext } from 'koa';
 
 type Step<StateT> = (ctx: ParameterizedContext<StateT>, next: () => Promise<void>) => Promise<void>;
 
 /**
- * Replaces koa's compose, which binds a function and creates two promises per middleware and request. `next` is called at most
- * once. Synchronous errors become rejections, so that no response is written while Node still parses the request.
+ * Replaces koa's compose, which binds a function and creates two promises per middleware and request. `next` may be called at
+ * most once. Synchronous errors become rejections, so that no response is written while Node still parses the request.
  */
 const composed =
   <StateT>(steps: readonly Step<StateT>[]) =>
@@ -29,8 +29,8 @@ export class BareKoa<StateT> extends Koa<StateT> {
   }
 
   /**
-   * Replaces koa's handler, which sends `ctx.body`, answers errors with plain text and waits for the end of every response, which
-   * takes a seventh of the time of a small GET.
+   * Replaces koa's handler. The original sends `ctx.body`, responds to errors with plain text, and waits for the end of every
+   * response, which takes a seventh of the time of a small GET.
    */
   async handleRequest(
     ctx: ParameterizedContext<StateT>,

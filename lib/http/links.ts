@@ -1,4 +1,4 @@
-/** Links of responses, in addition to those that each resource has. */
+/** Links of responses, in addition to the links of each resource. */
 
 import { type ClientLinks, linkedValues } from '../resources/linkset.js';
 import { clientLinks } from '../resources/metadata.js';
@@ -15,12 +15,15 @@ export const addedLinks = (
   ...links.map(({ target, relation }) => formatLink(target, relation)),
 ];
 
-/** Relations of the FAIR Signposting Profile (https://signposting.org/FAIR/). Responses always have the types of a resource. */
+/** Relations of the FAIR Signposting Profile (https://signposting.org/FAIR/). Responses always contain the types. */
 const signposts = new Set(['author', 'cite-as', 'collection', 'describedby', 'describes', 'item', 'license']);
-/** Maximum characters in a response, because proxies reject larger fields. The linkset has all links. */
+/** Maximum length of these links in a response, in characters: proxies reject larger fields. The linkset has all. */
 const maxSignposts = 4096;
 
-/** Returns the links of a resource's linkset for agents that navigate by response fields (rule 11.11). @param linksOf of another state */
+/**
+ * Returns links of a resource's linkset for agents that navigate by response fields (rule 11.11). @param linksOf links of
+ * another state
+ */
 export function signpostLinks(
   { signposting, store }: Pick<Storage, 'signposting' | 'store'>,
   { iri, linked }: ResourceRecord,

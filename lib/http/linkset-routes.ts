@@ -21,7 +21,7 @@ import { documentLinks } from './state-fields.js';
 
 const allowed = 'GET, HEAD, PUT, PATCH, OPTIONS';
 
-/** Answers a request for the linkset of `described`. @throws LwsError as a read or write of the described resource */
+/** Responds to a request for the linkset of `described`. @throws LwsError as a read or write of the described resource */
 export async function linksetReply(exchange: ResourceExchange, described: string): Promise<Reply> {
   const { storage, req, access, target } = exchange;
   const isWrite = req.method === 'PUT' || req.method === 'PATCH';
@@ -63,7 +63,7 @@ const commonFields = (exchange: ResourceExchange, { record, tag, isBlind }: Link
   ...(isBlind ? {} : { ETag: formatEntityTag(tag), 'Last-Modified': formatHttpDate(dateOf(record).modified) }),
 });
 
-/** Returns the date of a linkset: of the last write of its client's links, otherwise of the creation of the resource. */
+/** Returns the date of a linkset: the last write of the client-managed links, or the creation of the resource. */
 const dateOf = ({ linked, linkedSharesSecond: sharesSecond, created }: ResourceRecord): Dated => ({
   modified: linked ?? created,
   sharesSecond,
@@ -74,7 +74,7 @@ interface Description {
   readonly bytes: Uint8Array;
 }
 
-/** Returns the client's links in RDF if the client prefers it to the linkset (rule 20.12). */
+/** Returns the client-managed links in RDF if the client prefers RDF to a linkset document (rule 20.12). */
 async function descriptionOf(
   { storage, req }: ResourceExchange,
   { record: { iri }, links }: LinksetState,
@@ -84,7 +84,7 @@ async function descriptionOf(
   return bytes && { format, bytes };
 }
 
-/** Answers GET and HEAD with a state of a linkset. @throws LwsError `precondition-failed` */
+/** Responds to GET and HEAD with a state of a linkset. @throws LwsError `precondition-failed` */
 export async function readLinksetState(exchange: ResourceExchange, state: LinksetState): Promise<Reply> {
   const { storage } = exchange;
   const { record, links } = state;
@@ -94,7 +94,7 @@ export async function readLinksetState(exchange: ResourceExchange, state: Linkse
   assertPreconditions({ ...conditions, ifNoneMatch: undefined }, dateOf(record), state.tag);
   const ofLinkset = () => (applied === '' ? state.bytes : linksetBytes(record, links, storage.rootIri, filter));
   const bytes = description ? Buffer.from(description.bytes) : ofLinkset();
-  // A variant of the same state has its own tag, which also satisfies If-Match (rules 8.1, 11.9).
+  // A filtered or RDF variant has a separate tag, which also satisfies If-Match (rules 8.1, 11.9).
   const variant = description ? variantOf(description.format) : hashOf(applied);
   const tag = description || applied !== '' ? `${state.tag}.${variant}` : state.tag;
   const fields = {

@@ -11,10 +11,10 @@ import { field, whenGone } from './request.js';
 import { addressOf, forwarded, hostOf } from './request-log.js';
 import { Traffic } from './traffic.js';
 
-/** Maximum number of pending requests up to which those of unprivileged callers are not delayed. */
+/** Count of pending requests up to which requests of unprivileged callers are not delayed. */
 const fewPending = 16;
 
-/** Delays the request of an unprivileged caller behind other requests, so that many of these do not delay a controller. */
+/** Delays the request of an unprivileged caller behind other requests, so that many such requests do not delay a controller. */
 async function inTurn({ storage: { authorizer, store } }: AppContext, access: Access): Promise<void> {
   if ((await authorizer.callerClass(store, access)) === 'stranger') await yieldInLine();
 }
@@ -61,7 +61,7 @@ const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY']);
 export function openMode({ isOpen, origin, cors }: AppContext): Step {
   if (!isOpen) return (_ctx, next) => next();
   const { host, hostname, protocol } = new URL(origin);
-  // Cache the last host: nearly every request has the same, and parsing it takes as long as a middleware.
+  // The last host is cached: nearly every request has the same host, and parsing takes as long as a middleware.
   let last = host;
   const isOurs = (asked: string): boolean => {
     if (asked === last) return true;
@@ -83,7 +83,7 @@ export function openMode({ isOpen, origin, cors }: AppContext): Step {
   };
 }
 
-/** Returns true if a browser sends the request for a page of another site. Other programs send none of these fields. */
+/** Returns true if a browser sends the request for a page of another site. Other clients send none of these fields. */
 function isOfOtherSite({ headers }: IncomingMessage, hostname: string): boolean {
   const appContext = headers['sec-fetch-site'];
   if (appContext !== undefined) return appContext === 'cross-site';
@@ -117,17 +117,17 @@ export const transportRules =
     return undefined;
   };
 
-/** RFC 9112 3.2, 6.1 and RFC 9110 11.6.2: these fields must not be repeated, and Node uses the first one. */
+/** Asserts that fields are not repeated (RFC 9112 3.2, 6.1 and RFC 9110 11.6.2): Node would use the first value. */
 function assertFields(req: IncomingMessage): void {
   const { headers, httpVersion, rawHeaders } = req;
   const authority = headers[':authority'];
   if (authority !== undefined) {
-    // RFC 9113 8.3.1: Host and :authority must be equal. Otherwise a proxy may have used the other one.
+    // RFC 9113 8.3.1: Host and :authority must be equal. Otherwise, a proxy may have used the other value.
     if (headers.host !== undefined && headers.host !== authority)
       throw new LwsError('bad-request', 'The Host field differs from :authority.');
     headers.host = String(authority);
   }
-  // Any writer can store a script. As a service worker it would intercept every request of this origin's pages.
+  // Callers with write access can store scripts. A service worker script would intercept all requests of this origin's pages.
   if (headers['service-worker'] !== undefined)
     throw new LwsError('forbidden', 'Resources of this storage cannot be service worker scripts.');
   if (headers.host === undefined && httpVersion !== '1.0')
@@ -138,7 +138,7 @@ function assertFields(req: IncomingMessage): void {
       if (rawHeaders[at]!.length === name.length && rawHeaders[at]!.toLowerCase() === name) count++;
     if (count > 1) throw new LwsError('bad-request', `The request has more than one ${name} field.`);
   }
-  // Later middleware reads `headers.host`, so an absolute-form target replaces it.
+  // Later middleware reads `headers.host`, so the host of an absolute-form target replaces it.
   const host = hostOf(req);
   if (host !== '') headers.host = host;
   if (host.includes('@'))

@@ -22,7 +22,7 @@ export function destinationOf({ rootIri }: Pick<Storage, 'rootIri'>, req: Incomi
   return readTarget(path, rootIri).iri;
 }
 
-/** Returns the value of `Overwrite`, `undefined` without the field. @throws LwsError `bad-request` */
+/** Returns the value of `Overwrite`, or `undefined` without the field. @throws LwsError `bad-request` */
 export function overwrites(req: IncomingMessage): boolean | undefined {
   const value = field(req, 'overwrite')?.trim().toUpperCase();
   if (value !== undefined && value !== 'T' && value !== 'F')

@@ -1,6 +1,6 @@
 /**
- * Parses `multipart/form-data` (RFC 7578) strictly: rejects everything that parsers interpret differently, such as data before
- * the first or after the last delimiter, folded or repeated fields, and content encodings.
+ * Parses `multipart/form-data` (RFC 7578) strictly: rejects input that parsers interpret differently, such as data before the
+ * first or after the last delimiter, folded or repeated fields, and content encodings.
  */
 import { LwsError } from '../tools/errors.js';
 import { parseMediaType } from '../tools/fields/media-type.js';
@@ -12,14 +12,14 @@ export interface Part {
   readonly bytes: Buffer;
 }
 
-/** Maximum number of parts, and bytes of the fields of a part. */
+/** Maximum count of parts, and maximum size of the fields of a part in bytes. */
 const [mostParts, longestHead] = [1_000, 8 << 10];
 const lineEnd = '\r\n';
 
-/** Splits a body. @param contentType the field with the boundary @throws LwsError `malformed-body` */
+/** Splits a body into parts. @param contentType value of Content-Type, with the boundary @throws LwsError `malformed-body` */
 export function multipartParts(bytes: Buffer, contentType: string): Part[] {
   const boundary = parseMediaType(contentType)?.parameters.get('boundary') ?? '';
-  // RFC 2046 5.1.1.
+  // Syntax of a boundary: RFC 2046 5.1.1.
   if (!/^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary)) throw malformed('the Content-Type has no boundary');
   const delimiter = Buffer.from(`${lineEnd}--${boundary}`);
   if (!bytes.subarray(0, delimiter.length - 2).equals(delimiter.subarray(2)))

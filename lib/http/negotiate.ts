@@ -1,4 +1,4 @@
-/** Content negotiation (rule 7.1). Never 406. */
+/** Content negotiation (rule 7.1). The response is never 406. */
 import type { IncomingMessage } from 'node:http';
 import type { LRUCache } from 'lru-cache';
 import { lwsContext } from '../rdf/contexts.js';
@@ -14,7 +14,7 @@ export const lwsJson = 'application/lws+json';
 export const lwsCid = 'application/lws+cid';
 
 const jsonLd = 'application/ld+json';
-/** Media types of listings. The first wins ties. */
+/** Media types of listings. If several are equally preferred, the first is chosen. */
 const listingTypes = [lwsJson, jsonLd, 'application/json', ...rdfFormats] as const;
 
 export type ListingType =
@@ -36,9 +36,9 @@ function remembered<T extends object | string>(
 }
 
 /**
- * Returns the media ranges of `Accept`. A profile is a preference for a form of JSON-LD and excludes no other form (RFC 6906
- * 3.1). A version of RDF excludes graphs that require a later version.
- * @param required version that the graph requires
+ * Returns the media ranges of `Accept`. A `profile` parameter is a preference for a form of JSON-LD and excludes no other form
+ * (RFC 6906 3.1). A `version` parameter excludes graphs that require a later version of RDF. @param required version that the
+ * graph requires
  */
 export const acceptedRanges = (accept: string, required?: RdfVersion): readonly MediaRange[] | undefined =>
   parseAccept(accept)
@@ -60,15 +60,15 @@ const wantsProfile = (accept: string): boolean =>
   ) === true;
 
 /**
- * Returns the RDF syntax of a response: by q, specificity, then order; Turtle if nothing matches.
- * @param version that the graph requires; triple terms exclude JSON-LD
+ * Returns the RDF syntax of a response by q, specificity and order. Returns Turtle if nothing matches. @param version that the
+ * graph requires; triple terms exclude JSON-LD
  */
 export const chooseRdfFormat = (accept: string | undefined, version?: RdfVersion): RdfFormat =>
   version
     ? chooseFormatBut(accept, version === '1.2' ? [jsonLd] : [], version)
     : remembered(rdfChoices, accept, (ranges) => formatAmong(rdfFormats, ranges));
 
-/** Like `chooseRdfFormat`, without some syntaxes: those that cannot express the graph, and RDF/XML for very large graphs. */
+/** Like `chooseRdfFormat`, without syntaxes that cannot express the graph, and without RDF/XML for very large graphs. */
 export const chooseFormatBut = (
   accept: string | undefined,
   excluded: readonly RdfFormat[],
@@ -79,7 +79,7 @@ export const chooseFormatBut = (
     accept === undefined ? undefined : acceptedRanges(accept, version),
   );
 
-/** Returns the Content-Type of a graph. Only graphs with terms of RDF 1.2 have a version. JSON-LD 1.1 has no such parameter. */
+/** Returns the Content-Type of a graph. Only terms of RDF 1.2 require the parameter `version`, which JSON-LD 1.1 lacks. */
 export const contentTypeOf = (format: string, version: RdfVersion | undefined): string =>
   version && format !== jsonLd ? `${format}; version=1.2` : format;
 
@@ -87,8 +87,8 @@ const formatAmong = (formats: readonly RdfFormat[], ranges: readonly MediaRange[
   ((ranges && chooseMediaType(ranges, formats)) as RdfFormat | undefined) ?? turtle;
 
 /**
- * Returns the form of a container listing. The two JSON types besides `application/lws+json` are the same document with the
- * requested type; so is `application/ld+json` without a profile.
+ * Returns the form of a container listing. `application/json`, and `application/ld+json` without a profile, get the document of
+ * `application/lws+json` with the requested type.
  */
 export const chooseListing = (accept: string | undefined): ListingType =>
   remembered(listingChoices, accept, (ranges): ListingType => {
@@ -99,7 +99,7 @@ export const chooseListing = (accept: string | undefined): ListingType =>
       : { as: 'rdf', format: chosen as RdfFormat };
   });
 
-/** Returns the RDF syntax in which a linkset is preferred, `undefined` for a linkset document (rule 20.12). */
+/** Returns the preferred RDF syntax for a linkset, or `undefined` if a linkset document is preferred (rule 20.12). */
 export function chooseDescription(accept: string | undefined): RdfFormat | undefined {
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   const chosen = ranges && chooseMediaType(ranges, [linksetJson, ...rdfFormats]);
@@ -107,8 +107,8 @@ export function chooseDescription(accept: string | undefined): RdfFormat | undef
 }
 
 /**
- * True for a GET or HEAD of a browser that shows a page to a person: without a credential, and `Accept` prefers HTML to all types
- * that are offered (rule 7.3).
+ * True for a GET or HEAD of a browser that shows a page to a person: the request has no credential, and `Accept` prefers HTML
+ * to all offered types (rule 7.3).
  */
 export function prefersPage({ method, headers }: IncomingMessage, offers: readonly string[] = listingTypes): boolean {
   const { accept, authorization } = headers;

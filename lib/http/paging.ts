@@ -2,13 +2,13 @@
 import { LwsError } from '../tools/errors.js';
 import { formatLink } from '../tools/fields/link.js';
 
-/** Returns the requested page number. @throws LwsError `invalid-page` */
+/** Returns the requested page number, or `undefined` without one. @throws LwsError `invalid-page` */
 export function pageOf(query: string | undefined): number | undefined {
   const values = new URLSearchParams(query ?? '').getAll('page');
   if (values.length === 0) return undefined;
   if (values.length > 1 || !/^[1-9]\d*$/.test(values[0]!))
     throw new LwsError('invalid-page', 'The page must be a single positive integer.');
-  // A number with so many digits is beyond the last page.
+  // A page number this large is always beyond the last page.
   return Math.min(Number(values[0]), 1e12);
 }
 
@@ -16,8 +16,8 @@ export function pageOf(query: string | undefined): number | undefined {
 const longestLinks = 12_000;
 
 /**
- * Returns `first`, `prev`, `next` and `last` links of a page. `url` may have a query. If not all fit, `next` and `last` come
- * first, and relations to the same page share a link.
+ * Returns `first`, `prev`, `next` and `last` links of a page. If not all fit, `next` and `last` come first, and relations to
+ * the same page share a link. @param url URL of the listing, which may have a query
  */
 export function pageLinks(url: string, page: number, last: number): string {
   const relations: readonly (readonly [number, string])[] = [

@@ -3,21 +3,21 @@ import { createHash } from 'node:crypto';
 import type { ErrorCode } from '../tools/errors.js';
 import type { Reply } from './reply.js';
 
-/** Pages of a resource, or of an IRI without one. */
+/** URLs of console pages for an IRI, whether or not the resource exists. */
 export interface ResourcePages {
-  /** Returns the URL of a page that shows it. */
+  /** Returns the URL of a page that shows the resource. */
   viewOf(iri: string): string;
-  /** Returns the URL of a page that signs in, and leads back to it. */
+  /** Returns the URL of a page that signs in, and then returns to the resource. */
   signInOf(iri: string): string;
-  /** Returns the URL of a page that signs in, and leads to a request for access. */
+  /** Returns the URL of a page that signs in, and then offers to request access. */
   requestOf(iri: string): string;
 }
 
 interface Words {
   readonly heading: string;
-  /** Replaces the message of the problem, which is for programs. */
+  /** Text instead of the message of the problem, which is for programs. */
   readonly text?: string;
-  /** What the reader can do. */
+  /** Text about what the reader can do. */
   readonly advice: string;
   readonly canSignIn?: boolean;
 }
@@ -72,11 +72,11 @@ summary::before { content: ""; display: inline-block; width: .4rem; height: .4re
 [open] > summary::before { rotate: 45deg; margin-bottom: .25em; }
 `;
 
-/** Icons. */
+/** SVG paths of the icons. */
 const lock = 'M6 10h12v10H6zM8.5 10V7a3.5 3.5 0 0 1 7 0v3';
 const sign = 'M12 4 21 19.5H3zM12 10v4.5M12 17v.1';
 
-/** The page runs nothing, and loads nothing. Its style is the one above. */
+/** The policy allows no scripts and no subresources. The only style is the one above. */
 const hash = createHash('sha256').update(style).digest('base64');
 const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
@@ -93,7 +93,7 @@ export function problemPage(
 ): Reply {
   const { type, title, detail, status, instance } = JSON.parse(String(problem.body)) as Record<string, string>;
   const code = type!.slice(type!.lastIndexOf(':') + 1) as ErrorCode;
-  // Without a storage, there is nothing to sign in to or to wait for: the message is the heading.
+  // Without a storage, the page offers no action, and the message is its heading.
   const named: Words = { heading: detail ?? title!, text: '', advice: '' };
   const words = type === 'about:blank' ? failed : at ? wordsOf[code] : named;
   const { heading = title, text = detail ?? '', advice = '', canSignIn = false } = words ?? {};

@@ -1,4 +1,4 @@
-/** Errors as `application/problem+json` (RFC 9457). The only table from code to status, title and type. */
+/** Errors as `application/problem+json` (RFC 9457). Only this module maps codes to status, title and type. */
 import { type ChallengePolicy, challenges } from '../authentication/challenge.js';
 import { type ErrorCode, LwsError } from '../tools/errors.js';
 import type { Reply } from './reply.js';
@@ -60,7 +60,7 @@ const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]
   'update-timeout': [422, 'Processing took too long'],
 };
 
-/** Members of a problem document. */
+/** Returns the members of a problem document. */
 export function problemOf({ code, message: detail, members }: LwsError): object {
   const [status, title] = table[code];
   return { type: `urn:problem-type:quadpod:${code}`, title, status, detail, ...members };
@@ -77,8 +77,8 @@ const serverFailed = {
 };
 
 /**
- * Returns the response to an error. Everything but an `LwsError` becomes a 500 that contains only the request id.
- * @param instance request id, a `urn:uuid:`, also in the log
+ * Returns the response to an error. An error that is not an `LwsError` becomes a 500 that contains only the request ID. @param
+ * instance request ID, a `urn:uuid:`, also in the log
  */
 export function problemReply(error: unknown, instance: string, policy: ChallengePolicy): Reply {
   const refusal = error instanceof LwsError ? error : undefined;
@@ -95,7 +95,7 @@ export function problemReply(error: unknown, instance: string, policy: Challenge
   return { status, fields, body: Buffer.from(JSON.stringify(problem)) };
 }
 
-/** Returns a problem in another media type, if the error has one that `Accept` prefers. */
+/** Returns a problem in another media type, if the error offers one and `Accept` prefers it. */
 export function describedProblem(problem: Reply, error: unknown, accept: string | undefined): Reply {
   const described = error instanceof LwsError && accept !== undefined ? error.describe?.(accept) : undefined;
   if (!described) return problem;

@@ -25,17 +25,17 @@ import type { Reply } from './reply.js';
 import { field, preconditions } from './request.js';
 import { isConditional, keptReplies, notModified, recordFields, revalidate } from './state-fields.js';
 
-/** Types that a browser would run in this origin (rule 7.5). */
+/** Media types that a browser would run as a page in this origin (rule 7.5). */
 const executable =
   /^(?:text\/html|image\/svg\+xml|application\/xhtml\+xml|(?:text|application)\/(?:xml|xslt|xsl|rdf\+xml)|[^;]+\+xml)$/;
 
-/** Types that browsers may show as pages if everyone can read them. A sandbox prevents scripts, forms and subresources. */
+/** Media types that browsers may show if all callers can read them. A sandbox prevents scripts, forms and subresources. */
 const pages = new Set(['text/html', 'application/xhtml+xml']);
 
 const isPublic = ({ store: view, authorizer }: Storage, record: ResourceRecord): boolean | Promise<boolean> =>
   authorizer.allows({ view, access: {}, mode: 'read', iri: record.iri, record });
 
-/** Returns the response to a read of a data resource. `undefined` if it was deleted meanwhile. */
+/** Returns the response to a read of a data resource, or `undefined` if the resource was deleted meanwhile. */
 export function representData(
   storage: Storage,
   req: IncomingMessage,
@@ -59,7 +59,7 @@ async function representBytes(
     'Accept-Ranges': 'bytes',
   });
   const type = mediaType.split(';', 1)[0]!.trim().toLowerCase();
-  // Send the field even if it is `inline`, because a 304 updates the fields of a cached response.
+  // The field is sent even if the value is `inline`, because a 304 updates the fields of a cached response.
   if (executable.test(type))
     fields['Content-Disposition'] = pages.has(type) && (await isPublic(storage, record)) ? 'inline' : 'attachment';
   if (isConditional(req) && isNotModified(preconditions(req), revision, record))
@@ -72,7 +72,7 @@ async function representBytes(
   return bytesReply(storage, req, record, fields, range);
 }
 
-/** Returns the requested range: for GET only (RFC 9110 14.2), and with If-Range only of the given state (13.1.5). */
+/** Returns the requested range. Only for GET (RFC 9110 14.2), and with If-Range only if the state is the same (13.1.5). */
 function requestedRange(req: IncomingMessage, record: ResourceRecord): ByteRange | 'unsatisfiable' | undefined {
   const { range } = req.headers;
   if (range === undefined || req.method !== 'GET') return undefined;
@@ -150,7 +150,7 @@ export function listingReply(
   }: { readonly iri: string; readonly fieldsOf: () => Record<string, string>; readonly listing: Listing },
 ): Reply {
   const contentType = choice.as === 'json' ? choice.contentType : choice.format;
-  // The three JSON types have the same bytes, but a strong tag belongs to one media type.
+  // The three JSON types have the same bytes, but a strong entity tag belongs to one media type.
   const isOther = choice.as === 'json' && contentType !== 'application/lws+json';
   const tag = isOther ? listing.tag + tagSuffix(contentType) : listing.tag;
   const { whole, unchanged } = keptReplies(listing, contentType, () => {
@@ -170,10 +170,10 @@ export function listingReply(
 const tagSuffix = (contentType: string): string =>
   contentType === 'application/json' ? '.j' : contentType === 'application/ld+json' ? '.ld' : '.p';
 
-/** Syntaxes that cannot replace RDF/XML, by the version of RDF that the graph requires. */
+/** Syntaxes that cannot replace RDF/XML, by the RDF version that the graph requires. */
 const xmlAnd = { '1.1': [rdfXml], '1.2-basic': [rdfXml], '1.2': [rdfXml, jsonLd] } as const;
 
-/** Returns the response to a read of an RDF resource. `undefined` if it has changed, so that it must be read again. */
+/** Returns the response to a read of an RDF resource, or `undefined` if the resource has changed and must be read again. */
 function representRdf(
   storage: Storage,
   req: IncomingMessage,
@@ -181,7 +181,7 @@ function representRdf(
 ): Reply | undefined | Promise<Reply | undefined> {
   const { accept } = req.headers;
   const format = chooseRdfFormat(accept, record.rdfVersion);
-  // RDF/XML may be unable to express the graph, or require all of it in memory.
+  // RDF/XML cannot express every graph, and is not streamed.
   const others =
     format === rdfXml ? chooseFormatBut(accept, xmlAnd[record.rdfVersion ?? '1.1'], record.rdfVersion) : format;
   // A later state may have triple terms, which JSON-LD cannot express.
@@ -211,7 +211,7 @@ function graphReply(
     graphFields(storage, current, { contentType, tag: representation.tag }),
   );
   if (!isConditional(req)) return whole;
-  // Most caches send the one tag that they received.
+  // Most caches send only the entity tag that they received.
   const isSame = req.headers['if-none-match'] === whole.fields['ETag'];
   return isSame || isNotModified(preconditions(req), representation.tag, current) ? unchanged : whole;
 }
@@ -228,7 +228,7 @@ const graphFields = (
     ETag: formatEntityTag(tag),
   });
 
-/** Returns a large graph as a stream of lines. `undefined` if it is no longer large. */
+/** Returns a large graph as a stream of lines, or `undefined` if the graph is no longer large. */
 async function representLines({ storage, req, record, format }: AskedGraph): Promise<Reply | undefined> {
   const tag = `${record.revision}.${variantOf(format)}`;
   const fields = lineFields(storage, record, format);
@@ -247,7 +247,7 @@ async function representLines({ storage, req, record, format }: AskedGraph): Pro
       own,
       digestFields(wanted, (algorithm) => digests.get(algorithm)!),
     );
-    // For HEAD, the graph was opened, but it is not read.
+    // For HEAD, the graph is opened, but not read.
     if (!isHead) return { status: 200, fields: own, body: graph.stream(), isCodable: true };
     await graph.close();
     return { status: 200, fields: own, isCodable: true };

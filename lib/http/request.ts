@@ -13,16 +13,15 @@ import { type Preference, parsePrefer } from '../tools/fields/prefer.js';
 import { type BodySender, codingOf, decodedBody } from './coded-body.js';
 import { hasBody, isCancelled, isHttp2, onClosed } from './http2.js';
 
-/** Returns the value of a field. Repeated fields are one list (RFC 9110 5.2). */
+/** Returns the value of a field. A repeated field is joined to one list (RFC 9110 5.2). */
 export function field(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
 /**
- * Returns the preconditions of a request. A malformed tag list on a write is an error, since ignoring it would make the write
- * unconditional. On reads, and for malformed dates, the field is ignored (RFC 9110 13.1.3).
- * @throws LwsError `bad-request`
+ * Returns the preconditions of a request. For a write, a malformed tag list is an error, since ignoring it would make the write
+ * unconditional. For reads, and for malformed dates, the field is ignored (RFC 9110 13.1.3). @throws LwsError `bad-request`
  */
 export function preconditions(req: IncomingMessage): Preconditions {
   const { headers } = req;
@@ -89,27 +88,27 @@ export function requestBody(
   return decodedBody(body, coding, { caller, onEnd: (done) => void res.once('close', done) });
 }
 
-/** Checks a value that responses will repeat. @throws LwsError `bad-request` if clients could not read it */
+/** Asserts that a value can be repeated in a response. @throws LwsError `bad-request` if clients could not read the response */
 export function assertReadable(name: string, value: string): void {
   if (value.length > longestEcho)
     throw new LwsError('bad-request', `The value of ${name} is too long. The limit is ${longestEcho} characters.`);
 }
 
-/** Maximum size in bytes of bodies with a total time limit, and that limit in milliseconds. */
+/** Maximum size of bodies with a total time limit, in bytes, and the time limit in milliseconds. */
 const [smallBody, smallBodyMs] = [256 << 10, 30_000];
 
-/** Errors of interrupted requests, and functions that make the running read of a body fail. */
+/** Errors of interrupted requests, and functions that reject a running read of a body. */
 const interrupted = new WeakMap<IncomingMessage, LwsError>();
 const readings = new WeakMap<IncomingMessage, (error: LwsError) => void>();
 
-/** Makes the read of a request body fail, now or when it starts. */
+/** Rejects the read of a request body, now or when it starts. */
 export function interruptBody(req: IncomingMessage, error: LwsError): void {
   interrupted.set(req, error);
   readings.get(req)?.(error);
 }
 
 /**
- * Number of received bytes after which the body is collected in one buffer of its Content-Length, so that a client cannot reserve
+ * Count of received bytes from which the body is collected in a buffer of its Content-Length. A client cannot reserve this
  * memory without sending data.
  */
 const longBody = 1 << 20;
@@ -120,12 +119,12 @@ interface Collecting {
   readonly setting: string | undefined;
 }
 
-/** Reads the whole body. Faster than `chunks`, because it needs no iterator and no timer per chunk. */
+/** Reads the complete body. Faster than `chunks`, since it needs no iterator and no timer per chunk. */
 function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, setting }: Collecting): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     assertWanted(req);
     askFor(req, res);
-    // A small body mostly arrives with the header section. Reading it without listeners and timers saves 10 µs.
+    // A small body usually arrives with the header section. Reading it without listeners and timers saves 10 µs.
     if (req.complete && !isHttp2(req)) {
       const bytes: Buffer = req.read() ?? Buffer.alloc(0);
       if (bytes.length > limit) reject(tooLarge(limit, setting));
@@ -148,7 +147,7 @@ function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, set
       }
       received.push(chunk);
       if (!whole && (size < longBody || req.headers['content-length'] === undefined)) return;
-      // Pieces of a long body are combined on arrival, so that it is in memory once.
+      // Chunks of a long body are copied to one buffer on arrival, so that memory contains the body only once.
       whole ??= Buffer.allocUnsafeSlow(Number(req.headers['content-length']));
       let at = size;
       for (const piece of received.reverse()) {
@@ -167,7 +166,7 @@ function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, set
       clearTimeout(deadline);
       readings.delete(req);
       req.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
-      // Ignore later errors of the connection.
+      // Later errors of the connection are ignored.
       req.on('error', () => {});
       finish();
     };
@@ -178,7 +177,7 @@ function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, set
 /** Minimum rate of bodies that occupy a decoder, in bytes per second. */
 const minRate = 1024;
 
-/** Yields the body. @param minBytes bytes that must arrive within `idleMs`, unless the body ends */
+/** Yields the chunks of a body. @param minBytes bytes that must arrive within `idleMs`, unless the body ends */
 async function* chunks(
   req: IncomingMessage,
   res: ServerResponse,
@@ -186,9 +185,9 @@ async function* chunks(
   minBytes: number,
 ): AsyncGenerator<Uint8Array> {
   askFor(req, res);
-  // The default iterator would destroy the socket when an error ends the loop, so that no response could be sent.
+  // If an error ended the loop, the default iterator would destroy the socket, and no response could be sent.
   const iterator = req.iterator({ destroyOnReturn: false });
-  // One timer for all chunks. It does not count the time of the consumer.
+  // One timer for all chunks. It does not include the time in which the consumer handles a chunk.
   let fail = (_error: LwsError): void => {};
   const timer = setTimeout(() => fail(tooSlow(idleMs)), idleMs);
   readings.set(req, (error) => fail(error));
@@ -218,25 +217,25 @@ async function* chunks(
   } finally {
     clearTimeout(timer);
     readings.delete(req);
-    // Do not wait: if a chunk never arrives, this would never resolve.
+    // Not awaited: if no further chunk arrives, the promise never resolves.
     iterator.return?.().catch(() => {});
   }
 }
 
-/** @throws LwsError after `interruptBody` */
+/** Asserts that the request was not interrupted. @throws LwsError the error passed to `interruptBody` */
 function assertWanted(req: IncomingMessage): void {
   const error = interrupted.get(req);
   if (error) throw error;
 }
 
-/** Sends 100 (Continue) if the client waits for it before it sends the body (RFC 9110 10.1.1). */
+/** Sends 100 (Continue) if the client waits for it before sending the body (RFC 9110 10.1.1). */
 function askFor(req: IncomingMessage, res: ServerResponse): void {
   if (req.readableDidRead)
     throw new Error('The body was read before the request reached the storage. Remove body parsers in front of it.');
   if (expectsContinue(req)) res.writeContinue();
 }
 
-/** True if the client waits for 100 (Continue). Other expectations and HTTP/1.0 are ignored (RFC 9110 10.1.1). */
+/** True if the client waits for 100 (Continue). Other expectations, and HTTP/1.0, are ignored (RFC 9110 10.1.1). */
 export const expectsContinue = ({ headers, httpVersion }: IncomingMessage): boolean =>
   httpVersion !== '1.0' && /\b100-continue\b/i.test(headers.expect ?? '');
 
@@ -253,13 +252,13 @@ const tooFew = (minBytes: number, idleMs: number): LwsError =>
 const tooLate = (): LwsError =>
   new LwsError('request-timeout', `The request body timed out: it is not complete after ${smallBodyMs / 1000} s.`);
 
-/** Returns a signal that aborts with `ClientGone` when the client disconnects. Release it: connections outlive requests. */
+/** Returns a signal that aborts with `ClientGone` on disconnect. Release it, since connections outlive requests. */
 export function whenGone(req: IncomingMessage): { readonly signal: AbortSignal; readonly release: () => void } {
   const controller = new AbortController();
   return { signal: controller.signal, release: onClosed(req, () => controller.abort(new ClientGone(undefined))) };
 }
 
-/** Thrown if the client has closed the connection before its request was complete. */
+/** Error if the client closed the connection before its request was complete. */
 export class ClientGone extends Error {
   constructor(cause: unknown) {
     super('The client disconnected before its request was complete.', { cause });

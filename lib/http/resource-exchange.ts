@@ -12,17 +12,16 @@ import { preconditions } from './request.js';
 import type { ResourceMethods, ResourceQuery } from './route.js';
 import type { StorageDescription } from './storage-description.js';
 
-/** Earlier states of resources, kept by a component. */
+/** Earlier states of resources, which a component stores. */
 export interface EarlierStates {
   /**
-   * True if the resource (or without one, any) has earlier states or its present state will be kept. Responses then have `Vary:
-   * Accept-Datetime`.
+   * True if the resource has earlier states, or its present state will be kept. Without an IRI: if any resource has. Responses
+   * then have `Vary: Accept-Datetime`.
    */
   isUsed(iri?: string): boolean;
   /**
-   * Answers a request for earlier states of a resource, or of the linkset of the resource `described`.
-   * @returns `undefined` for the present state
-   * @throws LwsError
+   * Responds to a request for earlier states of a resource, or of the linkset of `described`. @returns `undefined` for the
+   * present state @throws LwsError
    */
   reply(exchange: ResourceExchange, described?: string): Promise<Reply> | undefined;
 }
@@ -35,7 +34,7 @@ export interface ResourceExchange {
   readonly earlierStates?: EarlierStates | undefined;
   readonly req: IncomingMessage;
   readonly access: Access;
-  /** Set if DELETE, MOVE, COPY and `If` have the meaning of WebDAV (rules 25.8 to 25.11). */
+  /** Set if DELETE, MOVE, COPY and `If` follow WebDAV (rules 25.8 to 25.11). */
   readonly webDav?: { readonly stateLists: readonly (readonly StateCondition[])[] | undefined };
   /** Client address. */
   readonly address: string;

@@ -1,4 +1,4 @@
-/** Facts about resources for components: the data that fields of GET and a listing give to a caller. */
+/** Facts about resources for components: the data that a caller gets in response fields of GET and in listings. */
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { turtle } from '../rdf/formats.js';
@@ -9,16 +9,19 @@ import { variantOf } from '../resources/variants.js';
 import type { ResourceRecord } from '../storage/keys/records.js';
 import { formatEntityTag } from '../tools/fields/etag.js';
 
-/** Fields of a response to GET without Accept. Times are in milliseconds since the epoch. */
+/** Data from response fields of GET without Accept. Times are in milliseconds since the epoch. */
 interface ResourceFacts extends Pick<ResourceRecord, 'iri' | 'mediaType' | 'size' | 'created' | 'modified'> {
   readonly isContainer: boolean;
-  /** Entity tag; absent for containers, whose tag depends on the caller. */
+  /** Entity tag. Absent for containers, whose tag depends on the caller. */
   readonly etag?: string;
 }
 
 export interface FactsForCaller {
   readonly resource: ResourceFacts;
-  /** Returns the members that the caller may read, in blocks; none of a resource that is not a container. @throws LwsError `too-busy` */
+  /**
+   * Returns the members that the caller may read, in blocks. Empty unless the resource is a container. @throws LwsError
+   * `too-busy`
+   */
   members(): Promise<AsyncIterable<readonly ResourceFacts[]>>;
 }
 

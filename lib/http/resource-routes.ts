@@ -49,12 +49,12 @@ const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<R
   QUERY: query,
 };
 
-/** Answers a request for a resource. @throws LwsError */
+/** Responds to a request for a resource. @throws LwsError */
 export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, access, target } = exchange;
   const isWrite = isWriting(req);
   const described = describedBy(target.iri);
-  // `X.meta` below the root is the linkset of X, which is not a resource.
+  // `X.meta` below the root is the linkset of X. A linkset is not a resource.
   if (described?.startsWith(storage.rootIri))
     return exchange.earlierStates?.reply(exchange, described) ?? linksetReply(exchange, described);
   const controlled = storage.acls && controlledBy(target.iri);
@@ -73,7 +73,7 @@ export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
   return method(exchange);
 }
 
-/** Returns the function that answers a method which a component adds. */
+/** Returns the function that handles a method added by a component, or `undefined`. */
 function addedMethod(exchange: ResourceExchange) {
   const { resourceMethods, req, access, address, target, body } = exchange;
   const { handlers = {} } = resourceMethods ?? {};
@@ -107,13 +107,13 @@ async function unsupportedMethod(storage: Storage, access: Access, iri: string):
 
 type Reading = Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'access' | 'target' | 'webDav'>;
 
-/** Responds to GET and HEAD. Awaits only what is not available yet, because each await slows a small GET. @throws LwsError */
+/** Responds to GET and HEAD. Available values are not awaited, because each await slows down a small GET. @throws LwsError */
 export async function read(exchange: Reading): Promise<Reply> {
   const { storage, description, req, access, target } = exchange;
   try {
     if (target.iri === storage.rootIri && pageOf(target.query) === undefined && prefersDescription(req.headers.accept))
       return descriptionReply(req, storage, description);
-    // If the resource was replaced while its bytes were located, read it again.
+    // If the resource was replaced while its content was located, it is read again.
     for (let attempt = 0; attempt < 5; attempt++) {
       const granted = requireAccess(storage, storage.store, access, 'read', target.iri);
       const record = granted instanceof Promise ? await granted : granted;
@@ -130,7 +130,7 @@ export async function read(exchange: Reading): Promise<Reply> {
           : representData(storage, req, record);
       const reply = found instanceof Promise ? await found : found;
       if (!reply) continue;
-      // Revision changed after authorization: authorize the new revision before replying.
+      // If the revision changed after authorization, the new revision is authorized before the reply.
       if (storage.store.record(target.iri)?.revision !== record.revision) await assertStillReadable(exchange, reply);
       const links = storage.linksOf?.(access, target.iri);
       if (!storage.acls && !links) return reply;
@@ -161,7 +161,7 @@ async function assertReadable(exchange: Reading, record: ResourceRecord): Promis
   assertPreconditions({ ...preconditionsOf(exchange), ifNoneMatch: undefined }, seen, seen.state);
 }
 
-/** Common options of all writes. @throws LwsError as `preconditions` */
+/** Returns options that all writes have. @throws LwsError as `preconditions` */
 export const writeOf = (exchange: ResourceExchange) =>
   ({
     iri: exchange.target.iri,
@@ -179,9 +179,9 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
     access,
     preconditions,
     model: exchange.model ?? requestedModel(links, target.iri),
-    // Rule 6.4: the links of a creating POST are its first metadata.
+    // Rule 6.4: the links of a POST that creates a resource are its first metadata.
     links: links.length > 0 ? links : undefined,
-    // Rule 6.2: longer values are ignored.
+    // Rule 6.2: a longer value is cut.
     slug: field(req, 'slug')?.slice(0, 1_000),
     body: exchange.body(),
   });
@@ -192,7 +192,7 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
 
 async function put(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, target } = exchange;
-  // RFC 9110 14.5: a part of the content must not be stored as the whole.
+  // RFC 9110 14.5: partial content must not be stored as complete content.
   if (req.headers['content-range'] !== undefined)
     throw new LwsError('bad-request', 'Partial PUT is not supported. Send the whole content without Content-Range.');
   const links = requestLinks(req);
@@ -215,12 +215,12 @@ async function patchResource(exchange: ResourceExchange): Promise<Reply> {
   return written(exchange, record, created);
 }
 
-/** Returns the response of a write. */
+/** Returns the response to a write. */
 export async function written(exchange: ResourceExchange, record: ResourceRecord, created: boolean): Promise<Reply> {
   const fields = await writtenFields(exchange, record);
   const { storage, req, access } = exchange;
   const { iri } = record;
-  // Rule 6.13: tag and date would tell a caller without read access if its patch has changed anything.
+  // Rule 6.13: tag and date would reveal to a caller without read access whether its patch changed anything.
   const isMasked =
     !created &&
     req.method !== 'PUT' &&
@@ -233,7 +233,7 @@ export async function written(exchange: ResourceExchange, record: ResourceRecord
 async function deleteResource(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, webDav } = exchange;
   const own = {
-    // RFC 4918 9.6.1, 10.2. Other values are ignored (rules 6.20, 25.10).
+    // Depth of DELETE: RFC 4918 9.6.1, 10.2. Other values are ignored (rules 6.20, 25.10).
     recursive: (field(req, 'depth') ?? (webDav ? 'infinity' : '')).trim().toLowerCase() === 'infinity',
     // The body of a DELETE has no meaning (RFC 9110 9.3.5) and is not read.
     body: req.headers['content-digest'] === undefined ? undefined : exchange.body(),
@@ -255,7 +255,7 @@ async function moveResource(exchange: ResourceExchange): Promise<Reply> {
     isDeep: isDeep(req, copies),
     rewrites: preferences(req).has('rewrite-links'),
   }).catch((error: unknown) => {
-    // RFC 4918 9.8.5, 9.9.4.
+    // WebDAV requires 409 if the parent does not exist (RFC 4918 9.8.5, 9.9.4).
     const isOrphan = webDav && error instanceof LwsError && error.code === 'parent-not-found';
     throw isOrphan ? new LwsError('conflict', error.message) : error;
   });
@@ -264,7 +264,7 @@ async function moveResource(exchange: ResourceExchange): Promise<Reply> {
   return { ...reply, fields: { ...reply.fields, 'Preference-Applied': 'rewrite-links' } };
 }
 
-/** Removes the declared types from a record, unless the caller has read access. */
+/** Returns the record, without the declared types if the caller has no read access. */
 async function shown(storage: Storage, access: Access, record: ResourceRecord): Promise<ResourceRecord> {
   const { authorizer, store } = storage;
   if (!record.types || (await authorizer.allows({ view: store, access, mode: 'read', iri: record.iri, record })))
@@ -273,13 +273,13 @@ async function shown(storage: Storage, access: Access, record: ResourceRecord): 
   return rest;
 }
 
-/** Returns true for `Prefer: set-linkset`: the Link fields then become metadata (rule 11.10). */
+/** True for `Prefer: set-linkset`: the links of the request then become metadata (rule 11.10). */
 const setsLinkset = (req: IncomingMessage): boolean => preferences(req).has('set-linkset');
 
 const formType = 'application/x-www-form-urlencoded';
 const formHint = { 'LWS-Hint': `Stored as ${formType}, the default Content-Type of curl.` };
 
-/** Returns the fields about the new state after a write. The tag is that of a GET without Accept (rule 8.1). */
+/** Returns the fields about the new state after a write. The entity tag is the tag of a GET without Accept (rule 8.1). */
 async function writtenFields(
   { storage, req, access }: ResourceExchange,
   record: ResourceRecord,
@@ -297,7 +297,7 @@ async function writtenFields(
   return fields;
 }
 
-/** Runs a query over a resource, or over everything below a container (rule 14.8). */
+/** Runs a query over a resource, or over a container with all descendants (rule 14.8). */
 async function query(exchange: ResourceExchange): Promise<Reply> {
   const { storage, resourceQuery, req, access, address, target } = exchange;
   if (!resourceQuery) return unsupportedMethod(storage, access, target.iri);
@@ -324,14 +324,14 @@ async function options({ storage, resourceQuery, resourceMethods, access, target
   };
 }
 
-/** True if the request wants to run the stored query. */
+/** True if the request is to run a stored query. */
 const isRun = ({ req, target, resourceQuery }: ResourceExchange): boolean =>
   resourceQuery !== undefined &&
   (req.method === 'GET' || req.method === 'HEAD') &&
   target.query !== undefined &&
   new URLSearchParams(target.query).has('run');
 
-/** Runs a stored query with the permissions of the caller, who must be able to read it. @throws LwsError */
+/** Runs a stored query with the permissions of the caller, who must be able to read the query. @throws LwsError */
 async function runReply(exchange: ResourceExchange): Promise<Reply> {
   const { storage, resourceQuery, req, access, address, target } = exchange;
   const guard = async () => requireAccess(storage, storage.store, access, 'read', target.iri);

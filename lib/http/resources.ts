@@ -1,4 +1,4 @@
-/** Last middleware: handles requests for resources, which match no fixed route. Other endpoints also make such requests. */
+/** Last middleware: handles requests for resources, which match no fixed route. Other endpoints also call these functions. */
 import type { IncomingMessage } from 'node:http';
 import { clientFor, priorityOf } from '../authorization/client.js';
 import type { Access } from '../authorization/principal.js';
@@ -31,7 +31,7 @@ export const resources =
     exchange.reply = await (sent.resourceMethods?.isWebDav ? webDavReply(sent) : resourceReply(sent));
   };
 
-/** Redirects a browser to the page of a container (rule 7.3), even if the container is nonexistent or hidden. */
+/** Redirects a browser to the page of a container (rule 7.3), even if the container does not exist or is not readable. */
 function pageReply({ pages }: AppContext, req: IncomingMessage, { iri, query }: Target): Reply | undefined {
   if (!pages || !isContainerIri(iri) || query !== undefined || !prefersPage(req)) return undefined;
   return {
@@ -53,7 +53,7 @@ async function webDavReply(sent: ResourceExchange): Promise<Reply> {
   return isContainer ? { ...reply, fields: { ...reply.fields, 'Content-Location': container } } : reply;
 }
 
-/** Returns the exchange for a request for a resource. */
+/** Returns the exchange of a request for a resource. */
 export function exchangeOf(
   appContext: AppContext,
   { req, res, state }: Parameters<Step>[0],
@@ -71,9 +71,9 @@ export function exchangeOf(
 /** Request for a resource that another endpoint makes for its caller. */
 export interface InnerRequest {
   readonly method: string;
-  /** IRI, which may have a query. */
+  /** IRI of the target, which may have a query. */
   readonly target: string;
-  /** Fields by lower-case name, instead of those of the caller's request. */
+  /** Header fields by lower-case name, instead of the fields of the caller's request. */
   readonly fields: Readonly<Record<string, string>>;
   readonly content?: Buffer;
 }
@@ -108,13 +108,13 @@ const routeOf = (path: string): string =>
 
 const isWrite = ({ method }: IncomingMessage): boolean => method === 'PUT' || method === 'POST' || method === 'PATCH';
 
-/** Returns the storage with document work that is queued by client, for large bodies. */
+/** Returns the storage with a `documents` that queues work on large bodies by client. */
 function sentBy(storage: Storage, access: Access, address: string): Storage {
   const sender = async () => {
     const { client, callerClass } = await clientFor(storage, access, address);
     return { client, rank: priorityOf(callerClass) };
   };
-  // Use a prototype, because copying all fields, or a property descriptor, takes as long as looking up the resource.
+  // A prototype is used, because copying all fields, or a property descriptor, takes as long as looking up the resource.
   const sent = Object.create(storage) as { -readonly [Name in keyof Storage]: Storage[Name] };
   sent.documents = storage.documents.sentBy(sender);
   return sent;

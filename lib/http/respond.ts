@@ -28,17 +28,17 @@ export function replyWriter({
   pages,
   hasPages = pages !== undefined,
 }: Pick<AppContext, 'hstsSeconds' | 'idleMs' | 'challenge' | 'pages'> & {
-  /** Absent if the request belongs to no storage. */
+  /** Storage of the request. Absent if the request belongs to no storage. */
   readonly storage?: Pick<AppContext['storage'], 'rootIri' | 'keepsVersions'> | undefined;
-  /** True to send problems to browsers as HTML. Default: true if there is a page to link to. */
+  /** True to send problems to browsers as HTML. Default: true if there are pages to link to. */
   readonly hasPages?: boolean;
 }): Step {
   const fixed = {
-    // Rule 10.2: every response names its storage. Responses for resources have their own Link.
+    // Rule 10.2: every response links to its storage. Responses for resources have other Link values.
     ...(storage ? { Link: formatLink(storage.rootIri, lws.storage) } : {}),
     ...(hstsSeconds > 0 ? { 'Strict-Transport-Security': `max-age=${hstsSeconds}` } : {}),
   };
-  // RFC 7089 2.1.2. Nonexistent resources have it too, because their responses must equal those of hidden ones.
+  // RFC 7089 2.1.2. Nonexistent resources have the field, too: their responses must equal those of masked resources.
   const varying = Object.assign({}, fixed, { Vary: 'Accept-Datetime' });
   return async (ctx, next) => {
     const { req, res } = ctx;
@@ -61,7 +61,7 @@ export function replyWriter({
     try {
       const common = storage?.keepsVersions?.() ? varying : fixed;
       const streaming = respond(req, res, exchange.reply!, exchange.cors ? merged(exchange.cors, common) : common);
-      // At this point, most responses over HTTP/1.1 are already sent.
+      // Most responses over HTTP/1.1 are already sent here.
       endUnread(res, idleMs);
       if (streaming) await streaming;
     } catch (error) {
@@ -71,23 +71,25 @@ export function replyWriter({
   };
 }
 
-/** Time in milliseconds during which a rejected upload may continue, so that the client reads the response. */
+/** Time during which a rejected upload may continue, in milliseconds, so that the client reads the response. */
 const lingerMs = 5_000;
 
-/** Maximum size in bytes of a body sent in one piece with the fields, and of the pieces that show progress over HTTP/2. */
+/** Maximum size of a body sent together with the fields, and of the pieces that show progress over HTTP/2, in bytes. */
 const [onePieceBytes, pieceBytes] = [16 << 10, 64 << 10];
 
 function* piecesOf(body: Buffer): Generator<Buffer> {
   for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
 }
 
-/** Writes a reply. A disconnected client is not an error. @returns a promise that resolves when a stream is handed over, undefined otherwise */
+/**
+ * Writes a reply. A disconnected client is not an error. @returns a promise that resolves when a stream is handed over, if any
+ */
 function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common: Fields): Promise<void> | undefined {
   const { status, body } = reply;
   const isStream = body !== undefined && !Buffer.isBuffer(body);
   let fields = allFields(reply, common);
   if (!req.complete && hasBody(req)) {
-    // Without 100 (Continue) the client may not send the body. The next request would then be read as the body.
+    // Without 100 (Continue), the client may not send the body, and the server would read the next request as the body.
     if (expectsContinue(req) && !isHttp2(req)) fields = { ...fields, Connection: 'close' };
     endUnreadBody(req, res);
   }
@@ -96,21 +98,21 @@ function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common
     if (isStream) (body as Readable).destroy();
     res.end();
   } else if (isStream) return streamBody(body as Readable, res);
-  // A latin1 string is sent in one piece with the header section. A Buffer is not.
+  // Node sends a latin1 string together with the header section, but a Buffer separately.
   else if (body.length <= onePieceBytes) res.end((body as Buffer).toString('latin1'), 'latin1');
   else if (isHttp2(req) && body.length > pieceBytes) return streamBody(Readable.from(piecesOf(body)), res);
   else res.end(body);
   return undefined;
 }
 
-/** Merges fields with common ones. The own fields take precedence, but both values of `Vary` are kept. */
+/** Merges fields with common fields. Fields of the reply take precedence, but both values of `Vary` are kept. */
 function merged(own: Fields, common: Fields): Record<string, string | readonly string[]> {
   const fields: Record<string, string | readonly string[]> = Object.assign({}, common, own);
   if (common['Vary'] !== undefined && own['Vary'] !== undefined) fields['Vary'] = `${own['Vary']}, ${common['Vary']}`;
   return fields;
 }
 
-/** Cached replies per state are merged with the common fields once. */
+/** Merged fields of cached replies. */
 const combined = new WeakMap<Reply, { common: Fields; fields: Fields }>();
 
 function allFields(reply: Reply, common: Fields): Fields {
@@ -118,7 +120,7 @@ function allFields(reply: Reply, common: Fields): Fields {
   const isKept = status === 304 || (status === 200 && Buffer.isBuffer(body));
   const known = isKept ? combined.get(reply) : undefined;
   if (known?.common === common) return known.fields;
-  // With spreads, each object would have its own hidden class (CONTRIBUTING.md).
+  // Spreads would create a hidden class for each object (CONTRIBUTING.md).
   const fields = merged(reply.fields, common);
   const isOfUnknownLength = body === undefined && fields['Content-Encoding'] !== undefined; // HEAD of a coded stream
   if ((body === undefined || Buffer.isBuffer(body)) && status !== 204 && status !== 304 && !isOfUnknownLength)
@@ -127,7 +129,7 @@ function allFields(reply: Reply, common: Fields): Fields {
   return fields;
 }
 
-/** The response precedes the end of the request body: accept the rest for a while, then close. */
+/** If the response ends before the request body, accepts the rest for a while, then closes the connection. */
 function endUnreadBody(req: IncomingMessage, res: ServerResponse): void {
   res.once('finish', () => {
     if (req.complete) return;
@@ -140,7 +142,7 @@ function endUnreadBody(req: IncomingMessage, res: ServerResponse): void {
 async function streamBody(body: Readable, res: ServerResponse): Promise<void> {
   const reset = (): void => breakOff(res);
   body.once('error', reset);
-  // It may have failed before the listener was added.
+  // The body may have failed before the listener was added.
   if (body.errored) reset();
   try {
     await pipeline(body, res);

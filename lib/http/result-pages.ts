@@ -7,7 +7,7 @@ import { chooseListing, lwsJson } from './negotiate.js';
 import { pageLinks } from './paging.js';
 import type { Reply } from './reply.js';
 
-/** @throws LwsError `page-not-found`, also if the page is not a number (rule 13.1) */
+/** Returns the requested page number. @throws LwsError `page-not-found`, also if the page is not a number (rule 13.1) */
 export function pageNumber(query: URLSearchParams): number {
   const values = query.getAll('page');
   if (values.length === 0) return 1;
@@ -20,15 +20,15 @@ const noSuchPage = (): LwsError => new LwsError('page-not-found', 'This page doe
 interface ResultPage {
   /** Root IRI of the storage. */
   readonly storage: string;
-  /** URL of the response without a page. `undefined` if no GET can express it. Then there are no links. */
+  /** URL of the response without a page, for links. `undefined` if a GET cannot express the request. */
   readonly url: string | undefined;
   readonly page: number;
   readonly pageSize: number;
-  /** Number of the last page that exists, if there are more results. */
+  /** Number of the last page that can be requested, if there are more results. */
   readonly deepest?: number;
 }
 
-/** Returns a page of results with links to the others. @throws LwsError `page-not-found` */
+/** Returns a page of results with links to other pages. @throws LwsError `page-not-found` */
 export function pageReply(
   { req }: { readonly req: IncomingMessage },
   document: { readonly totalItems: number },

@@ -17,28 +17,28 @@ export interface RouteRequest {
   /** Client address. */
   readonly address: string;
   readonly query: URLSearchParams;
-  /** The unread body. @throws LwsError `bad-request` for a malformed Content-Type */
+  /** Returns the unread body. @throws LwsError `bad-request` for a malformed Content-Type */
   readonly body: () => RequestBody;
   /** Values of the path parameters. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** A resource that is a stored query and that the caller may read, with parameters. */
+/** Stored query that the caller may read, with parameters. */
 export interface StoredQuestion extends Pick<RouteRequest, 'access' | 'address' | 'req'> {
   readonly record: ResourceRecord;
-  /** Parameters of the target, including `run`. */
+  /** Query parameters of the target, including `run`. */
   readonly parameters: URLSearchParams;
-  /** Content of a non-RDF resource; `undefined` if it was replaced meanwhile. */
+  /** Returns the content of a non-RDF resource, or `undefined` if it was replaced meanwhile. */
   readonly bytes: () => Promise<Buffer | undefined>;
-  /** Checks read access again after reading. @throws LwsError as the caller may know */
+  /** Checks read access again after reading. @throws LwsError as `requireAccess` */
   readonly guard: () => Promise<unknown>;
 }
 
-/** The method QUERY on resources (rule 14.8), answered by a component after the read access check. */
+/** Handler of the method QUERY on resources (rule 14.8), called after the read access check. */
 export interface ResourceQuery {
   /** Value of `Accept-Query`. */
   readonly mediaType: string;
-  /** IRI of the resource that the Graph Store Protocol has as default graph. */
+  /** IRI of the resource that is the default graph in the Graph Store Protocol. */
   readonly defaultGraph?: string | undefined;
   ask(
     question: Pick<RouteRequest, 'access' | 'address' | 'req'> & {
@@ -46,21 +46,21 @@ export interface ResourceQuery {
       readonly body: RequestBody;
       readonly hasContentType: boolean;
       readonly iri: string;
-      /** Parameters of the target URL. */
+      /** Query parameters of the target URL. */
       readonly parameters: URLSearchParams;
     },
   ): Promise<Reply>;
-  /** Answers `GET <resource>?run`. @throws LwsError `bad-request` if the resource is not a query */
+  /** Responds to `GET <resource>?run`. @throws LwsError `bad-request` if the resource is not a query */
   run(question: StoredQuestion): Promise<Reply>;
 }
 
-/** Methods of resources in addition to those of HTTP, added by a component. */
+/** Methods of resources that a component adds. */
 export interface ResourceMethods {
-  /** Handlers by method. The parameter `iri` is the target. The handler checks access to it. */
+  /** Handlers by method. The parameter `iri` is the target. The handler checks access to the target. */
   readonly handlers: Readonly<Record<string, Route['handle']>>;
-  /** Those that existing resources support, for `Allow`. */
+  /** Added methods that existing resources support, for `Allow`. */
   readonly allowed: readonly string[];
-  /** DELETE, MOVE, COPY and the field `If` have the meaning of RFC 4918. */
+  /** True if DELETE, MOVE, COPY and the field `If` follow RFC 4918. */
   readonly isWebDav?: true;
   /** Additional fields of responses to OPTIONS. */
   readonly optionsFields: Readonly<Record<string, string>>;

@@ -35,7 +35,7 @@ export function recordFields(storage: Storage, record: ResourceRecord): Record<s
     fields = {
       'Last-Modified': formatHttpDate(record.modified),
       Link: [resourceLinks(record, storage), ...signpostLinks(storage, record)].join(', '),
-      // Also for RDF, because predicates of a graph can be XHTML elements in RDF/XML, which a browser would run.
+      // The fields are also required for RDF: a browser would run XHTML elements that are predicates in RDF/XML.
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "sandbox; default-src 'none'",
     };
@@ -61,7 +61,7 @@ export const notModified = (fields: Readonly<Record<string, string>>, isCodable 
 
 const ofContent = ['Content-Type', 'Content-Length', 'Accept-Ranges'];
 
-/** Copies fields without some of them. */
+/** Returns a copy of fields without some names. */
 export function fieldsWithout(
   fields: Readonly<Record<string, string>>,
   names: readonly string[],
@@ -71,7 +71,7 @@ export function fieldsWithout(
   return kept;
 }
 
-/** Cached replies of a representation, because most requests get one of them. */
+/** Cached replies of a representation, because most requests get the same reply. */
 interface KeptReplies {
   readonly contentType: string;
   readonly whole: Reply;
@@ -101,7 +101,7 @@ export function keptReplies(
   return kept;
 }
 
-/** Throws an error again. A 404 gets creation hints, even for masked resources and whoever the caller is (rule 6.18). */
+/** Throws an error again. A 404 gets creation hints, for nonexistent and masked resources and for every caller (rule 6.18). */
 export async function creationHints(
   { storage, access, target: { iri } }: Pick<ResourceExchange, 'storage' | 'access' | 'target'>,
   error: unknown,
@@ -128,7 +128,7 @@ async function hintOf({ authorizer, store: view }: Storage, access: Access, iri:
   return isTold ? ` Did you mean ${other}?` : '';
 }
 
-/** `Link` value of the linkset and the ACL of a resource: the storage, and the controlling ACL if there is one. */
+/** Returns the `Link` value of a linkset or ACL: the storage, and the controlling ACL if there is one. */
 export const documentLinks = (
   described: string,
   { rootIri: storage, acls }: Pick<Storage, 'rootIri' | 'acls'>,
@@ -138,7 +138,7 @@ const linksOfKind = new Map(
   Object.entries(typeLinks).map(([kind, types]) => [kind, types.map((type) => formatLink(type, 'type')).join(', ')]),
 );
 
-/** `Link` value of a resource: types, storage, parent, linkset, and ACL if there is one. @param linkset its URL in this state */
+/** Returns the `Link` value of a resource: types, storage, parent, linkset, ACL. @param linkset its URL in this state */
 export function resourceLinks(
   record: ResourceRecord,
   whole: Pick<Storage, 'rootIri' | 'acls' | 'profile' | 'links'>,
@@ -160,7 +160,7 @@ const modes: readonly Mode[] = ['read', 'append', 'write', 'control'];
 
 export async function wacAllow(storage: Storage, access: Access, record: ResourceRecord): Promise<string> {
   const { origin } = access;
-  // Create a new object, because decisions are cached by the access of the request.
+  // A new object is used, because decisions are cached on the access of the request.
   const nobody: Access = origin === undefined ? {} : { origin };
   const asked = access.principal ? allowedModes(storage, access, record) : undefined;
   const open = await allowedModes(storage, nobody, record);

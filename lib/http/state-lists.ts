@@ -9,13 +9,12 @@ import { parseStateLists, type StateCondition, type StateList } from '../tools/f
 import { field } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 
-/** Maximum number of resources in an `If`, because the state of a container may require a decision on each member. */
+/** Maximum count of resources in an `If` field, because the state of a container may require a decision on each member. */
 const maxResources = 16;
 
 /**
- * Returns the lists of `If` for the target. Lists for other resources are evaluated here: one that holds becomes an empty list,
- * and one that does not is omitted.
- * @throws LwsError `bad-request`, `too-complex`
+ * Returns the lists of `If` for the target. Lists for other resources are evaluated here: a list that holds becomes an empty
+ * list, and any other list is omitted. @throws LwsError `bad-request`, `too-complex`
  */
 export async function stateListsOf(
   exchange: ResourceExchange,
@@ -50,7 +49,7 @@ export async function stateListsOf(
   return found;
 }
 
-/** Returns the IRI of a list's resource. @throws LwsError `bad-request` */
+/** Returns the IRI of the resource that a list refers to. @throws LwsError `bad-request` */
 function resourceOf({ resource }: StateList, { target, storage }: ResourceExchange): string {
   if (resource === undefined) return target.iri;
   const { origin } = new URL(storage.rootIri);
@@ -61,7 +60,7 @@ function resourceOf({ resource }: StateList, { target, storage }: ResourceExchan
   return isMissing && storage.store.record(counterpart(named)) ? counterpart(named) : named;
 }
 
-/** Returns the state of a resource, `undefined` if the caller cannot read it. */
+/** Returns the state of a resource, or `undefined` if the caller cannot read it. */
 async function visibleState({ storage, access }: ResourceExchange, iri: string): Promise<string | undefined> {
   const { store: view, authorizer } = storage;
   const record = view.record(iri);
@@ -69,7 +68,7 @@ async function visibleState({ storage, access }: ResourceExchange, iri: string):
   return (await stateOf(storage, view, access, record)).state;
 }
 
-/** Checks `If` for a method of another component that has no other preconditions. @throws LwsError `precondition-failed` */
+/** Checks `If` for a method of a component that has no other preconditions. @throws LwsError `precondition-failed` */
 export async function assertStates(exchange: ResourceExchange): Promise<void> {
   const lists = exchange.webDav?.stateLists;
   if (!lists) return;

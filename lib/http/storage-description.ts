@@ -18,7 +18,7 @@ import { acceptedRanges, lwsCid } from './negotiate.js';
 import type { Reply } from './reply.js';
 import { preconditions } from './request.js';
 
-/** An entry of `service`: type, endpoint and other members. */
+/** Entry of `service`: type, endpoint and other members. */
 export interface ServiceEntry {
   readonly type: string;
   readonly serviceEndpoint: string;
